@@ -10,7 +10,7 @@ export type Carillon = SignIn & {
   inbox: Inbox & {
     /**
      * A list that stays right by itself: its pages, the live stream, and what the user does. Lists that are opened with equal
-     * options share their requests, and all lists of a client share one stream. `close` each. Throws TypeError for invalid options.
+     * options share their requests, and all lists share one stream. `close` each. Throws TypeError for invalid options.
      */
     open(options?: OpenOptions): OpenList
   }
@@ -30,7 +30,7 @@ export function createCarillon({ auth = 'cookie', ...connection }: CarillonOptio
   return { ...signIn, inbox: { ...inbox, open: (options) => source.open(options) } }
 }
 
-/** For an application that sends, or keeps its users here. `carillon key add` prints the `key`: never put it in a page. */
+/** For an application that sends, or keeps its users here. `carillon key add` prints the `key`; keep it out of pages. */
 export function createProducer({ key, ...connection }: Connection & { key: string }): Producer {
   return producerOf(new Requests(connection, () => key))
 }
@@ -42,13 +42,8 @@ export { finishSignIn, signInWith } from './provider-sign-in.ts'
 export type { SignIn } from './sign-in.ts'
 export type { InboxList, InboxSnapshot, ListState, OpenList, OpenOptions } from './store/inbox-list.ts'
 export type { StreamOptions } from './stream/subscription.ts'
-export {
-  CarillonError,
-  type ClientErrorCode,
-  type ErrorCode,
-  isCarillonError,
-  type ServerErrorCode,
-} from './transport/errors.ts'
+export type { ClientErrorCode, ErrorCode, ServerErrorCode } from './transport/errors.ts'
+export { CarillonError, isCarillonError } from './transport/errors.ts'
 export type { Auth, CallOptions, Connection } from './transport/requests.ts'
 export type { TokenReason, TokenRequest, TokenResult } from './transport/tokens.ts'
 export type * from './transport/types.ts'

@@ -45,6 +45,7 @@ export type ChangesOptions = CallOptions & {
   wait?: number | undefined
 }
 
+/** A method with an `id` throws NOT_FOUND if the user has no such notification, and changes nothing the second time. */
 export type Inbox = {
   /** `GET /api/notifications`: a page, newest first. A page after the last one has no items. */
   list(options?: ListOptions): Promise<NotificationPage>
@@ -55,22 +56,19 @@ export type Inbox = {
   iterate(options?: Pick<ListOptions, 'limit' | 'status' | 'category' | 'signal'>): AsyncGenerator<Notification, void>
   /** `GET /api/notifications/counts`: exact counts, in total and by category. */
   counts(options?: CallOptions): Promise<Counts>
-  /** `GET /api/notifications/:id`. Throws NOT_FOUND if this user has no such notification. */
+  /** `GET /api/notifications/:id`. */
   get(id: string, options?: CallOptions): Promise<Notification>
-  /** `PATCH /api/notifications/:id/read`: marks it read. A second call changes nothing. Throws NOT_FOUND. */
+  /** `PATCH /api/notifications/:id/read`: marks it read. */
   read(id: string, options?: CallOptions): Promise<void>
-  /**
-   * `PATCH /api/notifications/:id/unread`: marks it unread, also after a `readAll`, until the next one. One that is archived or
-   * snoozed is back in the list. A second call changes nothing. Throws NOT_FOUND.
-   */
+  /** `PATCH /api/notifications/:id/unread`: marks it unread, until the next `readAll`, and puts it back into the list. */
   unread(id: string, options?: CallOptions): Promise<void>
-  /** `PATCH /api/notifications/:id/archive`: archives it, and marks it read. A second call changes nothing. Throws NOT_FOUND. */
+  /** `PATCH /api/notifications/:id/archive`: archives it, and marks it read. */
   archive(id: string, options?: CallOptions): Promise<void>
-  /** `PATCH /api/notifications/:id/unarchive`: puts one that is archived or snoozed back at its place. A second call changes nothing. Throws NOT_FOUND. */
+  /** `PATCH /api/notifications/:id/unarchive`: puts one that is archived or snoozed back at its place. */
   unarchive(id: string, options?: CallOptions): Promise<void>
-  /** `PATCH /api/notifications/:id/snooze`: it leaves the list until then, at most a year, and comes back as the newest, unread. Throws NOT_FOUND. */
+  /** `PATCH /api/notifications/:id/snooze`: it leaves the list until then, at most a year; then it is the newest, unread. */
   snooze(id: string, until: Time, options?: CallOptions): Promise<void>
-  /** `DELETE /api/notifications/:id`, for good. Throws NOT_FOUND. */
+  /** `DELETE /api/notifications/:id`, for good. */
   remove(id: string, options?: CallOptions): Promise<void>
   /**
    * `POST /api/notifications/read-all`: marks all read, or only those with a `seq` up to `throughSeq`, such as the highest one that

@@ -37,10 +37,7 @@ export async function signInWith(
  * `POST /login/with/:provider`: exchanges the code in the address of the page, which it removes from there. Null if this tab did not begin a
  * sign-in with a provider, or has finished it. Throws INVALID_CREDENTIALS for a code that is not valid here.
  */
-export async function finishSignIn({
-  signal,
-  ...connection
-}: Connection & CallOptions = {}): Promise<StatelessLogin | null> {
+export async function finishSignIn(options: Connection & CallOptions = {}): Promise<StatelessLogin | null> {
   const code = new URLSearchParams(location.hash.slice(1)).get('sign-in-code')
   if (code === null) return null
   history.replaceState(history.state, '', location.pathname + location.search)
@@ -48,7 +45,7 @@ export async function finishSignIn({
   sessionStorage.removeItem(key)
   if (kept === null) return null
   const { path, verifier } = JSON.parse(kept)
-  return new Requests(connection, 'cookie').signIn({ signal, path, body: { code, verifier } })
+  return new Requests(options, 'cookie').signIn({ signal: options.signal, path, body: { code, verifier } })
 }
 
 function base64url(bytes: Uint8Array): string {

@@ -33,7 +33,7 @@ export type SignIn = {
   renew(token: string, options?: CallOptions): Promise<StatelessLogin>
   /** `POST /api/me/token`: a token of the signed-in session, by which a backend of your own can know who calls. */
   token(options?: CallOptions): Promise<IssuedToken>
-  /** `POST /logout`: ends the session, or revokes the tokens of this sign-in, and then does what `signOut` does, also without a user. */
+  /** `POST /logout`: ends the session or revokes the tokens of this sign-in, then `signOut`. No error if no user is signed in. */
   logout(options?: CallOptions): Promise<void>
   /**
    * Ends what the page keeps of the user, without a request: the token, the stream, the open lists, acts that were not sent, and

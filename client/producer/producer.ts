@@ -37,7 +37,7 @@ export type Producer = {
    * throws the last error. If that is NETWORK, the delivery may have happened.
    */
   send(delivery: DeliveryRequest, options?: SendOptions): Promise<Delivery>
-  /** `PATCH /api/notifications/by-key/:key`: changes it in all inboxes, without a signal to their users. Throws NOT_FOUND if none has it. */
+  /** `PATCH /api/notifications/by-key/:key`: changes it in all inboxes, silently. Throws NOT_FOUND if none has it. */
   updateByKey(key: string, change: NotificationChange, options?: CallOptions): Promise<KeyChange>
   /** `DELETE /api/notifications/by-key/:key`: takes it back from all inboxes. Throws NOT_FOUND. */
   removeByKey(key: string, options?: CallOptions): Promise<KeyChange>

@@ -88,12 +88,10 @@ export class SharedList implements Extent {
     // The reader has emptied the list, and there are more.
     if (this.end && all.length < this.limit) this.isUnclear = true
     const total = this.isLoaded ? this.#totalOf(view, all.length) : 0
+    const waiting = all.filter((one) => !isShown(one))
     const next: InboxSnapshot = {
       items: sameIfEqual(old.items, all.filter(isShown)),
-      newer: sameIfEqual(
-        old.newer,
-        all.filter((one) => !isShown(one)),
-      ),
+      newer: sameIfEqual(old.newer, waiting),
       unread,
       unseen,
       total,

@@ -207,7 +207,7 @@ export class Source {
     }, ms)
   }
 
-  #add(list: SharedList, pages: readonly NotificationPage[], before?: InboxState['known']): void {
+  #add(list: SharedList, pages: NotificationPage[], before?: InboxState['known']): void {
     this.#state = withPages(this.#state, list, pages, before)
     list.extendTo(pages.at(-1) as NotificationPage, this.#state.known, versionOf(this.#position))
   }

@@ -87,7 +87,7 @@ export function withLists(state: InboxState, lists: readonly Extent[]): InboxSta
 export function withPages(
   state: InboxState,
   filter: Filter,
-  pages: readonly NotificationPage[],
+  pages: NotificationPage[],
   before = state.known,
 ): InboxState {
   const known = new Map(state.known)

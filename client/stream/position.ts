@@ -13,6 +13,7 @@ export function inboxTagOf(position: Position | undefined): string | undefined {
 
 /** False only if both have an inbox tag and the tags differ. The server, too, accepts a bare version for any inbox. */
 export function areOfOneInbox(position: Position | undefined, other: Position | undefined): boolean {
-  const [tag, otherTag] = [inboxTagOf(position), inboxTagOf(other)]
+  const tag = inboxTagOf(position)
+  const otherTag = inboxTagOf(other)
   return !tag || !otherTag || tag === otherTag
 }

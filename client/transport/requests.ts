@@ -5,18 +5,14 @@ import { type TokenSource, Tokens } from './tokens.ts'
 import type { Me } from './types.ts'
 
 /**
- * The proof that requests carry. With `'cookie'` the browser sends its session cookie. A function returns an access token:
- * the client calls it when it has no token, before the token ends, and after the server refused the token. It gets the
- * reason, and the token to renew if there is one. So this is enough for any number of token lifetimes:
- * `auth: ({ token }) => (token ? carillon.renew(token) : signIn())`. The client reads the end of a token from the token, a
- * JSON Web Token; it replaces any other token only after a refusal. A live stream renews the token when it is due, other
- * requests when they are sent.
+ * The proof that requests carry. With `'cookie'` the browser sends its session cookie. A function returns an access token: it is
+ * called if there is none, before it ends, and after a refusal, with the reason and the token to renew. This is enough for any
+ * number of lifetimes: `auth: ({ token }) => (token ? carillon.renew(token) : signIn())`. The client reads the end of a JSON Web
+ * Token; it replaces any other one only after a refusal. A live stream renews it when it is due, other requests when they are sent.
  *
- * If the function returns null, or nothing that contains a token, no user is signed in: the request is not sent, and throws
- * UNAUTHORIZED. All requests that wait for a token share one call. An error of the function is thrown by the requests that wait,
- * as the `cause` of `AUTH_FAILED`, or of `NETWORK` if `fetch` threw it for lack of a connection; a CarillonError is thrown as it
- * is. But an error of a renewal only ends that renewal. If the function does not return within 30 seconds, the next request
- * calls it again.
+ * Null, or nothing that contains a token: no user is signed in, and requests throw UNAUTHORIZED, unsent. Requests that wait share
+ * one call, and throw its error, as the `cause` of `AUTH_FAILED`, or of `NETWORK` if `fetch` threw it for lack of a connection; a
+ * CarillonError as it is. An error of a renewal only ends that renewal. After 30 seconds, the next request calls it again.
  */
 export type Auth = 'cookie' | TokenSource
 

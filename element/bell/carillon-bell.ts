@@ -2,9 +2,8 @@
 // browser closes with Escape or with a click beside it.
 import { html, nothing, type PropertyDeclarations, svg, type TemplateResult } from 'lit'
 import { CarillonElement } from '../carillon-element.ts'
-import { type CarillonInbox, preloadView } from '../inbox/carillon-inbox.ts'
+import { type CarillonInbox, placeBeside, preloadView } from '../inbox/carillon-inbox.ts'
 import { bellStyles } from '../look/bell-styles.ts'
-import { placeBeside, placementStyles } from './placement.ts'
 
 /** The parts of the list, which a page can style from outside of the bell too. */
 const parts =
@@ -14,7 +13,7 @@ const icon = svg`<path d="M6 10a6 6 0 0 1 12 0c0 5 2 6 2 7H4c0-1 2-2 2-7M10 20a2
 
 export class CarillonBell extends CarillonElement {
   static override properties: PropertyDeclarations = { placement: { reflect: true }, badge: {} }
-  static override styles = [bellStyles, placementStyles]
+  static override styles = bellStyles
 
   /** Where the panel opens: below the bell and towards its start, if there is room. Default: `bottom-end`. */
   declare placement: 'bottom-end' | 'bottom-start' | 'top-end' | 'top-start' | undefined

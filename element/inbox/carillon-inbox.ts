@@ -2,7 +2,6 @@
 // is loaded on demand: a page with a closed bell does not wait for it.
 import { html, nothing, render, type TemplateResult } from 'lit'
 import type { Announcer } from '../announcer.ts'
-import { placeBeside } from '../bell/placement.ts'
 import { CarillonElement } from '../carillon-element.ts'
 import { themes, tokens } from '../look/tokens.ts'
 import { retriedImport } from '../retried-import.ts'
@@ -62,4 +61,19 @@ function loadView(): Promise<{ InboxView: typeof InboxView }> {
 /** The reader may open the list soon, and without a connection. A failure is reported by the list itself. */
 export function preloadView(): void {
   loadView().catch(() => {})
+}
+
+/** Pixels. */
+const gap = 8
+
+/** Places a panel inside the window in a browser without CSS anchor positioning; elsewhere the styles have done it. */
+export function placeBeside(button: HTMLElement, panel: HTMLElement): void {
+  if (CSS.supports('position-area: end')) return
+  const around = button.getBoundingClientRect()
+  const { width, height } = panel.getBoundingClientRect()
+  const isRightToLeft = getComputedStyle(button).direction === 'rtl'
+  const left = isRightToLeft ? around.left : around.right - width
+  const isBelow = around.bottom + gap + height <= innerHeight || around.top < height
+  panel.style.left = `${Math.max(gap, Math.min(left, innerWidth - width - gap))}px`
+  panel.style.top = `${isBelow ? around.bottom + gap : around.top - gap - height}px`
 }

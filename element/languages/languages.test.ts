@@ -2,9 +2,8 @@ import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
 import { test } from 'node:test'
 import { texts as arabic } from './ar/inbox.ts'
-import type { Strings } from './en/inbox.ts'
-import { englishStrings, languages, stringsFor } from './languages.ts'
-import { type Forms, type Plurals, pluralsOf } from './plurals.ts'
+import type { Forms, Plurals, Strings } from './en/inbox.ts'
+import { englishStrings, languages, pluralsOf, stringsFor } from './languages.ts'
 
 const others = languages.filter((language) => language !== 'en')
 const counts = [0, 1, 2, 3, 11, 99, 100, 1000]

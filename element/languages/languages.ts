@@ -1,9 +1,7 @@
 // Finds the texts for a language tag: `de-CH` gets German texts with Swiss numbers. English is part of the bundle; the other
 // languages are loaded when an element needs them.
 import { retriedImport } from '../retried-import.ts'
-import type { Language, Strings } from './en/inbox.ts'
-import { texts as english } from './en/inbox.ts'
-import { badgeOf, pluralsOf } from './plurals.ts'
+import { texts as english, type Language, type Plurals, type Strings } from './en/inbox.ts'
 
 const loaders: { readonly [language: string]: () => Promise<{ texts: Language }> } = {
   ar: () => import('./ar/inbox.ts'),
@@ -22,6 +20,20 @@ export async function stringsFor(tags: readonly string[]): Promise<Strings> {
   if (!locale) return englishStrings
   const loader = loaders[languageOf(locale)]
   return stringsOf(loader ? (await retriedImport(loader)).texts : english, locale)
+}
+
+export function pluralsOf(locale: string): Plurals {
+  const rules = new Intl.PluralRules(locale)
+  const numbers = new Intl.NumberFormat(locale)
+  return (forms, format = numbers.format) =>
+    (count) =>
+      (forms[rules.select(count)] ?? forms.other).replace('#', format(count))
+}
+
+/** A number above 99 as `99+`, in the digits of the locale. */
+function badgeOf(locale: string): (count: number) => string {
+  const { format } = new Intl.NumberFormat(locale)
+  return (count) => (count > 99 ? `${format(99)}+` : format(count))
 }
 
 /** A language gets its plurals as an argument: if it imported them, they would be a file of their own in the bundle. */

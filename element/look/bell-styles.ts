@@ -60,6 +60,20 @@ button[part~='bell'] {
 [part~='inbox'] { min-block-size: 0; }
 :host([theme='light']) [part~='panel'] { color-scheme: light; }
 :host([theme='dark']) [part~='panel'] { color-scheme: dark; }
+/* Turns to another side if there is more room, and is shifted into the window (https://www.w3.org/TR/css-anchor-position-1/). */
+@supports (position-area: end) {
+  [part~='bell'] { anchor-name: --carillon-bell; }
+  [part~='panel'] {
+    position-anchor: --carillon-bell;
+    position-area: block-end span-inline-start;
+    position-try-fallbacks: flip-block, flip-inline, flip-block flip-inline;
+    margin-block: 8px;
+  }
+  @media (width < 416px) { [part~='panel'] { margin-inline: 8px; } }
+  :host([placement='bottom-start']) [part~='panel'] { position-area: block-end span-inline-end; }
+  :host([placement='top-start']) [part~='panel'] { position-area: block-start span-inline-end; }
+  :host([placement='top-end']) [part~='panel'] { position-area: block-start span-inline-start; }
+}
 @media (prefers-reduced-motion: no-preference) {
   [part~='bell'] { transition: background-color 0.12s; }
   [part~='panel'] { transition: opacity 0.14s, translate 0.14s; }

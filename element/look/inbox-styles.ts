@@ -3,7 +3,8 @@
 /** As text, not by Lit: these styles are loaded with the view, which imports nothing that the entry point imports too. */
 const css = String.raw
 
-const layout = css`
+/** Beside `tokens` and `themes`. */
+export const inboxStyles: string = css`
 :host {
   display: flex;
   flex-direction: column;
@@ -47,9 +48,8 @@ h2, p { margin: 0; font: inherit; }
 [part~='see-all'] { order: 2; padding: 0.625em 1em; border-block-start: 1px solid var(--_border); color: var(--_accent); text-align: center; }
 svg { inline-size: 1.25em; block-size: 1.25em; fill: none; stroke: currentcolor; stroke-width: 1.75; stroke-linecap: round; stroke-linejoin: round; }
 :is([part~='item-more'], [part~='list-more']) svg { stroke-width: 2.75; }
-`
 
-const controls = css`
+/* Controls */
 button, a { font: inherit; color: inherit; }
 button, [part~='sign-in'] {
   min-block-size: 2em;
@@ -101,11 +101,9 @@ button:hover { background: var(--_hover); }
 :focus { outline: none; }
 :focus-visible { outline: 2px solid var(--_focus); outline-offset: 2px; }
 [part~='item']:focus-visible, [part~='tab']:focus-visible { outline-offset: -2px; border-radius: 0.5em; }
-`
 
-const items = css`
+/* Items */
 [part~='item'] {
-  position: relative;
   display: flex;
   gap: 0.75em;
   padding: 0.75em 1em;
@@ -186,9 +184,8 @@ img { inline-size: 100%; block-size: 100%; border-radius: 50%; object-fit: cover
 @media (pointer: coarse) { [part~='item-details'] { padding-inline-end: 96px; min-block-size: 32px; } }
 [part~='unread-dot'] { inline-size: 0.75em; block-size: 0.75em; border: 2px solid var(--_muted); border-radius: 50%; }
 [part~='item-unread'] [part~='unread-dot'] { background: var(--_accent); border-color: var(--_accent); }
-`
 
-const states = css`
+/* States */
 [part~='empty'], [part~='signed-out'], [part~='loading'], [part~='list']:not(:has(article)) :is([part~='error'], [part~='offline']) {
   display: grid;
   justify-items: center;
@@ -273,9 +270,8 @@ const states = css`
   }
 }
 [part~='status'] { position: absolute; inline-size: 1px; block-size: 1px; overflow: clip; clip-path: inset(50%); }
-`
 
-const settings = css`
+/* Settings of the reader */
 @media (prefers-reduced-motion: no-preference) {
   button, [part~='item'] { transition: background-color 0.12s, opacity 0.12s; }
   [part~='loading']::before { animation: turn 1s linear infinite; }
@@ -289,6 +285,3 @@ const settings = css`
   [part~='item-unread'] [part~='unread-dot'] { forced-color-adjust: none; background: Highlight; }
 }
 `
-
-/** Beside `tokens` and `themes`. */
-export const inboxStyles: string = layout + controls + items + states + settings

@@ -1,5 +1,4 @@
-// What both engines share of migrating: the numbered files of schema/, which are written once for both, and the ledger of those that a
-// database has. The ledger has the name and the columns of Kysely's.
+// What both engines share of migrating: the numbered files of schema/, and the ledger of those that a database has (in the form of Kysely's).
 import { readdirSync, readFileSync } from 'node:fs'
 import { CarillonError } from '../basics/errors.ts'
 import { refuseIncomplete } from './transfer-state.ts'

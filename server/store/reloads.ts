@@ -1,5 +1,4 @@
-// Reads something again after change signals: at once, but on a busy service at most a tenth of the time is spent on it, and again
-// after a failure until it succeeds.
+// Reads something again after change signals: at once, but in at most a tenth of the time, and after a failure until it succeeds.
 import { setTimeout as sleep } from 'node:timers/promises'
 
 const shortReloadMs = 2

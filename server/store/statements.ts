@@ -105,10 +105,7 @@ export function* lockUsers(): Write<void> {
   yield* onCitus`select pg_advisory_xact_lock(hashtext('carillon users'))`
 }
 
-/**
- * On Citus a statement locks the inboxes of several nodes in no fixed order, so writes to several inboxes take turns. They use one connection
- * to each node: otherwise Citus opens up to 16, and each takes part in the two-phase commit.
- */
+/** On Citus, which locks inboxes in no fixed order, writes to several take turns, with one connection to each node: more would all commit. */
 export function* lockDeliveries(): Write<void> {
   yield* onCitus`
     select pg_advisory_xact_lock(hashtext('carillon deliveries')),

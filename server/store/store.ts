@@ -26,10 +26,7 @@ export interface Store {
   readonly history: string
   /** The shared clock of all processes, in milliseconds since 1970. An engine without one uses this machine's clock. */
   readonly clock?: () => number
-  /**
-   * Calls `listener` after every commit, of any process, that changed something the listener may need to read again; with
-   * `about`, only at signals about one of these, and about anything.
-   */
+  /** Calls `listener` after every commit of any process that it may need to read; with `about`, at signals about one of these or anything. */
   onChange(listener: ChangeListener, about?: readonly ChangeSignal['about'][]): () => void
   /** Calls `listener` with the audit entries that a write of this store recorded, after the commit. The write resolves after the listener. */
   onRecorded(listener: RecordListener): void

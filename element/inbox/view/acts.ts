@@ -74,12 +74,9 @@ export class Acts {
 
   takeBack(): void {
     const { strings, announcer } = this.#setting.source
-    const undone = this.offer?.undo()
+    const undone = this.offer?.undo()?.then(() => announcer.say(strings.undone))
     this.offerUndo(undefined)
-    this.#do(
-      undone?.then(() => announcer.say(strings.undone)),
-      { failure: strings.notUndone },
-    )
+    this.#do(undone, { failure: strings.notUndone })
   }
 
   offerUndo(offer: Offer | undefined): void {

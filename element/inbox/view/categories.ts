@@ -1,6 +1,6 @@
 // What the user's preferences say about categories: their labels in the user's language, and until when they are muted. Requested when
 // the list displays a category whose label is not known.
-import type { Carillon, Preferences } from 'carillon-client'
+import type { Carillon, Notification, Preferences } from 'carillon-client'
 
 export class Categories {
   /** A new object after each change. A category that is not here is displayed by its name. */
@@ -13,11 +13,11 @@ export class Categories {
     this.#onChange = onChange
   }
 
-  need(names: readonly (string | null)[], client: Carillon): void {
+  need(items: readonly Notification[], client: Carillon): void {
     if (client !== this.#client) this.#requested = new Set([null])
     this.#client = client
     const before = this.#requested.size
-    for (const name of names) this.#requested.add(name)
+    for (const { category } of items) this.#requested.add(category)
     // A failure leaves the names.
     if (this.#requested.size > before) this.#load().catch(() => {})
   }

@@ -2,11 +2,10 @@
 // reader does. Loaded on demand, so it imports nothing that the entry point imports too.
 import type { InboxList, InboxSnapshot, Notification } from 'carillon-client'
 import type { ReactiveController, TemplateResult } from 'lit'
-import type { placeBeside } from '../../bell/placement.ts'
 import type { InboxSource, Tab } from '../../inbox-source.ts'
 import { inboxStyles } from '../../look/inbox-styles.ts'
 import { timesOf } from '../../times.ts'
-import type { CarillonInbox } from '../carillon-inbox.ts'
+import type { CarillonInbox, placeBeside } from '../carillon-inbox.ts'
 import { Acts } from './acts.ts'
 import { Categories } from './categories.ts'
 import { Feed } from './feed.ts'
@@ -20,15 +19,8 @@ import { banner, nothingShown, type Stating, signedOut, tabBar } from './states.
 const clockMs = 30_000
 const defaultLimit = 20
 /** The buttons of an item, and what each of the keys below does as well. */
-const keys: Readonly<Record<string, Key>> = {
-  u: 'toggle',
-  e: 'archive',
-  '.': 'more',
-  '#': 'delete',
-  Delete: 'delete',
-  z: 'undo',
-}
-type Key = 'toggle' | 'archive' | 'more' | 'delete' | 'undo'
+const keys = { u: 'toggle', e: 'archive', '.': 'more', '#': 'delete', Delete: 'delete', z: 'undo' } as const
+type Key = (typeof keys)[keyof typeof keys]
 /** One for all lists of a page. */
 const styleSheet = new CSSStyleSheet()
 styleSheet.replaceSync(inboxStyles)
@@ -68,10 +60,10 @@ export class InboxView implements ReactiveController {
       onChange,
       focusedOffer: () => this.#find('[part=undo] :focus'),
     })
-    this.#menu = new Menu(host, lit, place)
+    this.#menu = new Menu({ host, lit, place })
     this.#scroll = new ScrollWatch({
-      onTop: () => this.#hold(),
-      onEnd: () => this.#find('[part=more]:is(:hover,:focus)') ?? void this.#more(),
+      top: () => this.#hold(),
+      end: () => this.#find('[part=more]:is(:hover,:focus)') ?? void this.#more(),
     })
     host.addController(this)
     host.shadowRoot?.adoptedStyleSheets.push(styleSheet)
@@ -224,18 +216,10 @@ export class InboxView implements ReactiveController {
       const times = before?.strings === strings ? before.times : timesOf(strings.locale)
       this.#context = { lit: this.#lit, strings, times, renderer, categories }
     }
-    if (this.#source.client && items.length)
-      this.#categories.need(
-        items.map(({ category }) => category),
-        this.#source.client,
-      )
+    if (this.#source.client && items.length) this.#categories.need(items, this.#source.client)
     const size = hasMore ? Math.max(total - newer.length, items.length) : items.length
-    this.#feed.update(feed, {
-      items: items.slice(0, this.#limit),
-      size,
-      now: this.#now,
-      context: this.#context as ItemContext,
-    })
+    const context = this.#context as ItemContext
+    this.#feed.update(feed, { items: items.slice(0, this.#limit), size, now: this.#now, context })
   }
 
   /** Only some categories are displayed. */
@@ -301,17 +285,14 @@ export class InboxView implements ReactiveController {
     const article = (event.target as Element).closest('article')
     if (!article) return
     const name = `${event.ctrlKey ? 'Control+' : ''}${event.key}`
+    const isPlain = !(event.ctrlKey || event.metaKey || event.altKey)
     if (name === 'PageDown') void this.#step(article, 1)
     else if (name === 'PageUp') void this.#step(article, -1)
     else if (name === 'Control+Home') (this.#find('[part=newer]') ?? this).focus()
     else if (name === 'Control+End') this.#find('[part=more],[part=end]')?.focus()
     else if (event.key === 'Enter' && event.target === article) this.#open(article, event)
-    else if (
-      Object.hasOwn(keys, event.key) &&
-      !(event.ctrlKey || event.metaKey || event.altKey) &&
-      isOwn(event.target as Element)
-    )
-      this.#press(keys[event.key] as Key, article)
+    else if (isPlain && Object.hasOwn(keys, event.key) && isOwn(event.target as Element))
+      this.#press(keys[event.key as keyof typeof keys], article)
     else return
     event.preventDefault()
   }

@@ -2,10 +2,9 @@
 // with the list. A native popover, which the browser closes with Escape or with a click beside it.
 import type { Notification } from 'carillon-client'
 import type { TemplateResult } from 'lit'
-import type { placeBeside } from '../../bell/placement.ts'
 import type { Strings } from '../../languages/en/inbox.ts'
 import type { Times } from '../../times.ts'
-import type { CarillonInbox } from '../carillon-inbox.ts'
+import type { CarillonInbox, placeBeside } from '../carillon-inbox.ts'
 import type { Acts } from './acts.ts'
 import type { Categories } from './categories.ts'
 import type { Lit } from './item.ts'
@@ -14,23 +13,19 @@ import type { Lit } from './item.ts'
 export type Entry = { label: string; detail?: string | undefined; isFinal?: boolean; act(): void }
 
 export class Menu {
-  readonly #host: CarillonInbox
-  readonly #lit: Lit
-  readonly #place: typeof placeBeside
+  readonly #setting: { host: CarillonInbox; lit: Lit; place: typeof placeBeside }
   #label = ''
   #entries: readonly Entry[] = []
   #button: HTMLElement | undefined
   /** The button whose menu was open when the pointer was pressed: that has closed it. */
   #pressed: HTMLElement | undefined
 
-  constructor(host: CarillonInbox, lit: Lit, place: typeof placeBeside) {
-    this.#host = host
-    this.#lit = lit
-    this.#place = place
+  constructor(setting: { host: CarillonInbox; lit: Lit; place: typeof placeBeside }) {
+    this.#setting = setting
   }
 
   render(): TemplateResult {
-    const { html } = this.#lit
+    const { html } = this.#setting.lit
     return html`<div part="menu" popover role="menu" aria-label=${this.#label} @keydown=${this.#onKey.bind(this)}
       @beforetoggle=${this.#onBeforeToggle.bind(this)}>${this.#entries.map(
         (
@@ -54,18 +49,19 @@ export class Menu {
     this.#button = button
     this.#label = label
     this.#entries = entries
-    this.#host.requestUpdate()
-    await this.#host.updateComplete
+    const { host, place } = this.#setting
+    host.requestUpdate()
+    await host.updateComplete
     const menu = this.#element
     if (!button.isConnected || !menu) return
     button.setAttribute('aria-expanded', 'true')
     menu.showPopover()
-    this.#place(button, menu)
+    place(button, menu)
     this.#items[0]?.focus()
   }
 
   get #element(): HTMLElement | null | undefined {
-    return this.#host.shadowRoot?.querySelector<HTMLElement>('[part=menu]')
+    return this.#setting.host.shadowRoot?.querySelector<HTMLElement>('[part=menu]')
   }
 
   get #items(): HTMLElement[] {
@@ -82,7 +78,7 @@ export class Menu {
   #onBeforeToggle({ newState }: ToggleEvent): void {
     if (newState === 'open') return
     this.#button?.setAttribute('aria-expanded', 'false')
-    if (this.#element?.matches(':focus-within')) (this.#button?.isConnected ? this.#button : this.#host).focus()
+    if (this.#element?.matches(':focus-within')) (this.#button?.isConnected ? this.#button : this.#setting.host).focus()
   }
 
   #onKey(event: KeyboardEvent): void {

@@ -7,16 +7,14 @@ const near = '400px'
 export class ScrollWatch {
   /** The top of the list is above what is visible. */
   isScrolled = false
-  readonly #onTop: () => void
-  readonly #onEnd: () => void
+  readonly #on: { top(): void; end(): void }
   #list: Element | null | undefined
   #atTop: IntersectionObserver | undefined
   #atEnd: IntersectionObserver | undefined
   #timer: ReturnType<typeof setTimeout> | undefined
 
-  constructor({ onTop, onEnd }: { onTop: () => void; onEnd: () => void }) {
-    this.#onTop = onTop
-    this.#onEnd = onEnd
+  constructor(on: { top(): void; end(): void }) {
+    this.#on = on
   }
 
   /** The element that scrolls; its first and last children mark the ends. */
@@ -32,7 +30,7 @@ export class ScrollWatch {
         // Without a width, the list is not displayed.
         this.isScrolled = !isIntersecting && boundingClientRect.width > 0 && boundingClientRect.top < visibleTop
       }
-      this.#onTop()
+      this.#on.top()
     })
     this.#atTop.observe(top)
     // The margin of the window, and that of the list; a browser that lacks the second reports the end when it is in view.
@@ -40,7 +38,7 @@ export class ScrollWatch {
     this.#atEnd = new IntersectionObserver((entries) => {
       clearTimeout(this.#timer)
       // A moment later, so that a pointer on its way to the button "Load more" finds it.
-      if (entries.at(-1)?.isIntersecting) this.#timer = setTimeout(this.#onEnd, 150)
+      if (entries.at(-1)?.isIntersecting) this.#timer = setTimeout(this.#on.end, 150)
     }, margins)
     this.again()
   }

@@ -1,6 +1,9 @@
 // The texts of both elements, in English. The other languages have its type. A page can replace each of them by the property `strings`.
-import type { Plurals } from '../plurals.ts'
 
+/** A text in the plural forms of a language (Unicode CLDR: Arabic has six); `other` is for every form that is not here. `#` is the number. */
+export type Forms = { readonly other: string } & { readonly [form in Intl.LDMLPluralRule]?: string }
+/** `format` writes the number; default: in the digits of the locale. */
+export type Plurals = (forms: Forms, format?: (count: number) => string) => (count: number) => string
 type Errors = { readonly [code: string]: string; readonly other: string }
 
 /** Makes the texts for a locale of the language, such as `en-GB`. */

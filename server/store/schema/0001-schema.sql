@@ -250,9 +250,8 @@ create table category_read_mark (
   primary key (user_id, category, through_seq, version)
 ) without rowid, strict;
 
--- One row for each archive-read that changed something: what was read and had a sequence number up to through_seq was archived at that time. What
--- an undo restores: before_through and before_version, what archive_through and archive_version of the inbox were, and made, how many notifications
--- it archived, of which made_unseen were unseen.
+-- One row for each archive-read that changed something: what was read and had a sequence number up to through_seq was archived then. For an undo:
+-- what archive_through and archive_version of the inbox were before, and made, how many notifications it archived; made_unseen of them were unseen.
 create table archive_mark (
   user_id blob not null,
   version integer not null,
@@ -426,9 +425,8 @@ create table audit (
 create index audit_by_id on audit (id);
 create index audit_of_settings on audit (id) where event = 'settings-changed';
 
--- Which history of changes a PostgreSQL database continues (decision 0068): the number of the row without a node is the moment at which it began.
--- The other rows have the numbers of the processes that write. It is not transferred: pg_restore creates the table again, with another object
--- id. SQLite has one process that writes, and keeps its history beside the file.
+-- Which history of changes a PostgreSQL database continues (decision 0068): the number of the row without a node is the moment at which it began,
+-- the others are those of the processes that write. pg_restore creates the table with another object id. SQLite keeps its history beside the file.
 -- postgres:
 create table history (
   node text primary key,

@@ -35,10 +35,7 @@ export function resultCode(error: unknown): number | undefined {
   return typeof extended === 'number' ? extended & 0xff : undefined
 }
 
-/**
- * Turns SQLite's failures of the system into UNAVAILABLE; any other error stays as it is. If a commit fails with an I/O
- * error, its frames may be in the log nevertheless, and a start after a crash would then find it committed.
- */
+/** Failures of the system become UNAVAILABLE. After an I/O error in a commit, a start may find its frames in the log, and so find it committed. */
 export function asStoreError(error: unknown, { isOfCommit = false } = {}): unknown {
   const code = resultCode(error)
   if (code === constraint && (error as Error).message === refusedWrite) return writeRefusal(error)

@@ -20,10 +20,7 @@ const version = 1
 type Header = { format: string; version: number; schema: string; takenAt: string }
 type Backup = { from: Database; file: string; at: string; report: Report }
 
-/**
- * Takes a backup of one moment beside a running service, and reads it back before the file gets its name. Returns what it holds. `at` is ISO
- * 8601. Throws CONFLICT if the file exists, UNAVAILABLE if it cannot be written.
- */
+/** Takes a backup of one moment, and reads it back. `at`: ISO 8601. Throws CONFLICT if the file exists, UNAVAILABLE if it cannot be written. */
 export async function backUp({ from, file, at, report }: Backup): Promise<readonly Checksum[]> {
   await using endpoint = await openEndpoint(from)
   await refuseUnusable(endpoint)

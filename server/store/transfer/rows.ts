@@ -1,5 +1,4 @@
-// The rows that a transfer (backup, restore, move) carries: of both engines the same tables and columns, in the order of the key. And
-// the checksum of each table, by which two places are compared.
+// The rows that a transfer carries, in the order of the key, and the checksum of each table. Both engines have the same tables and columns.
 import { createHash } from 'node:crypto'
 
 /** Every table but those that belong to one database: the ledger and the history. A test compares them with both schemas. */

@@ -107,17 +107,15 @@ export function isServerAway(error: unknown): error is CarillonError {
   return cause instanceof Error && awayMessages.test(cause.message)
 }
 
-// Is there a pooler, such as PgBouncer, between this process and PostgreSQL, and does it give each client its own server connection? Carillon needs
-// that: LISTEN, prepared statements and settings belong to a server connection.
+// Does a pooler, such as PgBouncer, give each client its own server connection? LISTEN, prepared statements and settings belong to one.
 type Pooling = 'none' | 'session' | 'transaction' | 'too small'
 
 /** Each client reads its server process twice in a row in each round. Whatever order a pooler lends in, one read shows sharing. */
 const rounds = 5
 
 /**
- * A pooler invents the process id that it sends at the start (PostgreSQL manual, "BackendKeyData"). If that differs from the
- * server's, there is a pooler, and a second client is opened: two open sessions never have the same server process, and
- * neither changes it, unless the pooler lends connections for less than a session.
+ * A pooler invents the process id that it sends at the start (PostgreSQL manual, "BackendKeyData"). If that differs from the server's, a second
+ * client is opened: two sessions never have the same server process, and neither changes it, unless the pooler lends connections for less.
  */
 export async function poolingOf(pool: Pool): Promise<Pooling> {
   const first = await pool.connect()

@@ -1,6 +1,5 @@
 // The functions of the database: functions/ holds the current text of each, and the newest version that starts creates them (decision 0073).
-// During a rolling upgrade, nodes of two versions call them: a function whose signature or meaning changes gets a new name, and the old one
-// stays for one more version (tests/e2e/nodes/rolling-upgrade.test.ts).
+// In a rolling upgrade two versions call them: if a signature or meaning changes, the name does, and the old one stays for one more version.
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import type { Pool } from 'pg'

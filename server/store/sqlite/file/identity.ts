@@ -51,9 +51,8 @@ export function readIdentity(path: string): Identity | undefined {
 }
 
 /**
- * Whether the log beside `path` belongs to another database file, so that applying it would destroy this one. True only if that
- * is certain: the log is the recorded file, and the database is another file or has an unknown stamp. A folder that was
- * copied completely has another log file, which SQLite applies as usual.
+ * Whether the log beside `path` certainly belongs to another file, and would destroy this one: the log is the recorded file, and the database
+ * is another file or has an unknown stamp. A folder that was copied completely has another log file, which SQLite applies as usual.
  */
 export function hasForeignLog(path: string): boolean {
   for (;;) {
@@ -121,10 +120,7 @@ export function removeDrafts(database: Database, path: string): void {
   })
 }
 
-/**
- * Writes the stamp from the log into the file. If a read prevents that, the first and the last of the stamps differ. Records
- * the current files and the current stamp, and no earlier one, because earlier copies have those.
- */
+/** Writes the stamp into the file; if a read prevents that, first and last stamp differ. Records no earlier one, which earlier copies have. */
 export function settleStamp(database: Database, { path, history }: { path: string; history: string }): number[] {
   database.exec('pragma wal_checkpoint(passive)')
   return inWriteLock(database, () => {
