@@ -61,11 +61,8 @@ function dropsBody({ method, routeOptions }: FastifyRequest): boolean {
   return isSafeMethod(method) && !routeOptions.config?.isPassedOn
 }
 
-export function addRoute<Needs>(
-  app: FastifyInstance,
-  { method, path, tag, guard, operation }: Route<Needs>,
-  parts: Needs,
-) {
+export function addRoute<Needs>(app: FastifyInstance, route: Route<Needs>, parts: Needs): void {
+  const { method, path, tag, guard, operation } = route
   const { query, bodyLimit, shallowBody, body } = operation
   const handle = (request: FastifyRequest, reply: FastifyReply) =>
     operation.handle(parts, request as GuardedRequest, reply)
