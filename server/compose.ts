@@ -33,7 +33,7 @@ import { firstStart } from './start/first-start.ts'
 import { breachesOf, linkSettings, mailerOf } from './start/password-settings.ts'
 import { sealingSecrets, secretsIn } from './start/sealing-secret.ts'
 import { type Cookies, pageSettings, siteOf } from './start/site.ts'
-import { tidy, Upkeep } from './start/upkeep.ts'
+import { removeEnded, Upkeep } from './start/upkeep.ts'
 import type { Store } from './store/store.ts'
 import { AccessTokens } from './tokens/access-token.ts'
 import { TokenRevocations } from './tokens/revocations.ts'
@@ -109,7 +109,6 @@ export async function compose(store: Store, config: Config, environment: Environ
     ...proofs,
     ...notifications,
     devices: new DeviceTokens(sealing),
-    providers: composeProviders(config, environment),
     pages: {
       ...settings,
       scripts: new ServedScripts(),
@@ -124,7 +123,12 @@ export async function compose(store: Store, config: Config, environment: Environ
     ...{ app, readiness, users, deliveries, upkeep, keys: proofs.keys, sessions: proofs.sessions },
     /** Fills an empty store; undefined if it has a user already. */
     firstStart: () => firstStart({ users, producerKeys, deliveries, docsPath: docsPath(url()) }),
-    tidy: () => tidy(config, { store, clock, guesses, deliveries, upkeep, ...proofs }),
+    /** The work of each start and each hour. */
+    async tidy() {
+      const { sessions, keys } = proofs
+      const others = [sessions.removeStale(), deliveries.removeOld(), guesses.removeOld(), keys.tend()]
+      await Promise.all([...others, removeEnded(store, config, clock), upkeep.sweep()])
+    },
     endStreams() {
       changes.end()
       return live.end()
@@ -139,12 +143,11 @@ export async function compose(store: Store, config: Config, environment: Environ
   }
 }
 
+type ProofParts = Environment & { sealing: Sealing; observed: Observed }
+
 /** What proves who is calling. Throws UNAVAILABLE if the secret does not open the signing keys. */
-async function composeProofs(
-  store: Store,
-  config: Config,
-  { log, clock, url, own, sealing, observed }: Environment & { sealing: Sealing; observed: Observed },
-) {
+async function composeProofs(store: Store, config: Config, parts: ProofParts) {
+  const { log, clock, url, own, sealing, observed } = parts
   const { sessionLifetimeMs: lifetimeMs, tokenChainMs: chainMs, issuers } = config
   const { now, wall } = clock
   const onKeyFailure = (err: unknown) =>
@@ -164,13 +167,10 @@ async function composeProofs(
   const rules = { issuer: url, lifetimeMs: config.tokenLifetimeMs, chainMs, maxCached: own?.cachedTokens }
   const tokens = new AccessTokens({ keys, revocations, now, foreign, signatures, ...rules })
   const signInLifetimes = { stateful: lifetimeMs, stateless: chainMs }
-  return { keys, revocations, sessions, signInLifetimes, accessTokens: observed('accessTokens', tokens) }
-}
-
-function composeProviders({ providers }: Config, { log, clock: { now } }: Environment) {
-  const onFailure = (provider: string, reason: string) =>
+  const onRefusal = (provider: string, reason: string) =>
     log.warn({ event: 'provider-failed', provider, reason }, 'a sign-in with a provider failed')
-  return new Map(providers.map((setting) => [setting.name, new Provider(setting, { now, onFailure })]))
+  const providers = new Map(config.providers.map((one) => [one.name, new Provider(one, { now, onFailure: onRefusal })]))
+  return { keys, revocations, sessions, signInLifetimes, providers, accessTokens: observed('accessTokens', tokens) }
 }
 
 /** What fills an inbox, and what sends it. */
@@ -189,14 +189,12 @@ function composeNotifications(store: Store, config: Config, { log, clock, random
   }
 }
 
-type NoticeParts = Pick<NoticeOptions, 'guesses' | 'mail'> & { deliveries: Deliveries; lines: AuditLines }
+type NoticeParts = Environment & Pick<NoticeOptions, 'guesses' | 'mail'> & { deliveries: Deliveries; lines: AuditLines }
 
 /** The notices of the service itself. */
-function composeNotices(
-  store: Store,
-  { pagesPrefix, newDeviceNotices: ofNewDevices }: Config,
-  { log, url, clock, deliveries, guesses, mail, lines }: Environment & NoticeParts,
-): Notices {
+function composeNotices(store: Store, config: Config, parts: NoticeParts): Notices {
+  const { log, url, clock, deliveries, guesses, mail, lines } = parts
+  const { pagesPrefix, newDeviceNotices: ofNewDevices } = config
   const deliver = async (userId: string, notice: Notice, idempotencyKey: string) => {
     const deliveryId = newId(clock.now())
     const request = { recipients: [{ userId }], ...notice }

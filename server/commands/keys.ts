@@ -6,7 +6,7 @@ import { CarillonError, conflict } from '../basics/errors.ts'
 import { day, duration } from '../config/values.ts'
 import { sealingSecrets } from '../start/sealing-secret.ts'
 import { makeSigningKey, sealingOf } from '../tokens/key-material.ts'
-import { lastOf, publishedAheadMs, type Scheduled, scheduleOf } from '../tokens/key-schedule.ts'
+import { lastOf, publishedAheadMs, scheduleOf } from '../tokens/key-schedule.ts'
 import { dropSigningKey, signingKeys } from '../tokens/signing-keys.store.ts'
 import { publishKey } from '../tokens/signing-keys.ts'
 import { type Place, withSettings, withStore } from './settings.ts'
@@ -50,17 +50,15 @@ export function keysCommand(): Command {
 
 async function listAll(options: Output, command: Command): Promise<void> {
   const keys = await withStore(command, async ({ store, now }) => scheduleOf(await store.read(signingKeys), now()))
-  const items = keys.map(displayed)
+  const items = keys.map(({ key: { kid, createdAt, startsAt }, state, until }) => {
+    const acceptedUntil = until === null ? null : iso(until)
+    return { kid, state, createdAt: iso(createdAt), startsAt: iso(startsAt), acceptedUntil }
+  })
   print(options, items, () => {
     if (items.length === 0) return 'There are no signing keys yet. The first start makes one.'
     const rows = items.map((item) => Object.values(item).map((cell) => cell ?? '-'))
     return table(['kid', 'state', 'created', 'signs from', 'accepted until'], rows)
   })
-}
-
-function displayed({ key: { kid, createdAt, startsAt }, state, until }: Scheduled) {
-  const acceptedUntil = until === null ? null : iso(until)
-  return { kid, state, createdAt: iso(createdAt), startsAt: iso(startsAt), acceptedUntil }
 }
 
 async function rotate(options: Output & { after: string }, command: Command): Promise<void> {

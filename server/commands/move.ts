@@ -68,12 +68,10 @@ async function giveUp(options: Options, command: Command): Promise<void> {
   const { database: from } = configOf(command, { from: 'CARILLON_DATABASE_URL' })
   refuseMissingDatabase(from)
   const { target, endedAt } = await giveUpMove(from)
-  print(options, { from: displayDatabase(from), target, wasDone: endedAt !== null }, () => [
-    `${displayDatabase(from)} accepts writes again`,
-    endedAt === null
-      ? `${target} is incomplete and cannot be used: delete its contents`
-      : `${target} contains the moved data, but not later writes to the old database`,
-  ])
+  const whole = `${target} contains the moved data, but not later writes to the old database`
+  const state = endedAt === null ? `${target} is incomplete and cannot be used: delete its contents` : whole
+  const value = { from: displayDatabase(from), target, wasDone: endedAt !== null }
+  print(options, value, () => [`${value.from} accepts writes again`, state])
 }
 
 function secretAdvice(file: string | undefined, to: Database): string {

@@ -56,10 +56,9 @@ export function flagsOf(command: Command, options = optionsOf(command)): Flags {
   const flags = Object.entries(options).map(([option, name]) => {
     const value: string | undefined = command.getOptionValue(new Option(`--${option}`).attributeName())
     // Every user of this machine can read the options of every process (L5).
+    const problem = `a password in --${option} can be seen in the list of processes`
     if (value !== undefined && hasPassword(value))
-      throw new WrongUse(
-        `a password in --${option} can be seen in the list of processes; set ${name} in the environment, or ${name}_FILE`,
-      )
+      throw new WrongUse(`${problem}; set ${name} in the environment, or ${name}_FILE`)
     return [name, value]
   })
   return Object.fromEntries(flags)

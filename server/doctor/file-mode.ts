@@ -1,6 +1,6 @@
 // Who may read and change a file? Reads its mode instead of trying, because root may do everything.
 import { accessSync, constants, statSync } from 'node:fs'
-import { quoted } from '../basics/shell-path.ts'
+import { quoted } from '../basics/control-characters.ts'
 import { type Finding, fault, ok, warning } from './finding.ts'
 
 /** Checks that the owner, and only the owner, can use a file or folder. No findings on Windows, which has no such modes. */
@@ -30,12 +30,10 @@ export function rightsOf(check: string, path: string): Finding[] {
 /** The fault of a file or folder on a read-only file system, where neither owner nor mode helps. `code`: that of a failed write. */
 export function readOnlyMount(check: string, path: string, code = codeOfWriting(path)): Finding | undefined {
   if (code !== 'EROFS') return undefined
-  return fault(check, {
-    found: `${path} is on a file system that is mounted read-only`,
-    change:
-      `mount -o remount,rw "$(findmnt -no TARGET -T ${quoted(path)})"  (in a container: mount the volume without :ro; ` +
-      'if you did not mount it read-only, the disk may be failing: dmesg)',
-  })
+  const otherwise =
+    'in a container: mount the volume without :ro; if you did not mount it read-only, the disk may be failing: dmesg'
+  const change = `mount -o remount,rw "$(findmnt -no TARGET -T ${quoted(path)})"  (${otherwise})`
+  return fault(check, { found: `${path} is on a file system that is mounted read-only`, change })
 }
 
 /** The error code with which a write to `path` would fail; undefined if it would succeed. Writes nothing. */

@@ -22,6 +22,7 @@ export const maxDeviceTokenLength = 22 + 44 * maxUsers
 const noUser: DeviceUser = { id: '', deviceGeneration: 0 }
 
 type Device = { id: string; seals: readonly string[] }
+type Needs = { site: Pick<Site, 'deviceCookie'> }
 
 export class DeviceTokens {
   readonly #sealing: Pick<Sealing, 'mac' | 'isMac'>
@@ -84,10 +85,7 @@ function newDevice(): Device {
 }
 
 /** The device tokens of a request: the application's, in the body of a sign-in, and those of the browser's cookie. */
-export function presentedDevices(
-  { site }: { site: Pick<Site, 'deviceCookie'> },
-  { body, raw }: FastifyRequest,
-): string[] {
+export function presentedDevices({ site }: Needs, { body, raw }: FastifyRequest): string[] {
   const { deviceToken } = (body ?? {}) as { deviceToken?: unknown }
   const cookies = sessionSecrets(raw.headers.cookie, site.deviceCookie.name)
   return typeof deviceToken === 'string' ? [deviceToken, ...cookies] : cookies

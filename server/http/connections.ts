@@ -11,15 +11,14 @@ const fromSignalMs = 8_000
 const fromGraceMs = 5_500
 const closeEveryMs = 20
 
+type DrainOptions = { graceMs: number; endStreams: () => Promise<void> }
+
 /**
  * Stops a server without failing a request that it accepted (SECURITY.md, R9). From now on every response closes its connection. For `graceMs`
  * new connections and streams are still accepted, so that a load balancer can see that the process is not ready. Then `endStreams` runs, so that
  * a client that reconnects reaches another process; the running requests finish, and only then what is still open is disconnected.
  */
-export async function drain(
-  app: FastifyInstance,
-  { graceMs, endStreams }: { graceMs: number; endStreams: () => Promise<void> },
-): Promise<void> {
+export async function drain(app: FastifyInstance, { graceMs, endStreams }: DrainOptions): Promise<void> {
   const startedAt = performance.now()
   const { server } = app
   server.prependListener('request', (_request, response) => response.setHeader('connection', 'close'))

@@ -61,11 +61,8 @@ function dropsBody({ method, routeOptions }: FastifyRequest): boolean {
   return isSafeMethod(method) && !routeOptions.config?.isPassedOn
 }
 
-export function addRoute<Needs>(
-  app: FastifyInstance,
-  { method, path, tag, guard, operation }: Route<Needs>,
-  parts: Needs,
-) {
+export function addRoute<Needs>(app: FastifyInstance, route: Route<Needs>, parts: Needs): void {
+  const { method, path, tag, guard, operation } = route
   const { query, bodyLimit, shallowBody, body } = operation
   const handle = (request: FastifyRequest, reply: FastifyReply) =>
     operation.handle(parts, request as GuardedRequest, reply)
@@ -239,10 +236,7 @@ export function allowOrigin(request: FastifyRequest, reply: FastifyReply, allowe
   return true
 }
 
-/**
- * Tells whether a `Host` field is one of `names`, `localhost`, or an address. The scripts of a page whose name resolves to this machine (DNS
- * rebinding) reach the service as their own origin, but `Host` has that name. Ports are not compared: a port forward changes them.
- */
+/** Tells whether a `Host` is one of `names`, `localhost`, or an address: in DNS rebinding it is the other site's name. Forwards change ports. */
 export function knownHosts(names: readonly string[]): (host: string) => boolean {
   const known = new Set(['localhost', ...names.map(normalized)])
   return (host) => {

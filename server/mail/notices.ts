@@ -58,19 +58,17 @@ export type ChangesMail = UserMail & { kind: 'changes' }
 type Mailed = { userId: string; locale: string | null; to: string; count: number; changes: Change[] }
 
 export class Notices {
+  readonly ofNewDevices: boolean
   readonly #options: NoticeOptions
   /** The mails that wait, by user and address. */
   readonly #waiting = new Map<string, Mailed>()
 
   constructor(options: NoticeOptions) {
     this.#options = options
+    this.ofNewDevices = options.ofNewDevices
     options.store.onRecorded(async (entries) => {
       await Promise.all(entries.map((entry) => this.note(entry)))
     })
-  }
-
-  get ofNewDevices(): boolean {
-    return this.#options.ofNewDevices
   }
 
   /** Resolves soon, whatever happens to the notice. Every node may note an entry of a command: one of them delivers it. */

@@ -23,10 +23,8 @@ export function refuseLostDatabase(database: Database): void {
     // If there is no database, this file may belong to another one in the folder.
     return file !== firstSignIn || !isGone
   })
-  if (left === undefined) return
-  throw new CarillonError('UNAVAILABLE', `${path} ${loss}, but ${left} is still there`, {
-    remedy: 'Restore the database; to start with an empty one, remove that file too.',
-  })
+  const remedy = 'Restore the database; to start with an empty one, remove that file too.'
+  if (left) throw new CarillonError('UNAVAILABLE', `${path} ${loss}, but ${left} is still there`, { remedy })
 }
 
 function lossOf(path: string, log: string): 'is gone' | 'is empty' | 'has no table' | undefined {
@@ -58,9 +56,7 @@ function hasNoTable(path: string): boolean {
 export function refuseMissingDatabase(database: Database): void {
   if (database.engine !== 'sqlite') return
   const { path } = database
-  if (!existsSync(path))
-    throw new CarillonError('UNAVAILABLE', `There is no database ${path}`, {
-      remedy: 'Correct CARILLON_DATABASE_URL, or create the database with: carillon migrate',
-    })
+  const remedy = 'Correct CARILLON_DATABASE_URL, or create the database with: carillon migrate'
+  if (!existsSync(path)) throw new CarillonError('UNAVAILABLE', `There is no database ${path}`, { remedy })
   refuseLostDatabase(database)
 }

@@ -76,10 +76,9 @@ function previousSecretFileOf(path: string): string {
 export function readSecret(file: string): string {
   const secret = readFileSync(file, 'utf8').trim()
   if (secret !== '') return secret
-  throw new CarillonError('UNAVAILABLE', `${file} is empty; a power cut can do that to a file that was just written`, {
-    remedy:
-      'Put the secret back from your copy; without a copy, remove the file: docs/operations.md, "A secret that is lost".',
-  })
+  const problem = `${file} is empty; a power cut can do that to a file that was just written`
+  const without = 'without a copy, remove the file: docs/operations.md, "A secret that is lost".'
+  throw new CarillonError('UNAVAILABLE', problem, { remedy: `Put the secret back from your copy; ${without}` })
 }
 
 function readIfThere(file: string): string | undefined {

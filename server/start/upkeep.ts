@@ -7,9 +7,7 @@ import { yieldToEventLoop } from '../basics/event-loop.ts'
 import type { Log } from '../basics/log.ts'
 import type { Config } from '../config/settings.ts'
 import { continueKeyChange, findKeyChange } from '../delivery/by-key.store.ts'
-import type { Deliveries } from '../delivery/deliver.ts'
 import { removeExpiredChallenges } from '../factors/factors.store.ts'
-import type { Guesses } from '../guessing/guesses.ts'
 import {
   announce,
   type Candidate,
@@ -25,9 +23,7 @@ import {
   sizesAfter,
 } from '../inbox/retention.store.ts'
 import { removeExpiredLinks } from '../links/links.store.ts'
-import type { Sessions } from '../sessions/sessions.ts'
 import type { Store } from '../store/store.ts'
-import type { SigningKeys } from '../tokens/signing-keys.ts'
 import { removeKeptSecrets } from './sealing-secret.ts'
 
 /** On PostgreSQL they take place at the same time. */
@@ -148,26 +144,11 @@ function oneAtATime(work: () => Promise<void>): () => Promise<void> {
   }
 }
 
-type Parts = {
-  store: Store
-  clock: Clock
-  sessions: Sessions
-  keys: SigningKeys
-  guesses: Guesses
-  deliveries: Deliveries
-  upkeep: Upkeep
-}
-
-/** The work of each start and each hour: deletes everything that has ended or is too old, and replaces signing keys. */
-export async function tidy({ database, auditRetentionMs }: Config, parts: Parts): Promise<void> {
-  const { store, clock, sessions, keys, guesses, deliveries, upkeep } = parts
-  const { now, wall } = clock
-  const removeEnded = async () => {
-    await Promise.all([store.write(removeExpiredLinks, now()), store.write(removeExpiredChallenges, now())])
-    // In batches, so that no other write waits long.
-    while ((await store.write(removeOldAudit, now() - auditRetentionMs)) > 0);
-    if (database.engine === 'sqlite') removeKeptSecrets(database.path, iso(wall()).slice(0, 10))
-  }
-  const others = [sessions.removeStale(), deliveries.removeOld(), guesses.removeOld(), keys.tend()]
-  await Promise.all([...others, removeEnded(), upkeep.sweep()])
+/** Removes links, challenges and secrets that have expired, and old entries of the audit log. */
+export async function removeEnded(store: Store, config: Config, { now, wall }: Clock): Promise<void> {
+  const { database, auditRetentionMs } = config
+  await Promise.all([store.write(removeExpiredLinks, now()), store.write(removeExpiredChallenges, now())])
+  // In batches, so that no other write waits long.
+  while ((await store.write(removeOldAudit, now() - auditRetentionMs)) > 0);
+  if (database.engine === 'sqlite') removeKeptSecrets(database.path, iso(wall()).slice(0, 10))
 }

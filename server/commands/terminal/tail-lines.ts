@@ -7,6 +7,8 @@ import { withoutControls } from '../../basics/control-characters.ts'
 export type TailEvent = StreamEvent | { type: 'listed'; notification: Notification }
 
 const indent = ' '.repeat(12)
+const countsOf = ({ unread, total }: { unread: number; total: number }) => `${unread} unread of ${total}`
+
 /** Displays the time of an event of today (the day of `now`), else its date. */
 export function linesOf(event: TailEvent, now: Date): string[] {
   const line = (time: string | null, state: string, text: string) =>
@@ -21,7 +23,7 @@ export function linesOf(event: TailEvent, now: Date): string[] {
     case 'listed':
       return described(event.notification, event.notification.read ? 'read' : 'unread')
     case 'hello':
-      return [`-- live: ${event.unread} unread of ${event.total} --`]
+      return [`-- live: ${countsOf(event)} --`]
     case 'created':
       return described(event.notification, 'new')
     case 'replaced':
@@ -35,7 +37,7 @@ export function linesOf(event: TailEvent, now: Date): string[] {
       return [line(null, event.type, event.notification.title)]
     case 'read-all': {
       const what = event.categories?.length ? `everything of ${event.categories.join(', ')}` : 'everything'
-      return [line(event.readAt, 'read', `${what}; ${event.unread} unread of ${event.total}`)]
+      return [line(event.readAt, 'read', `${what}; ${countsOf(event)}`)]
     }
     case 'archive-read':
       return [line(event.archivedAt, 'archived', `everything that was read; ${event.total} left`)]
@@ -44,9 +46,7 @@ export function linesOf(event: TailEvent, now: Date): string[] {
     case 'removed':
       return [line(null, 'removed', `${event.id} (${event.reason})`)]
     case 'resync':
-      return [
-        `-- a bulk change was undone, or some events were missed; now ${event.unread} unread of ${event.total} --`,
-      ]
+      return [`-- a bulk change was undone, or some events were missed; now ${countsOf(event)} --`]
   }
 }
 

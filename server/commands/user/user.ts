@@ -56,7 +56,7 @@ export function userCommand(): Command {
     .option('--locale <tag>', 'a language tag, such as de-CH')
     .option('--email <address>', 'the e-mail address')
     .option(...fromStdin)
-    .addHelpText('after', addHelp)
+    .addHelpText('after', help.add)
     .action(addOne)
   user
     .command('import <file>')
@@ -74,11 +74,11 @@ export function userCommand(): Command {
   aboutUser(user.command('export [name]'), exportOne)
     .description('Write everything that the service keeps about a user, one JSON object per line')
     .option('--out <file>', 'a new file, in place of stdout')
-    .addHelpText('after', exportHelp)
+    .addHelpText('after', help.export)
   named(user.command('rename'))
     .argument('<names...>', 'the username, unless an option names the user; the new username')
     .description('Give a user another username; sessions and tokens stay')
-    .addHelpText('after', renameHelp)
+    .addHelpText('after', help.rename)
     .action(renameOne)
   aboutUser(user.command('disable [name]'), disableOne).description('Disable a user: every session and token ends')
   aboutUser(user.command('enable [name]'), enableOne).description(
@@ -87,7 +87,7 @@ export function userCommand(): Command {
   aboutUser(user.command('delete [name]'), deleteOne)
     .description('Erase a user with inbox, sessions and tokens; this cannot be undone')
     .option('--yes', 'do not ask')
-    .addHelpText('after', deleteHelp)
+    .addHelpText('after', help.delete)
   user
     .command('password <name>')
     .description('Set a password: every session and token ends')
@@ -96,53 +96,50 @@ export function userCommand(): Command {
   aboutUser(user.command('link [name]'), makeLink)
     .description('Make a link by which a user sets a new password, once')
     .option('--invite', 'for the first password of an invited user')
-    .addHelpText('after', linkHelp)
+    .addHelpText('after', help.link)
   aboutUser(user.command('unlock [name]'), unlockOne)
     .description('Forget the wrong passwords and codes of a user: the next sign-in is not delayed')
-    .addHelpText('after', unlockHelp)
+    .addHelpText('after', help.unlock)
   return withSettings(user.addCommand(factorsCommand()))
 }
 
-const addHelp = `
+const help = {
+  add: `
 Examples:
   npx carillon user add ann
   npx carillon user add ann --password-stdin < password.txt
-  npx carillon user add --external-id customer-42 --display-name 'Kim Park' --locale de-CH`
-
-const exportHelp = `
+  npx carillon user add --external-id customer-42 --display-name 'Kim Park' --locale de-CH`,
+  export: `
 Each line has a type, such as notification. None has a secret. Users download the same on their account page.
 
 Examples:
   npx carillon user export ann > ann.jsonl
-  npx carillon user export --external-id customer-42 --out customer-42.jsonl`
-
-const renameHelp = `
+  npx carillon user export --external-id customer-42 --out customer-42.jsonl`,
+  rename: `
 Examples:
   npx carillon user rename ann anna
-  npx carillon user rename --external-id customer-42 kim`
-
-const deleteHelp = `
+  npx carillon user rename --external-id customer-42 kim`,
+  delete: `
 To keep a user's data and refuse every sign-in, disable the user.
 
 Examples:
   npx carillon user delete ann
-  npx carillon user delete --external-id customer-42 --yes`
-
-const linkHelp = `
+  npx carillon user delete --external-id customer-42 --yes`,
+  link: `
 The service has to be reachable under CARILLON_PUBLIC_URL. The last three links are valid; a new password voids all of them.
 
 Examples:
   npx carillon user link ann
   npx carillon user link ann --invite --public-url https://bell.example.org
-  npx carillon user link --external-id customer-42 --json`
-
-const unlockHelp = `
+  npx carillon user link --external-id customer-42 --json`,
+  unlock: `
 After several wrong passwords, an account has to wait before its next sign-in. The command ends that, for passwords and second
 factors, from every address. A known device never waits for others. The limit of an address stays: it ends by itself within an hour.
 
 Examples:
   npx carillon user unlock ann
-  npx carillon user unlock --external-id customer-42 --json`
+  npx carillon user unlock --external-id customer-42 --json`,
+}
 
 type Chosen = { password: string; isGenerated: boolean }
 type PasswordOptions = Output & { passwordStdin?: boolean }

@@ -69,11 +69,9 @@ function unreachable(error: unknown, { url, direct }: Place): Finding {
   const isDirect = url === direct || direct === undefined
   const start = isDirect ? 'npx carillon serve' : 'start the proxy, or correct CARILLON_PUBLIC_URL'
   if (code === 'ECONNREFUSED') return fault('reached', { found: 'no program listens there', change: start })
-  if (ownAuthority.test(code))
-    return fault('reached', {
-      found: `this machine does not trust the issuer of its certificate (${code})`,
-      change: 'NODE_EXTRA_CA_CERTS=/path/of/the/authority.pem npx carillon doctor',
-    })
+  const untrusted = `this machine does not trust the issuer of its certificate (${code})`
+  const trust = 'NODE_EXTRA_CA_CERTS=/path/of/the/authority.pem npx carillon doctor'
+  if (ownAuthority.test(code)) return fault('reached', { found: untrusted, change: trust })
   const [found, change] = reasons[code] ?? [`no response (${code || message || (error as Error).name})`, start]
   return fault('reached', { found, change })
 }

@@ -14,11 +14,11 @@ export async function examineStream(
   token: string | undefined,
   timeoutMs = greetingTimeoutMs,
 ): Promise<Finding> {
-  if (token === undefined)
-    return warning(check, {
-      found: 'not checked: a stream needs a token, which doctor makes with the database and the secret of the service',
-      change: 'run doctor where the service runs, with its settings',
-    })
+  if (token === undefined) {
+    const found =
+      'not checked: a stream needs a token, which doctor makes with the database and the secret of the service'
+    return warning(check, { found, change: 'run doctor where the service runs, with its settings' })
+  }
   const fields = { authorization: `Bearer ${token}`, accept: 'text/event-stream' }
   try {
     const response = await get(`${url}/api/notifications/stream`, AbortSignal.timeout(timeoutMs), fields)
@@ -59,12 +59,9 @@ async function refused(response: Response): Promise<Finding> {
   const { status } = response
   const refusal = await parsed(response)
   const found = `not checked: the stream is refused with ${refusal.json?.error?.message ?? described(refusal)}`
-  if (status === 401)
-    return warning(check, {
-      found,
-      change: `run doctor with the settings of the service, CARILLON_PUBLIC_URL included; or ${keepAuthorization}`,
-    })
-  if (status === 429 || status === 503)
-    return warning(check, { found, change: 'run doctor again when there are fewer streams, or raise CARILLON_STREAMS' })
+  const settings = 'run doctor with the settings of the service, CARILLON_PUBLIC_URL included'
+  if (status === 401) return warning(check, { found, change: `${settings}; or ${keepAuthorization}` })
+  const fewer = 'run doctor again when there are fewer streams, or raise CARILLON_STREAMS'
+  if (status === 429 || status === 503) return warning(check, { found, change: fewer })
   return fault(check, { found, change: 'nginx: pass /api/notifications/stream on like every other path' })
 }

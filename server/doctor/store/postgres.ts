@@ -84,11 +84,9 @@ function ground({ replica, readonly, fsync, commit, encoding }: Facts): Finding[
 }
 
 function rights({ role, isSuper, creates }: Facts): Finding {
-  if (isSuper)
-    return warning('rights', {
-      found: `${role} is a superuser, with more rights than Carillon needs`,
-      change: 'create role carillon login password ...; alter database ... owner to carillon;',
-    })
+  const own = 'create role carillon login password ...; alter database ... owner to carillon;'
+  const found = `${role} is a superuser, with more rights than Carillon needs`
+  if (isSuper) return warning('rights', { found, change: own })
   if (creates) return ok('rights', `${role} may create tables`)
   const change = `grant create on schema public to ${role};`
   return fault('rights', { found: `${role} may not create tables`, change })

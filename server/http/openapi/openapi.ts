@@ -139,10 +139,7 @@ const codesOfAnyRoute = [
   'UNSUPPORTED_MEDIA_TYPE',
   'HEADERS_TOO_LARGE',
 ] as const satisfies readonly ErrorCode[]
-const errorOfAnyRoute = envelope('General', {
-  code: t.oneOf(codesOfAnyRoute),
-  status: t.example(t.integer(), 500),
-})
+const errorOfAnyRoute = envelope('General', { code: t.oneOf(codesOfAnyRoute), status: t.example(t.integer(), 500) })
 
 /** Describes operations, and collects the components that they name: each once, with a reference to it wherever a schema contains it. */
 class Description {

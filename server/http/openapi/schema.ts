@@ -87,18 +87,10 @@ export const anyOf = <const S extends readonly Schema[]>(...schemas: S): Schema<
 })
 
 /** One of several named objects. `field` is in each of them, and constant: generated code selects the object by it. */
-export const discriminated = <const S extends readonly Schema[]>(
-  field: string,
-  members: S,
-): Schema<TypeOf<S[number]>> => ({
-  oneOf: members,
-  discriminator: {
-    propertyName: field,
-    mapping: Object.fromEntries(
-      members.map((member) => [member.properties?.[field]?.const, refTo(member[componentName] as string)]),
-    ),
-  },
-})
+export function discriminated<const S extends readonly Schema[]>(field: string, members: S): Schema<TypeOf<S[number]>> {
+  const entries = members.map((one) => [one.properties?.[field]?.const, refTo(one[componentName] as string)])
+  return { oneOf: members, discriminator: { propertyName: field, mapping: Object.fromEntries(entries) } }
+}
 
 /** An object with exactly these fields: an unknown field is refused. */
 export function object<const F extends Fields>(fields: F, notes: Notes = {}): ObjectOf<F> {

@@ -84,10 +84,7 @@ function decodeForm(text: string): string {
 }
 
 /** What Fastify uses in place of its own compilers. */
-export const compilersFactory = {
-  buildValidator: () => checkOf as never,
-  buildSerializer: () => () => JSON.stringify,
-}
+export const compilersFactory = { buildValidator: () => checkOf as never, buildSerializer: () => () => JSON.stringify }
 
 type Part = { schema: Schema; httpPart: 'body' | 'querystring' }
 

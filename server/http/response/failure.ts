@@ -56,13 +56,12 @@ function challenge(request: FastifyRequest): string {
 
 function asCarillonError(failure: unknown, request: FastifyRequest): CarillonError {
   if (failure instanceof CarillonError) return failure
-  const error = failure as Partial<FastifyError>
+  const { statusCode = 500, code: reason } = failure as Partial<FastifyError>
   const tooLarge = ['PAYLOAD_TOO_LARGE', `The body must be at most ${request.routeOptions.bodyLimit} bytes`] as const
-  const { statusCode = 500 } = error
   const [code, message] = statusCode === 413 ? tooLarge : (refusals[statusCode] ?? failed)
   return new CarillonError(code, message, {
     cause: failure,
-    ...(error.code === 'FST_ERR_BAD_URL' && { details: [{ field: 'path', reason: 'is not percent-encoded UTF-8' }] }),
+    ...(reason === 'FST_ERR_BAD_URL' && { details: [{ field: 'path', reason: 'is not percent-encoded UTF-8' }] }),
     ...(statusCode === 503 && { report: 'overload' }),
   })
 }
