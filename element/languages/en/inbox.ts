@@ -4,6 +4,7 @@
 export type Forms = { readonly other: string } & { readonly [form in Intl.LDMLPluralRule]?: string }
 /** `format` writes the number; default: in the digits of the locale. */
 export type Plurals = (forms: Forms, format?: (count: number) => string) => (count: number) => string
+
 /** Makes the texts for a locale of the language, such as `en-GB`. */
 export const texts = (plurals: Plurals, badge: (count: number) => string) => ({
   /** The heading of the list, and the name of the panel, of the feed and of a bell without unread notifications. */
