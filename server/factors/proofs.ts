@@ -39,7 +39,7 @@ export async function proveFactor(
     return
   }
   const guesser = { account: of.userId, address: source.address, device }
-  const guess = await dependencies.guesses.begin(guesser, 'second-factor')
+  const guess = await dependencies.guesses.of(guesser, 'second-factor').begin()
   const { method, code } = presented
   const use = { ...of, at: dependencies.users.now() }
   const outcome =

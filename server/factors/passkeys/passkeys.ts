@@ -49,7 +49,7 @@ export async function usePasskey(dependencies: FactorNeeds, response: Assertion,
   const challenge = ceremonies.readClientData(response.response.clientDataJSON, 'get', relyingParty)
   const unspent = refuseStrange(dependencies, challenge, { ceremony: 'get' })
   await ceremonies.refuseUnverified(response, relyingParty)
-  const guess = await guesses.begin({ address: source.address }, 'passkey')
+  const guess = await guesses.of({ address: source.address }, 'passkey').begin()
   const userId = expected ?? namedUser(response)
   // A passkey of another user must not complete the sign-in of this one.
   if (userId === undefined || (namedUser(response) ?? userId) !== userId) throw wrongPasskey()
