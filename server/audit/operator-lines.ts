@@ -1,4 +1,4 @@
-// The log lines of commands, which have no log: every service that runs writes them. What happened while none ran has none.
+// The log lines of commands, which have no log: every service that runs writes them. What happens while no service runs has no line.
 import type { AuditEntry } from '../store/events.ts'
 import { reloader } from '../store/reloads.ts'
 import type { Store } from '../store/store.ts'
@@ -24,7 +24,7 @@ export function writeOperatorLines({ store, lines, now, note }: Dependencies): v
   const written = new Map<string, number>()
   let isStart = true
 
-  /** In the order of their ids. An import has more than one page. */
+  /** The entries in the order of their ids. An import has more than one page. */
   async function unwritten(since: number): Promise<AuditEntry[]> {
     const fresh: AuditEntry[] = []
     let before: string | undefined

@@ -14,16 +14,15 @@ import type { EventName } from './events.ts'
 type RefusedSource = Partial<Source> & { address: string; requestId: string; route?: string }
 /** `code` is that of the response. Without an `event`, it is a sign-in that was refused. */
 export type Refusal = { code: string; variant?: 'stateful' | 'stateless'; event?: EventName }
-type KnownUser = { id: string; username: string | null }
 /** `name` is what the client sent; `user` is the user with that name, if there is one. */
-export type NamedAccount = { name: string; user: KnownUser | undefined }
+export type NamedAccount = { name: string; user: { id: string; username: string | null } | undefined }
 type Attempt = { account: NamedAccount; variant?: Refusal['variant'] }
 type Named = { userId: string; username: string | null } | { nameHash: string }
 type Pair = { account: Named; address: string; event: EventName; inMinute: number; unlogged: number }
 
 const minuteMs = 60_000
 const secondMs = 1_000
-/** Of one account and address in a minute; of all at once, and one more each second: at most 95,000 rows a day. */
+/** Entries for one account and address in a minute; entries at once, and one more each second: at most 95,000 rows a day. */
 const maxLines = { samePerMinute: 10, atOnce: 12 }
 const maxPairs = 1_000
 /** Pairs of account and address that get a line with their count at the end of a minute; the others share one line. */

@@ -20,3 +20,8 @@ export function withoutControls(text: string): string {
 export function jsonLine(value: unknown): string {
   return escapeControls(JSON.stringify(value))
 }
+
+/** A path in a command that an operator copies into a shell. */
+export function quoted(path: string): string {
+  return /^[\w./:@%+=-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`
+}

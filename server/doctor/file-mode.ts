@@ -1,6 +1,6 @@
 // Who may read and change a file? Reads its mode instead of trying, because root may do everything.
 import { accessSync, constants, statSync } from 'node:fs'
-import { quoted } from '../basics/shell-path.ts'
+import { quoted } from '../basics/control-characters.ts'
 import { type Finding, fault, ok, warning } from './finding.ts'
 
 /** Checks that the owner, and only the owner, can use a file or folder. No findings on Windows, which has no such modes. */

@@ -1,7 +1,7 @@
 // Does the secret that seals the signing keys exist, does it open them, and can only its owner read it?
 import { existsSync } from 'node:fs'
+import { quoted } from '../basics/control-characters.ts'
 import { Sealing, type Secrets } from '../basics/secrets.ts'
-import { quoted } from '../basics/shell-path.ts'
 import { readSecret, type Sealed, sealedAdvice, secretFileOf, secretsIn } from '../start/sealing-secret.ts'
 import { openPrivate, sealedWithAnother } from '../tokens/key-material.ts'
 import type { SigningKey } from '../tokens/signing-keys.store.ts'

@@ -29,16 +29,12 @@ export async function makeChallenge(
 }
 
 /** Undefined if it is unknown, used or expired, or was made for another purpose. The caller uses `key` up together with the factor. */
-export async function findChallenge(
-  { store, users }: ChallengeNeeds,
-  challenge: string,
-  purpose: string,
-): Promise<{ key: ChallengeKey; data: unknown } | undefined> {
+export async function findChallenge({ store, users }: ChallengeNeeds, challenge: string, purpose: string) {
   const match = shape.exec(challenge)
   if (match === null) return undefined
-  const key = { userId: match[1] ?? '', hash: hashOf(challenge) }
+  const key: ChallengeKey = { userId: match[1] ?? '', hash: hashOf(challenge) }
   const found = await store.read(findStoredChallenge, { ...key, at: users.now() })
-  return found?.purpose === purpose ? { key, data: JSON.parse(found.data) } : undefined
+  return found?.purpose === purpose ? { key, data: JSON.parse(found.data) as unknown } : undefined
 }
 
 // Who may use what a sign-in with a provider put into the fragment of `return_to`, a code or the challenge of a second factor: the browser

@@ -21,9 +21,8 @@ export function tooManyFactors(): CarillonError {
 
 /** One error for every challenge that is not valid: it was used, has expired, was ended by a new password, or never existed. */
 export function challengeEnded(): CarillonError {
-  return new CarillonError('UNAUTHORIZED', 'The challenge was used, or is older than 5 minutes', {
-    remedy: 'Sign in again.',
-  })
+  const problem = 'The challenge was used, or is older than 5 minutes'
+  return new CarillonError('UNAUTHORIZED', problem, { remedy: 'Sign in again.' })
 }
 
 // Codes of an authenticator app (TOTP, RFC 6238): SHA-1, six digits, 30 seconds, which is what every app supports. The two packages are

@@ -10,11 +10,8 @@ import { type Assertion, relyingPartyFor } from './passkeys/ceremonies.ts'
 import { usePasskey } from './passkeys/passkeys.ts'
 
 type PresentedFactor = { method: 'totp' | 'recovery-code'; code: string } | { method: 'passkey'; passkey: Assertion }
-type Proving = Pick<Use, 'userId' | 'challenge' | 'audit'> & {
-  source: RequestSource
-  /** A known device of this user: the guesses of others do not delay it. It proves no factor. */
-  device: string | undefined
-}
+/** `device`: a known one of this user: the guesses of others do not delay it. It proves no factor. */
+type Proving = Omit<Use, 'at'> & { source: RequestSource; device: string | undefined }
 
 /** Throws INVALID_REQUEST unless there is exactly one. */
 export function presentedFactor({ code, recoveryCode, passkey }: Omit<SecondFactorBody, 'challenge'>): PresentedFactor {
@@ -42,7 +39,7 @@ export async function proveFactor(
     return
   }
   const guesser = { account: of.userId, address: source.address, device }
-  const guess = await dependencies.guesses.begin(guesser, 'second-factor')
+  const guess = await dependencies.guesses.of(guesser, 'second-factor').begin()
   const { method, code } = presented
   const use = { ...of, at: dependencies.users.now() }
   const outcome =

@@ -115,12 +115,9 @@ export async function unreadableFactors(store: Store, sealing: Sealing): Promise
 }
 
 /** Other factors stay, and so do sessions: nothing of the user is in other hands. With the last factor, the recovery codes end. */
-export async function removeUnreadable(
-  dependencies: Pick<UserDependencies, 'now' | 'source'> & { store: Store },
-  factors: readonly Unreadable[],
-): Promise<void> {
+export async function removeUnreadable(users: UserDependencies, factors: readonly Unreadable[]): Promise<void> {
   for (const { userId, id: factorId } of factors) {
-    const entry = recorded(dependencies, { event: 'factor-removed', userId, detail: { factorId } })
-    await dependencies.store.write(removeFactor, { userId, factorId, ...entry })
+    const entry = recorded(users, { event: 'factor-removed', userId, detail: { factorId } })
+    await users.store.write(removeFactor, { userId, factorId, ...entry })
   }
 }

@@ -15,7 +15,7 @@ import type { TokenSubject } from '../tokens/access-token.ts'
 import { checkCredentials } from '../users/credentials.ts'
 import { findCredentials, findUser, type User } from '../users/users.store.ts'
 import { findEnabledUser } from '../users/users.ts'
-import { type Bond, type ChallengeNeeds, findChallenge, forgetFlow, isBound, makeChallenge } from './challenges.ts'
+import { type Bond, findChallenge, forgetFlow, isBound, makeChallenge } from './challenges.ts'
 import { ConfirmationBody, SecondFactorBody } from './factors.schemas.ts'
 import { offeredFactors } from './factors.store.ts'
 import { challengeEnded, type FactorNeeds } from './factors.ts'
@@ -33,11 +33,7 @@ export async function continueSignIn(dependencies: FactorNeeds, user: User, fact
 }
 
 /** If the user has a factor, throws SECOND_FACTOR_REQUIRED with a challenge that completes the sign-in. `bond` says who may use it. */
-async function demandSecondFactor(
-  dependencies: ChallengeNeeds,
-  user: User,
-  { source, method, variant, bond }: Facts,
-): Promise<void> {
+async function demandSecondFactor(dependencies: FactorNeeds, user: User, { source, method, variant, bond }: Facts) {
   const offered = await dependencies.store.read(offeredFactors, user.id)
   if (offered.length === 0) return
   const about = { at: dependencies.users.now(), userId: user.id, detail: { variant, method } }
@@ -51,12 +47,7 @@ async function demandSecondFactor(
 export const passkeyLimits = { bodyLimit: 16 * 1024, maxFields: 40 }
 
 /** What the check of a factor refuses. */
-export const factorRefusals = [
-  'INVALID_CREDENTIALS',
-  'FACTOR_UNREADABLE',
-  'UNPROCESSABLE',
-  'TOO_MANY_REQUESTS',
-] as const
+const factorRefusals = ['INVALID_CREDENTIALS', 'FACTOR_UNREADABLE', 'UNPROCESSABLE', 'TOO_MANY_REQUESTS'] as const
 
 export const complete = forAnyone({
   summary: 'Completes a sign-in that needs a second factor; the response is that of /login',

@@ -55,7 +55,7 @@ class World {
   /** Returns after how many milliseconds a refused guess may come again; 0 if it was evaluated. */
   async guess(on: number, guesser: Guesser): Promise<number> {
     try {
-      await this.nodes[on]?.begin(guesser, 'password')
+      await this.nodes[on]?.of(guesser, 'password').begin()
       this.evaluated.push(this.now)
       return 0
     } catch (error) {
@@ -116,7 +116,7 @@ for (const engine of isSoak ? (['SQLite', 'PostgreSQL'] as const) : (['SQLite'] 
           )
           const delays = await Promise.all(guesses)
           world.now += wait === 'as told' ? Math.max(...delays) : wait
-          const attempt = await world.nodes[node]?.begin(owner, 'password')
+          const attempt = await world.nodes[node]?.of(owner, 'password').begin()
           await attempt?.succeed()
         }
         highest = Math.max(highest, world.mostWithin(day))

@@ -52,7 +52,6 @@ const testLimit = { intervalMs: hour, burst: 10 }
 /** Of a client, for whichever users, and for names that no user has: ten at once, then ten an hour. */
 const mailRateOfAddress = { intervalMs: 360_000, burst: 10 }
 
-const delayRecordedEveryMs = hour
 const maxDelaysRecorded = 10_000
 
 type GuessesOptions = { store: Store; sealing: Pick<Sealing, 'mac'>; now: () => number }
@@ -67,11 +66,6 @@ export class Guesses {
 
   constructor(options: GuessesOptions) {
     this.#dependencies = { ...options, delaysRecordedAt: new BoundedCache(maxDelaysRecorded) }
-  }
-
-  /** Counts a guess as a failure. Throws TOO_MANY_REQUESTS, with the time to wait, if it must not be evaluated now. */
-  begin(guesser: Guesser, kind: GuessKind): Promise<Guess> {
-    return this.of(guesser, kind).begin()
   }
 
   /** Counts a request for a mail, by the client alone: no count may show whether there is such a user. Throws TOO_MANY_REQUESTS. */
@@ -108,7 +102,7 @@ export class Guesses {
     await this.#beginMail([{ key: `${guessPrefixOf(userId)}test`, ...testLimit }], null)
   }
 
-  /** A guess that has not begun: for one that waits for its turn before it is evaluated. */
+  /** A guess that has not begun. */
   of({ account, address, device }: Guesser, kind: GuessKind): Guess {
     const rates = this.#ratesOf(address, rateOfAddress, kind === 'passkey' ? 'passkey ' : '')
     if (account === undefined) return new Guess(this.#dependencies, { limits: rates, kind, userId: null })
@@ -204,7 +198,7 @@ export class Guess {
     const { store, delaysRecordedAt } = this.#dependencies
     const account = `${userId} ${kind}`
     const last = delaysRecordedAt.get(account)
-    if (last !== undefined && at < last + delayRecordedEveryMs) return
+    if (last !== undefined && at < last + hour) return
     delaysRecordedAt.set(account, at, 1)
     const detail = { kind, until: iso(until) }
     const entry = auditEntry(serviceSource, { event: 'account-delayed', at, userId, detail })

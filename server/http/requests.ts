@@ -236,10 +236,7 @@ export function allowOrigin(request: FastifyRequest, reply: FastifyReply, allowe
   return true
 }
 
-/**
- * Tells whether a `Host` field is one of `names`, `localhost`, or an address. The scripts of a page whose name resolves to this machine (DNS
- * rebinding) reach the service as their own origin, but `Host` has that name. Ports are not compared: a port forward changes them.
- */
+/** Tells whether a `Host` is one of `names`, `localhost`, or an address: in DNS rebinding it is the other site's name. Forwards change ports. */
 export function knownHosts(names: readonly string[]): (host: string) => boolean {
   const known = new Set(['localhost', ...names.map(normalized)])
   return (host) => {

@@ -17,13 +17,8 @@ const attemptEveryMs = 10_000
 const maxWaiting = 1_000
 const logEveryMs = 60_000
 
-type Dependencies = {
-  issuer: IssuerSetting
-  /** In milliseconds; never goes back. */
-  now: () => number
-  /** Called at most once a minute. */
-  onFailure: (issuer: string, error: unknown) => void
-}
+/** `now`: in milliseconds; never goes back. `onFailure`: called at most once a minute. */
+type Dependencies = { issuer: IssuerSetting; now: () => number; onFailure: (issuer: string, error: unknown) => void }
 
 export class IssuerKeys {
   readonly #dependencies: Dependencies

@@ -11,11 +11,8 @@ import { findCredentials, findUser as findStoredUser, type User } from '../users
 import { endProofs, findUser, type UserDependencies, type UserKey } from '../users/users.ts'
 import { addLink, findLink, type Link, type LinkPurpose, resetPassword as resetStoredPassword } from './links.store.ts'
 
-export type LinkSettings = {
-  lifetimeMs: number
-  /** The page that a link leads to, without a fragment. */
-  pageOf: (purpose: LinkPurpose) => string
-}
+/** `pageOf`: the page that a link leads to, without a fragment. */
+export type LinkSettings = { lifetimeMs: number; pageOf: (purpose: LinkPurpose) => string }
 
 /** 32 bytes as base64url. */
 const tokenShape = /^[\w-]{43}$/

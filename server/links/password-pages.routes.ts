@@ -4,7 +4,7 @@ import { type CarillonError, invalidField } from '../basics/errors.ts'
 import { forAnyone, forVisitor } from '../http/operation.ts'
 import type { View } from '../pages/frame.ts'
 import { type Html, html } from '../pages/html.ts'
-import type { PageNeeds, Reader, WholePage } from '../pages/page.ts'
+import type { PageNeeds, Reader } from '../pages/page.ts'
 import { commonSentence, sendPage, viewOf, writePage } from '../pages/page.ts'
 import { pagePath } from '../pages/places.ts'
 import type { TextsOf } from '../pages/texts/texts.ts'
@@ -47,11 +47,7 @@ async function failedPage(dependencies: PageNeeds, error: CarillonError, { reque
 
 type Shown = { user?: Reader | undefined; isSent?: boolean; error?: CarillonError }
 
-async function pageFor(
-  dependencies: PageNeeds,
-  request: FastifyRequest,
-  { user, isSent, error }: Shown,
-): Promise<WholePage> {
+async function pageFor(dependencies: PageNeeds, request: FastifyRequest, { user, isSent, error }: Shown) {
   const view = await viewOf(dependencies, request, user)
   const { signIn: texts } = await view.textsOf('service')
   const { noMail, sentTitle, sent, notSent, empty, back } = texts.forgotten

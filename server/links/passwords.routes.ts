@@ -96,7 +96,7 @@ async function presentedLink(dependencies: FactorNeeds, token: string, source: R
   const link = await findLiveLink(users, token)
   if (link !== undefined) return link
   signInLog.refused(source, noAccount, refused)
-  await guesses.begin({ address: source.address }, 'link')
+  await guesses.of({ address: source.address }, 'link').begin()
   throw linkInvalid()
 }
 

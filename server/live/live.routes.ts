@@ -34,7 +34,8 @@ export const changes = operationFor<LongLivedCaller>()({
   refusals: ['TOO_MANY_REQUESTS'],
   async handle({ changes: held }: { changes: ChangesSince }, request, reply) {
     const { since, limit = 100, wait = 0 } = request.query
-    if (!isPosition(since)) throw invalidField('since', positionReason)
+    if (!isPosition(since))
+      throw invalidField('since', 'must be a version such as 42, or a position from a response or an event')
     if (wait > 0) request.raw.socket.setTimeout((wait + idleMarginSeconds) * 1_000)
     const query = { since, limit, waitMs: wait * 1_000, signal: goneSignal(reply) }
     const data = await held.read(request.caller, query)
@@ -44,6 +45,5 @@ export const changes = operationFor<LongLivedCaller>()({
   },
 })
 
-const positionReason = 'must be a version such as 42, or a position from a response or an event'
 /** Beyond the time that the client waits for a change, so that the connection does not count as idle. */
 const idleMarginSeconds = 10

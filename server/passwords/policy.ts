@@ -10,11 +10,8 @@ export function passwordLength(password: string): number {
   return password.length > 2 * maxPasswordLength ? maxPasswordLength + 1 : [...password].length
 }
 
-export type PasswordRules = {
-  passwordMinLength: number
-  /** Absent if the check is off. */
-  breaches?: BreachOptions | undefined
-}
+/** `breaches`: absent if the check is off. */
+export type PasswordRules = { passwordMinLength: number; breaches?: BreachOptions | undefined }
 
 /**
  * At most one fault. `username` is prepared; '' for none. `field` is the name of the password in the request. The service itself generates
@@ -133,13 +130,8 @@ function repeatedPiece(text: string): string {
 /** The real answers have about 40 KiB. */
 const maxSize = 1024 * 1024
 
-export type BreachOptions = {
-  /** The five digits are appended to it. Without a slash at its end. */
-  url: string
-  timeoutMs: number
-  /** Called if the request to the service failed. */
-  onFailure: (error: unknown) => void
-}
+/** The five digits are appended to `url`, which has no slash at its end. `onFailure`: called if the request to the service failed. */
+export type BreachOptions = { url: string; timeoutMs: number; onFailure: (error: unknown) => void }
 
 /** False if the service cannot be reached in time: a user can set a new password while another service is down. */
 async function isBreached(password: string, { url, timeoutMs, onFailure }: BreachOptions): Promise<boolean> {

@@ -69,7 +69,7 @@ export class ProducerKeys {
     return producer
   }
 
-  /** As `verify` returned it up to a second ago; null if unknown. The caller passes `secretHash` to the store, which checks it. */
+  /** The producer that `verify` found up to a second ago. The caller passes `secretHash` to the store, which checks it again. */
   verifyRemembered(key: string): Producer | null {
     const presented = parseKey(key)
     const remembered = presented && this.#remembered.get(presented.id)

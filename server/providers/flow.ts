@@ -94,11 +94,7 @@ export async function keepFlow(dependencies: FactorNeeds, reply: FastifyReply, f
 }
 
 /** The flow that this response of the provider continues. Undefined without its cookie, or if it is too old, or belongs to another provider. */
-export async function flowOf(
-  dependencies: FactorNeeds,
-  request: FastifyRequest,
-  { setting }: Provider,
-): Promise<Flow | undefined> {
+export async function flowOf(dependencies: FactorNeeds, request: FastifyRequest, { setting }: Provider) {
   const [first = '', ...others] = new URL(request.url, 'http://localhost').searchParams.getAll('state')
   const state = others.length === 0 ? first : ''
   const flow = await readFlow<Flow>(dependencies, request, flowId(state))

@@ -9,10 +9,7 @@ import type { ProviderSetting } from '../config/providers.ts'
 export type Checks = { state: string; nonce: string; verifier: string }
 
 /** What the provider says about the user. `email` only if the provider verified it. */
-export type Identity = {
-  subject: string
-  profile: () => Promise<{ displayName: string | null; email: string | null }>
-}
+export type Identity = { subject: string; profile: () => Promise<{ displayName: string | null; email: string | null }> }
 
 type Dependencies = { now: () => number; onFailure: (provider: string, reason: string) => void }
 

@@ -111,7 +111,7 @@ export const disown = forUser({
   },
 })
 
-/** This node refuses the sign-in and its tokens when it resolves. `disowned`: as for the store. Throws NOT_FOUND. */
+/** Ends a sign-in: this node refuses it when this resolves. `disowned`: the caller's device, as for the store. Throws NOT_FOUND. */
 async function endOne(dependencies: Needs, { request, reply }: Exchange<Subject>, disowned?: SeenDevice) {
   const { store, users, revocations, site } = dependencies
   const { caller } = request

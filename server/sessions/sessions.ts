@@ -89,7 +89,7 @@ export class Sessions {
     return { userId, username, proof: 'session', signInId, confirmedAt, expiresAt, inboxVersion }
   }
 
-  /** When the session ends if it is not used again; null if it has. An old secret of the sign-in counts: its streams stay open. */
+  /** When the session ends if it is not used again; null if it has ended. An old secret of the sign-in counts: its streams stay open. */
   async validUntil(secret: string, signInId: string): Promise<number | null> {
     const key = this.#keys.get(secret) ?? keyOf(secret)
     if (key === null) return null
@@ -161,7 +161,7 @@ export class Sessions {
     return { createdAfter: at - lifetimeMs, lastSeenAfter: at - idleMs, lastSeenUntil: at + clockLeewayMs }
   }
 
-  /** Ends the sign-ins of old secrets whose new one is in use: two clients have copies. Until then its response may be lost. */
+  /** Ends a sign-in if an old secret comes after the new one was in use: two clients have copies. Before, its response may be lost. */
   async #endCopied(keys: readonly SessionKey[]): Promise<void> {
     const { store, now } = this.#options
     for (const { userId, secretHash } of keys) {

@@ -127,7 +127,7 @@ function hasSoundClaims(claims: Record<string, unknown>): claims is Claims {
 }
 
 /**
- * RFC 9068, section 2.2.1: the time of the sign-in, or of a later confirmation; not after the token was issued, but for the clocks.
+ * RFC 9068, section 2.2.1: it is the time of the sign-in, or of a later confirmation; not after the token was issued, but for the clocks.
  */
 function isAuthTime({ auth_time: time, sid, iat, scope }: Record<string, unknown>): boolean {
   const signedInAt = Math.floor(madeAt(sid as string) / 1000)

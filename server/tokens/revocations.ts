@@ -106,7 +106,7 @@ export class TokenRevocations {
     const { exceptSignInId } = isLatest ? revocation : known
     const isSame = known?.exceptSignInId === exceptSignInId && known.firstGeneration === firstGeneration
     if (isSame && revocation.expiresAt <= known.expiresAt) return
-    // Until no token that it revokes is alive by the clock of this node.
+    // It stays until no token that it revokes is alive by the clock of this node.
     const expiresAt = Math.max(revocation.expiresAt, this.#dependencies.now() + revocationKeptForMs)
     this.#revocations.set(key, { ...revocation, firstGeneration, exceptSignInId, expiresAt })
     if (isErasedKey(revocation.userId)) this.#erased.add(revocation.userId)

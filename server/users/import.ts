@@ -24,7 +24,6 @@ import {
 export type EntryFault = Fault & { position: number; isTaken?: true; sameAs?: number }
 /** `report` gets the number of entries that are stored. */
 type ImportOptions = { needsExternalId?: boolean; report?: (done: number) => void }
-export type ImportOutcome = { faults: EntryFault[] } | { imported: PutUser[] }
 
 /** How many entries wait for the store at the same time. */
 const atOnce = 32
@@ -40,7 +39,7 @@ export async function importUsers(
   dependencies: UserDependencies,
   values: readonly unknown[],
   { needsExternalId = false, report = () => {} }: ImportOptions = {},
-): Promise<ImportOutcome> {
+): Promise<{ faults: EntryFault[] } | { imported: PutUser[] }> {
   const read = values.map((value) => readValue(value, needsExternalId))
   const checked = read.map((one) => one.checked)
   const existing = checked.every(isProfileOnly)

@@ -15,12 +15,9 @@ import {
 
 export type PutUser = { user: User; created: boolean }
 
-type Put = PutUsers['users'][number]
+type Put = { newId: string; externalId: string; entry?: AuditEntry } & Profile
 
-export type PutUsers = Namespace & {
-  at: number
-  users: readonly ({ newId: string; externalId: string; entry?: AuditEntry } & Profile)[]
-}
+export type PutUsers = Namespace & { at: number; users: readonly Put[] }
 
 /**
  * Creates each user whose external id is new for the application and issuer, and updates the others, all in one step. Returns them

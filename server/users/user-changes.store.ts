@@ -2,7 +2,7 @@
 import { lockUser, lockUsers, run, send, type Write } from '../store/statements.ts'
 import { type Excepted, endProofs, isExceptionAlive, type UserChange } from '../tokens/tokens.store.ts'
 
-/** In one step it voids every link and ends all proofs. Repeating the call keeps the first `disabledAt`. */
+/** Disables a user: in one step it voids every link and ends all proofs. Repeating the call keeps the first `disabledAt`. */
 export function* disableUser(change: UserChange): Write<'done' | 'absent'> {
   const { userId, at } = change
   yield* lockUsers()

@@ -3,7 +3,7 @@
 import { existsSync, statfsSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { quoted } from '../../basics/shell-path.ts'
+import { quoted } from '../../basics/control-characters.ts'
 import { knownMigrations } from '../../store/migrations.ts'
 import { Database, isOurs, notOurs, openingFailure, readHeader } from '../../store/sqlite/database.ts'
 import { hasForeignLog } from '../../store/sqlite/file/identity.ts'

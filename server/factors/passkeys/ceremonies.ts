@@ -26,24 +26,20 @@ export function relyingPartyFor(
 ): RelyingParty {
   const publicUrl = site.publicUrl()
   const url = new URL(publicUrl)
+  const hasAddress = `Passkeys need a host name, and ${url.origin} has an address`
   if (isAddress(url.hostname) && isLoopback(url.hostname)) {
     url.hostname = 'localhost'
-    if (host !== undefined && isAddress(new URL(`http://${host}`).hostname)) throw noHostName(publicUrl, url.origin)
+    if (host !== undefined && isAddress(new URL(`http://${host}`).hostname))
+      throw refusal(hasAddress, `Use ${url.origin} instead.`)
   }
-  if (isAddress(url.hostname)) throw noHostName(publicUrl, 'a public URL with a host name (CARILLON_PUBLIC_URL)')
+  if (isAddress(url.hostname))
+    throw refusal(hasAddress, 'Use a public URL with a host name (CARILLON_PUBLIC_URL) instead.')
   if (url.protocol !== 'https:' && !/^(.+\.)?localhost$/.test(url.hostname))
     throw refusal(
       `Passkeys need HTTPS, and the public URL is ${publicUrl}`,
       'Set CARILLON_PUBLIC_URL to an https URL. Browsers allow http on localhost only.',
     )
   return { id: url.hostname, origins: [url.origin, ...site.allowedOrigins] }
-}
-
-function noHostName(publicUrl: string, instead: string): CarillonError {
-  return refusal(
-    `Passkeys need a host name, and ${new URL(publicUrl).origin} has an address`,
-    `Use ${instead} instead.`,
-  )
 }
 
 function isAddress(hostname: string): boolean {

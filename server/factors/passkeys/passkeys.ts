@@ -16,11 +16,8 @@ type Addition = { userId: string; label?: string | undefined; relyingParty: Rely
  * Adds what the browser created. `codes` are recovery codes for the first factor. Throws UNPROCESSABLE with the reason if it is not a new
  * passkey for this user and this service, and CONFLICT if the user has it already or has too many factors.
  */
-export async function addPasskey(
-  dependencies: FactorNeeds,
-  response: Registration,
-  { userId, label = 'Passkey', relyingParty, source }: Addition,
-): Promise<{ factor: Factor; outcome: 'done' | 'first'; codes: readonly string[] }> {
+export async function addPasskey(dependencies: FactorNeeds, response: Registration, addition: Addition) {
+  const { userId, label = 'Passkey', relyingParty, source } = addition
   const challenge = ceremonies.readClientData(response.response.clientDataJSON, 'create', relyingParty)
   const given = refuseStrange(dependencies, challenge, { ceremony: 'create', userId })
   const credential = await ceremonies.verifyRegistration(response, { relyingParty, challenge })
@@ -55,7 +52,7 @@ export async function usePasskey(
   const challenge = ceremonies.readClientData(response.response.clientDataJSON, 'get', relyingParty)
   const unspent = refuseStrange(dependencies, challenge, { ceremony: 'get' })
   await ceremonies.refuseUnverified(response, relyingParty)
-  const guess = await guesses.begin({ address: source.address }, 'passkey')
+  const guess = await guesses.of({ address: source.address }, 'passkey').begin()
   const userId = expected ?? namedUser(response)
   // A passkey of another user must not complete the sign-in of this one.
   if (userId === undefined || (namedUser(response) ?? userId) !== userId) throw wrongPasskey()

@@ -1,8 +1,8 @@
 // Moves everything from one database to another, of either engine. The old database refuses writes and can still be read; the
 // new one is filled and compared row by row. If the process is killed at any moment, the same call continues.
 import { iso } from '../../basics/clock.ts'
+import { quoted } from '../../basics/control-characters.ts'
 import { CarillonError, messageOf } from '../../basics/errors.ts'
-import { quoted } from '../../basics/shell-path.ts'
 import { type Database, displayDatabase } from '../../config/database-url.ts'
 import type { Move } from '../transfer-state.ts'
 import {
