@@ -38,12 +38,15 @@ const pages = {
 /** Texts that the server alone displays or sends. */
 const textsOfServer = /\/texts\/..\/service\.ts$/
 
-/** Files of the pages that need no bundler. */
+/** Files of the pages that need no bundler. @returns {Script[]} */
 function assets() {
-  return [pagesFolder, demonstrationFolder].flatMap((folder) => {
-    const paths = readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort()
-    return paths.filter((path) => /\.(css|svg)$/.test(path)).map((path) => asset(join(folder, path)))
-  })
+  const files = [pagesFolder, demonstrationFolder].flatMap((folder) =>
+    readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((path) => join(folder, path)),
+  )
+  return files
+    .filter((path) => /\.(css|svg)$/.test(path))
+    .sort()
+    .map(asset)
 }
 
 /**

@@ -80,12 +80,9 @@ export class InboxSource implements ReactiveController {
     const opened = this.#lists.get(tab)
     if (opened || !this.client) return opened
     const { limit, category } = this.#host
+    const status = tab === 'inbox' ? undefined : tab
     const categories = category?.split(/\s+/).filter(Boolean)
-    const list = this.client.inbox.open({
-      ...(tab !== 'inbox' && { status: tab }),
-      ...(limit && { limit }),
-      ...(categories?.length && { category: categories }),
-    })
+    const list = this.client.inbox.open({ status, limit: limit || undefined, category: categories })
     this.#lists.set(tab, list)
     this.#unsubscribes.push(list.subscribe((snapshot) => this.#changed(tab, snapshot)))
     this.#changed(tab, list.getSnapshot())

@@ -110,10 +110,7 @@ export class SharedList implements Extent {
     return this.status === 'inbox' ? total : this.status === 'unread' ? unread : total - unread
   }
 
-  /**
-   * A listener may end subscriptions, and an act of a listener makes a newer snapshot. Async: an error of a listener becomes an unhandled
-   * rejection, and ends nothing here.
-   */
+  /** A listener may end subscriptions, or act. Async: its error becomes an unhandled rejection, and ends nothing here. */
   #notify(): void {
     for (const { listeners } of [...this.opened])
       for (const entry of [...listeners]) if (listeners.has(entry)) void (async () => entry.listener(this.snapshot))()

@@ -299,7 +299,6 @@ export class Source {
     if (this.#isLive) this.#acts.wake()
   }
 
-  /** Requests the lists that are due. Resolves to the position from which the stream continues. */
   load(): Promise<Position> {
     this.#isStale ||= this.#view.state === 'offline'
     return this.#inTurn(async (signal) => {

@@ -26,10 +26,8 @@ export function openSharedStream(
   channel?.close()
   if (!channel || !navigator.locks) return openStream(requests, options, timing, watcher)
   return leavable([options.signal, requests.session.signal], async function* (signal) {
-    const tabs = await unlessAborted(
-      import('./tabs/together.ts').catch(() => undefined),
-      signal,
-    )
+    const loading = import('./tabs/together.ts').catch(() => undefined)
+    const tabs = await unlessAborted(loading, signal)
     const { since } = options
     if (tabs)
       yield* tabs.openTogether({ requests, timing, silenceMs, watcher, functions: clientFunctions }, since, signal)

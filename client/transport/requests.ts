@@ -46,6 +46,8 @@ export type Call = CallOptions & {
   timeoutMs?: number
 }
 
+const globalFetch: NonNullable<Connection['fetch']> = (url, init) => globalThis.fetch(url, init)
+
 export class Requests {
   /** Aborts at the next `signOut`, with its error. */
   session: AbortController = new AbortController()
@@ -55,11 +57,7 @@ export class Requests {
   readonly #fetch: NonNullable<Connection['fetch']>
 
   /** Throws TypeError if `baseUrl` is not a URL. */
-  constructor(
-    { baseUrl = '', fetch = (url, init) => globalThis.fetch(url, init) }: Connection,
-    auth: Auth,
-    tokenTimeoutMs = 30_000,
-  ) {
+  constructor({ baseUrl = '', fetch = globalFetch }: Connection, auth: Auth, tokenTimeoutMs = 30_000) {
     this.#baseUrl = String(baseUrl).replace(/\/*$/, '/')
     new URL(this.#baseUrl, 'http://page.invalid')
     this.#fetch = fetch

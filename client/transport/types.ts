@@ -2,10 +2,7 @@
 
 /** A point in time: ISO 8601, UTC, with milliseconds. */
 export type Time = string
-/**
- * A place in the changes of one inbox, such as `42-5f3a9c1e`: the `position` of an event or of {@link Changes}. The
- * `version` of a {@link NotificationPage} is also accepted.
- */
+/** A place in the changes of one inbox: the `position` of an event or of {@link Changes}, or the `version` of a page. */
 export type Position = string | number
 
 export type User = {
@@ -28,10 +25,7 @@ export type Credentials = { username: string; password: string; deviceToken?: st
 
 /** The session is in a cookie that scripts cannot read. */
 export type StatefulLogin = { User: User; expiresAt: Time; variant: 'stateful' }
-/**
- * `deviceToken`, only after a sign-in: sent with the next sign-in on this device, it keeps the guesses of others from delaying it.
- * It is no proof.
- */
+/** `deviceToken`: sent with the next sign-in on this device, it keeps the guesses of others from delaying it. No proof. */
 export type StatelessLogin = { User: User; token: string; expiresAt: Time; variant: 'stateless'; deviceToken?: string }
 export type Restricted = { userId: string; username: string | null; proof: Proof }
 /** `expiresAt`: the proof is valid until then, unless it is revoked. */

@@ -22,13 +22,13 @@ const whole = (status: Filter['status']) => ({ status, categories: [], end: 0, r
 
 export class GivenInbox {
   #acts: readonly Act[] = []
-  #newer: readonly Notification[]
+  /** The newer ones wait. */
+  #isHeld = true
   readonly #muted = new Set<string>()
   readonly #given: Given
   readonly #onChange = new Set<() => void>()
 
   constructor(given: Given) {
-    this.#newer = given.newer ?? []
     this.#given = given
   }
 
@@ -54,7 +54,7 @@ export class GivenInbox {
       },
       hold: () => {},
       showNewer: () => {
-        this.#newer = []
+        this.#isHeld = false
         this.#changed()
       },
       read: (id) => this.#add({ type: 'read', id }),
@@ -97,7 +97,7 @@ export class GivenInbox {
     const [unread, total] = [itemsOf(given, whole('unread')).length, itemsOf(given, whole('inbox')).length]
     const inbox = withActs({ known: given, unread, total, unseen: total }, this.#acts, new Date().toISOString())
     const all = itemsOf(inbox.known, whole(status))
-    const waiting = new Set(this.#newer.map(({ id }) => id))
+    const waiting = new Set(this.#isHeld ? newer.map(({ id }) => id) : [])
     const listed = all.filter(({ id }) => !waiting.has(id))
     return {
       items: listed.slice(0, shown),

@@ -3,7 +3,8 @@
 import type { Notification } from 'carillon-client'
 import { bodyOf, content, type ItemContext, type Shown } from './item.ts'
 
-type Row = { article: HTMLElement; notification?: Notification; context?: ItemContext; shown?: Shown }
+/** An article, or the heading of a day. */
+type Row = { element: HTMLElement; notification?: Notification; context?: ItemContext; shown?: Shown }
 type Content = {
   items: readonly Notification[]
   /** The number of notifications in the whole list. */
@@ -14,23 +15,17 @@ type Content = {
 }
 
 export class Feed {
-  readonly #rows = new Map<string, Row>()
-  /** The headings by the midnight of their day. */
-  readonly #days = new Map<number, HTMLElement>()
+  /** Articles by the ids of their notifications, and headings by the midnight of their day. */
+  readonly #rows = new Map<string | number, Row>()
 
   update(feed: Element, { items, size, now, context }: Content): void {
-    const ids = new Set(items.map(({ id }) => id))
-    // First, so that the articles that stay, one of which may have the focus, are not moved.
-    for (const [id, { article }] of this.#rows)
-      if (!ids.has(id)) {
-        article.remove()
-        this.#rows.delete(id)
-      }
     const days = daysOf(items)
-    for (const [day, heading] of this.#days)
-      if (!days.includes(day)) {
-        heading.remove()
-        this.#days.delete(day)
+    const kept = new Set<string | number>([...days, ...items.map(({ id }) => id)])
+    // First, so that the articles that stay, one of which may have the focus, are not moved.
+    for (const [name, { element }] of this.#rows)
+      if (!kept.has(name)) {
+        element.remove()
+        this.#rows.delete(name)
       }
     let next = feed.firstElementChild
     const put = (element: Element) => {
@@ -40,17 +35,17 @@ export class Feed {
     for (const [index, notification] of items.entries()) {
       const day = days[index] ?? 0
       if (day && day !== days[index - 1]) put(this.#heading(day, context.times.day(day, now)))
-      const { article } = this.#row(notification, { now, context })
-      set(article, 'aria-posinset', `${index + 1}`)
-      set(article, 'aria-setsize', `${size}`)
-      put(article)
+      const { element } = this.#row(notification, { now, context })
+      set(element, 'aria-posinset', `${index + 1}`)
+      set(element, 'aria-setsize', `${size}`)
+      put(element)
     }
   }
 
   /** A feed contains articles only, whose times name the day too, so a screen reader does not read the headings. */
   #heading(day: number, text: string): HTMLElement {
-    const heading = this.#days.get(day) ?? document.createElement('div')
-    this.#days.set(day, heading)
+    const { element: heading } = this.#rows.get(day) ?? { element: document.createElement('div') }
+    this.#rows.set(day, { element: heading })
     set(heading, 'part', 'day')
     set(heading, 'aria-hidden', 'true')
     if (heading.textContent !== text) heading.textContent = text
@@ -59,7 +54,7 @@ export class Feed {
 
   #row(notification: Notification, { now, context }: Pick<Content, 'now' | 'context'>): Row {
     const { id, read, updatedAt } = notification
-    const row = this.#rows.get(id) ?? { article: newArticle(id) }
+    const row: Row = this.#rows.get(id) ?? { element: newArticle(id) }
     this.#rows.set(id, row)
     const isSame = row.notification === notification && row.context === context
     if (isSame && row.shown?.now === now) return row
@@ -68,9 +63,9 @@ export class Feed {
     const shown = { now, time, body: isSame ? row.shown?.body : bodyOf(notification) }
     // Most times read as before when the clock ticks.
     if (!isSame || row.shown?.time !== time) {
-      set(row.article, 'part', read ? 'item' : 'item item-unread')
-      set(row.article, 'aria-labelledby', read ? `t-${id}` : `u-${id} t-${id}`)
-      context.lit.render(content(notification, shown, context), row.article)
+      set(row.element, 'part', read ? 'item' : 'item item-unread')
+      set(row.element, 'aria-labelledby', read ? `t-${id}` : `u-${id} t-${id}`)
+      context.lit.render(content(notification, shown, context), row.element)
     }
     return Object.assign(row, { notification, context, shown })
   }

@@ -285,14 +285,15 @@ export class InboxView implements ReactiveController {
     const article = (event.target as Element).closest('article')
     if (!article) return
     const name = `${event.ctrlKey ? 'Control+' : ''}${event.key}`
-    const isPlain = !(event.ctrlKey || event.metaKey || event.altKey)
+    // What the page itself puts into an item has keys of its own.
+    const isOwn = (event.target as Element).matches('article,[part=item-toggle],[part=item-acts] button')
+    const isKey = isOwn && Object.hasOwn(keys, event.key) && !(event.ctrlKey || event.metaKey || event.altKey)
     if (name === 'PageDown') void this.#step(article, 1)
     else if (name === 'PageUp') void this.#step(article, -1)
     else if (name === 'Control+Home') (this.#find('[part=newer]') ?? this).focus()
     else if (name === 'Control+End') this.#find('[part=more],[part=end]')?.focus()
     else if (event.key === 'Enter' && event.target === article) this.#open(article, event)
-    else if (isPlain && Object.hasOwn(keys, event.key) && isOwn(event.target as Element))
-      this.#press(keys[event.key as keyof typeof keys], article)
+    else if (isKey) this.#press(keys[event.key as keyof typeof keys], article)
     else return
     event.preventDefault()
   }
@@ -416,9 +417,4 @@ export class InboxView implements ReactiveController {
     // Sent again when the list is rendered again.
     this.#source.client?.inbox.seen(newest).catch(() => (this.#seen = undefined))
   }
-}
-
-/** A control of this element: what the page itself puts into an item has keys of its own. */
-function isOwn(target: Element): boolean {
-  return target.matches('article,[part=item-toggle],[part=item-acts] button')
 }

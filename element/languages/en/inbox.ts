@@ -4,7 +4,6 @@
 export type Forms = { readonly other: string } & { readonly [form in Intl.LDMLPluralRule]?: string }
 /** `format` writes the number; default: in the digits of the locale. */
 export type Plurals = (forms: Forms, format?: (count: number) => string) => (count: number) => string
-type Errors = { readonly [code: string]: string; readonly other: string }
 
 /** Makes the texts for a locale of the language, such as `en-GB`. */
 export const texts = (plurals: Plurals, badge: (count: number) => string) => ({
@@ -63,7 +62,7 @@ export const texts = (plurals: Plurals, badge: (count: number) => string) => ({
     NOT_FOUND: 'The notification no longer exists.',
     CONFLICT: 'It is too late for that.',
     other: 'The server reported a problem.',
-  } as Errors,
+  } as { readonly [code: string]: string; readonly other: string },
   /** Beside the button `undo`: what the reader has done. */
   allMarkedAsRead: 'All marked as read',
   itemArchived: 'Archived',
