@@ -1,5 +1,4 @@
-// A cache with a bound: two generations of a Map. An entry that is used moves to the young generation; when that is full, the
-// old generation is dropped. Constant time without a list, and the cache never holds more than twice its bound.
+// A cache of at most twice its bound, in constant time: an entry that is used moves to the young of two Maps; when that is full, the old is dropped.
 type Entry<Value> = { value: Value; weight: number }
 
 export class BoundedCache<Value> {

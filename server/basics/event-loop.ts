@@ -1,5 +1,4 @@
-// The share of one turn of the event loop that work of one kind may use. What is left waits for the following turns, so that
-// timers, connections and other kinds of work run in between.
+// The share of one turn of the event loop that work of one kind may use. The rest waits for later turns, so that timers and connections run.
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 
 /** An immediate costs little, even one that finds the share used up. */

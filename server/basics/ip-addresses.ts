@@ -1,5 +1,4 @@
-// IPv4 and IPv6 addresses and ranges (CIDR, RFC 4632 and RFC 4291), by ipaddr.js and BlockList of Node. Each address has one spelling
-// here, so that two texts are the same address exactly if they are equal.
+// IPv4 and IPv6 addresses and ranges (CIDR, RFC 4632 and RFC 4291). Each address has one spelling here: equal texts are the same address.
 import { BlockList, isIPv4, isIPv6 } from 'node:net'
 import ipaddr from 'ipaddr.js'
 

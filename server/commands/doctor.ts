@@ -16,7 +16,7 @@ import { examineSecret } from '../doctor/secret.ts'
 import { type Examined, unread } from '../doctor/store/findings.ts'
 import { refuseLostDatabase, refuseMissingDatabase } from '../start/database-file.ts'
 import { secretsIn } from '../start/sealing-secret.ts'
-import { probeToken } from '../tokens/probe-token.ts'
+import { probeToken } from '../tokens/key-material.ts'
 import { directUrl, flagsOf, withSettings } from './settings.ts'
 import { type Output, print, readOption } from './terminal/output.ts'
 

@@ -34,10 +34,8 @@ const time = <Usual extends string | undefined = undefined>(min: number, max: nu
   ({ default: usual as Usual, isTime: true, read: duration(min, max) }) as const
 const sealing = { secret: true, commands: ['serve', 'keys', 'secret', 'user', 'doctor'], read: readSecret } as const
 const ownPage = { commands: ['serve', 'user'], read: values.readPage } as const
-const onHere = {
-  absent: '`on` if the service listens on a loopback address and has no other name, otherwise `off`',
-  read: values.readSwitch,
-} as const
+const here = '`on` if the service listens on a loopback address and has no other name, otherwise `off`'
+const onHere = { absent: here, read: values.readSwitch } as const
 
 const ofDatabase = 'serve user key keys secret audit explain migrate doctor backup restore move'.split(' ')
 

@@ -33,10 +33,9 @@ export function examineSettings({ host, publicUrl }: Settings, databaseTls?: Dat
     findings.push(warning('CARILLON_HOST', { found, change }))
   }
   if (databaseTls !== undefined) {
-    const found =
-      databaseTls === 'unverified'
-        ? 'the certificate of PostgreSQL is not checked: another machine can act as the server'
-        : 'PostgreSQL on another machine without TLS: the network in between can read its data'
+    const unverified = 'the certificate of PostgreSQL is not checked: another machine can act as the server'
+    const plain = 'PostgreSQL on another machine without TLS: the network in between can read its data'
+    const found = databaseTls === 'unverified' ? unverified : plain
     findings.push(warning('database URL', { found, change: 'CARILLON_DATABASE_URL with sslmode=verify-full' }))
   }
   return findings

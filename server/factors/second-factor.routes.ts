@@ -61,11 +61,8 @@ export const complete = forAnyone({
 })
 
 /** What the response says. Throws the refusals of `complete`. */
-export async function signInByFactor(
-  dependencies: FactorNeeds,
-  { challenge: text, ...body }: SecondFactorBody,
-  { request, reply }: Exchange,
-): Promise<object> {
+export async function signInByFactor(dependencies: FactorNeeds, given: SecondFactorBody, { request, reply }: Exchange) {
+  const { challenge: text, ...body } = given
   const { devices, signInLog } = dependencies
   const source = sourceOf(dependencies, request)
   const { user, variant, challenge, bond } = await findWaiting(dependencies, text, request).catch((error: unknown) => {

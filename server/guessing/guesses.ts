@@ -1,6 +1,5 @@
-// How often may a secret be guessed? One place for everything that can be guessed (passwords, codes of second factors, links) and for
-// both variants (A9, A10; docs/decisions/0039-limits-on-guesses.md). A guess is counted as a failure before it is evaluated, so that
-// guesses at the same time cannot pass the limits together, and it is taken back if it was right.
+// How often may a password, a code of a second factor or a link be guessed (A9, A10; docs/decisions/0039-limits-on-guesses.md)? A guess is counted
+// as a failure before it is evaluated, so that guesses at the same time cannot pass the limits together, and taken back if it was right.
 import { recordAudit } from '../audit/audit.store.ts'
 import { auditEntry, serviceSource } from '../audit/entry.ts'
 import type { EventName } from '../audit/events.ts'

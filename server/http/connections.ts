@@ -121,7 +121,6 @@ export function endAndDrop(socket: Socket, text: string, { isTimedOut }: { isTim
 // Clients that do not read their responses are disconnected: an unread response stays in memory (SECURITY.md, I8 and N5). Node's idle
 // timeout is not enough, since it starts again whenever the client has taken a single byte.
 
-/** The connections of event streams. */
 export const streams = new WeakSet<Socket>()
 
 const respondedEarly = new WeakMap<Socket, IncomingMessage>()

@@ -7,7 +7,6 @@ import type { Schema } from './openapi/schema.ts'
 /** The body of a response: a shape, a document of that type, or none. */
 export type ResponseBody = Schema | 'json' | 'lines' | 'html' | 'css' | 'script' | 'asset' | 'image' | 'text' | 'none'
 
-/** The parameters of all paths. */
 type Params = Readonly<Record<'id' | 'externalId' | 'category' | 'provider' | 'name' | 'key' | 'n', string>>
 export type GuardedRequest<Caller = unknown, Query = unknown, Body = unknown> = FastifyRequest & {
   caller: Caller
@@ -51,7 +50,6 @@ export type Subject = {
 /** A user on a long-lived route. `validUntil` checks the proof again: until when it is valid, null if it has ended. */
 export type LongLivedCaller = Subject & { validUntil: () => Promise<number | null> }
 
-/** An application, by its key. */
 export type ProducerCaller = { id: string; application: string }
 
 /** Who is calling, and may they call this route? Returns the caller of the route or throws the refusal. */

@@ -66,7 +66,11 @@ export class ForgottenPasswords {
 
   /** Resolves when every mail is sent, or after five seconds: a mail that is not sent by then is dropped, and the log says so. */
   async end(): Promise<void> {
-    await Promise.race([this.#allDone(), sleep(maxEndMs, undefined, { ref: false })])
+    this.#startNext()
+    const allDone = async () => {
+      while (this.#running.size > 0) await Promise.race(this.#running)
+    }
+    await Promise.race([allDone(), sleep(maxEndMs, undefined, { ref: false })])
     this.#drop(this.#waiting.splice(0).length + this.#running.size)
     this.#second.end()
   }
@@ -83,11 +87,6 @@ export class ForgottenPasswords {
     if (dropped > 0) log.warn({ event: 'mails-dropped', count: dropped }, 'requests for a new password were dropped')
     if (count > 0) log.warn({ event: 'mail-failed', count, reason }, 'requests for a new password failed')
     this.#counts = { dropped: 0, failed: 0, reason: '' }
-  }
-
-  async #allDone(): Promise<void> {
-    this.#startNext()
-    while (this.#running.size > 0) await Promise.race(this.#running)
   }
 
   #startNext(): void {

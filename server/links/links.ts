@@ -17,10 +17,7 @@ export type LinkSettings = { lifetimeMs: number; pageOf: (purpose: LinkPurpose) 
 /** 32 bytes as base64url. */
 const tokenShape = /^[\w-]{43}$/
 
-/**
- * Voids the user's links of the same purpose but the last two before it. `email`: the address that the link is sent to. Throws NOT_FOUND, or CONFLICT for
- * a user who cannot sign in with a password.
- */
+/** `email`: the address that the link is sent to. Throws NOT_FOUND, or CONFLICT for a user who cannot sign in with a password. */
 export async function createLink(
   dependencies: UserDependencies,
   { lifetimeMs, pageOf }: LinkSettings,

@@ -151,11 +151,7 @@ function sourceFrom({ site }: Pick<ProviderNeeds, 'site'>, { setting }: Provider
 type Finished = { flow: Flow; user: User | undefined; signedIn: SignedIn }
 
 /** Returns what the page at `returnTo` needs to complete the sign-in; undefined if it is complete. */
-async function finishFlow(
-  dependencies: ProviderNeeds,
-  { flow, user, signedIn }: Finished,
-  exchange: Exchange,
-): Promise<Record<string, string> | undefined> {
+async function finishFlow(dependencies: ProviderNeeds, { flow, user, signedIn }: Finished, exchange: Exchange) {
   if (flow.linking !== undefined) {
     const { request, reply } = exchange
     const caller = await callerOf(dependencies, request, flow.linking)

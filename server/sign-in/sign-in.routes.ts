@@ -28,11 +28,8 @@ export const login = forAnyone({
 })
 
 /** What the response says. Throws the refusals of `login`. */
-export async function signInByPassword(
-  dependencies: FactorNeeds,
-  { variant = dependencies.site.variant, username, password }: LoginBody,
-  { request, reply }: Exchange,
-): Promise<object> {
+export async function signInByPassword(dependencies: FactorNeeds, body: LoginBody, { request, reply }: Exchange) {
+  const { variant = dependencies.site.variant, username, password } = body
   const { signInLog, devices } = dependencies
   const source = sourceOf(dependencies, request)
   const turn = { address: source.address, signal: goneSignal(reply) }

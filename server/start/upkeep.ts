@@ -1,6 +1,6 @@
-// Removes and wakes notifications without a request: each second what is due, each minute what is too many, and every hour what is too old.
-// It also continues what senders change by key. Each node does so, in short writes that decide again under the locks of their inboxes: after a
-// kill, the next second finds what is left.
+// What is deleted without a request. Notifications are removed or woken: each second what is due, each minute what is too many, and every hour
+// what is too old; what senders change by key is continued. Each node does so, in short writes that decide again under the locks of their
+// inboxes: after a kill, the next second finds what is left.
 import { removeOldAudit } from '../audit/audit.store.ts'
 import { type Clock, iso } from '../basics/clock.ts'
 import { yieldToEventLoop } from '../basics/event-loop.ts'

@@ -2,8 +2,10 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 import { calculateJwkThumbprint, type JWK } from 'jose'
 import { CarillonError } from '../basics/errors.ts'
+import { newId } from '../basics/ids.ts'
 import { Sealing, type Secrets } from '../basics/secrets.ts'
-import type { Claims } from './read-token.ts'
+import { scheduleOf } from './key-schedule.ts'
+import { type Claims, claimsOf } from './read-token.ts'
 import type { NewSigningKey, SigningKey } from './signing-keys.store.ts'
 
 export type PrivateKey = { kid: string; privateKey: KeyObject }
@@ -64,4 +66,25 @@ export function signToken({ kid, privateKey }: PrivateKey, claims: Claims): stri
 
 function segmentOf(part: object): string {
   return Buffer.from(JSON.stringify(part)).toString('base64url')
+}
+
+type Probe = {
+  signingKeys: SigningKey[]
+  secrets: Secrets
+  /** The service's public URL: `iss` and `aud`. */
+  issuer: string
+  now: () => number
+}
+
+/**
+ * The token with which `carillon doctor` opens a live stream, for a minute. It names a user who does not exist, so it opens no inbox.
+ * Throws UNAVAILABLE if the secret does not open the keys.
+ */
+export async function probeToken({ signingKeys, secrets, issuer, now }: Probe): Promise<string> {
+  const at = now()
+  const signing = scheduleOf(signingKeys, at).find(({ state }) => state === 'signing')
+  const current = signing && (await openPrivate(signing.key, new Sealing(secrets)))
+  if (current === undefined) throw sealedWithAnother()
+  const signIn = { userId: newId(at), signInId: newId(at), signedInAt: at, username: 'carillon-doctor', generation: 0 }
+  return signToken(current, claimsOf(signIn, { issuer, at, endsAt: at + 60_000 }))
 }

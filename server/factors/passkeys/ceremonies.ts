@@ -177,10 +177,7 @@ export async function refuseUnverified({ response }: Assertion, { id }: RelyingP
 }
 
 /** Returns the authenticator's counter if the signature is right, else undefined. Everything that it signed is checked once more. */
-export async function verifyAssertion(
-  response: Assertion,
-  { credential, ...wish }: Wish & { credential: Credential },
-): Promise<number | undefined> {
+export async function verifyAssertion(response: Assertion, { credential, ...wish }: Wish & { credential: Credential }) {
   const { verifyAuthenticationResponse } = await import('@simplewebauthn/server')
   const checked = await verifyAuthenticationResponse({
     response,

@@ -43,11 +43,8 @@ type Use = Partial<Omit<stored.Use, 'at'>> & { relyingParty: RelyingParty; sourc
  * on no account, and for a challenge that was used before; TOO_MANY_REQUESTS after many failures of this address; UNAUTHORIZED if the
  * `challenge` of `Use` has ended; and one and the same INVALID_CREDENTIALS for everything that depends on an account.
  */
-export async function usePasskey(
-  dependencies: FactorNeeds,
-  response: Assertion,
-  { relyingParty, userId: expected, challenge: secondFactor, source, audit }: Use,
-): Promise<User> {
+export async function usePasskey(dependencies: FactorNeeds, response: Assertion, given: Use): Promise<User> {
+  const { relyingParty, userId: expected, challenge: secondFactor, source, audit } = given
   const { store, guesses, users } = dependencies
   const challenge = ceremonies.readClientData(response.response.clientDataJSON, 'get', relyingParty)
   const unspent = refuseStrange(dependencies, challenge, { ceremony: 'get' })

@@ -1,5 +1,4 @@
-// How a handler sends JSON (a finished text, an object, or the data of a success), a style sheet, or a file in the encoding that the client
-// accepts; whether it has to, and whether the client still waits.
+// How a handler sends JSON, a style sheet, or a file in an encoding that the client accepts; whether it has to, and whether the client still waits.
 import { hash } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import { promisify } from 'node:util'
