@@ -180,7 +180,9 @@ export class Source {
     this.#acts.remove(idle.filter(({ isDone }) => isDone))
     Object.assign(this.#view, view)
     for (const list of this.#lists) list.show(this.#view)
-    if (this.#isFreshDue || this.#lists.some(isDue)) this.#again(againMs)
+    // A list that was opened while the stream was not there yet has no page.
+    if (this.#lists.some(({ isLoaded }) => !isLoaded)) this.#again(0)
+    else if (this.#isFreshDue || this.#lists.some(isDue)) this.#again(againMs)
   }
 
   /** A page cannot draw each of 200 snapshots per second. */
