@@ -8,7 +8,6 @@ import { sendData } from './response/send.ts'
 /** `isReady` becomes false when the service drains. `askedAt`: when `/readyz` was last requested, by `performance.now()`. */
 export type Readiness = { isReady: boolean; askedAt: number }
 
-const HealthResponse = dataOf(component('Health', { status: example(string(), 'ready') }))
 const LivenessResponse = dataOf(
   component('Liveness', {
     status: example(string(), 'alive'),
@@ -28,7 +27,7 @@ export const live = forAnyone({
 
 export const ready = forAnyone({
   summary: 'The service takes requests: it is not stopping and its store works',
-  responses: { 200: HealthResponse },
+  responses: { 200: dataOf(component('Health', { status: example(string(), 'ready') })) },
   refusals: ['UNAVAILABLE'],
   anyHost: true,
   async handle({ readiness, store }: { readiness: Readiness; store: { check(): Promise<void> } }, _, reply) {
