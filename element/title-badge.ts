@@ -1,12 +1,8 @@
 // The number of unread notifications in the title of the document, "(3) Orders", and on the icon of an installed application
 // (https://www.w3.org/TR/badging/). If a page has several elements, the first one that was added displays its number.
 
-type Badge = {
-  /** The number as text, such as `99+`; undefined: not in the title. */
-  title: string | undefined
-  /** Undefined: not on the icon. */
-  app: number | undefined
-}
+/** `title`: as text, such as `99+`. Undefined: not in the title, not on the icon. */
+type Badge = { title: string | undefined; app: number | undefined }
 
 const owners = new Map<object, Badge>()
 const observer = new MutationObserver(() => writeTitle(ownTitle()))

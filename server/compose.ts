@@ -1,10 +1,7 @@
 // Creates every object of the service from a store and the settings, and connects them. serve.ts opens the store and listens.
 import { AuditLines } from './audit/audit-lines.ts'
-import { writeOperatorLines } from './audit/operator-lines.ts'
 import { SignInLog } from './audit/sign-in-log.ts'
 import type { Clock } from './basics/clock.ts'
-import { messageOf } from './basics/errors.ts'
-import { newId } from './basics/ids.ts'
 import type { Log } from './basics/log.ts'
 import { nameHasher, Sealing } from './basics/secrets.ts'
 import type { Config } from './config/settings.ts'
@@ -15,30 +12,24 @@ import { Guesses, limitChanges } from './guessing/guesses.ts'
 import { createApp } from './http/app.ts'
 import type { Readiness } from './http/health.routes.ts'
 import { Inbox } from './inbox/inbox.ts'
-import { ForeignTokens } from './issuers/foreign-tokens.ts'
 import { ForgottenPasswords } from './links/forgotten.ts'
 import { ChangesSince } from './live/changes.ts'
 import { Live } from './live/live.ts'
 import { StreamLimits } from './live/stream-limits.ts'
-import { type Notice, type NoticeOptions, Notices } from './mail/notices.ts'
 import { docsPath, documentationOf } from './pages/docs/docs.routes.ts'
 import { failurePage } from './pages/page.ts'
 import { ServedScripts } from './pages/served-scripts.ts'
 import { type HashCost, Passwords } from './passwords/passwords.ts'
 import { ProducerKeys } from './producers/producer-key.ts'
-import { Provider } from './providers/provider.ts'
 import { apiOf, type Parts, routesWith } from './routes.ts'
-import { Sessions } from './sessions/sessions.ts'
 import { firstStart } from './start/first-start.ts'
+import { composeNotices } from './start/notices.ts'
 import { breachesOf, linkSettings, mailerOf } from './start/password-settings.ts'
+import { composeProofs } from './start/proofs.ts'
 import { sealingSecrets, secretsIn } from './start/sealing-secret.ts'
 import { type Cookies, pageSettings, siteOf } from './start/site.ts'
 import { removeEnded, Upkeep } from './start/upkeep.ts'
 import type { Store } from './store/store.ts'
-import { AccessTokens } from './tokens/access-token.ts'
-import { TokenRevocations } from './tokens/revocations.ts'
-import { isSignedByUs, SignatureChecks } from './tokens/signature-checks.ts'
-import { SigningKeys } from './tokens/signing-keys.ts'
 import { listUsers } from './users/users.store.ts'
 import { readerOf } from './users/users.ts'
 
@@ -87,7 +78,7 @@ export async function compose(store: Store, config: Config, environment: Environ
   const passwords = observed('passwords', own?.passwords ?? new Passwords({ threads, cost: environment.hashCost }))
   const guesses = new Guesses({ store, sealing, now })
   const producerKeys = new ProducerKeys({ store, now })
-  const proofs = await composeProofs(store, config, { ...environment, sealing, observed })
+  const proofs = await composeProofs(store, config, { ...environment, sealing, observed, maxCached: own?.cachedTokens })
   const rules = { passwordMinLength: config.passwordMin, breaches: breachesOf(config, log) }
   const users = { store, passwords, ...rules, now, revocations: proofs.revocations }
   const notifications = composeNotifications(unlimited, config, environment)
@@ -95,8 +86,7 @@ export async function compose(store: Store, config: Config, environment: Environ
   proofs.revocations.onRevocation((userId) => live.checkProofs(userId))
   proofs.keys.onDropped(() => live.checkEveryProof())
   const signInLog = new SignInLog({ log, store, now, nameHash: nameHasher(sealing) })
-  const links = linkSettings(config, url)
-  const mail = mailerOf(config, url)
+  const [links, mail] = [linkSettings(config, url), mailerOf(config, url)]
   const forgotten = mail && new ForgottenPasswords({ users, guesses, signInLog, log, links, send: mail })
   const notices = composeNotices(store, config, { ...environment, lines, guesses, deliveries, mail })
   const upkeep = new Upkeep({ store: unlimited, wall: clock.wall, log, limits: config })
@@ -143,36 +133,6 @@ export async function compose(store: Store, config: Config, environment: Environ
   }
 }
 
-type ProofParts = Environment & { sealing: Sealing; observed: Observed }
-
-/** What proves who is calling. Throws UNAVAILABLE if the secret does not open the signing keys. */
-async function composeProofs(store: Store, config: Config, parts: ProofParts) {
-  const { log, clock, url, own, sealing, observed } = parts
-  const { sessionLifetimeMs: lifetimeMs, tokenChainMs: chainMs, issuers } = config
-  const { now, wall } = clock
-  const onKeyFailure = (err: unknown) =>
-    log.error({ event: 'signing-keys-not-read', err }, 'the signing keys could not be read or replaced; retrying')
-  const schedule = { now, lifetimeMs: config.signingKeyLifetimeMs, onFailure: onKeyFailure }
-  const keys = observed('keys', await SigningKeys.open({ store, sealing, ...schedule }))
-  const onReadFailure = (error: unknown) =>
-    log.error({ event: 'cutoffs-not-read', err: error }, 'the token revocations could not be read; retrying')
-  const revocations = observed('revocations', await TokenRevocations.load({ store, now, wall }, onReadFailure))
-  const limits = { idleMs: config.sessionIdleMs, lifetimeMs, maxPerUser: config.sessionsPerUser }
-  const sessions = observed('sessions', new Sessions({ store, revocations, now, ...limits }))
-  const onFailure = (issuer: string, error: unknown) =>
-    log.warn({ event: 'issuer-failed', issuer, reason: messageOf(error) }, 'the keys of an issuer could not be read')
-  const foreign = issuers.length > 0 ? new ForeignTokens({ issuers, store, revocations, now, onFailure }) : undefined
-  void foreign?.prefetch()
-  const signatures = observed('signatures', new SignatureChecks(isSignedByUs))
-  const rules = { issuer: url, lifetimeMs: config.tokenLifetimeMs, chainMs, maxCached: own?.cachedTokens }
-  const tokens = new AccessTokens({ keys, revocations, now, foreign, signatures, ...rules })
-  const signInLifetimes = { stateful: lifetimeMs, stateless: chainMs }
-  const onRefusal = (provider: string, reason: string) =>
-    log.warn({ event: 'provider-failed', provider, reason }, 'a sign-in with a provider failed')
-  const providers = new Map(config.providers.map((one) => [one.name, new Provider(one, { now, onFailure: onRefusal })]))
-  return { keys, revocations, sessions, signInLifetimes, providers, accessTokens: observed('accessTokens', tokens) }
-}
-
 /** What fills an inbox, and what sends it. */
 function composeNotifications(store: Store, config: Config, { log, clock, random }: Environment) {
   const { now, wall } = clock
@@ -187,21 +147,4 @@ function composeNotifications(store: Store, config: Config, { log, clock, random
     byKey: { store, wall, imageHosts: config.imageHosts },
     deliveries: new Deliveries({ store, now, wall, issuers: config.issuers, imageHosts: config.imageHosts }),
   }
-}
-
-type NoticeParts = Environment & Pick<NoticeOptions, 'guesses' | 'mail'> & { deliveries: Deliveries; lines: AuditLines }
-
-/** The notices of the service itself. */
-function composeNotices(store: Store, config: Config, parts: NoticeParts): Notices {
-  const { log, url, clock, deliveries, guesses, mail, lines } = parts
-  const { pagesPrefix, newDeviceNotices: ofNewDevices } = config
-  const deliver = async (userId: string, notice: Notice, idempotencyKey: string) => {
-    const deliveryId = newId(clock.now())
-    const request = { recipients: [{ userId }], ...notice }
-    return (await deliveries.deliver('carillon', request, { idempotencyKey, deliveryId })).deliveryId === deliveryId
-  }
-  const pagesUrl = () => url() + pagesPrefix
-  const notices = new Notices({ store, deliver, ofNewDevices, log, guesses, mail, pagesUrl })
-  writeOperatorLines({ store, lines, now: clock.wall, note: (entry) => notices.note(entry) })
-  return notices
 }

@@ -5,11 +5,7 @@ import { pause } from '../transport/cancellation.ts'
 import type { Act } from './state.ts'
 
 /** `isDone`: the server has accepted it. What is known does not have to show it yet. */
-export type PendingAct = Act & {
-  isDone?: boolean
-  resolve(): void
-  reject(error: unknown): void
-}
+export type PendingAct = Act & { isDone?: boolean; resolve(): void; reject(error: unknown): void }
 
 export type ActsHost = {
   /**

@@ -48,11 +48,10 @@ export function isUnauthorized(error: unknown): error is CarillonError {
   return isCarillonError(error) && error.status === 401
 }
 
+type Sent = { signal?: AbortSignal | undefined; url?: URL }
+
 /** Replaces a TypeError, which is how fetch reports every failure of the network, by a CarillonError. */
-export async function asNetworkError<Result>(
-  promise: Promise<Result>,
-  { signal, url }: { signal?: AbortSignal | undefined; url?: URL } = {},
-): Promise<Result> {
+export async function asNetworkError<Result>(promise: Promise<Result>, { signal, url }: Sent): Promise<Result> {
   try {
     return await promise
   } catch (error) {

@@ -101,10 +101,7 @@ export type Counts = Record<'total' | 'unread' | 'unseen' | 'archived' | 'snooze
   categories: Record<string, { total: number; unread: number }>
 }
 
-/**
- * One request marked all notifications with a `seq` up to `throughSeq` as read. `through` is the id of the newest of them;
- * null if it has another `seq` since. With `categories` it marked only those of these.
- */
+/** All up to `throughSeq`, of `categories`, were marked as read. `through`: the id of the newest; null if its `seq` changed. */
 export type ReadAll = { through: string | null; throughSeq: number; readAt: Time; categories?: string[] }
 
 /** One request archived all notifications with a `seq` up to `throughSeq` that were read, and neither archived nor snoozed. */

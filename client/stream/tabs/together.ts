@@ -1,6 +1,5 @@
 // A tab and the others of its inbox: one holds a Web Lock and leads (leader.ts); the others wait for it and follow (follower.ts).
-import type { Me, StreamEvent } from '../../transport/types.ts'
-import type { StreamOptions } from '../subscription.ts'
+import type { Me, Position } from '../../transport/types.ts'
 import { Follower, leaderIsSilent } from './follower.ts'
 import { Leader } from './leader.ts'
 import { formatVersion, type Tab } from './messages.ts'
@@ -12,11 +11,7 @@ const maxNameAgeMs = 1_000
 type Joining = Omit<Tab, 'proof' | 'namedAt' | 'channel'>
 
 /** Each tab continues from its own position, so a change of leader neither loses nor repeats an event. */
-export function openTogether(
-  shared: Omit<Joining, 'log'>,
-  since: StreamOptions['since'],
-  signal: AbortSignal,
-): AsyncGenerator<StreamEvent, void> {
+export function openTogether(shared: Omit<Joining, 'log'>, since: Position | undefined, signal: AbortSignal) {
   const log = new TabLog(shared.functions, since)
   takePart({ ...shared, log }, signal).catch((error) => log.end(error))
   return log.read(signal)

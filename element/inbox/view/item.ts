@@ -1,5 +1,5 @@
 // The content of one notification of the list, and the pictures of icons and controls.
-import type { Notification } from 'carillon-client'
+import type { Action, Notification } from 'carillon-client'
 import type * as Library from 'lit'
 import type { TemplateResult } from 'lit'
 import type { Strings } from '../../languages/en/inbox.ts'
@@ -92,22 +92,15 @@ function rendered(notification: Notification, renderer: NonNullable<ItemContext[
 }
 
 /** A link without `href` is inert, and still a place for the title. The texts are those of users: each has its own direction. */
-function usual(
-  notification: Notification,
-  { now, time, body }: Shown,
-  { lit: { html, nothing }, strings, times, categories }: ItemContext,
-): TemplateResult {
+function usual(notification: Notification, { now, time, body }: Shown, context: ItemContext): TemplateResult {
+  const { lit, strings, times, categories } = context
+  const { html, nothing } = lit
   const { id, title, url, category, count, updatedAt, actor, actions, snoozedUntil } = notification
+  const button = (one: Action) =>
+    html`<a part="item-action" href=${safeLink(one.url) ?? nothing} rel="noopener" dir="auto">${one.label}</a>`
   return html`<a part="item-title" id="t-${id}" href=${safeLink(url) ?? nothing} tabindex="-1" dir="auto">${title}</a>
     <div id="b-${id}">${body ? html`<p part="item-body" dir="auto">${body}</p>` : nothing}</div>
-    ${
-      Array.isArray(actions)
-        ? html`<p part="item-actions">${actions.map(
-            (action) =>
-              html`<a part="item-action" href=${safeLink(action.url) ?? nothing} rel="noopener" dir="auto">${action.label}</a>`,
-          )}</p>`
-        : nothing
-    }
+    ${Array.isArray(actions) ? html`<p part="item-actions">${actions.map(button)}</p>` : nothing}
     <p part="item-details" id="d-${id}">
       ${actor ? html`<span part="item-actor" dir="auto">${actor.name}</span>` : nothing}
       <time part="item-time" datetime=${updatedAt} title=${times.absolute(updatedAt)}>${time}</time>

@@ -26,14 +26,12 @@ export class Menu {
 
   render(): TemplateResult {
     const { html } = this.#setting.lit
+    const item = (entry: Entry) =>
+      html`<button part=${entry.isFinal ? 'menu-item menu-item-final' : 'menu-item'} type="button" role="menuitem" tabindex="-1"
+        @click=${() => this.#choose(entry)}
+        ><span>${entry.label}</span><span part="menu-detail" dir="auto">${entry.detail ?? ''}</span></button>`
     return html`<div part="menu" popover role="menu" aria-label=${this.#label} @keydown=${this.#onKey.bind(this)}
-      @beforetoggle=${this.#onBeforeToggle.bind(this)}>${this.#entries.map(
-        (
-          entry,
-        ) => html`<button part=${entry.isFinal ? 'menu-item menu-item-final' : 'menu-item'} type="button" role="menuitem"
-          tabindex="-1" @click=${() => this.#choose(entry)}
-          ><span>${entry.label}</span><span part="menu-detail" dir="auto">${entry.detail ?? ''}</span></button>`,
-      )}</div>`
+      @beforetoggle=${this.#onBeforeToggle.bind(this)}>${this.#entries.map(item)}</div>`
   }
 
   /** Before the browser closes the menu because of this press. */

@@ -33,13 +33,13 @@ export class ScrollWatch {
       this.#on.top()
     })
     this.#atTop.observe(top)
-    // The margin of the window, and that of the list; a browser that lacks the second reports the end when it is in view.
-    const margins = { rootMargin: near, scrollMargin: near }
-    this.#atEnd = new IntersectionObserver((entries) => {
+    const onEnd: IntersectionObserverCallback = (entries) => {
       clearTimeout(this.#timer)
       // A moment later, so that a pointer on its way to the button "Load more" finds it.
       if (entries.at(-1)?.isIntersecting) this.#timer = setTimeout(this.#on.end, 150)
-    }, margins)
+    }
+    // The margin of the window, and that of the list; a browser that lacks the second reports the end when it is in view.
+    this.#atEnd = new IntersectionObserver(onEnd, { rootMargin: near, scrollMargin: near })
     this.again()
   }
 

@@ -267,12 +267,12 @@ test('without JavaScript the page says that it needs it', async () => {
 
 soakTest('the pages of links are in the language of the browser, with their faults too', async () => {
   for (const [language, title, submit, fault, welcome] of [
-    ['de', 'Passwort wählen', 'Passwort festlegen', 'Schreiben Sie mindestens 15 Zeichen.', 'Willkommen bei Carillon'],
+    ['de', 'Passwort wählen', 'Passwort festlegen', 'Geben Sie mindestens 15 Zeichen ein.', 'Willkommen bei Carillon'],
     [
       'fr',
       'Choisir un mot de passe',
       'Enregistrer le mot de passe',
-      'Écrivez au moins 15 caractères.',
+      'Saisissez au moins 15 caractères.',
       'Bienvenue sur Carillon',
     ],
   ] as const) {
