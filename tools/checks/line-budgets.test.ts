@@ -24,7 +24,7 @@ const budgets: Readonly<Record<string, number>> = {
   'server/factors': 1480,
   'server/guards': 160,
   'server/guessing': 510,
-  'server/http': 1910,
+  'server/http': 1900,
   'server/inbox': 2850,
   'server/issuers': 440,
   'server/links': 660,
