@@ -8,17 +8,15 @@ import { sendData } from './response/send.ts'
 /** `isReady` becomes false when the service drains. `askedAt`: when `/readyz` was last requested, by `performance.now()`. */
 export type Readiness = { isReady: boolean; askedAt: number }
 
-const LivenessResponse = dataOf(
-  component('Liveness', {
-    status: example(string(), 'alive'),
-    version: example(string(), '0.1.0'),
-    commit: example(string(), '1d0a5ab7c3f2'),
-  }),
-)
+const Liveness = component('Liveness', {
+  status: example(string(), 'alive'),
+  version: example(string(), '0.1.0'),
+  commit: example(string(), '1d0a5ab7c3f2'),
+})
 
 export const live = forAnyone({
   summary: 'The process is alive, and which version it is',
-  responses: { 200: LivenessResponse },
+  responses: { 200: dataOf(Liveness) },
   anyHost: true,
   async handle(_, _request, reply) {
     return sendData(reply, { status: 'alive', version, commit: commit() })
