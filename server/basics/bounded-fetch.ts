@@ -11,11 +11,8 @@ export type Bounds = {
 }
 
 /** The whole response. `maxSize`: key sets and discovery documents of large providers have 10,000 bytes. */
-export async function boundedFetch(
-  address: string,
-  options: RequestInit,
-  { timeoutMs = 5_000, maxSize = 256 * 1024, fault }: Bounds,
-): Promise<Response> {
+export async function boundedFetch(address: string, options: RequestInit, bounds: Bounds): Promise<Response> {
+  const { timeoutMs = 5_000, maxSize = 256 * 1024, fault } = bounds
   // Without a query, which may have secrets.
   const { origin, pathname } = new URL(address)
   try {

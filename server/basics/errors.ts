@@ -116,10 +116,8 @@ export function invalidCredentials(): CarillonError {
 
 /** The password was right. It allows nothing by itself. */
 export function secondFactorRequired(secondFactor: SecondFactor): CarillonError {
-  return new CarillonError('SECOND_FACTOR_REQUIRED', 'This sign-in needs a second factor', {
-    remedy: 'Send the challenge with a code, a recovery code or a passkey: POST /login/second-factor.',
-    secondFactor,
-  })
+  const remedy = 'Send the challenge with a code, a recovery code or a passkey: POST /login/second-factor.'
+  return new CarillonError('SECOND_FACTOR_REQUIRED', 'This sign-in needs a second factor', { remedy, secondFactor })
 }
 
 /** The same error for a wrong code, one that was used, and a challenge that was used, has expired or is another user's. */

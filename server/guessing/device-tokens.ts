@@ -40,7 +40,8 @@ export class DeviceTokens {
   /** The token after a sign-in of `user`: that of the device that was presented, also for its other users, or a new one. */
   afterSignIn(presented: readonly string[], user: DeviceUser): string {
     const devices = devicesIn(presented)
-    return this.#withSealOf(user, this.#known(devices, user) ?? devices[0] ?? newDevice())
+    const device = this.#known(devices, user) ?? devices[0]
+    return this.#withSealOf(user, device ?? { id: randomBytes(16).toString('base64url'), seals: [] })
   }
 
   /**
@@ -78,10 +79,6 @@ function devicesIn(presented: readonly string[]): Device[] {
     const [, id, seals] = shape.exec(value) ?? []
     return id === undefined || seals === undefined ? [] : [{ id, seals: seals.split('~') }]
   })
-}
-
-function newDevice(): Device {
-  return { id: randomBytes(16).toString('base64url'), seals: [] }
 }
 
 /** The device tokens of a request: the application's, in the body of a sign-in, and those of the browser's cookie. */

@@ -28,14 +28,13 @@ const maxCharacter = '\u{10ffff}'
 /** `at`: the last guess. Of a rate: the moment at which it had so many, from which on one leaves in each interval. */
 type Count = { failures: number; at: number; expiresAt: number }
 type Row = Count & { key: string }
-type Counts = ReadonlyMap<string, Row>
 const columns = new Part('key, failures, at, expires_at as "expiresAt"')
 
 /** The keys that would refuse a guess now. */
 export function* guessRefusals(limits: GuessLimits): Read<GuessRefusal[]> {
   const rows = yield* all<Row>`
     select ${columns} from guess_count where key ${inList(limits.limits.map(({ key }) => key))}`
-  return refusalsOf(limits, byKey(rows))
+  return refusalsOf(limits, rows)
 }
 
 /**
@@ -55,15 +54,13 @@ export function* reserveGuess(limits: GuessLimits): Write<GuessRefusal[]> {
     yield* send`
       insert into guess_count (key, failures, at, expires_at) values (${key}, 0, ${now}, ${now})
       on conflict (key) do nothing`
-  const counts = byKey(
-    yield* lockAll<Row>`
-      select ${columns} from guess_count where key ${inList(keys)} order by key`,
-  )
-  const refusals = refusalsOf(limits, counts)
+  const rows = yield* lockAll<Row>`
+    select ${columns} from guess_count where key ${inList(keys)} order by key`
+  const refusals = refusalsOf(limits, rows)
   if (refusals.length > 0) return refusals
   for (const limit of ordered) {
     const { key } = limit
-    const { failures, at, expiresAt } = counted(limit, counts.get(key), now)
+    const { failures, at, expiresAt } = counted(limit, rowOf(limit, rows), now)
     // A right guess may have removed the row.
     yield* send`
       insert into guess_count (key, failures, at, expires_at) values (${key}, ${failures}, ${at}, ${expiresAt})
@@ -104,12 +101,12 @@ function inOrder(limits: readonly GuessLimit[]): GuessLimit[] {
   return limits.toSorted((one, other) => (one.key < other.key ? -1 : 1))
 }
 
-function byKey(rows: readonly Row[]): Counts {
-  return new Map(rows.map((row) => [row.key, row]))
+function rowOf(limit: GuessLimit, rows: readonly Row[]): Row | undefined {
+  return rows.find(({ key }) => key === limit.key)
 }
 
-function refusalsOf({ limits, at }: GuessLimits, counts: Counts): GuessRefusal[] {
-  const moments = limits.map((limit) => ({ key: limit.key, notBefore: notBeforeOf(limit, counts.get(limit.key), at) }))
+function refusalsOf({ limits, at }: GuessLimits, rows: readonly Row[]): GuessRefusal[] {
+  const moments = limits.map((limit) => ({ key: limit.key, notBefore: notBeforeOf(limit, rowOf(limit, rows), at) }))
   return moments.filter(({ notBefore }) => notBefore > at)
 }
 

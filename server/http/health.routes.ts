@@ -8,18 +8,15 @@ import { sendData } from './response/send.ts'
 /** `isReady` becomes false when the service drains. `askedAt`: when `/readyz` was last requested, by `performance.now()`. */
 export type Readiness = { isReady: boolean; askedAt: number }
 
-const HealthResponse = dataOf(component('Health', { status: example(string(), 'ready') }))
-const LivenessResponse = dataOf(
-  component('Liveness', {
-    status: example(string(), 'alive'),
-    version: example(string(), '0.1.0'),
-    commit: example(string(), '1d0a5ab7c3f2'),
-  }),
-)
+const Liveness = component('Liveness', {
+  status: example(string(), 'alive'),
+  version: example(string(), '0.1.0'),
+  commit: example(string(), '1d0a5ab7c3f2'),
+})
 
 export const live = forAnyone({
   summary: 'The process is alive, and which version it is',
-  responses: { 200: LivenessResponse },
+  responses: { 200: dataOf(Liveness) },
   anyHost: true,
   async handle(_, _request, reply) {
     return sendData(reply, { status: 'alive', version, commit: commit() })
@@ -28,7 +25,7 @@ export const live = forAnyone({
 
 export const ready = forAnyone({
   summary: 'The service takes requests: it is not stopping and its store works',
-  responses: { 200: HealthResponse },
+  responses: { 200: dataOf(component('Health', { status: example(string(), 'ready') })) },
   refusals: ['UNAVAILABLE'],
   anyHost: true,
   async handle({ readiness, store }: { readiness: Readiness; store: { check(): Promise<void> } }, _, reply) {

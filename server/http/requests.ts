@@ -20,13 +20,8 @@ export function requestIds(): () => string {
   return () => `${prefix}-${(++count).toString(36)}`
 }
 
-type Rules = {
-  routes: readonly Route[]
-  site: Site
-  /** The fields of every response. */
-  headers: Readonly<Record<string, string>>
-  log: RequestLog
-}
+/** `headers`: the fields of every response. */
+type Rules = { routes: readonly Route[]; site: Site; headers: Readonly<Record<string, string>>; log: RequestLog }
 
 /** Not async, like everything that every request passes: one promise each would cost a tenth of the throughput. */
 export function checkRequests(app: FastifyInstance, { routes, site, headers, log }: Rules): void {

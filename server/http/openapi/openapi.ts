@@ -15,6 +15,8 @@ export type Parameter = { name: string; in: string; required?: boolean; descript
 /** What depends on the deployment. `url` is the public URL of the service. */
 export type Deployment = { version: string; url: string; cookieName: string }
 
+const tokenNote = 'An access token; for the inbox also a token of an issuer in CARILLON_ISSUERS'
+
 export function openApi(routes: readonly Route[], { version, url, cookieName }: Deployment) {
   const description = new Description()
   const paths: Record<string, Record<string, Described>> = {}
@@ -37,12 +39,7 @@ export function openApi(routes: readonly Route[], { version, url, cookieName }: 
       schemas: description.schemas,
       securitySchemes: {
         session: { type: 'apiKey', in: 'cookie', name: cookieName, description: 'The cookie of a stateful sign-in' },
-        token: {
-          type: 'http',
-          scheme: 'bearer',
-          bearerFormat: 'at+jwt',
-          description: 'An access token; for the inbox also a token of an issuer in CARILLON_ISSUERS',
-        },
+        token: { type: 'http', scheme: 'bearer', bearerFormat: 'at+jwt', description: tokenNote },
         producer: { type: 'http', scheme: 'bearer', description: 'A producer key, `crl_<id>_<secret>`' },
       },
     },
@@ -139,6 +136,7 @@ const codesOfAnyRoute = [
   'UNSUPPORTED_MEDIA_TYPE',
   'HEADERS_TOO_LARGE',
 ] as const satisfies readonly ErrorCode[]
+const refusalNote = 'A refusal that any route can send, in the same envelope'
 const errorOfAnyRoute = envelope('General', { code: t.oneOf(codesOfAnyRoute), status: t.example(t.integer(), 500) })
 
 /** Describes operations, and collects the components that they name: each once, with a reference to it wherever a schema contains it. */
@@ -176,10 +174,7 @@ class Description {
       responses: {
         ...Object.fromEntries(successes),
         ...Object.fromEntries(refusals.map(([status, codes]) => [status, this.#refusal(codes)])),
-        default: {
-          description: 'A refusal that any route can send, in the same envelope',
-          content: this.#content(errorOfAnyRoute),
-        },
+        default: { description: refusalNote, content: this.#content(errorOfAnyRoute) },
       } as Record<string, Response>,
     }
   }

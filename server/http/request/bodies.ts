@@ -9,28 +9,26 @@ import { yieldToEventLoop } from '../../basics/event-loop.ts'
 import { parseJson, refuseBody } from '../../basics/strict-json.ts'
 import type { Schema } from '../openapi/schema.ts'
 
+const form = 'application/x-www-form-urlencoded'
 const maxFieldsByDefault = 8
 /** A body of at least this size is parsed in its own share of the event loop: that and its delivery take a millisecond. */
 const largeBytes = 16 * 1024
 
 export function acceptBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (request: FastifyRequest, body: Buffer) => {
+  const whole = { parseAs: 'buffer' } as const
+  app.addContentTypeParser('application/json', whole, async (request: FastifyRequest, body: Buffer) => {
     refuseOtherCharset(request)
     if (body.length > largeBytes) await yieldToEventLoop()
     if (body.length === 0) return null
     return parseJson(body, request.routeOptions.config.operation?.maxFields ?? maxFieldsByDefault)
   })
-  app.addContentTypeParser(
-    'application/x-www-form-urlencoded',
-    { parseAs: 'buffer' },
-    async (request: FastifyRequest, body: Buffer) => {
-      if (!request.routeOptions.config.operation?.acceptsForm)
-        throw new CarillonError('UNSUPPORTED_MEDIA_TYPE', 'The body must be sent as application/json')
-      refuseOtherCharset(request)
-      return { ...parseForm(body) }
-    },
-  )
+  app.addContentTypeParser(form, whole, async (request: FastifyRequest, body: Buffer) => {
+    if (!request.routeOptions.config.operation?.acceptsForm)
+      throw new CarillonError('UNSUPPORTED_MEDIA_TYPE', 'The body must be sent as application/json')
+    refuseOtherCharset(request)
+    return { ...parseForm(body) }
+  })
 }
 
 const charsets = /;[ \t]*charset[ \t]*=[ \t]*"?([^ \t;"]*)/gi

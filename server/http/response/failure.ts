@@ -11,17 +11,8 @@ const maxFaults = 20
 
 export function envelope(error: CarillonError, requestId: string): string {
   const { code, status, message, details, secondFactor } = error
-  return JSON.stringify({
-    success: false,
-    error: {
-      code,
-      status,
-      message,
-      requestId,
-      ...secondFactor,
-      ...(details && { details: details.slice(0, maxFaults) }),
-    },
-  })
+  const faults = details && { details: details.slice(0, maxFaults) }
+  return JSON.stringify({ success: false, error: { code, status, message, requestId, ...secondFactor, ...faults } })
 }
 
 /** `page`: makes the body in place of the envelope. */
@@ -87,12 +78,8 @@ const rawResponses: Record<string, readonly [ErrorCode, string]> = {
 export function rawFailure(cause = '', requestId: string, headers: Readonly<Record<string, string>>): string {
   const [code, message] = rawResponses[cause] ?? ['INVALID_REQUEST', 'This is not a well-formed HTTP request']
   const body = envelope(new CarillonError(code, message), requestId)
-  const fields = {
-    ...headers,
-    'content-type': jsonType,
-    'content-length': String(Buffer.byteLength(body)),
-    connection: 'close',
-  }
+  const length = Buffer.byteLength(body)
+  const fields = { ...headers, 'content-type': jsonType, 'content-length': length, connection: 'close' }
   const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`)
   return `HTTP/1.1 ${statusOf[code]} ${STATUS_CODES[statusOf[code]]}\r\n${lines.join('')}\r\n${body}`
 }
