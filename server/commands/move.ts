@@ -69,7 +69,7 @@ async function giveUp(options: Options, command: Command): Promise<void> {
   refuseMissingDatabase(from)
   const { target, endedAt } = await giveUpMove(from)
   const whole = `${target} contains the moved data, but not later writes to the old database`
-  const state = endedAt === null ? `${target} is incomplete and cannot be used: delete its contents` : whole
+  const state = endedAt === null ? `The move was not done: do not use ${target}, and delete its contents` : whole
   const value = { from: displayDatabase(from), target, wasDone: endedAt !== null }
   print(options, value, () => [`${value.from} accepts writes again`, state])
 }

@@ -4,9 +4,10 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { settingsPage } from '../../tools/generators/settings-page.ts'
 import { CarillonError, type Fault } from '../basics/errors.ts'
 import { type Flags, readConfig } from './read.ts'
-import { type Config, configPage, settings } from './settings.ts'
+import { type Config, settings } from './settings.ts'
 import type { Environment } from './values.ts'
 
 const day = 24 * 60 * 60 * 1000
@@ -442,5 +443,5 @@ test('refuses trusted proxies that are not addresses, and ranges that trust too 
 
 test('docs/config.md equals the page generated from the table', () => {
   const page = readFileSync(new URL('../../docs/config.md', import.meta.url), 'utf8')
-  assert.equal(page, configPage(page), 'generate it with the command in its first lines')
+  assert.equal(page, settingsPage(page), 'generate it with the command in its first lines')
 })

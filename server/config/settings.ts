@@ -346,17 +346,3 @@ export const settings = Object.entries<Row>(table).map(([name, row]) => {
   const key = words.replaceAll(/_(.)/g, (_, letter: string) => letter.toUpperCase()) + (row.isTime ? 'Ms' : '')
   return { commands: ['serve'], key, ...row, name } as Setting
 })
-
-const head = '|---|---|---|---|\n'
-
-/** Makes docs/config.md, and a test compares the two. `page`: that file, whose text above its table stays. */
-export function configPage(page: string): string {
-  return `${page.slice(0, page.indexOf(head))}${head}${settings.map(pageRow).join('\n')}\n`
-}
-
-function pageRow(setting: Setting): string {
-  const initial = setting.default === undefined ? (setting.absent ?? 'not set') : `\`${setting.default}\``
-  const meaning = setting.secret ? `${setting.meaning} Secret: never displayed or logged.` : setting.meaning
-  const users = setting.commands.map((command) => `\`${command}\``).join(', ')
-  return `| \`${setting.name}\` | ${initial} | ${meaning} | ${users} |`
-}

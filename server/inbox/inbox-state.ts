@@ -122,11 +122,8 @@ export type Undo = { userId: string; at: number }
 export const undoableFor = 10 * 60_000
 
 /** Whether a list may have less than everything. */
-export const hasSomeAway = ({
-  archived,
-  snoozed,
-  archiveVersion,
-}: Pick<InboxState, 'archived' | 'snoozed' | 'archiveVersion'>) => archived + snoozed + archiveVersion > 0
+export const hasSomeAway = (inbox: Pick<InboxState, 'archived' | 'snoozed' | 'archiveVersion'>) =>
+  inbox.archived + inbox.snoozed + inbox.archiveVersion > 0
 
 export function toInbox(row: readonly unknown[]): InboxState {
   const inbox = { ...emptyInbox }
@@ -135,21 +132,13 @@ export function toInbox(row: readonly unknown[]): InboxState {
 }
 
 export type ChangeRow = [version: number, type: NotificationChange, notification: string]
-export type ArchiveReadRow = [version: number, throughSeq: number, at: string]
-export type RemovedRow = [version: number, id: string, reason: RemovalReason, at: string]
 /** `categories` is JSON text. */
-export type ReadAllRow = [
-  version: number,
-  throughSeq: number,
-  throughId: string | null,
-  at: string,
-  categories: string | null,
-]
+type ReadAllRow = [version: number, seq: number, throughId: string | null, at: string, categories: string | null]
 type ChangeRows = {
   notifications: readonly ChangeRow[]
   readAlls: readonly ReadAllRow[]
-  archiveReads: readonly ArchiveReadRow[]
-  removed: readonly RemovedRow[]
+  archiveReads: readonly [version: number, throughSeq: number, at: string][]
+  removed: readonly [version: number, id: string, reason: RemovalReason, at: string][]
 }
 
 /** If more were removed within `atOnceMs`, a client that has missed them begins again: it reads its list faster. */

@@ -20,10 +20,7 @@ export function textOf(name: string, engine: 'sqlite' | 'postgres', from: URL = 
   return text.replace(new RegExp(`^-- ${other}:$.*?(?=^-- ${engine}:$|^$)`, 'gms'), '')
 }
 
-/**
- * A migration with the line `-- chunks` is one statement that changes a part of a large table: it runs in transactions of its own until it
- * changes no row, and then gets its ledger entry. So a process can be killed at any moment, and the next one continues.
- */
+/** If so, the migration is one statement, and runs in transactions of its own until it changes no row: after a kill it continues. */
 export function isInChunks(text: string): boolean {
   return /^-- chunks$/m.test(text)
 }

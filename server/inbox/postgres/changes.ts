@@ -2,16 +2,7 @@
 import type { Database } from '../../store/postgres/connection/connection.ts'
 import type { Row } from '../../store/postgres/connection/gathering.ts'
 import { arrivalType, laterType, marksSql } from '../change-types.ts'
-import {
-  type ArchiveReadRow,
-  type ChangeRow,
-  type Changes,
-  type ChangesQuery,
-  type ReadAllRow,
-  type RemovedRow,
-  toChanges,
-  toInbox,
-} from '../inbox-state.ts'
+import { type Changes, type ChangesQuery, toChanges, toInbox } from '../inbox-state.ts'
 import { notificationJsonSql } from '../notification-json.ts'
 import { anyPlaceSql } from '../read-at.ts'
 import { inboxField, readAtByAnyMark, readAtText, withInbox } from './pages.ts'
@@ -72,11 +63,11 @@ export async function changesSince(db: Database, query: ChangesQuery): Promise<C
   const behind = inbox.version - version
   if (behind < 0 || version < inbox.resetVersion || behind > maxBehind) return 'reset'
   const [created, later, readAlls, archiveReads, removed] = row.slice(-5) as unknown as ChangeTexts
-  const rowsIn = <Found>(texts: readonly string[]) => texts.map((json) => JSON.parse(json) as Found)
+  const rowsIn = (texts: readonly string[]) => texts.map((json) => JSON.parse(json))
   return toChanges(inbox, query, {
-    notifications: rowsIn<ChangeRow>([...created, ...later]),
-    readAlls: rowsIn<ReadAllRow>(readAlls),
-    archiveReads: rowsIn<ArchiveReadRow>(archiveReads),
-    removed: rowsIn<RemovedRow>(removed),
+    notifications: rowsIn([...created, ...later]),
+    readAlls: rowsIn(readAlls),
+    archiveReads: rowsIn(archiveReads),
+    removed: rowsIn(removed),
   })
 }

@@ -73,24 +73,24 @@ async function openDump(path: string, onRows: (count: number) => void = () => {}
       else objects.push(JSON.parse(line))
     }
   } catch (error) {
-    throw readFailure(error, path)
+    refuseUnread(error, path)
   }
   const [header, ...others] = objects as [Header, ...(Table | Checksum)[]]
   refuseOther(header, path)
   const checksums = others.filter((line) => 'sha256' in line)
   const lines = checkedLines(path)
+  const next = async () => (await lines.next().catch((error) => refuseUnread(error, path))).value
   return {
     tables: others.filter((line) => 'columns' in line),
     total: checksums.reduce((sum, { rows }) => sum + rows, 0),
-    rows: (table, after) => rowsIn(lines, table, after),
+    rows: (table, after) => rowsIn(next, table, after),
     checksums,
     id: createHash('sha256').update(lineOf(objects)).digest('hex'),
   }
 }
 
 /** Reads on up to the last row of a table, and skips the rows up to the key `after`. */
-async function* rowsIn(lines: AsyncGenerator<string, void>, table: Table, after: Row = []): AsyncGenerator<Row[]> {
-  const next = async () => (await lines.next()).value
+async function* rowsIn(next: () => Promise<string | undefined>, table: Table, after: Row = []): AsyncGenerator<Row[]> {
   let line = await next()
   while (line !== undefined && lineOf(table) !== `${line}\n`) line = await next()
   let rows: Row[] = []
@@ -107,7 +107,7 @@ async function* rowsIn(lines: AsyncGenerator<string, void>, table: Table, after:
 }
 
 /** Every line but the last, which has to be the checksum of the others: a line behind it fails, because the hash has ended. */
-async function* checkedLines(path: string): AsyncGenerator<string, void> {
+async function* checkedLines(path: string): AsyncGenerator<string, undefined> {
   const text = createGunzip().setEncoding('utf8')
   // The loop below throws the error.
   pipeline(fs.createReadStream(path), text).catch(() => {})
@@ -137,24 +137,21 @@ function refuseOther({ format: kind, version: form, schema }: Header, path: stri
   throw unusable(path, why, remedy)
 }
 
-function readFailure(error: unknown, path: string): CarillonError {
-  if (error instanceof CarillonError) return error
+function refuseUnread(error: unknown, path: string): never {
+  if (error instanceof CarillonError) throw error
   const why = messageOf(error)
   if (error instanceof Error && 'syscall' in error)
-    return new CarillonError('NOT_FOUND', `${path} cannot be read: ${why}`)
+    throw new CarillonError('NOT_FOUND', `${path} cannot be read: ${why}`)
   // The first bytes are not those of gzip (RFC 1952, section 2.3.1).
-  if (why === 'incorrect header check') return unusable(path, 'is not a backup of Carillon')
-  return unusable(path, `is damaged or truncated (${why})`)
+  if (why === 'incorrect header check') throw unusable(path, 'is not a backup of Carillon')
+  throw unusable(path, `is damaged or truncated (${why})`)
 }
 
 function unusable(path: string, why: string, remedy?: string): CarillonError {
   return new CarillonError('UNPROCESSABLE', `${path} ${why}`, { remedy })
 }
 
-/**
- * Writes a file completely or not at all: `write` gets an empty file (mode 0600) with another name in the same folder, which is then synced to the
- * disk and renamed. Throws CarillonError if the file exists or the system refuses. Leaves nothing behind, also if the process exits early.
- */
+/** Completely or not at all, also if the process exits early. Throws if the file exists. `write` gets a draft (mode 0600). */
 export async function writeNewFile<Result>(path: string, write: (draft: string) => Promise<Result>): Promise<Result> {
   refuseExisting(path)
   // Random, since the process id is the same in every container.

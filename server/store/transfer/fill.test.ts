@@ -1,6 +1,6 @@
 // A database that is filled by several calls, one after the other or at the same time.
 import assert from 'node:assert/strict'
-import { copyFileSync } from 'node:fs'
+import { copyFileSync, truncateSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { readDatabaseUrl } from '../../config/database-url.ts'
@@ -149,4 +149,34 @@ test('an interrupted restore is finished from a copy of the backup, and refused 
     assert.deepEqual(await restore(copy, to), await checksumsAt(from))
     assert.equal(await acceptsWrites(to), true)
   }
+})
+
+test('an interrupted restore is refused if its file was replaced, and the error does not send to the same command', async (t) => {
+  const [file, later] = [
+    await backupOf(t, await filledPlace(t)),
+    await backupOf(t, await filledPlace(t, { notifications: 50 })),
+  ]
+  const to = await emptyPlace(t, 'sqlite')
+  await assert.rejects(
+    restore(file, to, () => () => assert.fail('the line is cut')),
+    /the line is cut/,
+  )
+  copyFileSync(later, file)
+  const advice =
+    /is incomplete, and was left as it is\. It was begun with other rows: delete it and begin with an empty one\.$/
+  await assert.rejects(restore(file, to), refusal(advice))
+})
+
+test('a backup that is truncated while it is restored is named as damaged, and the database stays incomplete', async (t) => {
+  const file = await backupOf(t, await filledPlace(t, { notifications: 3_000 }))
+  const to = await emptyPlace(t, 'sqlite')
+  const truncating: Report = (step) => {
+    if (step === 'Copying') truncateSync(file, 2_000)
+    return () => {}
+  }
+  await assert.rejects(
+    restore(file, to, truncating),
+    refusal(/^\S+ is damaged or truncated \(unexpected end of file\)$/),
+  )
+  await assert.rejects(acceptsWrites(to), /The database has only a part of its rows/)
 })

@@ -11,25 +11,23 @@ import { type Checksum, checksumsOf, type Endpoint, lineOf, type Source } from '
 export type Report = (step: 'Copying' | 'Verifying', rows: { total: number; done?: number }) => (count: number) => void
 /** `partitions`: see migrate. */
 export type Target = { to: Database; partitions: number }
-/** `by`: what fills the target. `isAgain`: an earlier call may have filled it completely. */
-type Options = { by: Omit<Filling, 'run'>; isAgain?: boolean; report: Report }
+type By = Omit<Filling, 'run'>
+/** `by`: what fills the target. `isAgain`: an earlier call may have filled it completely. `check` throws if the source may have changed. */
+type Options = { by: By; isAgain?: boolean; check?: () => Promise<unknown>; report: Report }
 
 /** Throws CONFLICT if the target has rows, unless an earlier call of the same source began to fill it. */
-export async function refuseFilled(target: Endpoint, { source }: { source: string }): Promise<void> {
+export async function refuseFilled(target: Endpoint, { source, call }: By): Promise<void> {
   const filling = await fillingOf(target)
   if (filling?.source === source || (filling === undefined && (await sourceAt(target)).total === 0)) return
-  const [state, remedy] =
-    filling === undefined
-      ? ['is not empty', 'Name an empty database.']
-      : ['is incomplete', `Finish it with ${filling.call}, or delete it and begin with an empty one.`]
-  throw new CarillonError('CONFLICT', `${target.name} ${state}, and was left as it is`, { remedy })
+  // The same call has another source if the file was replaced since, or the move was given up.
+  const finish = filling?.call === call ? 'It was begun with other rows: ' : `Finish it with ${filling?.call}, or `
+  const state = filling === undefined ? 'not empty' : 'incomplete'
+  const remedy = filling === undefined ? 'Name an empty database.' : `${finish}delete it and begin with an empty one.`
+  throw new CarillonError('CONFLICT', `${target.name} is ${state}, and was left as it is`, { remedy })
 }
 
-/**
- * Ends when the rows were compared in the target, and otherwise leaves the mark there. If the target is filled already, it only compares. Throws
- * UNAVAILABLE if they differ, CONFLICT if the target has other rows or a later call fills it. Returns what both hold.
- */
-export async function fill(target: Endpoint, source: Source, { by, isAgain, report }: Options) {
+/** Throws UNAVAILABLE if the rows differ, CONFLICT if the target has others or a later call fills it. The mark then stays. */
+export async function fill(target: Endpoint, source: Source, { by, isAgain, check, report }: Options) {
   const entry = entryOf({ ...by, run: randomUUID() })
   const stored = await sourceAt(target)
   const { total, checksums } = source
@@ -58,8 +56,10 @@ export async function fill(target: Endpoint, source: Source, { by, isAgain, repo
     const expected = checksums ?? (await checksumsOf(source, onRead))
     const found = await checksumsOf(stored, onRead)
     const other = expected.find((one, i) => lineOf(one) !== lineOf(found[i] ?? {}))
+    await check?.()
     if (other === undefined) return expected
     const problem = `${target.name} does not hold what was written to it: the rows of ${other.table} differ`
-    throw new CarillonError('UNAVAILABLE', problem, { remedy: 'Empty it before you use it or try again.' })
+    const when = isFull ? 'try again, unless a service has used it since: then keep it' : 'use it or try again'
+    throw new CarillonError('UNAVAILABLE', problem, { remedy: `Empty it before you ${when}.` })
   })
 }

@@ -78,7 +78,8 @@ test('a database that a move filled in part is refused for another move, also of
     const other = await filledPlace(t)
     await assert.rejects(move(other, to), incomplete)
     await giveUp(from)
-    await assert.rejects(move(from, to), incomplete)
+    const advice = /It was begun with other rows: delete it and begin with an empty one\.$/
+    await assert.rejects(move(from, to), refusal(advice), 'the same command would not finish it')
     for (const source of [other, from]) assert.equal(await acceptsWrites(source), true)
     assert.deepEqual(await checksumsAt(to), before)
   }
@@ -149,6 +150,14 @@ test('if a move fails after writes are refused, the error names the database and
   }
 })
 
+test('a move that begins while another one of the database begins says that the database refuses writes', async (t) => {
+  const from = await filledPlace(t)
+  const onRefusing = () => void run(from, `create table carillon_moving as select '{"endedAt":null}' as state`)
+  const begun =
+    / table carillon_moving already exists\. \S+ refuses writes until the move is done: run the same command /
+  await assert.rejects(move(from, await emptyPlace(t, 'sqlite'), { onRefusing }), refusal(begun))
+})
+
 test('a move that began to one database is refused to another', async (t) => {
   const from = await filledPlace(t)
   await beginMove(from, 'postgres://a/b')
@@ -176,31 +185,38 @@ test('a row that another program changes in the target is found before the move 
   await withoutEnd(from)
   await run(to, "update producer set name = 'x'")
   const found =
-    /^\S+ does not hold what was written to it: the rows of producer differ\. Empty it .* refuses writes until /
+    /^\S+ does not hold what was written to it: the rows of producer differ\. Empty it before you try again, unless a service has used it since: then keep it\. \S+ refuses writes until /
   await assert.rejects(move(from, to), refusal(found))
 })
 
-test('a move that is given up while it runs does not succeed', async (t) => {
-  const from = await filledPlace(t)
-  const to = await emptyPlace(t, 'postgres')
-  let givingUp: Promise<unknown> | undefined
-  const report = () => {
-    givingUp ??= giveUp(from)
-    return () => {}
-  }
-  await assert.rejects(move(from, to, { report }), refusal(/^Another process has given up this move/))
-  await givingUp
-  assert.equal(await acceptsWrites(from), true)
+test('a move that is given up while it runs does not succeed, and no program uses what it copied', async (t) => {
+  for (const engine of engines)
+    for (const change of ['', "update producer set name = 'changed since'"]) {
+      const from = await filledPlace(t)
+      const to = await emptyPlace(t, engine)
+      let givingUp: Promise<unknown> | undefined
+      const report = () => {
+        givingUp ??= giveUp(from).then(() => run(from, change))
+        return () => {}
+      }
+      const givenUp = /^Another process has given up this move\. Empty the new database\.$/
+      await assert.rejects(move(from, to, { report }), refusal(givenUp))
+      await givingUp
+      assert.equal(await acceptsWrites(from), true)
+      await assert.rejects(acceptsWrites(to), /The database has only a part of its rows/)
+    }
 })
 
 test('the end of a move is recorded for that move only', async (t) => {
   const place = await filledPlace(t)
   await onEndpoint(place, async (endpoint) => {
-    assert.equal(await endMove(endpoint, { id: 'm', at: 2 }), false)
+    const isRefused = (id: string) =>
+      assert.rejects(endMove(endpoint, { id, at: 2 }), refusal(/^Another process has given up this move/))
+    await isRefused('m')
     await beginMove(place, 'there')
-    assert.equal(await endMove(endpoint, { id: 'm1', at: 2 }), false)
+    await isRefused('m1')
     assert.equal((await moveOf(endpoint))?.endedAt, null)
-    assert.equal(await endMove(endpoint, { id: 'm', at: 2 }), true)
+    await endMove(endpoint, { id: 'm', at: 2 })
     assert.equal((await moveOf(endpoint))?.endedAt, 2)
   })
 })
@@ -266,6 +282,21 @@ async function untilWaiting(url: string): Promise<void> {
   const waiting = "select from pg_stat_activity where query like 'do %' and wait_event in ('PgSleep', 'relation')"
   while ((await queryAt(url, `${waiting} and datname = current_database()`)).rows.length === 0);
 }
+
+test('if the tables cannot be created in the target, one sentence names the database and the reason', async (t) => {
+  const from = await filledPlace(t)
+  const columns = 'id integer primary key'
+  for (const engine of engines) {
+    const to = await emptyPlace(t, engine)
+    if (engine === 'sqlite') await onEndpoint(to, (target) => target.query(`create table "user" (${columns})`))
+    else await run(to, `create table "user" (${columns})`)
+    await assert.rejects(move(from, to), (error: Error) => {
+      assert.ok(error.message.startsWith(named(to)), error.message)
+      return refusal(/ (table|relation) "user" already exists/)(error)
+    })
+  }
+  assert.equal(await acceptsWrites(from), true)
+})
 
 test('refuses a PostgreSQL database that does not keep text as UTF-8', async (t) => {
   const url = new URL(await emptyPlace(t, 'postgres'))

@@ -11,6 +11,7 @@ import {
   endMove,
   moveOf,
   openEndpoint,
+  refuseGivenUp,
   refuseUnusable,
   refuseWrites,
   sourceAt,
@@ -29,7 +30,7 @@ export async function moveDatabase(options: Options): Promise<readonly Checksum[
   const earlier = await moveOf(source)
   if (earlier !== null && (earlier.target !== displayDatabase(to) || earlier.endedAt !== null))
     throw otherMove(earlier, from)
-  let isRefusing = earlier !== null
+  let begun = earlier
   try {
     await using target = await openEndpoint(to)
     const move = earlier ?? { id, target: target.name, startedAt: now(), endedAt: null }
@@ -38,14 +39,14 @@ export async function moveDatabase(options: Options): Promise<readonly Checksum[
     if (earlier === null) await refuseFilled(target, by)
     onRefusing()
     if (earlier === null) await refuseWrites(source, move)
-    isRefusing = true
-    const checksums = await fill(target, await sourceAt(source), { by, isAgain: earlier !== null, report })
-    isRefusing = await endMove(source, { id: move.id, at: now() })
-    const remedy = 'Empty the new database: it cannot be used.'
-    if (!isRefusing) throw new CarillonError('CONFLICT', 'Another process has given up this move', { remedy })
+    begun = move
+    const check = () => refuseGivenUp(source, move.id)
+    const checksums = await fill(target, await sourceAt(source), { by, isAgain: earlier !== null, check, report })
+    await endMove(source, { id: move.id, at: now() })
     return checksums
   } catch (error) {
-    if (!isRefusing) throw error
+    // Null, too, if the move was given up meanwhile.
+    if ((await moveOf(source).catch(() => begun)) === null) throw error
     const code = error instanceof CarillonError ? error.code : 'UNAVAILABLE'
     const problem = messageOf(error).replace(/\.$/, '')
     throw new CarillonError(code, problem, { remedy: refusingSentence(from), cause: error })

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { EventReader } from '../../support/event-source/event-source.ts'
 import { newDatabase } from '../../support/postgres.ts'
+import { carillon } from '../../support/processes/carillon-process.ts'
 import { Nodes, untilSo } from '../../support/processes/nodes.ts'
 import type { UserOfService } from '../../support/processes/user-of-service.ts'
 import { type Proof, variants } from '../../support/service.ts'
@@ -11,6 +12,8 @@ import { type Proof, variants } from '../../support/service.ts'
 /** A second on an idle machine; so the test checks the median too. */
 const soonMs = 60_000
 const times = process.env.SOAK === undefined ? 7 : 100
+/** A user can end 60 sign-ins at once, and then one a minute. */
+const timesOfUser = 50
 const sessions = '/api/me/sessions'
 
 const database = await newDatabase()
@@ -20,7 +23,21 @@ after(async () => {
   await database.drop()
 })
 const started = [await nodes.add(), await nodes.add()] as const
-const [a, b] = started.map((node) => node.user(nodes.firstSignIn)) as [UserOfService, UserOfService]
+
+type Round = { a: UserOfService; b: UserOfService; own: Proof }
+
+/** The rounds of a test: one user on both nodes, and a sign-in. Every 50 rounds there is a new user. */
+async function* rounds(): AsyncGenerator<Round> {
+  for (let left = times; left > 0; left -= timesOfUser) {
+    const name = `user-${crypto.randomUUID()}`
+    const made = await carillon(nodes.folder, ['user', 'add', name, '--json'], { env: nodes.environment })
+    assert.equal(made.status, 0, made.stderr)
+    const signIn = { ...nodes.firstSignIn, ...JSON.parse(made.stdout) }
+    const [a, b] = started.map((node) => node.user(signIn)) as [UserOfService, UserOfService]
+    const own = await a.signIn()
+    for (let n = 0; n < Math.min(left, timesOfUser); n++) yield { a, b, own }
+  }
+}
 
 const statusOf = async (user: UserOfService, headers: Proof) =>
   (await user.request({ path: '/routeRestreinte', headers })).status
@@ -32,7 +49,11 @@ async function idsOf(user: UserOfService, headers: Proof): Promise<{ current: st
 }
 
 /** Ends the proof on node a, and measures until node b has ended its stream and refuses it. */
-async function endsOnTheOtherNode(proof: Proof, end: () => Promise<{ status: number }>): Promise<number> {
+async function endsOnTheOtherNode(
+  proof: Proof,
+  { a, b }: Round,
+  end: () => Promise<{ status: number }>,
+): Promise<number> {
   const reader = await EventReader.of(started[1].url, proof)
   assert.equal((await end()).status, 204)
   const from = performance.now()
@@ -50,14 +71,14 @@ function checkMedian(took: number[]): void {
 
 for (const variant of variants) {
   test(`a ${variant} sign-in that is ended on one node is refused within a second on the other, with its stream`, async () => {
-    const own = await a.signIn()
     const took: number[] = []
-    for (let n = 0; n < times; n++) {
+    for await (const round of rounds()) {
+      const { a, b, own } = round
       const ended = await b.signIn(variant)
       const { current } = await idsOf(b, ended)
       assert.ok((await idsOf(a, own)).all.includes(current))
       const path = `${sessions}/${current}`
-      took.push(await endsOnTheOtherNode(ended, () => a.request({ method: 'DELETE', path, headers: own })))
+      took.push(await endsOnTheOtherNode(ended, round, () => a.request({ method: 'DELETE', path, headers: own })))
       assert.equal((await b.request({ method: 'DELETE', path, headers: own })).status, 404)
     }
     checkMedian(took)
@@ -65,10 +86,13 @@ for (const variant of variants) {
 
   test(`a ${variant} sign-in that ends all others works on both nodes, and the others end on both (A13)`, async () => {
     const took: number[] = []
-    for (let n = 0; n < times; n++) {
+    for await (const round of rounds()) {
+      const { a, b } = round
       const own = await a.signIn(variant)
       const ended = await b.signIn(variant)
-      took.push(await endsOnTheOtherNode(ended, () => a.request({ method: 'DELETE', path: sessions, headers: own })))
+      took.push(
+        await endsOnTheOtherNode(ended, round, () => a.request({ method: 'DELETE', path: sessions, headers: own })),
+      )
       for (const node of [a, b]) assert.equal(await statusOf(node, own), 200)
       // At once, although node b may not have received the revocation that spares the sign-in.
       const renewed = await b.post('/api/me/token', {}, own)

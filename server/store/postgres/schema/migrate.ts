@@ -32,10 +32,7 @@ const lockOrder = ['user', 'session', 'producer', 'delivery', 'inbox', 'notifica
 
 type MigrateOptions = { partitions: number; from?: URL; functions?: Functions | undefined }
 
-/**
- * Applies the missing migrations and returns their names. Refuses a schema newer than this program. `partitions`: how
- * many a new database gets for each partitioned table. The functions belong to the tables of this program, and to no others.
- */
+/** Applies the missing migrations and returns their names. `partitions`: how many a new database gets for each table of users. */
 export async function migrate(
   pool: Pool,
   { partitions, from, functions = from === undefined ? knownFunctions() : undefined }: MigrateOptions,

@@ -148,13 +148,17 @@ export function allowWrites(endpoint: Endpoint): Promise<void> {
   })
 }
 
-/** Records the end of a move; false if the database refuses writes for another move, or for none. */
-export function endMove(endpoint: Endpoint, { id, at }: { id: string; at: number }): Promise<boolean> {
+/** Throws CONFLICT if the database refuses writes for another move, or for none. */
+export async function refuseGivenUp(endpoint: Endpoint, id: string): Promise<Move> {
+  const move = await moveOf(endpoint)
+  if (move?.id === id) return move
+  throw new CarillonError('CONFLICT', 'Another process has given up this move', { remedy: 'Empty the new database.' })
+}
+
+/** Records the end of a move. Throws as `refuseGivenUp` does. */
+export function endMove(endpoint: Endpoint, { id, at }: { id: string; at: number }): Promise<void> {
   return exclusively(endpoint, async () => {
-    const move = await moveOf(endpoint)
-    if (move?.id !== id) return false
-    const state = JSON.stringify({ ...move, endedAt: at } satisfies Move)
+    const state = JSON.stringify({ ...(await refuseGivenUp(endpoint, id)), endedAt: at } satisfies Move)
     await endpoint.query(`update ${movingTable} set state = $1`, [state])
-    return true
   })
 }

@@ -27,7 +27,7 @@ class Postgres implements Endpoint {
   }
 
   migrate(partitions: number): Promise<unknown> {
-    return migrate(this.#opened.pool, { partitions })
+    return migrate(this.#opened.pool, { partitions }).catch((error) => refuse(this.name, error))
   }
 
   async query(text: string, values: readonly unknown[] = []): Promise<Row[]> {
@@ -95,7 +95,11 @@ export async function openPostgres(url: string, name: string): Promise<Endpoint>
     return new Postgres(name, { pool, client: await pool.connect() })
   } catch (error) {
     await pool?.end()
-    const { code, problem, remedy, cause } = openingFailure(error, 'its URL')
-    throw new CarillonError(code, `${name}: ${problem}`, { remedy, cause })
+    return refuse(name, error)
   }
+}
+
+function refuse(name: string, error: unknown): never {
+  const { code, problem, remedy, cause } = openingFailure(error, 'its URL')
+  throw new CarillonError(code, `${name}: ${problem}`, { remedy, cause })
 }

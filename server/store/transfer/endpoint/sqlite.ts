@@ -3,7 +3,7 @@ import { statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { CarillonError, messageOf } from '../../../basics/errors.ts'
 import { textOf } from '../../migrations.ts'
-import { type Database, openDatabase } from '../../sqlite/database.ts'
+import { type Database, openDatabase, openingFailure } from '../../sqlite/database.ts'
 import { hasForeignLog } from '../../sqlite/file/identity.ts'
 import { migrate } from '../../sqlite/migrate.ts'
 import { userIdOfDigits } from '../../statements.ts'
@@ -28,7 +28,7 @@ class Sqlite implements Endpoint {
   }
 
   migrate(): Promise<unknown> {
-    return migrate(this.#database)
+    return migrate(this.#database).catch((error) => Promise.reject(openingFailure(error, this.name)))
   }
 
   async query(text: string, values: Row = []): Promise<Row[]> {
