@@ -163,8 +163,12 @@ test('a page without a signed-in user has a link to sign in, and shows the list 
 
 test('without a connection the element says so, keeps its list, and recovers', async () => {
   const user = await pages.userWith(1)
-  const page = await pages.open('<carillon-inbox></carillon-inbox>')
+  const page = await pages.open('')
+  // Sent when the stream is open. A stream that opens after the loss of the network would set the state to live.
+  const seen = page.waitForResponse(/\/notifications\/seen$/)
+  await page.evaluate(() => document.body.append(document.createElement('carillon-inbox')))
   await page.getByRole('article').waitFor()
+  await seen
   await pages.browser.context.setOffline(true)
   await page.getByText('No connection').waitFor()
   assert.equal(await page.getByRole('article').count(), 1)
