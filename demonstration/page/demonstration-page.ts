@@ -2,13 +2,12 @@
 import { html, nothing, render } from 'lit/html.js'
 import { pageLanguageOf } from '../../server/pages/texts/texts.ts'
 import { demonstrationTexts, type Texts } from '../texts/texts.ts'
-import { Bench } from './bench.ts'
-import { experimentIds, hashOf, isOneOf, type Place, placeOf } from './places.ts'
+import { Bench, experimentIds } from './experiments.ts'
 import { tokenSentBy } from './proof-parts.ts'
 import { type Finding, fragmentOf, measurementIn } from './result.ts'
 import { resultView } from './result-view.ts'
 import { SignatureCheck } from './signature-view.ts'
-import type { Stage } from './stage.ts'
+import { hashOf, isOneOf, type Place, placeOf, type Stage } from './stage.ts'
 import { experimentsView, startView, storyView } from './story-view.ts'
 import { stepIds, Walk } from './walk.ts'
 import { World } from './world.ts'
@@ -28,7 +27,7 @@ class DemonstrationPage {
     const [walk, bench, check] = [new Walk(world), new Bench(), new SignatureCheck(world)]
     this.#host = host
     const present = presentOf(host, world)
-    this.#stage = { world, walk, bench, check, result: {}, texts, language, base, ...present }
+    this.#stage = { world, walk, bench, check, result: {}, texts, language, ...present }
     addEventListener('hashchange', () => void this.follow())
     new ResizeObserver(changed).observe(host)
     host.replaceChildren()

@@ -1,11 +1,13 @@
-// The seven experiments: what each does with real requests, and what it finds out. They know no HTML.
+// The seven experiments: what the reader predicted of each, what it does with real requests, and what it finds out. They know no HTML.
+import { decodeJwt } from 'jose'
 import type { Exchange } from '../server/api.ts'
 import type { Texts } from '../texts/texts.ts'
 import { rowsOf, statusOf, timeText } from './picture.ts'
-import type { ExperimentId } from './places.ts'
-import { jsonIn, tokenSentBy } from './proof-parts.ts'
+import { tokenSentBy } from './proof-parts.ts'
 import { dataIn, elsewhere, type Lane, lanes, type Request, restricted, signOutRequest, type World } from './world.ts'
 
+export const experimentIds = ['stolen', 'signOut', 'form', 'script', 'time', 'outage', 'balancer'] as const
+export type ExperimentId = (typeof experimentIds)[number]
 /** One moment of a story, with the exchanges of each lane. */
 export type Act = { label: keyof Texts['acts'] } & Readonly<Record<Lane, readonly Exchange[]>>
 /** What one of the five servers did with a request. */
@@ -24,6 +26,36 @@ export type Outcome = {
   answers: Answers
   facts: string[]
   hits?: Readonly<Record<Way, readonly Hit[]>>
+}
+
+/** By experiment and cell, such as `stolen token this`. */
+type Predictions = Readonly<Record<string, boolean>>
+
+export class Bench {
+  predictions: Predictions = {}
+  /** `predicted`: before the run, whatever the reader chooses afterwards. */
+  readonly outcomes: { [id in ExperimentId]?: Outcome & { predicted: Predictions } } = {}
+  /** The act whose pictures are displayed. */
+  shown = 0
+
+  predict(id: ExperimentId, cell: Cell, answer: boolean): void {
+    this.predictions = { ...this.predictions, [`${id} ${cell}`]: answer }
+  }
+
+  /** Begins with a fresh clock, user and state, and a sign-in in both lanes. True if it was measured. */
+  run(id: ExperimentId, tools: Tools): Promise<boolean> {
+    const { world } = tools
+    return world.run(id, async () => {
+      const record: Outcome = { world, acts: [], answers: {}, facts: [] }
+      await world.fresh()
+      await world.signInBoth()
+      await runs[id](record, tools)
+      this.outcomes[id] = { ...record, predicted: this.predictions }
+      // What was predicted: the attempt of the thief, or the first moment.
+      const ofThief = record.acts.findIndex(({ label }) => label === 'thief')
+      this.shown = Math.max(0, ofThief)
+    })
+  }
 }
 
 /** Sends requests in both lanes. The token lane sends those of the session lane, unless it has its own. */
@@ -73,8 +105,8 @@ async function signOut(record: Outcome, { texts, language }: Tools): Promise<voi
 
 /** Until the token of the request expires. */
 export function secondsLeft(exchange: Exchange): number {
-  const { exp } = jsonIn(tokenSentBy(exchange)?.split('.')[1])
-  return Math.max(0, Math.round(Number(exp) - exchange.at / 1000))
+  const { exp = 0 } = decodeJwt(tokenSentBy(exchange) ?? '')
+  return Math.max(0, Math.round(exp - exchange.at / 1000))
 }
 
 const counts: Request = { path: 'service/api/notifications/counts' }
@@ -213,13 +245,3 @@ export const cellsOf: Readonly<Record<ExperimentId, readonly Cell[]>> = {
 }
 type Run = (record: Outcome, tools: Tools) => Promise<void>
 const runs: { [id in ExperimentId]: Run } = { stolen, signOut, form, script, time, outage, balancer }
-
-/** Begins with a fresh clock, user and state, and a sign-in in both lanes. */
-export async function runExperiment(id: ExperimentId, tools: Tools): Promise<Outcome> {
-  const { world } = tools
-  const record: Outcome = { world, acts: [], answers: {}, facts: [] }
-  await world.fresh()
-  await world.signInBoth()
-  await runs[id](record, tools)
-  return record
-}

@@ -33,11 +33,11 @@ export function laneView(stage: Stage, lane: Lane, { scene, key, exchanges }: Mo
 
 /** Folded, because the picture says what matters. */
 function closerView(stage: Stage, lane: Lane, exchanges: readonly Exchange[]) {
-  const { texts, base, cookieName } = stage
+  const { texts, world, cookieName } = stage
   return html`<details class="fold card">
     <summary>${texts.closer}<span class="for-readers">: ${texts.laneNames[lane]}</span></summary>
     ${exchanges.map((exchange) => {
-      const command = curlOf(exchange, { address: addressOf(exchange, location.href, base), cookieName })
+      const command = curlOf(exchange, { address: addressOf(exchange, location.href, world.base), cookieName })
       const status = statusOf(exchange)
       return html`${apartView(stage, lane, exchange)}
         <section class="exchange">
@@ -120,15 +120,14 @@ export function copyView(texts: Stage['texts'], label: string, text: string) {
 async function copy({ parentElement }: HTMLElement, text: string, texts: Stage['texts']): Promise<void> {
   const [, outcome, shown] = [...(parentElement?.children ?? [])] as HTMLElement[]
   if (outcome === undefined || shown === undefined) return
-  const copying = navigator.clipboard?.writeText(text) ?? Promise.reject()
-  const isDone = await copying.then(
-    () => true,
-    () => false,
-  )
-  outcome.textContent = isDone ? texts.copied : texts.notCopied
   shown.textContent = text
   shown.hidden = false
-  if (isDone) return
-  shown.focus()
-  getSelection()?.selectAllChildren(shown)
+  try {
+    await navigator.clipboard.writeText(text)
+    outcome.textContent = texts.copied
+  } catch {
+    outcome.textContent = texts.notCopied
+    shown.focus()
+    getSelection()?.selectAllChildren(shown)
+  }
 }

@@ -59,11 +59,8 @@ function boxesOf({ hops, things }: Scene, width: number): Record<PlaceId, Box> {
   const wires = hops.filter((hop) => kindOf(hop) === 'wire').length
   const top = Math.max(heightOf('browser'), heightOf('server'), 24 + wires * wireHeight)
   // Room below the upper boxes for the arrows down; those to the other server have two labels.
-  const lower = {
-    y: top + (hops.some(({ to }) => to === 'other') ? 66 : 46),
-    w,
-    h: Math.max(heightOf('store'), heightOf('other')),
-  }
+  const lowerY = top + (hops.some(({ to }) => to === 'other') ? 66 : 46)
+  const lower = { y: lowerY, w, h: Math.max(heightOf('store'), heightOf('other')) }
   const [upper, right] = [{ y: 1, w, h: top }, width - w - 1]
   return {
     browser: { x: 1, ...upper },
@@ -84,23 +81,14 @@ function drawnHops({ hops }: Scene, { browser, server, store, other }: Record<Pl
     const storeX = server.x + server.w / 2 + (nth - (downs - 1) / 2) * step
     const box = hop.from === 'other' ? other : server
     const middle: Point = [box.x + box.w / 2, box.y + box.h / 2]
-    const ends: Record<Kind, [Point, Point]> = {
-      work: [middle, middle],
-      wire: [
-        [browser.x + browser.w, wireY],
-        [server.x, wireY],
-      ],
-      store: [
-        [storeX, server.y + server.h],
-        [storeX, store.y],
-      ],
-      other: [
-        [otherX, browser.y + browser.h],
-        [otherX, other.y],
-      ],
+    const ends: Record<Kind, { from: Point; to: Point }> = {
+      work: { from: middle, to: middle },
+      wire: { from: [browser.x + browser.w, wireY], to: [server.x, wireY] },
+      store: { from: [storeX, server.y + server.h], to: [storeX, store.y] },
+      other: { from: [otherX, browser.y + browser.h], to: [otherX, other.y] },
     }
-    const [left, right] = ends[kind]
-    return { hop, n: at + 1, ...(hop.to === 'browser' ? { from: right, to: left } : { from: left, to: right }) }
+    const { from, to } = ends[kind]
+    return { hop, n: at + 1, ...(hop.to === 'browser' ? { from: to, to: from } : { from, to }) }
   })
 }
 

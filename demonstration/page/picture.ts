@@ -95,7 +95,7 @@ function thingsOf(lane: Lane, exchanges: readonly Exchange[], { texts, cookieNam
   const held = (last.by === 'thief' ? texts.copies : texts.held)[lane]
   const others = isBrought ? [texts.things.audit, texts.things.device] : []
   return [
-    has ? { at: 'browser', text: held, tone: lane } : { at: 'browser', text: texts.things.nothing, tone: 'plain' },
+    has ? { at: 'browser', text: held, tone: lane } : { at: 'browser', text: texts.proofs.none, tone: 'plain' },
     ...keptThings(lane, last, texts),
     ...others.map((text) => ({ at: 'store', text, tone: 'plain' }) as const),
   ]

@@ -1,4 +1,5 @@
 // Takes a proof apart: the cookie of a session into its name, value and attributes, and a token into header, claims and signature.
+import { base64url, decodeJwt, decodeProtectedHeader } from 'jose'
 import type { Exchange } from '../server/api.ts'
 
 /** `name`: finds the explanation. `time`: what a number of seconds since 1970 means, in milliseconds. */
@@ -39,41 +40,32 @@ const times = ['iat', 'exp', 'auth_time']
 
 /** Undefined if it is no signed token (RFC 7515, section 7.1). */
 export function tokenParts(token: string): TokenParts | undefined {
-  const pieces = token.split('.')
-  const [header, claims] = [objectIn(pieces[0]), objectIn(pieces[1])]
-  if (pieces.length !== 3 || header === undefined || claims === undefined) return undefined
-  return { header, claims, signature: [{ name: 'signature', value: pieces[2] ?? '' }] }
-}
-
-function objectIn(piece = ''): Part[] | undefined {
   try {
-    return Object.entries(jsonIn(piece)).map(([name, value]) => ({
-      name,
-      value: typeof value === 'string' ? value : JSON.stringify(value),
-      ...(times.includes(name) && typeof value === 'number' && { time: value * 1000 }),
-    }))
+    const signature = [{ name: 'signature', value: token.split('.')[2] ?? '' }]
+    return { header: partsOf(decodeProtectedHeader(token)), claims: partsOf(decodeJwt(token)), signature }
   } catch {
     return undefined
   }
 }
 
-/** The object in a piece of a token. Throws if there is none. */
-export function jsonIn(piece = ''): Record<string, unknown> {
-  const text = atob(piece.replaceAll('-', '+').replaceAll('_', '/'))
-  return JSON.parse(new TextDecoder().decode(Uint8Array.from(text, (character) => character.charCodeAt(0))))
+function partsOf(members: object): Part[] {
+  return Object.entries(members).map(([name, value]) => ({
+    name,
+    value: typeof value === 'string' ? value : JSON.stringify(value),
+    ...(times.includes(name) && typeof value === 'number' && { time: value * 1000 }),
+  }))
 }
 
 /** Another user in the claims, with the signature as it was. */
 export function withName(token: string, name: string): string {
-  const [header = '', claims, signature = ''] = token.split('.')
-  return [header, pieceOf({ ...jsonIn(claims), preferred_username: name }), signature].join('.')
+  const [header = '', , signature = ''] = token.split('.')
+  return [header, pieceOf({ ...decodeJwt(token), preferred_username: name }), signature].join('.')
 }
 
 /** A header that says that there is no signature (RFC 7519, section 6), and none. */
 export function withoutSignature(token: string): string {
-  const [header, claims = ''] = token.split('.')
-  return [pieceOf({ ...jsonIn(header), alg: 'none' }), claims, ''].join('.')
+  const [, claims = ''] = token.split('.')
+  return [pieceOf({ ...decodeProtectedHeader(token), alg: 'none' }), claims, ''].join('.')
 }
 
-const pieceOf = (members: object) =>
-  btoa(JSON.stringify(members)).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '')
+const pieceOf = (members: object) => base64url.encode(JSON.stringify(members))

@@ -3,9 +3,9 @@ import { test } from 'node:test'
 import type { Exchange } from '../server/api.ts'
 import { demonstrationTexts } from '../texts/texts.ts'
 import { sceneOf } from './picture.ts'
-import { hashOf, placeOf, places } from './places.ts'
 import { cookieSetBy, tokenParts, withName, withoutSignature } from './proof-parts.ts'
 import { fragmentOf, measurementIn } from './result.ts'
+import { hashOf, placeOf, places } from './stage.ts'
 
 test('a cookie is taken apart into name, user, secret and attributes; the cookie of the device is another one', () => {
   const fields = [

@@ -48,13 +48,14 @@ export class World {
   failure: { error: WorldError; again: () => void } | undefined
   /** Renders the page again. */
   readonly changed: () => void
-  readonly #base: string
+  /** Where the demonstration is, relative to the page: `demonstration/`. */
+  readonly base: string
   readonly #titles: readonly string[]
   #last: Promise<unknown> = Promise.resolve()
 
-  /** `base`: relative to the page, `demonstration/`. `titles`: of the notifications that the inbox begins with. */
+  /** `titles`: of the notifications that the inbox begins with. */
   constructor(base: string, titles: readonly string[], changed: () => void) {
-    this.#base = base
+    this.base = base
     this.#titles = titles
     this.changed = changed
   }
@@ -112,7 +113,7 @@ export class World {
   /** One real request in a lane, and the server's record of it. */
   async send(lane: Lane, { method = 'GET', path, body, hasProof = true, token = this.token }: Request) {
     const isByToken = lane === 'token' && hasProof && token !== undefined
-    const { response } = await responseOf(this.#base + path, {
+    const { response } = await responseOf(this.base + path, {
       method,
       credentials: lane === 'session' && hasProof ? 'same-origin' : 'omit',
       headers: {
@@ -175,7 +176,7 @@ export class World {
   async #json<Data>(path: string, init: RequestInit = {}): Promise<Data> {
     const headers: Record<string, string> = init.body === undefined ? {} : { 'Content-Type': 'application/json' }
     if (this.visit !== undefined) headers['Carillon-Visit'] = this.visit.id
-    const { response, data } = await responseOf(this.#base + path, { ...init, headers })
+    const { response, data } = await responseOf(this.base + path, { ...init, headers })
     if (!response.ok) refuse(response)
     // Something before the service responded in its place.
     if (data === undefined) throw new WorldError('other')

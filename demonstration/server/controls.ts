@@ -115,7 +115,7 @@ export const controls = {
 
   /** The other server reads the key set of this server again. */
   'read-keys': control(object({}), async (world) => {
-    await world.others[0]?.reload()
+    await world.others[0]?.keys.reload()
   }),
 }
 

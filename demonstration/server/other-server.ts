@@ -9,8 +9,8 @@ import { passOn } from '../../server/demonstration/pass-on.ts'
 import { bearerToken, cookieText, sessionSecret } from '../../server/http/request/credentials.ts'
 import type { Cookie } from '../../server/http/site.ts'
 import type { Step } from './api.ts'
-import { takeFacts } from './facts.ts'
-import { noted, tracing } from './trace.ts'
+import { noted, traced } from './trace.ts'
+import { takeFacts } from './transcript.ts'
 import type { ComposedService } from './world.ts'
 
 type Options = {
@@ -30,14 +30,14 @@ export class OtherServer {
   readonly #sessions = new Set<string>()
   readonly #agent = new Agent({ keepAlive: true })
   readonly #secret = randomBytes(32).toString('base64url')
-  readonly #keys: ReturnType<typeof createRemoteJWKSet>
+  readonly keys: ReturnType<typeof createRemoteJWKSet>
   #listening: Promise<number> | undefined
 
   constructor(options: Options) {
     this.#options = options
     const { url, headers } = options.keySet
     // Read once: that is the point of a public key. An unknown key id reads it again.
-    this.#keys = createRemoteJWKSet(url, {
+    this.keys = createRemoteJWKSet(url, {
       headers,
       cooldownDuration: 0,
       cacheMaxAge: Number.POSITIVE_INFINITY,
@@ -53,11 +53,6 @@ export class OtherServer {
     await passOn(exchanged, { port: await this.#listening, secret: this.#secret, agent: this.#agent }, String(n))
   }
 
-  /** Reads the key set again. */
-  reload(): Promise<void> {
-    return this.#keys.reload()
-  }
-
   end(): void {
     this.#agent.destroy()
     this.#server.close()
@@ -68,7 +63,7 @@ export class OtherServer {
     const [n] = takeFacts(request, this.#secret) ?? []
     if (n === undefined) response.writeHead(403).end()
     else
-      tracing(this.#options.stepsOf(Number(n)), () => {
+      traced.run(this.#options.stepsOf(Number(n)), () => {
         void this.#respond(request, response).catch(() => response.writeHead(503).end())
       })
   }
@@ -99,7 +94,7 @@ export class OtherServer {
     let user: string | undefined
     const verify = async () => {
       try {
-        const { payload } = await jwtVerify(token, this.#keys, claimed)
+        const { payload } = await jwtVerify(token, this.keys, claimed)
         if (payload.scope === undefined) user = payload.sub
         return 'valid'
       } catch (error) {

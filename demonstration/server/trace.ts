@@ -5,12 +5,8 @@ import { nameOf, type Store } from '../../server/store/store.ts'
 import { takenBack } from '../../server/store/unavailable.ts'
 import type { Step } from './api.ts'
 
-const requests = new AsyncLocalStorage<Step[]>()
-
-/** Runs `serve`; every call of an observed part that it causes is added to `steps`. */
-export function tracing(steps: Step[], serve: () => void): void {
-  requests.run(steps, serve)
-}
+/** The steps of the request that is being served: every call of an observed part is added to them. */
+export const traced = new AsyncLocalStorage<Step[]>()
 
 /** Wraps the part: while a request is traced, each call of a method is noted. */
 export function observed<Part extends object>(name: string, part: Part): Part {
@@ -40,7 +36,7 @@ export function observedStore(store: Store, { isAway, onRead }: { isAway: () => 
 }
 
 export function noted<Result>(name: string, run: () => Result, more: Partial<Step> = {}): Result {
-  const steps = requests.getStore()
+  const steps = traced.getStore()
   if (steps === undefined) return run()
   const step: Step = { name, detail: 'failed', ms: 0, ...more }
   const place = steps.push(step)

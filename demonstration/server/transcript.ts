@@ -1,6 +1,8 @@
 // One request to a world and its response, as they are on the wire: lines, spelling and order of the fields, and bodies as text. The visitor's
 // own session at this service has the same origin: its secret must reach neither the world nor the page (SECURITY.md, S13).
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { equalSecrets } from '../../server/basics/secrets.ts'
+import { passedField } from '../../server/demonstration/pass-on.ts'
 import { cookiePairs, stripBlanks } from '../../server/http/request/credentials.ts'
 import type { Message } from './api.ts'
 
@@ -97,4 +99,22 @@ export function maskedCookies(field: string, names: ReadonlySet<string>): string
     names.has(name) ? pair : `${/^(?:[^=]*=|[ \t]*)/.exec(pair)?.[0]}…`,
   )
   return masked.join(';')
+}
+
+/** What a proxy in front of the service says of the visitor, and of itself. */
+const ofProxies = /^(?:forwarded|via|x-forwarded(?:-.*)?|x-real-ip|.*-(?:client|connecting)-ip)$/
+
+/**
+ * Takes away what the service has added to a request for this listener (pass-on.ts), and what proxies have: the result is the facts about
+ * the request. Undefined if it comes from another process.
+ */
+export function takeFacts({ rawHeaders, headers }: IncomingMessage, secret: string): string[] | undefined {
+  const at = rawHeaders.lastIndexOf(passedField)
+  const [presented = '', ...facts] = (rawHeaders[at + 1] ?? '').split(' ')
+  if (at < 0 || at % 2 === 1 || !equalSecrets(presented, secret)) return undefined
+  rawHeaders.splice(at)
+  for (let i = at - 2; i >= 0; i -= 2) if (ofProxies.test(String(rawHeaders[i]).toLowerCase())) rawHeaders.splice(i, 2)
+  for (const name of Object.keys(headers))
+    if (name === passedField.toLowerCase() || ofProxies.test(name)) delete headers[name]
+  return facts
 }

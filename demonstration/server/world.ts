@@ -18,7 +18,7 @@ import type { Exchange, Row, Step, Target, Visit } from './api.ts'
 import { OtherServer } from './other-server.ts'
 import { allowFrame } from './other-site.ts'
 import type { ChildSettings } from './settings.ts'
-import { observed, observedStore, tracing } from './trace.ts'
+import { observed, observedStore, traced } from './trace.ts'
 import { type Body, keepCookies, onSent, requestOf } from './transcript.ts'
 
 export type WorldOptions = {
@@ -89,39 +89,36 @@ export class World {
   }
 
   /** Passes a request on. Throws TOO_MANY_REQUESTS; otherwise the response is that of a server of the world. */
-  async serve([request, response]: Exchanged, passed: Passed): Promise<void> {
+  async serve([request, response]: Exchanged, { to, path, by, body }: Passed): Promise<void> {
     this.request()
-    const { to, path, by } = passed
     const server = to === 'servers' ? (this.#turns++ % (otherServers.length - 1)) + 1 : 0
     const n = ++this.#count
-    const steps = by === 'machine' ? [] : this.#record([request, response], { ...passed, by }, { n, server })
+    const known = { n, to, server: server === 0 ? null : server }
+    const steps = by === 'machine' ? [] : this.#record([request, response], { ...known, by }, body)
     keepCookies(request, this.#names)
     if (to !== 'service') return this.others[server]?.passOn([request, response], n)
     request.url = path
     if (by === 'other-site') allowFrame(response)
-    tracing(steps, () => this.service.app.routing(request, response))
+    traced.run(steps, () => this.service.app.routing(request, response))
   }
 
-  #record(
-    [request, response]: Exchanged,
-    { to, by, body }: Passed & Pick<Exchange, 'by'>,
-    { n, server }: { n: number; server: number },
-  ): Step[] {
+  #record([request, response]: Exchanged, known: Pick<Exchange, 'n' | 'by' | 'to' | 'server'>, body: Body): Step[] {
     const exchange: Exchange & { steps: Step[] } = {
-      ...{ n, by, to, server: server === 0 ? null : server, at: this.service.now() },
+      ...known,
+      at: this.service.now(),
       request: requestOf(request, this.#names),
       response: { line: '', fields: [], body: '' },
       steps: [],
       rows: [],
     }
-    response.setHeader('Carillon-Exchange', n)
+    response.setHeader('Carillon-Exchange', known.n)
     onSent(response, (sent) => {
       exchange.request.body = body.text
       exchange.response = sent
       exchange.rows = this.service.rows()
     })
-    this.#exchanges.set(n, exchange)
-    this.#exchanges.delete(n - maxExchanges)
+    this.#exchanges.set(known.n, exchange)
+    this.#exchanges.delete(known.n - maxExchanges)
     return exchange.steps
   }
 
@@ -145,10 +142,7 @@ async function composeService({ user, cookies, passwords, log, ...options }: Wor
   const after = (source: () => number) => () => source() + state.offsetMs
   const clock = new Clock({ wall: after(wall), monotonic: after(monotonic) }, () => {})
   const { store } = await openStore(config.database)
-  const onRead = () => {
-    state.reads++
-  }
-  const seen = observedStore(store, { onRead, isAway: () => wall() < state.outageEndsAt })
+  const seen = observedStore(store, { onRead: () => state.reads++, isAway: () => wall() < state.outageEndsAt })
   const composition = await compose(seen, config, {
     ...{ log, clock, random: Math.random, url: () => config.publicUrl },
     // A token that is remembered would hide that its signature is checked.
@@ -178,13 +172,9 @@ function rowsIn(path: string, userId: string) {
     table,
     found: database.prepare(`select * from ${table} where user_id = ?`),
   }))
-  const now = () =>
+  const rowsNow = () =>
     prepared.flatMap(({ table, found }) => found.all(userId).map((columns) => ({ table, columns }) as Row))
-  const end = () => {
-    prepared.length = 0
-    database.close()
-  }
-  return { now, end }
+  return { now: () => (database.isOpen ? rowsNow() : []), end: () => database.close() }
 }
 
 /**

@@ -50,7 +50,6 @@ export const labels = {
     token: ['copied token', 'kopiertes Token', 'jeton copié'],
   },
   things: {
-    nothing: ['no proof', 'kein Nachweis', 'aucune preuve'],
     row: ['session row', 'Zeile der Sitzung', 'ligne de session'],
     noRow: ['no session row', 'keine Zeile', 'aucune ligne'],
     keyPair: ['key pair', 'Schlüsselpaar', 'paire de clés'],

@@ -1,7 +1,7 @@
 // The experiments and the result of the demonstration in a real browser: what the page says is what the servers responded.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { type ExperimentId, experimentIds } from '../../../demonstration/page/places.ts'
+import { type ExperimentId, experimentIds } from '../../../demonstration/page/experiments.ts'
 import { BrowserPages } from '../../support/pages/browser-page.ts'
 import { RecordingProxy, WalkPage } from '../../support/pages/walk-page.ts'
 import { startTestService } from '../../support/service.ts'

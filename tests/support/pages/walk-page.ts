@@ -1,6 +1,7 @@
 // For tests: the demonstration as a reader sees it, and the bytes that were on the wire meanwhile.
 import type { Locator } from 'playwright-core'
-import { type ExperimentId, hashOf } from '../../../demonstration/page/places.ts'
+import type { ExperimentId } from '../../../demonstration/page/experiments.ts'
+import { hashOf } from '../../../demonstration/page/stage.ts'
 import type { StepId } from '../../../demonstration/page/walk.ts'
 import type { Lane } from '../../../demonstration/page/world.ts'
 import { TcpProxy } from '../network/tcp-proxy.ts'
