@@ -44,7 +44,7 @@ type Environment = {
   own?: OwnParts
 }
 
-/** Of a world of the demonstration. It has the API alone: scripts of its pages would share the browser's storage with ours. */
+/** What a world of the demonstration brings. It has the API alone: scripts of its pages would share the browser's storage with ours. */
 type OwnParts = {
   passwords: Passwords
   cookies: Cookies

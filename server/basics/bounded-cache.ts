@@ -1,4 +1,4 @@
-// A cache of at most twice its bound, in constant time: an entry that is used moves to the young of two Maps; when that is full, the old is dropped.
+// A cache of at most twice its bound: an entry that is used moves to the young of two Maps; when that is full, the old one is dropped.
 type Entry<Value> = { value: Value; weight: number }
 
 export class BoundedCache<Value> {

@@ -1,6 +1,6 @@
 // The one error type of the server and the one table of its codes. http/response/failure.ts turns an error into a response.
 
-/** Every code and its HTTP status; docs/inbox.md says when it is sent. The client has a copy, `StatusOf`, with which client/types.test.ts compares it. */
+/** Every code and its HTTP status; docs/inbox.md says when it is sent. client/types.test.ts compares the client's copy, `StatusOf`. */
 export const statusOf = {
   Unauthorized: 401,
   UNAUTHORIZED: 401,
@@ -59,7 +59,7 @@ export class CarillonError extends Error {
   /** How the failed request is logged: http/response/request-log.ts. */
   readonly report: 'failure' | 'overload' | 'nothing'
 
-  /** `problem` has no full stop; `remedy` is whole sentences, or ends with a command to copy. The `message` has both, so that no reader loses one. */
+  /** `problem` has no full stop; `remedy` is whole sentences, or ends with a command to copy. The `message` has both. */
   constructor(code: ErrorCode, problem: string, options: Options = {}) {
     super(options.remedy === undefined ? problem : `${problem}. ${options.remedy}`, { cause: options.cause })
     this.name = 'CarillonError'

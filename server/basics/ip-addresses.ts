@@ -60,7 +60,7 @@ export function networkOf(address: string, prefix: number): string {
   return (isIPv6(address) ? ipaddr.IPv6 : ipaddr.IPv4).networkAddressFromCIDR(`${address}/${prefix}`).toString()
 }
 
-/** From narrow to wide: a customer has an address of IPv4, or a /64, /56 or /48 of IPv6 (RFC 6177), of which a host can take a new address at any time. */
+/** The networks of a client, from narrow to wide: its IPv4 address, or of IPv6 the /64, in which it may change its address, /56 and /48. */
 export function networksOfClient(address: string): [string, ...string[]] {
   const within = (prefix: number) => `${networkOf(address, prefix)}/${prefix}`
   return isIPv6(address) ? [within(64), within(56), within(48)] : [address]

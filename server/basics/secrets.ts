@@ -152,7 +152,7 @@ function macWith({ bytes }: Key, text: string): string {
   return createHmac('sha256', bytes).update(text).digest('base64url')
 }
 
-/** How the log names a username that no user has. Attempts can be counted, and a password in that field cannot be guessed. 96 bits are unique. */
+/** How the log names a username that no user has: attempts can be counted, but a password typed in its place cannot be guessed. 96 bits. */
 export function nameHasher(sealing: Sealing): (name: string) => string {
   return (name) => sealing.mac('names', name).slice(0, 16)
 }

@@ -70,7 +70,7 @@ async function serve({ json }: Output, command: Command): Promise<void> {
   await stop(1, 'the store failed')
 }
 
-/** Ends at a signal during the start, which a migration may delay by minutes: process 1 of a container would ignore it. */
+/** Ends at a signal during the start, which may take minutes. Without a listener, process 1 of a container would ignore the signal. */
 async function stoppable(log: Log, start: () => Promise<Service>): Promise<Service> {
   const end = (reason: NodeJS.Signals) => {
     log.info({ event: 'stopped', reason }, 'stopped before it was ready')

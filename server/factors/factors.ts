@@ -9,7 +9,7 @@ import type { User } from '../users/users.store.ts'
 import { endProofs, type UserDependencies } from '../users/users.ts'
 import type { Factor } from './factors.store.ts'
 
-/** What a sign-in with factors needs. `sealing`: for the secrets of authenticator apps, so that a reader of the database computes no codes. */
+/** What a sign-in with factors needs. `sealing`: for secrets of authenticator apps, so that a reader of the database computes no codes. */
 export type FactorNeeds = SessionNeeds & { sealing: Sealing; signInLog: SignInLog }
 
 /** Each TOTP factor makes a guess as much more likely to be right. */
@@ -73,7 +73,7 @@ export function hashOfRecoveryCode(code: string): string {
   return hashOf(code.toLowerCase().replaceAll(/[\s\p{Pd}]/gu, ''))
 }
 
-/** For an operator. Ends every session and token, too: a lost phone may be signed in. Returns how many factors there were. Throws NOT_FOUND. */
+/** For an operator. Ends every session and token: a lost phone may be signed in. Returns how many factors there were. Throws NOT_FOUND. */
 export async function resetFactors(dependencies: UserDependencies, { id: userId, username }: User): Promise<number> {
   const facts = { event: 'factors-reset', userId, username } as const
   const removed = await endProofs(dependencies, resetStoredFactors, { userId }, facts)

@@ -132,7 +132,7 @@ export const confirm = forUser({
 
 type Proving = { user: User; caller: Subject; source: RequestSource; signal: AbortSignal; device: string | undefined }
 
-/** With a second factor, a right one is SECOND_FACTOR_REQUIRED: a person who has learned it could remove the factor (OWASP ASVS 5.0, 7.5.1). */
+/** Throws SECOND_FACTOR_REQUIRED if there is a factor: a person who has learned the password could remove it (OWASP ASVS 5.0, 7.5.1). */
 async function provePassword(dependencies: FactorNeeds, password: string, proving: Proving): Promise<void> {
   const { user, caller, source, signal, device } = proving
   const name = user.username ?? ''

@@ -1,7 +1,7 @@
-// On which devices has a user signed in? After a sign-in the device keeps a token that says so, in a cookie or wherever the application keeps it.
-// Its failures are counted by themselves, so that a user signs in on a known device while others guess the password (OWASP, "device cookies";
-// docs/decisions/0039-limits-on-guesses.md). A token is no proof: it allows to try a password and nothing else. It names no user:
-// `<id of the device>.<seal>~<seal>`, with one seal for each user of the device, the last user first.
+// On which devices has a user signed in? After a sign-in the device keeps a token that says so, in a cookie or in the application. Its
+// failures are counted by themselves, so that a user signs in on a known device while others guess the password (OWASP, "device cookies";
+// decision 0039). A token is no proof: it allows to try a password and nothing else. It names no user: `<id of the device>.<seal>~<seal>`,
+// with one seal for each user of the device, the last user first.
 import { randomBytes } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 import type { Sealing } from '../basics/secrets.ts'

@@ -1,5 +1,5 @@
-// Failed guesses of passwords, codes and links: when does a limit refuse one, and what does a guess change? The nodes share the counts, and a
-// restart keeps them. A guess is counted before it is evaluated, so that guesses in progress count as well.
+// Failed guesses of passwords, codes and links: when does a limit refuse one, and what does a guess change? The nodes share the counts, and
+// a restart keeps them. A guess is counted before it is evaluated, so that guesses in progress count as well.
 import type { Audited } from '../store/events.ts'
 import { all, inList, lockAll, Part, type Read, record, run, send, type Write } from '../store/statements.ts'
 
@@ -39,9 +39,9 @@ export function* guessRefusals(limits: GuessLimits): Read<GuessRefusal[]> {
 
 /**
  * Counts a guess under every key if each of them accepts it, and returns an empty list. Otherwise counts nothing and returns the keys
- * that refuse it. Of calls at the same time, as many are counted as if each came after the other. A count whose last guess is in the future
- * begins again, because the clock was set back since. The rows are locked in the order of their keys, so that two guesses never wait for each
- * other; `clearGuesses` does the same.
+ * that refuse it. Of calls at the same time, as many are counted as if each came after the other. A count whose last guess is in the
+ * future begins again, because the clock was set back since. The rows are locked in the order of their keys, so that two guesses never
+ * wait for each other; `clearGuesses` does the same.
  */
 export function* reserveGuess(limits: GuessLimits): Write<GuessRefusal[]> {
   // Without a lock first: a refused guess writes nothing.

@@ -1,5 +1,5 @@
-// How often may a password, a code of a second factor or a link be guessed (A9, A10; docs/decisions/0039-limits-on-guesses.md)? A guess is counted
-// as a failure before it is evaluated, so that guesses at the same time cannot pass the limits together, and taken back if it was right.
+// How often may a password, a code of a second factor or a link be guessed (A9, A10; decision 0039)? A guess is counted as a failure
+// before it is evaluated, so that guesses at the same time cannot pass the limits together, and is taken back if it was right.
 import { recordAudit } from '../audit/audit.store.ts'
 import { auditEntry, serviceSource } from '../audit/entry.ts'
 import type { EventName } from '../audit/events.ts'
@@ -13,7 +13,7 @@ import type { Store } from '../store/store.ts'
 import type { GuessLimit, GuessLimits, GuessRate, GuessRefusal } from './guesses.store.ts'
 import * as stored from './guesses.store.ts'
 
-/** Each kind has counts of its own: a right password allows no more guesses of the code. All but passkeys, which nobody guesses, share a rate. */
+/** Each kind has its own counts: a right password allows no more guesses of the code. All but passkeys share the rate of an address. */
 export type GuessKind = 'password' | 'second-factor' | 'link' | 'mail' | 'passkey'
 
 export type Guesser = {
@@ -32,7 +32,7 @@ export type Guesser = {
 const guessDelaysMs = [0, 0, 0, 0, 0, ...Array.from({ length: 11 }, (_, n) => 1_000 * 2 ** n)]
 const keptMs = 24 * 3_600_000
 const countOf = (key: string): GuessLimit => ({ key, delaysMs: guessDelaysMs, keptMs })
-/** One address: 100 failures at once, then 100 an hour, whichever accounts they name. A /56 of IPv6 has four times that, a /48 sixteen times. */
+/** One address: 100 failures at once, then 100 an hour, for all accounts. A /56 of IPv6 has four times that, a /48 sixteen times. */
 const rateOfAddress = { intervalMs: 36_000, burst: 100 }
 const widerBy = 4
 
@@ -174,7 +174,7 @@ export class Guess {
     return this
   }
 
-  /** The guess was right, or the mail was not sent: takes it back, and forgets the failures of this account, and of it from this address. */
+  /** The guess was right, or the mail was not sent: takes it back, and forgets the failures of the account, and those from this address. */
   async succeed(): Promise<void> {
     await this.#dependencies.store.write(stored.clearGuesses, this.#counted)
   }
@@ -192,7 +192,7 @@ export class Guess {
     throw tooMany(kind === 'mail' ? 'Too many messages' : 'Too many wrong attempts', notBefore - at)
   }
 
-  /** Records the first refusal, then one an hour on each node: no attacker fills the log. Not awaited: the time would show that there is such a user. */
+  /** Records one refusal an hour on each node: no attacker fills the log. Not awaited: the time would show that there is such a user. */
   #recordDelay({ userId, kind, until }: { userId: string; kind: GuessKind; until: number }, at: number): void {
     const { store, delaysRecordedAt } = this.#dependencies
     const account = `${userId} ${kind}`

@@ -161,7 +161,7 @@ export function refuseFlood({ raw: { socket } }: FastifyRequest, { raw: response
   throw new CarillonError('TOO_MANY_REQUESTS', 'Wait for a response before you send more requests', { retryAfter: 1 })
 }
 
-/** Against DNS rebinding (SECURITY.md, L6). A backend may use any name with `Authorization`, which no browser adds on its own, but not to sign in. */
+/** Against DNS rebinding (SECURITY.md, L6). With `Authorization`, which no browser adds by itself, any name will do, but not to sign in. */
 export function refuseMisdirected(request: FastifyRequest, isKnownHost: ReturnType<typeof knownHosts>): void {
   const { host, authorization } = request.raw.headers
   if (authorization !== undefined && (isSafeMethod(request.method) || !isSignIn(request))) return
@@ -197,7 +197,7 @@ export function isSafeMethod(method: string): boolean {
 
 /**
  * Whether a browser says that another site sent it, in `Sec-Fetch-Site` (Fetch Metadata, W3C) or, an older one, in `Origin`; compare Go's
- * http.CrossOriginProtection. Without both fields it is no browser, which adds a cookie by itself. `allowed`: as browsers send them.
+ * http.CrossOriginProtection. Without both it is no browser, and no cookie was added automatically. `allowed`: as browsers send them.
  */
 export function comesFromOtherSite({ raw }: { raw: Pick<IncomingMessage, 'headers'> }, allowed: readonly string[]) {
   const { origin, host, 'sec-fetch-site': fetchSite } = raw.headers
@@ -231,7 +231,7 @@ export function allowOrigin(request: FastifyRequest, reply: FastifyReply, allowe
   return true
 }
 
-/** Tells whether a `Host` is one of `names`, `localhost`, or an address: in DNS rebinding it is the other site's name. Forwards change ports. */
+/** Whether a `Host` is one of `names`, `localhost` or an address: in DNS rebinding it names the other site. Ports are not compared. */
 export function knownHosts(names: readonly string[]): (host: string) => boolean {
   const known = new Set(['localhost', ...names.map(normalized)])
   return (host) => {

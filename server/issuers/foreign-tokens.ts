@@ -69,7 +69,7 @@ export class ForeignTokens {
     return at < checkAgainAt && at < subject.expiresAt && !revocations.isRevoked(subject) ? subject : undefined
   }
 
-  /** The token's user, created if the setting says so; null for an invalid token and without an enabled user. Throws as `IssuerKeys.find`. */
+  /** The token's user, created if the setting says so. Null if the token is invalid, or without an enabled user. Throws as `IssuerKeys`. */
   async verify(token: string): Promise<ForeignSubject | null> {
     const { now } = this.#dependencies
     const read = readForeignToken(token, { issuers: this.#issuers, now: now() })

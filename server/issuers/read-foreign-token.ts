@@ -25,7 +25,7 @@ type Members = Readonly<Record<string, unknown>>
 const types = ['jwt', 'at+jwt', 'application/jwt', 'application/at+jwt']
 /** An extension that has to be understood (RFC 7515, section 4.1.11), and keys that the token brings with it. */
 const refusedHeaders = ['crit', 'b64', 'jwk', 'jku', 'x5u', 'x5c']
-/** `events`: a statement, such as a logout token (RFC 8417), proves no sign-in. `cnf`: bound to a key of its client (RFC 7800), no bearer token. */
+/** `events`: a statement proves no sign-in (RFC 8417). `cnf`: a token bound to a key of its client is no bearer token (RFC 7800). */
 const refusedClaims = ['events', 'cnf']
 
 /** Null if no configured issuer can have issued this token for this service, or if it is expired or not valid yet. */

@@ -80,7 +80,7 @@ export class Live {
     return this.#subscriptions.values().reduce((sum, { streams }) => sum + streams.length, 0)
   }
 
-  /** From now on, or from the position `from`. Before it has begun, it throws TOO_MANY_REQUESTS, UNAVAILABLE, or UNAUTHORIZED if the proof has ended. */
+  /** Opens a stream, from now on or from the position `from`. Until it has begun, throws TOO_MANY_REQUESTS, UNAVAILABLE or UNAUTHORIZED. */
   async open(watcher: Watcher, from: string | undefined, sink: Sink): Promise<void> {
     const { userId } = watcher
     this.#dependencies.streamLimits.take(userId)
@@ -247,7 +247,7 @@ export class Live {
     }
   }
 
-  /** Sends every heartbeat in 15 s, and finds in each second every proof that has expired: some at each tick, so that no turn has all the work. */
+  /** A heartbeat for each user every 15 s, a check for expired proofs every second: some at each tick, so that no turn has all the work. */
   #tick(): void {
     const tick = this.#ticks++
     const now = this.#dependencies.now()

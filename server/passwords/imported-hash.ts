@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 import { CarillonError } from '../basics/errors.ts'
 import { equalSecrets } from '../basics/secrets.ts'
 
-/** `password`: as the client sent it, which other systems hash. `prepared`: as we hash it, for an argon2 hash of ours with an earlier cost. */
+/** `password`: as the client sent it, which other systems hash. `prepared`: as we hash it, for our own hash with an earlier cost. */
 export type Matches = (password: string, prepared: string) => Promise<boolean>
 
 type Derived = { salt: Buffer; key: Buffer }

@@ -62,7 +62,7 @@ export class Passwords {
 
   /**
    * `passwordHash`: absent for an unknown user. `replacement`: our hash of the same password with today's cost, if it matched another one.
-   * Throws UNAVAILABLE like `hash`, TIMEOUT if the client disconnects. `begin` is called at the attempt's turn; if it throws, nothing is hashed.
+   * Throws UNAVAILABLE like `hash`, TIMEOUT if the client disconnects. `begin` is called at the turn; if it throws, nothing is hashed.
    */
   verify(
     password: string,

@@ -13,10 +13,7 @@ export function passwordLength(password: string): number {
 /** `breaches`: absent if the check is off. */
 export type PasswordRules = { passwordMinLength: number; breaches?: BreachOptions | undefined }
 
-/**
- * At most one fault. `username` is prepared; '' for none. `field` is the name of the password in the request. The service itself generates
- * a password at its first start, and must not load the block list for it.
- */
+/** At most one fault, of `field`. `username`: prepared; '' for none. The first start makes its own, and must not load the list. */
 export async function passwordFaults(
   { passwordMinLength: minLength, breaches }: PasswordRules,
   { username, password, field = 'password' }: { username: string; password: string; field?: string },

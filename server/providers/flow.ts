@@ -93,7 +93,7 @@ export async function keepFlow(dependencies: FactorNeeds, reply: FastifyReply, f
   setCookie(reply, flowCookie(dependencies.site, flowId(flow.state)), sealed)
 }
 
-/** The flow that this response of the provider continues. Undefined without its cookie, or if it is too old, or belongs to another provider. */
+/** The flow that this response of the provider continues. Undefined without its cookie, or if it is too old or of another provider. */
 export async function flowOf(dependencies: FactorNeeds, request: FastifyRequest, { setting }: Provider) {
   const [first = '', ...others] = new URL(request.url, 'http://localhost').searchParams.getAll('state')
   const state = others.length === 0 ? first : ''

@@ -126,7 +126,7 @@ async function issueSession({ sessions, accessTokens, site }: SessionNeeds, user
 /** Checked in one request. No client sends more than one, and each costs the check of a signature, even without a proof. */
 const maxTokens = 4
 
-/** Ends each one that is valid, of either variant. With `source`, each end is a sign-out for the audit log. */
+/** Ends each session and token that is valid; a forged one ends nothing. With `source`, each end is a sign-out for the audit log. */
 export async function endPresented(
   { sessions, accessTokens }: Pick<SessionNeeds, 'sessions' | 'accessTokens'>,
   { secrets, tokens, source }: { secrets: readonly string[]; tokens: readonly string[]; source?: Source },

@@ -52,7 +52,7 @@ function signInAddress(dependencies: PageNeeds, original: string | undefined): s
   return goal === undefined ? page : `${page}?return_to=${encodeURIComponent(goal)}`
 }
 
-/** The `url` is for the way back after a sign-in alone. `isAuthRequest`: the proxy is an nginx with `auth_request`, which passes no redirect on. */
+/** The `url` is only for the way back after a sign-in. `isAuthRequest`: an nginx with `auth_request`, which passes no redirect on. */
 function originalRequestOf(request: IncomingMessage, trustedProxies: AddressRanges) {
   const { headers } = request
   const isAuthRequest = headers['x-original-url'] !== undefined

@@ -2,7 +2,7 @@
 import { PerformanceObserver } from 'node:perf_hooks'
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8'
 
-/** Both halves. With 2 MB, objects of 64 concurrent requests survive a collection; with 16 MB, one takes longer. */
+/** Bytes of both halves. With 2 MB, objects of 64 concurrent requests survive a collection; with 16 MB, a collection takes longer. */
 const enough = 8 * 2 ** 20
 
 /** Call it after the start. V8 has no bound that can be set while it runs, but a factor by which the space grows. */

@@ -1,4 +1,4 @@
-// Composes the notices of the service itself: who delivers them, and what commands do causes some.
+// Composes the notices of the service itself: who delivers them. Changes by commands cause some.
 import type { AuditLines } from '../audit/audit-lines.ts'
 import { writeOperatorLines } from '../audit/operator-lines.ts'
 import type { Clock } from '../basics/clock.ts'

@@ -105,7 +105,7 @@ export function* lockUsers(): Write<void> {
   yield* onCitus`select pg_advisory_xact_lock(hashtext('carillon users'))`
 }
 
-/** On Citus, which locks inboxes in no fixed order, writes to several take turns, with one connection to each node: more would all commit. */
+/** Citus locks inboxes in no fixed order: writes to several take turns, with one connection to each node, since each joins the commit. */
 export function* lockDeliveries(): Write<void> {
   yield* onCitus`
     select pg_advisory_xact_lock(hashtext('carillon deliveries')),

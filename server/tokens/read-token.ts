@@ -126,9 +126,7 @@ function hasSoundClaims(claims: Record<string, unknown>): claims is Claims {
   return (exp as number) - (iat as number) <= maxTokenLifeMs / 1000
 }
 
-/**
- * RFC 9068, section 2.2.1: it is the time of the sign-in, or of a later confirmation; not after the token was issued, but for the clocks.
- */
+/** RFC 9068, section 2.2.1: the time of the sign-in or of a later confirmation; after `iat` only by the difference of two clocks. */
 function isAuthTime({ auth_time: time, sid, iat, scope }: Record<string, unknown>): boolean {
   const signedInAt = Math.floor(madeAt(sid as string) / 1000)
   if (time === signedInAt) return true

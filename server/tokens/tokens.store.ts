@@ -58,7 +58,7 @@ export function* revokeIssuedTokens(change: UserChange): Write<'done' | 'absent'
 
 type Revocation = NewRevocation & { firstGeneration?: number; exceptSignInId?: string | null }
 
-/** The session ends first. With '' as the sign-in it revokes all below the generation `firstGeneration`, except `exceptSignInId`. */
+/** Locks the session first, as everywhere. With '' it revokes all below the generation `firstGeneration`, except `exceptSignInId`. */
 export function* revoke(revocation: Revocation): Write<void> {
   const { userId, signInId, at, expiresAt, firstGeneration = 0, exceptSignInId = null } = revocation
   const ended =

@@ -59,16 +59,21 @@ type Stored = Pick<NewUser, 'username' | 'passwordHash'> & { externalId: string 
 
 /** Throws CONFLICT with the field that is taken. */
 export async function storeUser(dependencies: UserDependencies, wanted: Stored): Promise<User> {
-  const { store, now, application } = dependencies
+  const { store, now, application = '' } = dependencies
   const { username, externalId } = wanted
   await refuseAddress(dependencies, username)
   const createdAt = now()
-  const user = { id: newId(createdAt), createdAt, application, displayName: null, ...profileAt(wanted, createdAt) }
+  const { passwordHash, ...fields } = profileAt(wanted, createdAt)
+  const none = { displayName: null, locale: null, email: null, emailVerifiedAt: null, issuer: '', disabledAt: null }
+  const unchanged = { credentialGeneration: 0, issuedGeneration: 0, deviceGeneration: 0, passwordReportedAt: null }
+  const user = { ...none, ...unchanged, id: newId(createdAt), createdAt, application, ...fields }
+  if (user.email === null) user.emailVerifiedAt = null
   const entry = { event: 'user-created', userId: user.id, username } as const
-  const outcome = await store.write(stored.addUser, { ...user, ...recorded(dependencies, entry) })
+  const outcome = await store.write(stored.addUser, { ...user, passwordHash, ...recorded(dependencies, entry) })
   if (outcome === 'username-taken') throw taken('username', username)
   if (outcome === 'external-id-taken') throw taken('externalId', externalId)
-  return findUser(dependencies, { id: user.id })
+  // Not read again: if that failed, the response would say that nothing was kept.
+  return user
 }
 
 /** A user signs in by a verified address, too: it must not become the username of another one. Throws CONFLICT. */

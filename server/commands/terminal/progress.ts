@@ -30,7 +30,7 @@ export function barOf(state: { step: string; done: number; total: number }, colu
   return `${step.padEnd(9)} ${bar} ${percent} %  ${done} of ${total} rows`.slice(0, columns || undefined)
 }
 
-/** At SIGINT and SIGTERM, prints what `state` returns, and ends with status 1: process 1 of a container would ignore them. */
+/** Prints what `state` returns and ends with status 1 at SIGINT and SIGTERM, which process 1 of a container ignores without a listener. */
 export async function interruptible<Result>(state: () => string, work: () => Promise<Result>): Promise<Result> {
   const end = (signal: NodeJS.Signals) => {
     process.stderr.write(`${process.stderr.isTTY ? '\n' : ''}carillon: Ended by ${signal}. ${state()}`.trimEnd())

@@ -25,7 +25,7 @@ export function sessionSecret(cookieHeader: string | undefined, name: string): s
   return secret === undefined || another !== undefined ? null : secret
 }
 
-/** Every distinct value under this name. Only SP and HTAB are stripped (RFC 6265bis, section 5.6): a sibling host can set `\xA0__Host-carillon`. */
+/** Every distinct value of this name. Only SP and HTAB are stripped (RFC 6265bis, 5.6): a sibling host can set `\xA0__Host-carillon`. */
 export function sessionSecrets(cookieHeader: string | undefined, name: string): string[] {
   const pattern = patternOf(name)
   const values: string[] = []

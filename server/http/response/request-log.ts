@@ -54,7 +54,7 @@ export class RequestLog {
     if (!this.#originsMinute.isOpen) this.#reportOrigins()
   }
 
-  /** Logs the first forwarding header of a peer that is not a trusted proxy: all clients behind it have one address, with one limit on guesses. */
+  /** Logs the first forwarding header of a peer that is not a trusted proxy: all clients behind it count as one for the limits. */
   noteForwarded(request: IncomingMessage, trustedProxies: AddressRanges): void {
     if (this.#isProxyReported || comesFromTrustedProxy(request, trustedProxies)) return
     this.#isProxyReported = true

@@ -1,4 +1,4 @@
-// How a handler sends JSON, a style sheet, or a file in an encoding that the client accepts; whether it has to, and whether the client still waits.
+// How a handler sends JSON, a style sheet, or a file in an encoding that the client accepts; whether the client has it, or still waits.
 import { hash } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import { promisify } from 'node:util'

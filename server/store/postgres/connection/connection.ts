@@ -1,4 +1,4 @@
-// How the store calls PostgreSQL: in one round trip or in a transaction, and each failure as a CarillonError. opening.ts has those of opening.
+// How the store calls PostgreSQL: in one round trip or in a transaction, and each failure as a CarillonError. opening.ts opens it.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import { BoundedCache } from '../../../basics/bounded-cache.ts'

@@ -1,0 +1,48 @@
+// What is returned for a new user: the user as stored, without a read after the commit. If it failed, the response would say that
+// nothing was kept (docs/operations.md).
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { CarillonError } from '../basics/errors.ts'
+import { readDatabaseUrl } from '../config/database-url.ts'
+import { openStore } from '../open-store.ts'
+import { Passwords } from '../passwords/passwords.ts'
+import { replaceOperation } from '../store/testing/operations.ts'
+import * as stored from './users.store.ts'
+import { addUser, findUser } from './users.ts'
+
+const email = 'ann@example.org'
+const users = {
+  'a name only': { username: 'Ann' },
+  'every field': {
+    username: 'bob',
+    externalId: 'b-1',
+    displayName: 'Bob',
+    locale: 'de-CH',
+    email,
+    emailVerified: true,
+  },
+  'an address without a proof': { username: 'cid', email, emailVerified: false },
+  'a proof without an address': { username: 'dan', emailVerified: true },
+}
+
+for (const application of [undefined, 'shop'])
+  for (const [name, wanted] of Object.entries(users))
+    test(`a new user of ${application ?? 'no application'} with ${name} is returned as stored, while reads fail`, async (t) => {
+      const folder = mkdtempSync(join(tmpdir(), 'carillon-users-'))
+      const { store } = await openStore(readDatabaseUrl(`sqlite:${join(folder, 'carillon.db')}`))
+      t.after(async () => {
+        await store.close()
+        rmSync(folder, { recursive: true })
+      })
+      const passwords = new Passwords({ threads: 4 })
+      const dependencies = { store, passwords, passwordMinLength: 15, now: Date.now, application }
+      const restore = replaceOperation(store, stored.findUser, async () => {
+        throw new CarillonError('UNAVAILABLE', 'The store cannot do this now')
+      })
+      const added = await addUser(dependencies, wanted)
+      restore()
+      assert.deepEqual(added, await findUser(dependencies, { id: added.id }))
+    })
