@@ -99,7 +99,8 @@ export class InboxSource implements ReactiveController {
     const { unread, state } = snapshot
     this.#host.requestUpdate()
     if (state === 'loading') return
-    if (tab === 'inbox') this.#announceArrivals(snapshot)
+    // Before, the list has nothing, and what it then gets has not arrived just now.
+    if (tab === 'inbox' && state === 'live') this.#announceArrivals(snapshot)
     if (unread === this.#unread) return
     this.#unread = unread
     const change = { bubbles: true, composed: true, detail: { unread } }

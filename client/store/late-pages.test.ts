@@ -87,3 +87,24 @@ test('a page that is older than that of another list does not take what only the
   await until(() => all.items.length === 5)
   assert.equal(some.total, 4)
 })
+
+test('a list that is opened before the stream has begun is loading until it has its page, which it requests at once', async (t) => {
+  const inbox = new ModelInbox()
+  inbox.deliver('a', false)
+  const { open } = listsOf(t, inbox)
+  const first = open({})
+  const states: string[] = []
+  const { promise: opened, resolve } = Promise.withResolvers<ReturnType<typeof open>>()
+  first.subscribe(({ state, items }) => {
+    if (states.length || !items.length) return
+    states.push(state)
+    const second = open({ category: 'a' })
+    second.subscribe((snapshot) => states.push(`${snapshot.state} ${snapshot.items.length}`))
+    resolve(second)
+  })
+  const second = await opened
+  const before = performance.now()
+  await until(() => second.items.length === 1)
+  assert.ok(performance.now() - before < 900, 'without the pause before a list is requested again')
+  assert.deepEqual([...new Set(states)], ['loading', 'loading 0', 'live 1'])
+})

@@ -72,7 +72,8 @@ export class SharedList implements Extent {
 
   /** Makes a new snapshot. Calls the listeners if it differs. `isRequested`: shows what waits in `newer`. */
   show(view: View, isRequested = false): void {
-    const { known, own, unread, unseen, state, error } = view
+    const { known, own, unread, unseen, error } = view
+    const state = view.state === 'live' && !this.isLoaded ? 'loading' : view.state
     const { snapshot: old } = this
     const isHeld = [...this.opened].some((one) => one.isHeld)
     const all = this.isLoaded ? itemsOf(known, this) : []

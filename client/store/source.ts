@@ -180,7 +180,9 @@ export class Source {
     this.#acts.remove(idle.filter(({ isDone }) => isDone))
     Object.assign(this.#view, view)
     for (const list of this.#lists) list.show(this.#view)
-    if (this.#isFreshDue || this.#lists.some(isDue)) this.#again(againMs)
+    // A list that was opened before the stream has no page yet.
+    if (this.#lists.some(({ isLoaded }) => !isLoaded)) this.#again(0)
+    else if (this.#isFreshDue || this.#lists.some(isDue)) this.#again(againMs)
   }
 
   /** A page cannot draw each of 200 snapshots per second. */
@@ -199,9 +201,11 @@ export class Source {
     return this.#isStale || this.#acts.pending.some(({ isDone }) => isDone)
   }
 
-  /** Requests what is due after the stream has opened. */
+  /** Requests what is due if the stream is open. Without a pause, it does not wait for the end of one that has begun. */
   #again(ms: number): void {
-    this.#againTimer ??= setTimeout(() => {
+    if (ms && this.#againTimer) return
+    clearTimeout(this.#againTimer)
+    this.#againTimer = setTimeout(() => {
       this.#againTimer = undefined
       if (this.#isLive) this.load().catch((error) => this.connection.restart(error))
     }, ms)
