@@ -45,7 +45,7 @@ export type ChangesOptions = CallOptions & {
   wait?: number | undefined
 }
 
-/** A method with an `id` throws NOT_FOUND if the user has no such notification, and changes nothing the second time. */
+/** A method with an `id` throws NOT_FOUND if the user has no such notification. The same call changes nothing the second time. */
 export type Inbox = {
   /** `GET /api/notifications`: a page, newest first. A page after the last one has no items. */
   list(options?: ListOptions): Promise<NotificationPage>
@@ -88,7 +88,7 @@ export type Inbox = {
   changes(options: ChangesOptions): Promise<Changes>
   /** `GET /api/me/preferences`: what is muted. */
   preferences(options?: CallOptions): Promise<Preferences>
-  /** `PUT /api/me/preferences`: mutes what arrives from now on, or ends that. Throws CONFLICT for a mandatory category. */
+  /** `PUT /api/me/preferences`: mutes what arrives from now on, or ends that; the rest stays. Throws CONFLICT for a mandatory category. */
   setPreferences(change: PreferencesChange, options?: CallOptions): Promise<void>
   /**
    * `GET /api/notifications/stream`: live events, each event once and in order; without `since`, from now on. After a lost

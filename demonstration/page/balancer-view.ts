@@ -20,7 +20,7 @@ export function balancerView(stage: Stage, hits: Readonly<Record<Way, readonly H
       (way) => html`<figure class="picture card lane-${ways[way]}">
         <figcaption class="lane-name">${texts.balancer[way]}</figcaption>
         ${drawing(stage, way, hits?.[way] ?? [])}
-        <p class="note counted">${hits && counted(hits[way])}</p>
+        <p class="hint counted">${hits && counted(hits[way])}</p>
         <ol class="for-readers">${hits?.[way].map(({ server, isAccepted }) => html`<li>${server}: ${isAccepted ? 200 : 401}</li>`)}</ol>
       </figure>`,
     )}

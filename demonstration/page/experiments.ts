@@ -38,8 +38,8 @@ export class Bench {
   /** The act whose pictures are displayed. */
   shown = 0
 
-  predict(id: ExperimentId, cell: Cell, answer: boolean): void {
-    this.predictions = { ...this.predictions, [`${id} ${cell}`]: answer }
+  predict(name: string, answer: boolean): void {
+    this.predictions = { ...this.predictions, [name]: answer }
   }
 
   /** Begins with a fresh clock, user and state, and a sign-in in both lanes. True if it was measured. */

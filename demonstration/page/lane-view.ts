@@ -47,7 +47,7 @@ function closerView(stage: Stage, lane: Lane, exchanges: readonly Exchange[]) {
           ${messageView(stage, texts.response, exchange.response)} ${stepsView(stage, exchange)}
         </section>`
     })}
-    <p class="note">${texts.visitField}</p>
+    <p class="hint">${texts.visitField}</p>
   </details>`
 }
 
@@ -83,7 +83,7 @@ function apartView(stage: Stage, lane: Lane, exchange: Exchange) {
       <dl class="fields">
         ${parts.map(
           ({ name, value, time }) => html`<div>
-            <dt><code>${name}</code> <span class="note">${names[sameAs[name] ?? name]}</span></dt>
+            <dt><code>${name}</code> <span class="hint">${names[sameAs[name] ?? name]}</span></dt>
             <dd><code>${time === undefined ? value : `${value}: ${timeText(time, language)}`}</code></dd>
           </div>`,
         )}
@@ -110,7 +110,7 @@ export function copyView(texts: Stage['texts'], label: string, text: string) {
     text,
     html`<div class="copy">
       <button type="button" @click=${press}>${label}</button>
-      <span role="status" class="note"></span>
+      <span role="status" class="hint"></span>
       <pre class="command" tabindex="0" hidden></pre>
     </div>`,
   )

@@ -14,11 +14,11 @@ export function resultView(stage: Stage) {
     history.replaceState(null, '', fragmentOf(result.measurement))
   }
   return html`${headView(texts.places.result, texts.see.result)} ${tableView(stage)}
-    ${result.isShared ? html`<p class="note">${texts.shared}</p>` : nothing}
-    <div class="way">
+    ${result.isShared ? html`<p class="hint">${texts.shared}</p>` : nothing}
+    <div class="way buttons">
       <button type="button" class="primary" aria-disabled=${world.running !== undefined} @click=${() => void world.run('measure', act)}>${table.measure}</button>
       ${result.measurement && copyView(texts, table.share, location.href)}
-      <span role="status" class="note">${world.running ? texts.sending : nothing}</span>
+      <span role="status" class="hint">${world.running ? texts.sending : nothing}</span>
     </div>
     <ul class="advice">
       ${(['session', 'token', 'both'] as const).map((which) => html`<li class="lane-${which}">${texts.advice[which]}</li>`)}
@@ -69,7 +69,7 @@ function keysView(stage: Stage) {
       ${result.keys?.map(
         ({ event, here, there, kids }) => html`<li>
           ${keys[event]}
-          <span class="note">${actors.server} ${here} · ${actors.other} ${there} · kid ${kids.map((kid) => kid.slice(0, 6)).join(', ')}</span>
+          <span class="hint">${actors.server} ${here} · ${actors.other} ${there} · kid ${kids.map((kid) => kid.slice(0, 6)).join(', ')}</span>
         </li>`,
       )}
     </ol>

@@ -53,23 +53,15 @@ export function signatureView({ texts, isWide, check }: Stage) {
   const { text, outcome } = check
   const isBad = outcome !== undefined && statusOf(outcome) !== 200
   const name = tokenParts(text)?.claims.find((claim) => claim.name === 'preferred_username')?.value
+  const edit = ({ target }: Event) => check.edit((target as HTMLTextAreaElement).value)
   return html`<details class="fold card signature" ?open=${isWide}>
     <summary>${signature.title}</summary>
     <p>${texts.tryForge}</p>
     <label for="edited-token">${signature.label}</label>
-    <textarea
-      id="edited-token"
-      rows="4"
-      spellcheck="false"
-      autocomplete="off"
-      autocapitalize="off"
-      aria-invalid=${isBad}
-      aria-describedby="signature-outcome"
-      .value=${text}
-      @input=${({ target }: Event) => check.edit((target as HTMLTextAreaElement).value)}
-    ></textarea>
+    <textarea id="edited-token" rows="4" spellcheck="false" autocomplete="off" autocapitalize="off"
+      aria-invalid=${isBad} aria-describedby="signature-outcome" .value=${text} @input=${edit}></textarea>
     <p id="signature-outcome" role="status" class=${isBad ? 'fault' : 'done'}>${outcomeText(texts, outcome)}</p>
-    <p class="note">${signature.says}<b>${name ?? '?'}</b></p>
+    <p class="hint">${signature.says}<b>${name ?? '?'}</b></p>
     <p class="buttons">
       <button type="button" @click=${() => check.edit(withName(check.real, 'admin'))}>${signature.forge}</button>
       <button type="button" @click=${() => check.edit(check.real)}>${signature.restore}</button>

@@ -34,7 +34,7 @@ export function experimentsView(stage: Stage) {
         (id) => html`<li>
           <a class="idea card" href=${hashOf(id)}>
             <b>${texts.titles[id]}</b>
-            <span class="note">${texts.see[id]}</span>
+            <span class="hint">${texts.see[id]}</span>
           </a>
         </li>`,
       )}
@@ -47,9 +47,9 @@ export function nextView({ texts, world }: Stage, place: Place) {
   const next = places[places.indexOf(place) + 1] ?? 'start'
   const names: Readonly<Record<string, string>> = { ...texts.titles, ...texts.places }
   const act = () => world.running === undefined && go(next)
-  return html`<p class="way">
+  return html`<p class="way buttons">
     <button type="button" class="primary" id="next" aria-disabled=${world.running !== undefined} @click=${act}>${place === 'start' ? texts.start : `${texts.next}${names[next]}`}</button>
-    <span role="status" class="note">${world.running ? texts.sending : place === 'start' ? texts.ownWorld : nothing}</span>
+    <span role="status" class="hint">${world.running ? texts.sending : place === 'start' ? texts.ownWorld : nothing}</span>
   </p>`
 }
 
@@ -144,14 +144,10 @@ function predictionsView(stage: Stage, id: ExperimentId) {
   return html`<form class="predictions card" @submit=${submit}>
     <h3>${texts.predict}</h3>
     ${cellsOf[id].map((cell) => {
+      const name = `${id} ${cell}`
       const choice = (answer: boolean) => html`<label class="choice">
-        <input
-          type="radio"
-          name="${id} ${cell}"
-          required
-          .checked=${bench.predictions[`${id} ${cell}`] === answer}
-          @change=${() => bench.predict(id, cell, answer)}
-        />${answerText(stage, cell, answer)}
+        <input type="radio" name=${name} required .checked=${bench.predictions[name] === answer}
+          @change=${() => bench.predict(name, answer)} />${answerText(stage, cell, answer)}
       </label>`
       return html`<fieldset class="lane-${cell.split(' ')[0]}"><legend>${cellText(stage, cell)}</legend>${choice(true)} ${choice(false)}</fieldset>`
     })}
@@ -189,7 +185,7 @@ function resultView(stage: Stage, id: ExperimentId) {
         </li>`
       })}
     </ul>
-    ${facts.map((fact) => html`<p class="note">${fact}</p>`)}
+    ${facts.map((fact) => html`<p class="hint">${fact}</p>`)}
     <p class="finding">${texts.follows[id]}</p>
   </section>`
 }

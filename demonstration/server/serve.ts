@@ -26,7 +26,7 @@ import { Worlds } from './worlds.ts'
 type Needs = { worlds: Worlds; way: Way }
 /** `by`: only this process itself sends as anybody else than the browser. */
 type Known = { body: Body; by: Passed['by'] }
-type Place = Pick<WorldOptions, 'folder' | 'wall' | 'monotonic'>
+type Sources = Pick<WorldOptions, 'folder' | 'wall' | 'monotonic'>
 
 const targets: readonly Target[] = ['service', 'other-server', 'servers']
 const forVisit = operationFor<World>()
@@ -93,7 +93,7 @@ const routesBelow = (place: string) =>
     },
   })
 
-export async function serveDemonstration(settings: ChildSettings, sources: Place, cost?: HashCost) {
+export async function serveDemonstration(settings: ChildSettings, sources: Sources, cost?: HashCost) {
   const place = `${settings.prefix}/demonstration`
   // The service keeps its connections, and one that ends while a request is on its way would fail the request.
   const server = createServer({ keepAliveTimeout: 0 }).listen(0, '127.0.0.1')

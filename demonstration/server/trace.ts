@@ -47,12 +47,8 @@ export function noted<Result>(name: string, run: () => Result, more: Partial<Ste
     if (name === 'signatures.enqueue') nameSignature(step, steps.slice(0, place))
   }
   const result = run()
-  if (!(result instanceof Promise)) end(kindOf(result))
-  else
-    result.then(
-      (value) => end(kindOf(value)),
-      () => end('failed'),
-    )
+  if (result instanceof Promise) void result.then(kindOf, () => 'failed').then(end)
+  else end(kindOf(result))
   return result
 }
 

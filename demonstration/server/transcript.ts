@@ -61,10 +61,8 @@ function headOf(response: ServerResponse): Omit<Message, 'body'> {
  * A request as Node has read it. What is the visitor's own has `…` as its value: cookies that are not of these names, and fields with
  * credentials but for a bearer token, which the page sends itself.
  */
-export function requestOf(
-  { method, url, httpVersion, rawHeaders }: IncomingMessage,
-  names: ReadonlySet<string>,
-): Message {
+export function requestOf(request: IncomingMessage, names: ReadonlySet<string>): Message {
+  const { method, url, httpVersion, rawHeaders } = request
   const fields: [string, string][] = []
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const [name, value] = [rawHeaders[i] as string, rawHeaders[i + 1] as string]

@@ -63,12 +63,10 @@ export function preloadView(): void {
   loadView().catch(() => {})
 }
 
-/** Pixels. */
-const gap = 8
-
 /** Places a panel inside the window in a browser without CSS anchor positioning; elsewhere the styles have done it. */
 export function placeBeside(button: HTMLElement, panel: HTMLElement): void {
   if (CSS.supports('position-area: end')) return
+  const gap = 8
   const around = button.getBoundingClientRect()
   const { width, height } = panel.getBoundingClientRect()
   const isRightToLeft = getComputedStyle(button).direction === 'rtl'

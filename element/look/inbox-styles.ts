@@ -103,6 +103,7 @@ button:hover { background: var(--_hover); }
 [part~='item']:focus-visible, [part~='tab']:focus-visible { outline-offset: -2px; border-radius: 0.5em; }
 
 /* Items */
+[part~='item'], [part~='item-look'], [part~='empty'] { position: relative; }
 [part~='item'] {
   display: flex;
   gap: 0.75em;
@@ -137,7 +138,6 @@ code { padding: 0.1em 0.3em; border-radius: 0.3em; background: color-mix(in srgb
 [part~='item-code-block'] { display: block; margin-block: 0.25em; padding: 0.5em 0.75em; white-space: pre-wrap; }
 [part~='item-look'], [part~='item-icon'] { display: grid; place-items: center; border-radius: 50%; color: var(--_muted); font-weight: 600; }
 [part~='item-look'] {
-  position: relative;
   flex: none;
   inline-size: 2.25em;
   block-size: 2.25em;
@@ -202,7 +202,6 @@ img { inline-size: 100%; block-size: 100%; border-radius: 50%; object-fit: cover
   border: 2px solid var(--_border);
   border-radius: 50%;
 }
-[part~='empty'] { position: relative; }
 [part~='empty']::after {
   content: '';
   position: absolute;

@@ -190,7 +190,7 @@ export abstract class AccountSection extends PageElement {
 <button type="button" @click=${close}>${this.texts.cancel}</button></p>`
   }
 
-  /** Asks before an act that cannot be undone. Throws Cancelled unless the user agrees. The button that cancels is first, and so has the focus. */
+  /** Asks before what cannot be undone. Throws Cancelled unless the user agrees. The button that cancels is first, and so has the focus. */
   protected async ask({ title, text, action }: { title: string; text: string; action: string }): Promise<void> {
     const dialog = document.createElement('dialog')
     dialog.setAttribute('role', 'alertdialog')

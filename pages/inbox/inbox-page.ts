@@ -1,4 +1,4 @@
-// The script of the inbox page: categories and theme for <carillon-inbox>, which does everything else, and the first steps of a new service.
+// The script of the inbox page: categories and theme for <carillon-inbox>, which does the rest, and the first steps of a new service.
 import type { CarillonInbox } from 'carillon-inbox'
 import { send } from '../account/requests.ts'
 import { addCopyButtons } from '../docs/copy-buttons.ts'

@@ -1,5 +1,5 @@
-// How an entry of the audit log becomes a line of the service's log: of a change after its commit; refusals (sign-in-log.ts) write their own.
-// An import changes tens of thousands of users at once, each with an entry: the log gets its first lines, and then one a second with their count.
+// How an entry of the audit log becomes a line of the service's log, after its commit. Refusals (sign-in-log.ts) write their own lines.
+// An import has tens of thousands of entries at once: the log gets its first lines, and then one a second with their count.
 import type { Log } from '../basics/log.ts'
 import { LogWindow } from '../basics/log-window.ts'
 import type { AuditEntry } from '../store/events.ts'

@@ -49,8 +49,7 @@ export function auditEntry(source: Source, { event, at, ...facts }: Facts): Audi
   return { id: newOrderedId(at), at, event, userId, ...named, ...from, detail, count: 1 }
 }
 
-// A device in the words of its user, such as "Firefox on Linux", from the User-Agent field. A client can send any text there, so the label is
-// made of our own words, or of one short product name, and decides nothing by itself.
+// A device, such as "Firefox on Linux", for display alone. A User-Agent can be any text: the label has our words or one short product name.
 
 /** The first that matches: browsers also name the browsers that they are built on. */
 const browsers: readonly [name: string, shape: RegExp][] = [

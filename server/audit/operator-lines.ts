@@ -20,9 +20,11 @@ type Dependencies = {
 }
 
 export function writeOperatorLines({ store, lines, now, note }: Dependencies): void {
-  /** The entries that are written, by id, with their time; and those from before the start. */
+  /** The entries that are written, by id, with their time; and those from before the start, which need no lines. */
   const written = new Map<string, number>()
   let isStart = true
+  /** Where the next read begins, which can be late: the reads pause, and the store can fail. */
+  let from = now() - notedWithinMs
 
   /** The entries in the order of their ids. An import has more than one page. */
   async function unwritten(since: number): Promise<AuditEntry[]> {
@@ -38,15 +40,15 @@ export function writeOperatorLines({ store, lines, now, note }: Dependencies): v
   }
 
   async function read(): Promise<void> {
-    const since = now() - (isStart ? notedWithinMs : lateMs)
-    for (const entry of await unwritten(since)) {
-      // What happened before the start needs no lines.
+    const next = now() - lateMs
+    for (const entry of await unwritten(Math.min(from, next))) {
       if (!isStart) lines.write(entry)
       void note(entry)
       written.set(entry.id, entry.at)
     }
     isStart = false
-    for (const [id, at] of written) if (at < since) written.delete(id)
+    from = next
+    for (const [id, at] of written) if (at < from) written.delete(id)
   }
 
   // The table has the entries if it cannot be read now.

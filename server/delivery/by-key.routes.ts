@@ -43,14 +43,9 @@ export const resolve = operationFor<Sender>()({
   handle: ({ byKey }: Needs, request, reply) => sendChange(byKey, { request, reply }, 'resolve'),
 })
 
-async function sendChange(
-  byKey: ByKey,
-  { request, reply }: Exchange<Sender>,
-  kind: KeyChange['kind'],
-  given: string | null = null,
-) {
+async function sendChange(byKey: ByKey, { request, reply }: Exchange<Sender>, kind: Change['kind'], given?: string) {
   const { id: producerId, application } = await request.caller.checkAgain()
-  const change = { kind, given, producerId, application, key: request.params.key }
+  const change = { kind, given: given ?? null, producerId, application, key: request.params.key }
   const { inboxes, isDone } = await changeByKey(byKey, change)
   return sendData(reply.code(isDone ? 200 : 202), { inboxes })
 }

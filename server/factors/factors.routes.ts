@@ -1,4 +1,4 @@
-// The second factors of a user: list, add and confirm an authenticator app, remove, and new recovery codes. Passkeys are added in passkeys/.
+// The second factors of a user: list, add and confirm an app, remove, and new recovery codes. Passkeys are added in passkeys/.
 import { auditEntry, sourceOf } from '../audit/entry.ts'
 import { iso } from '../basics/clock.ts'
 import { CarillonError, conflict, wrongSecondFactor } from '../basics/errors.ts'

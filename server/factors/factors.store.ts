@@ -252,7 +252,7 @@ export type SealedFactor = { userId: string; id: string; sealedSecret: string }
 type FactorsSealedOtherwise = { prefix: string; after: { userId: string; id: string }; limit: number }
 type ResealFactors = { factors: readonly { userId: string; id: string; from: string; to: string }[] } & Audited
 
-/** Lists factors whose sealed secret does not begin with `prefix`, by user and id, at most `limit`, after `after`. Reads the whole table. */
+/** Lists at most `limit` factors whose sealed secret does not begin with `prefix`, by user and id, after `after`. Reads the whole table. */
 export function* factorsSealedOtherwise({ prefix, after, limit }: FactorsSealedOtherwise): Read<SealedFactor[]> {
   return yield* all<SealedFactor>`
     select user_id as "userId", id, sealed_secret as "sealedSecret" from factor

@@ -40,7 +40,7 @@ export const inbox = guard('user', ['UNAUTHORIZED'], async (proofs: Proofs, requ
 export const user = guard('user', ['UNAUTHORIZED', 'FORBIDDEN'], async (proofs: Proofs, request) =>
   present(await admitUnscoped(proofs, request)),
 )
-/** A signed-in user, as `user`, if the sign-in, or its last confirmation, is not older than ten minutes: for what decides who can sign in. */
+/** As `user`, if the sign-in, or its last confirmation, is not older than ten minutes: for what decides who can sign in. */
 export const fresh = guard(
   'user',
   [...user.refusals, 'FRESH_SIGN_IN_REQUIRED'],

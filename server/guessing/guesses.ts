@@ -38,7 +38,7 @@ const widerBy = 4
 
 /**
  * The limits of a user and of an e-mail address: at most three mails at once and then one an hour, and at most ten in 24 hours, from
- * all clients together. One client (IPv6 by /48) causes less than that for a user, so that the mails of a stranger leave some for the owner.
+ * all clients together. One client (IPv6 by /48) causes less than that for a user, so that mails of a stranger leave some for the owner.
  */
 const [hour, day] = [3_600_000, keptMs]
 const mailLimits = [
@@ -211,14 +211,14 @@ function tooMany(problem: string, waitMs: number, more = ''): CarillonError {
   return new CarillonError('TOO_MANY_REQUESTS', problem, { remedy: `Try again in ${retryAfter} s.${more}`, retryAfter })
 }
 
-// How many entries of the audit log can a signed-in user cause (SECURITY.md, L1)? A change is counted in the store before it is made, so that
-// all nodes share the count, and taken back if it had no effect.
+// How many entries of the audit log can a signed-in user cause (SECURITY.md, L1)? A change is counted in the store before it is made, so
+// that all nodes share the count, and taken back if it had no effect.
 
 const changeLimit = { intervalMs: 60_000, burst: 60 }
 
 /**
- * Each kind has a count of its own: a thief with a stolen sign-in must not use up what its owner needs to end it. Sign-ins and their ends are not
- * limited here, because a sign-in costs a proof; nor is the linking of an account at a provider, which must be unlinked before the next.
+ * Each kind has a count of its own: a thief with a stolen sign-in must not use up what its owner needs to end it. Sign-ins and sign-outs
+ * are not limited here, because a sign-in costs a proof; nor is the link to a provider, which must be unlinked before the next.
  */
 const limited: Readonly<Partial<Record<EventName, 'changes' | 'defences' | 'ends'>>> = {
   'user-changed': 'changes',

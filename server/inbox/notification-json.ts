@@ -46,12 +46,7 @@ export function contentOf(given: Given): Content {
   const shown = { ...given, title: fallbackOf(title), body: body && fallbackOf(body) }
   const columns = Object.fromEntries(jsonColumns.map((name) => [name, textOf(shown[name])])) as JsonTexts
   const expires_at = expiresAt == null ? null : iso(Date.parse(expiresAt))
-  return {
-    ...columns,
-    title: JSON.stringify(shown.title).slice(1, -1),
-    look: lookOf(given, expires_at),
-    expires_at,
-  }
+  return { ...columns, title: JSON.stringify(shown.title).slice(1, -1), look: lookOf(given, expires_at), expires_at }
 }
 
 /** What `contentOf` made the columns of. */
@@ -62,14 +57,9 @@ export function givenOf({ title, body, url, data, look }: Content): Given {
     const given = tags.flatMap(([tag, one]) => (one[member] === undefined ? [] : [[tag, one[member]]]))
     return given.length > 0 ? Object.fromEntries(given) : undefined
   }
-  const [plainTitle, plainBody, ...others] = [`"${title}"`, body, url, data].map((json) => json && JSON.parse(json))
-  return {
-    title: inLanguages('title') ?? plainTitle,
-    body: inLanguages('body') ?? plainBody,
-    url: others[0],
-    data: others[1],
-    ...shown,
-  }
+  const parsed = (json: string | null) => json && JSON.parse(json)
+  const inAll = { title: inLanguages('title') ?? parsed(`"${title}"`), body: inLanguages('body') ?? parsed(body) }
+  return { ...inAll, url: parsed(url), data: parsed(data), ...shown }
 }
 
 function textOf(value: unknown): string | null {

@@ -56,7 +56,7 @@ export class ForgottenPasswords {
     this.#options = options
   }
 
-  /** `acceptLanguage`: the header field of the request. Returns at once. If too many requests wait, it is dropped, whichever user it is about, and the log says so. */
+  /** Returns at once. If too many requests wait, it is dropped, whichever user it is about, and the log says so. */
   request(forgotten: Forgotten, source: RequestSource, acceptLanguage?: string): void {
     if (this.#waiting.length < maxWaiting) this.#waiting.push({ forgotten, source, acceptLanguage })
     else this.#drop(1)

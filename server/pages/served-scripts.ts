@@ -5,7 +5,7 @@ import { CarillonError, noSuchRoute } from '../basics/errors.ts'
 import type { EncodedFile, Encoding } from '../http/response/send.ts'
 
 type Built = {
-  /** By the name of an entry: the names with hashes of itself and of the chunks that it loads on demand. */
+  /** By the name of an entry: the names with hashes, its own first, of what it may load. */
   manifest: Readonly<Record<string, readonly string[]>>
   files: ReadonlyMap<string, readonly EncodedFile[]>
   /** Maps the name of a script to the names of those that it imports at once. */

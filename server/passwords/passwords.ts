@@ -114,8 +114,8 @@ export class HashQueue {
   }
 
   /**
-   * A full queue throws UNAVAILABLE for the oldest attempt of the largest group, and for one of a known device last. A quarter of the places
-   * is for known devices alone. Throws UNAVAILABLE after `maxWaitMs`, too, and TIMEOUT if `signal` aborts before `work` begins.
+   * A full queue throws UNAVAILABLE for the oldest attempt of the largest group, and for one of a known device last. A quarter of the
+   * places is for known devices alone. Throws UNAVAILABLE after `maxWaitMs`, too, and TIMEOUT if `signal` aborts before `work` begins.
    */
   async run<Result>(attempt: Attempt, work: () => Promise<Result>): Promise<Result> {
     if (attempt.signal?.aborted) throw clientLeft()

@@ -1,4 +1,4 @@
-// What users have muted, and the categories that producers declared. A delivery reads both by itself (delivery/muted.ts).
+// What users have muted, and the categories that producers declared. A delivery reads both by itself (delivery/delivery.store.ts).
 import {
   all,
   get,

@@ -1,4 +1,4 @@
-// The caller's own sign-in: whether it is recent enough for a change, its form for a change that spares it, and its new cookie.
+// The caller's own sign-in: is it recent enough for a change, how does a change name it to spare it, and its new cookie.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { CarillonError } from '../basics/errors.ts'
 import type { Subject } from '../http/operation.ts'
@@ -29,7 +29,7 @@ export function ownSignIn(caller: Subject): Excepted & { exceptSignInId: string 
 type Renewal = { sessions: Pick<Sessions, 'renew'>; site: Pick<Site, 'cookie'>; users: { now: () => number } }
 type Exchange = { request: { caller: Subject; raw: FastifyRequest['raw'] }; reply: FastifyReply }
 
-/** Gives the caller's session a new secret and sets its cookie (decision 0063). Null if the caller has a token, or the session has ended. */
+/** Gives the caller's session a new secret and cookie (decision 0063). Null if the caller has a token, or the session has ended. */
 export async function renewOwnCookie(
   { sessions, site: { cookie }, users }: Renewal,
   { request: { caller, raw }, reply }: Exchange,

@@ -71,7 +71,7 @@ function display({ signInLifetimes }: Needs, signIn: stored.ListedSignIn, ownSig
 export const end = forUser({
   summary: 'End one sign-in of the user, with its tokens and streams; without a recent sign-in, only a newer one',
   refusals: ['NOT_FOUND', 'FRESH_SIGN_IN_REQUIRED', 'TOO_MANY_REQUESTS'],
-  /** A stolen sign-in must not end its owner's, which began before it (S18). The id has the time of the sign-in, whether there is one or not. */
+  /** A stolen sign-in must not end its owner's, which began before it (S18). An id has the time, also if there is no such sign-in. */
   async handle(dependencies: Needs, request, reply) {
     const { caller } = request
     const signInId = request.params.id.toLowerCase()

@@ -1,4 +1,4 @@
-// The shapes of a sign-in and of access tokens: what every way to sign in takes and returns, the list of the user's sign-ins, and the public keys.
+// The shapes of a sign-in and of access tokens: what every way to sign in takes and returns, the list of sign-ins, and the public keys.
 import { maxDeviceTokenLength } from '../guessing/device-tokens.ts'
 import * as t from '../http/openapi/schema.ts'
 import { maxTokenLifeSeconds } from '../tokens/read-token.ts'

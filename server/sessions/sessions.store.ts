@@ -1,5 +1,4 @@
-// Adds, finds, renews, touches and ends sessions, and keeps the devices that a user has signed in from, by label and network. Each engine finds
-// a session with the version of its user's inbox, in one statement of its own, because every request with a cookie does.
+// Sessions, and the known devices of users. Each request with a cookie finds its session and the inbox version in one statement.
 import type { Audited } from '../store/events.ts'
 import {
   all,

@@ -131,7 +131,7 @@ async function failedPage(dependencies: Needs, error: CarillonError, { request, 
   return writePage(reply, await pageFor(dependencies, request, { wanted, username, step, error }))
 }
 
-/** Of a body that may not have passed its check, and is undefined if the refusal came before it was read, such as that of another site's form. */
+/** The texts of a body that may not have passed its check; the body is undefined if the refusal came before it was read. */
 function textsIn(body: unknown): SignInForm {
   return Object.fromEntries(Object.entries(body ?? {}).filter(([, value]) => typeof value === 'string'))
 }

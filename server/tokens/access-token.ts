@@ -88,8 +88,8 @@ export class AccessTokens {
   }
 
   /**
-   * The token's user, or null if the token is neither ours nor of a configured issuer, has expired or is revoked. Reads the store only for a
-   * foreign token that is not cached, and for an unknown key. Throws UNAVAILABLE if the keys of its issuer cannot be read.
+   * The token's user, or null if the token is neither ours nor of a configured issuer, has expired or is revoked. Reads the store only for
+   * a foreign token that is not cached, and for an unknown key. Throws UNAVAILABLE if the keys of its issuer cannot be read.
    */
   async verify(token: string): Promise<TokenSubject | null> {
     const { foreign } = this.#options
@@ -132,7 +132,7 @@ export class AccessTokens {
     return this.#sign(await this.#renewable(subject, user), this.#endOf(subject))
   }
 
-  /** A token of the same sign-in after another proof: `auth_time` is now. That of a session ends with the presented one. Throws as `renew`. */
+  /** A token of the same sign-in after another proof: `auth_time` is now. A session's ends with the presented one. Throws as `renew`. */
   async confirm(subject: TokenSubject, user: Current): Promise<IssuedToken> {
     const renewable = await this.#renewable(subject, user)
     const endsAt = subject.isOfSession ? subject.expiresAt : this.#endOf(subject)

@@ -61,7 +61,7 @@ export class TokenRevocations {
     this.#listeners.add(listener)
   }
 
-  /** A token is compared by its generation, not by time; an issued token by its issued generation too. A sign-out revokes by the id of the sign-in. The excepted sign-in passes with any generation. */
+  /** By the id of the sign-in, and by generations, not by time. The excepted sign-in passes with any generation. */
   isRevoked({ userId, signInId, generation, issuedGeneration }: SignIn): boolean {
     if (this.#revocations.size === 0) return false
     if (this.#revocations.has(keyOf(userId, signInId))) return true

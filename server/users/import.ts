@@ -146,7 +146,7 @@ async function putProfiles(
   return imported
 }
 
-/** The entry for `putUsers`, which turns it into one of a change if the user exists. It then says what changed, for the notice of a new address. */
+/** With an entry that `putUsers` turns into one of a change if the user exists: it says what changed, for the notice of a new address. */
 async function newUserOf(dependencies: UserDependencies, { externalId: id, profile }: CheckedEntry, at: number) {
   const { source = serviceSource } = dependencies
   const externalId = id ?? ''

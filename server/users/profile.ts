@@ -67,7 +67,7 @@ function readLocale(tag: string): Read {
   }
 }
 
-/** Each text is a string, or an object with a text for each language: a fault for each language tag that is none, or is not in its canonical form. */
+/** Each text is a string, or an object with one for each language: a fault for each tag that is none, or is not in its canonical form. */
 export function languageFaults(texts: Readonly<Record<string, string | object | null | undefined>>): Fault[] {
   const tags = Object.entries(texts).flatMap(([field, text]) =>
     typeof text === 'string' ? [] : Object.keys(text ?? {}).map((tag) => ({ tag, field: `${field}.${tag}` })),
@@ -85,7 +85,7 @@ function readEmail(text: string): Read {
   return { reason: 'must be an e-mail address such as ann@example.org, without a name or a comment' }
 }
 
-/** Neither an invisible character nor, because RFC 5321's quoted names and literals are left out, a special one of RFC 5322 (section 3.2.3). */
+/** No invisible character, and no special one of RFC 5322 (section 3.2.3): quoted names and literals of RFC 5321 are left out. */
 const part = String.raw`[^\s@\p{Cc}\p{Cs}\p{Default_Ignorable_Code_Point}()<>\[\]:;,\\"]+`
 const address = new RegExp(`^${part}@${part}$`, 'u')
 

@@ -26,7 +26,7 @@ export type User = {
   credentialGeneration: number
   /** The application that the user belongs to; '' for a user of none. It never changes. */
   application: string
-  /** The id that the user has in the application, compared byte by byte. Unique for its application and issuer; null for a user without one. */
+  /** The id of the user in the application, compared byte by byte. Unique for its application and issuer; null for a user without one. */
   externalId: string | null
   /** The issuer of foreign tokens that the external id belongs to; '' for a plain id. */
   issuer: string
@@ -254,7 +254,7 @@ function splitNamespace(namespace: string): { application: string; issuer: strin
 }
 export type Namespace = { application?: string | undefined; issuer?: string | undefined }
 
-/** The columns of a notification's key: that of a delivery of an application is another than the same key of another application, or of none. */
+/** The columns of a notification's key: the same key of another application, or of none, is another one. */
 export function keyColumns({ application = '', key }: { application?: string | undefined; key: string | null }) {
   return { key, application: key === null ? '' : application }
 }

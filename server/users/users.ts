@@ -183,7 +183,7 @@ export async function setPassword(
   await storePassword(dependencies, user, await dependencies.passwords.hash(password))
 }
 
-/** Sets the password that the user chose: the caller's own sign-in stays. Throws INVALID_REQUEST, or UNAUTHORIZED if that sign-in has ended since. */
+/** Sets the password that the user chose: the caller's sign-in stays. Throws INVALID_REQUEST, or UNAUTHORIZED if that has ended since. */
 export async function changePassword(
   dependencies: UserDependencies,
   wanted: { id: string; username: string; newPassword: string } & Excepted,

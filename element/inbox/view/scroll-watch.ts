@@ -10,7 +10,7 @@ export class ScrollWatch {
   readonly #on: { top(): void; end(): void }
   #list: Element | null | undefined
   #atTop: IntersectionObserver | undefined
-  #atEnd: IntersectionObserver | undefined
+  #atEnd: IntersectionObserver[] = []
   #timer: ReturnType<typeof setTimeout> | undefined
 
   constructor(on: { top(): void; end(): void }) {
@@ -33,28 +33,30 @@ export class ScrollWatch {
       this.#on.top()
     })
     this.#atTop.observe(top)
-    const onEnd: IntersectionObserverCallback = (entries) => {
+    const reporting = new Set<IntersectionObserver>()
+    const onEnd: IntersectionObserverCallback = (entries, observer) => {
+      reporting[entries.at(-1)?.isIntersecting ? 'add' : 'delete'](observer)
       clearTimeout(this.#timer)
       // A moment later, so that a pointer on its way to the button "Load more" finds it.
-      if (entries.at(-1)?.isIntersecting) this.#timer = setTimeout(this.#on.end, 150)
+      if (reporting.size > 0) this.#timer = setTimeout(this.#on.end, 150)
     }
-    // The margin of the window, and that of the list; a browser that lacks the second reports the end when it is in view.
-    this.#atEnd = new IntersectionObserver(onEnd, { rootMargin: near, scrollMargin: near })
+    // One for the window, and one for the list: Chromium adds up both margins. A browser without the second reports the end in view.
+    this.#atEnd = [{ rootMargin: near }, { scrollMargin: near }].map((one) => new IntersectionObserver(onEnd, one))
     this.again()
   }
 
   /** Reports the end again if it is still in view. */
   again(): void {
     const end = this.#list?.lastElementChild
-    if (!end) return
-    this.#atEnd?.unobserve(end)
-    this.#atEnd?.observe(end)
+    for (const observer of this.#atEnd) {
+      observer.disconnect()
+      if (end) observer.observe(end)
+    }
   }
 
   disconnect(): void {
     clearTimeout(this.#timer)
-    this.#atTop?.disconnect()
-    this.#atEnd?.disconnect()
+    for (const observer of [this.#atTop, ...this.#atEnd]) observer?.disconnect()
     this.#list = undefined
     this.isScrolled = false
   }

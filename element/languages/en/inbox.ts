@@ -1,6 +1,6 @@
 // The texts of both elements, in English. The other languages have its type. A page can replace each of them by the property `strings`.
 
-/** A text in the plural forms of a language (Unicode CLDR: Arabic has six); `other` is for every form that is not here. `#` is the number. */
+/** A text in the plural forms of a language (Unicode CLDR: Arabic has six); `other` is for all that are not here. `#` is the number. */
 export type Forms = { readonly other: string } & { readonly [form in Intl.LDMLPluralRule]?: string }
 /** `format` writes the number; default: in the digits of the locale. */
 export type Plurals = (forms: Forms, format?: (count: number) => string) => (count: number) => string

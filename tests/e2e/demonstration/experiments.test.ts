@@ -126,7 +126,7 @@ test('keys: a second key overlaps, a dropped one ends its tokens, and alg: none 
   const { page } = walk
   await page.getByText('And if a key is stolen?').click()
   await page.getByRole('button', { name: 'Show me' }).click()
-  const lines = page.locator('.fold ol .note')
+  const lines = page.locator('.fold ol .hint')
   await lines.nth(5).waitFor({ timeout: 60_000 })
   const statuses = (await lines.allTextContents()).map((text) =>
     text

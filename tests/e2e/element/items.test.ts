@@ -310,3 +310,33 @@ test('on a phone, "Mark all as read" is beside the title in every language', asy
     await page.close()
   }
 })
+
+test('a page places what it adds to an item, such as a bar at its edge, by the part of the item', async () => {
+  const { page, item } = await opened({ state: 'one' })
+  const heights = await item(first).evaluate((one) => {
+    const sheet = new CSSStyleSheet()
+    sheet.replaceSync("carillon-inbox::part(item)::before { content: ''; position: absolute; inset-block: 0 }")
+    document.adoptedStyleSheets.push(sheet)
+    return [Math.round(Number.parseFloat(getComputedStyle(one, '::before').height)), one.clientHeight]
+  })
+  assert.equal(heights[0], heights[1])
+  await page.close()
+})
+
+test('a list in a page asks for more when its end is 400 px below the window, and not before', async () => {
+  const { page, inbox } = await opened({ state: 'thousands' })
+  const articles = inbox.locator('article')
+  await articles.first().waitFor()
+  /** Scrolls until the end of the list is that far below the window. */
+  const scrollTo = (distance: number) =>
+    inbox.evaluate((one, below) => {
+      const end = one.shadowRoot?.querySelector('[part=scroll]')?.lastElementChild?.getBoundingClientRect().top ?? 0
+      scrollBy(0, end - innerHeight - below)
+    }, distance)
+  await scrollTo(420)
+  await page.waitForTimeout(400)
+  assert.equal(await articles.count(), 20)
+  await scrollTo(380)
+  await becomes(() => articles.count().then(String), '40')
+  await page.close()
+})
