@@ -26,10 +26,10 @@ test('an entry of a command has its line and its notice, also if the store can b
   let now = Date.UTC(2026, 0, 1)
   const lines = new AuditLines({ info() {}, warn() {}, error() {} } as never)
   const written: string[] = []
-  t.mock.method(lines, 'write', (entry: AuditEntry) => written.push(entry.id))
+  t.mock.method(lines, 'write', ({ id }: AuditEntry) => written.push(id))
   const { promise: started, resolve: start } = Promise.withResolvers<void>()
   const { promise: noted, resolve: finish } = Promise.withResolvers<AuditEntry>()
-  const note = async (entry: AuditEntry) => finish(entry)
+  const note = async (noticed: AuditEntry) => finish(noticed)
   let restore = replaceOperation(store, listAudit, async (_, run) => {
     const found = await run()
     start()
