@@ -32,10 +32,10 @@ export const sentences: typeof english = {
     stolen: 'Wer einen Nachweis hat, ist Sie, bis er endet. Also: Wer kann ihn beenden, und wie schnell?',
     signOut: 'Eine Sitzung endet sofort und überall, ein Token nur, wo die Liste ist, sonst durch Ablauf.',
     form: 'SameSite hält Cookies aus solchen Formularen; der Server prüft auch die Herkunft. Ein Token kommt nie von selbst.',
-    script: 'Lieber ein HttpOnly-Cookie: Ein Token muss die Seite halten, und ein fremdes Skript sieht es.',
+    script: 'Kein Skript kann ein HttpOnly-Cookie lesen; ein Token hat die Seite, also kann ein Skript es nehmen.',
     time: 'Eine Sitzung hält 7 Tage nach jeder Nutzung, höchstens 30; ein Token erneuert man 12 Stunden lang.',
-    outage: 'Muss die Prüfung den Ausfall überstehen, nehmen Sie ein Token; 503 heißt: Das Cookie kann gültig sein.',
-    balancer: 'Speicher ist nicht geteilt, die Datenbank schon, mit Nachschlagen; ein Schlüssel braucht keins.',
+    outage: 'Ein Token lässt sich ohne Datenbank prüfen; 503 ist keine Ablehnung: Das Cookie kann noch gültig sein.',
+    balancer: 'Speicher hat jeder für sich; eine Datenbank teilen alle, mit Nachschlagen; ein Schlüssel braucht keins.',
   },
   also: {
     audit: 'Eine Zeile im Protokoll, das festhält, was mit Ihrem Konto geschah.',

@@ -33,10 +33,10 @@ export const sentences = {
     stolen: 'Whoever holds a proof is you until it ends. So ask: who can end it, and how soon?',
     signOut: 'A session ends at once, everywhere; a token where the list is, and elsewhere when it expires.',
     form: 'SameSite keeps a cookie out of such forms; the server checks the origin too. A token is never added by itself.',
-    script: 'Prefer an HttpOnly cookie: a page has to hold its token, and a foreign script sees it pass.',
+    script: 'No script can read an HttpOnly cookie; a page has to hold its token, so a script can take it.',
     time: 'A session lasts for 7 days after each use, 30 in all; a token is short, and renewed for 12 hours.',
-    outage: 'If the check must survive the database, take a token; 503 is not 401: the cookie may be valid.',
-    balancer: 'Memory is not shared; a database is, for a look-up each time; a public key needs neither.',
+    outage: 'A token can be checked without the database; 503 is no refusal: the cookie may still be valid.',
+    balancer: 'Each server has its own memory; a database is shared, with a look-up each time; a key needs none.',
   },
   /** What a sign-in stores for other reasons. */
   also: {

@@ -32,10 +32,10 @@ export const sentences: typeof english = {
     stolen: 'Qui tient la preuve est vous jusqu’à sa fin. Demandez donc : qui peut y mettre fin, et quand ?',
     signOut: 'Une session finit aussitôt, partout ; un jeton là où est la liste, et ailleurs quand il expire.',
     form: 'SameSite retient le cookie ; le serveur contrôle aussi l’origine. Aucun navigateur n’ajoute un jeton de lui-même.',
-    script: 'Préférez un cookie HttpOnly : une page doit tenir son jeton, et un script étranger le voit passer.',
+    script: 'Aucun script ne lit un cookie HttpOnly ; une page détient son jeton, un script peut donc le prendre.',
     time: 'Une session dure 7 jours après chaque usage, 30 au plus ; un jeton est court, et renouvelé 12 heures.',
-    outage: 'Si la vérification doit survivre à la base, prenez un jeton ; 503 dit que le cookie est peut-être valide.',
-    balancer: 'La mémoire n’est pas partagée ; une base l’est, à une recherche par requête ; une clé publique suffit.',
+    outage: 'Un jeton se vérifie sans la base ; 503 n’est pas un refus : le cookie est peut-être encore valide.',
+    balancer: 'Chaque serveur a sa mémoire ; une base est partagée, à une recherche par requête ; une clé suffit.',
   },
   also: {
     audit: 'Une ligne du journal, qui retient ce qui est arrivé à votre compte.',
