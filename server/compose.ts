@@ -25,7 +25,7 @@ import { apiOf, type Parts, routesWith } from './routes.ts'
 import { firstStart } from './start/first-start.ts'
 import { composeNotices } from './start/notices.ts'
 import { breachesOf, linkSettings, mailerOf } from './start/password-settings.ts'
-import { composeProofs } from './start/proofs.ts'
+import { composeProofs, type Observed } from './start/proofs.ts'
 import { sealingSecrets, secretsIn } from './start/sealing-secret.ts'
 import { type Cookies, pageSettings, siteOf } from './start/site.ts'
 import { removeEnded, Upkeep } from './start/upkeep.ts'
@@ -52,8 +52,6 @@ type OwnParts = {
   /** How many verified tokens are remembered. */
   cachedTokens: number
 }
-/** Returns the same part, whose calls are noted. */
-type Observed = <Part extends object>(name: string, part: Part) => Part
 const unobserved: Observed = (_, part) => part
 
 export type Composition = Awaited<ReturnType<typeof compose>>

@@ -13,12 +13,15 @@ import { TokenRevocations } from '../tokens/revocations.ts'
 import { isSignedByUs, SignatureChecks } from '../tokens/signature-checks.ts'
 import { SigningKeys } from '../tokens/signing-keys.ts'
 
+/** Returns the same part, whose calls a world of the demonstration notes. */
+export type Observed = <Part extends object>(name: string, part: Part) => Part
+
 type Parts = {
   log: Log
   clock: Clock
   url: () => string
   sealing: Sealing
-  observed: <Part extends object>(name: string, part: Part) => Part
+  observed: Observed
   /** How many verified tokens are remembered. */
   maxCached: number | undefined
 }

@@ -120,13 +120,6 @@ function envelope(name: string, own: Parameters<typeof t.object>[0]): t.Schema {
   return t.component(`${name}Error`, { success: t.constant(false), error })
 }
 
-const errorOf = Object.fromEntries(
-  Object.entries(statusOf).map(([code, status]) => [
-    code,
-    envelope(nameOf(code), { code: t.constant(code), status: t.constant(status), ...fieldsOf[code as ErrorCode] }),
-  ]),
-) as Record<ErrorCode, t.Schema>
-
 /** Refusals by the request checks, before the route decides anything, and failures of the service. */
 const codesOfAnyRoute = [
   'INTERNAL',
@@ -141,6 +134,13 @@ const errorOfAnyRoute = envelope('General', { code: t.oneOf(codesOfAnyRoute), st
 
 /** Describes operations, and collects the components that they name: each once, with a reference to it wherever a schema contains it. */
 class Description {
+  // Made with the document, not at each start.
+  readonly #errorOf = Object.fromEntries(
+    Object.entries(statusOf).map(([code, status]) => [
+      code,
+      envelope(nameOf(code), { code: t.constant(code), status: t.constant(status), ...fieldsOf[code as ErrorCode] }),
+    ]),
+  ) as Record<ErrorCode, t.Schema>
   readonly #named = new Map<string, { schema: t.Schema; published: t.Schema }>()
 
   /** By name, so that a new route does not reorder the others. */
@@ -202,7 +202,7 @@ class Description {
   }
 
   #refusal(codes: readonly ErrorCode[]): Response {
-    const schemas = codes.map((code) => this.#publish(errorOf[code]))
+    const schemas = codes.map((code) => this.#publish(this.#errorOf[code]))
     const schema = schemas.length > 1 ? { anyOf: schemas } : (schemas[0] as t.Schema)
     return { description: codes.join(' or '), content: { [json]: { schema } } }
   }
