@@ -39,7 +39,7 @@ export class Tokens {
     this.#timeoutMs = timeoutMs
   }
 
-  /** For the next request. A renewal that fails returns the token that it should replace. Throws UNAUTHORIZED if there is none. */
+  /** Returns the token for the next request: if its renewal fails, the one that it has. Throws UNAUTHORIZED if there is none. */
   async get(): Promise<string> {
     const now = performance.now()
     if (this.#pending && now < this.#pendingUntil) return this.#pending

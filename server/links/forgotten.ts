@@ -48,7 +48,7 @@ export class ForgottenPasswords {
   readonly #options: ForgottenOptions
   readonly #waiting: Request[] = []
   readonly #running = new Set<Promise<void>>()
-  /** Of this second, and why the last one failed. While the store fails, clients must not fill the log. */
+  /** What was dropped and what failed in this second, and why the last one failed: one line a second, so that clients cannot fill the log. */
   #counts = { dropped: 0, failed: 0, reason: '' }
   readonly #second = new LogWindow(logEveryMs, () => this.#writeCounts())
 

@@ -30,7 +30,7 @@ export async function userOfAccount({ store, users }: Needs, { provider, identit
   return store.write(stored.addProviderUser, { issuer, subject, newId: id, ...profile, at, audit })
 }
 
-/** The same for an unknown and for a disabled user. */
+/** An unknown user and a disabled one get the same response. */
 export function noActiveUser({ setting }: Provider): CarillonError {
   return new CarillonError('FORBIDDEN', `Your account at ${setting.displayName} belongs to no active user here`, {
     remedy: 'Sign in in another way, and link the account then; or ask the operator.',

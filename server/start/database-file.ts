@@ -7,7 +7,7 @@ import { CarillonError } from '../basics/errors.ts'
 import type { Database } from '../config/database-url.ts'
 import { secretFileOf } from './sealing-secret.ts'
 
-/** For commands that may create the database. Throws UNAVAILABLE if it is lost, but a file that belongs to it is there. */
+/** Commands that may create the database call it. Throws UNAVAILABLE if it is lost, but a file that belongs to it is there. */
 export function refuseLostDatabase(database: Database): void {
   if (database.engine !== 'sqlite') return
   const { path } = database

@@ -12,7 +12,7 @@ export const refusedWriteState = 'CA001'
 
 /** `source` names the rows that fill a database, `run` the one call that writes them, `call` the command. */
 export type Filling = { source: string; run: string; call: string }
-/** Of the name of the entry. No program knows such a migration, so none uses a database that is not filled completely. */
+/** The name of the entry begins with it: a migration that no program knows, so none uses a database that is not filled completely. */
 export const fillingPrefix = 'filling '
 
 export function entryOf(filling: Filling): string {
