@@ -45,9 +45,12 @@ export class Clock {
   }
 }
 
-/** Times as they are sent and stored: ISO 8601 in UTC with milliseconds. `at` in milliseconds since 1970. */
+let lastTime = { at: Number.NaN, text: '' }
+
+/** Times as they are sent and stored: ISO 8601 in UTC with milliseconds. `at` in milliseconds since 1970. Many deliveries have the same time. */
 export function iso(at: number): string {
-  return new Date(at).toISOString()
+  if (at !== lastTime.at) lastTime = { at, text: new Date(at).toISOString() }
+  return lastTime.text
 }
 
 /** In milliseconds; NaN for text that is no time, and after the year 9999, because `iso` would sort below every other time. */

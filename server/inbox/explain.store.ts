@@ -1,7 +1,6 @@
 // What the rows say of one notification, for `carillon explain`.
 import { get, Part, type Read, userKey } from '../store/statements.ts'
 import type { OneNotification } from './inbox-state.ts'
-import { byId, startOf } from './notification-state.ts'
 import { anyPlaceSql, readAtByAnyMarkSql } from './read-at.ts'
 
 /** Times are ISO 8601. `readAloneAt`: `readAt`, unless a read-all read it. `away` is null if an archive-read archived it. */
@@ -19,8 +18,8 @@ const columns = new Part(columnsFor('n.user_id'), columnsFor('$1'))
 /** Undefined for an unknown id, another user's, and one of whose removal nothing is kept. */
 export function* explainNotification({ userId, id }: OneNotification): Read<Explained | Removal | undefined> {
   const found = yield* get<Explained>`
-    select ${columns} from notification n ${byId} join inbox i on i.user_id = n.user_id left join producer p on p.number = n.producer
-    where n.user_id = ${userKey(userId)} and substr(n.id, 1, 13) = ${startOf(id)} and n.id = ${id}`
+    select ${columns} from notification n join inbox i on i.user_id = n.user_id left join producer p on p.number = n.producer
+    where n.user_id = ${userKey(userId)} and n.id = ${id}`
   const removal = get<Removal>`
     select at as "removedAt", reason from removal where user_id = ${userKey(userId)} and id = ${id}`
   return found ?? (yield* removal)

@@ -14,7 +14,6 @@ import {
   type PageQuery,
 } from './inbox-state.ts'
 import { notificationText } from './notification-json.ts'
-import { byId, startOf } from './notification-state.ts'
 import * as changesOnPostgres from './postgres/changes.ts'
 import * as onPostgres from './postgres/pages.ts'
 import * as changesOnSqlite from './sqlite/changes.ts'
@@ -29,8 +28,8 @@ export function* readInbox(userId: string): Read<InboxState> {
 /** Reads one notification of this user as JSON text; another user's notification is absent. */
 export function* readNotification({ userId, id }: OneNotification): Read<string | undefined> {
   const found = yield* get<{ text: string }>`
-    select ${notificationText} as text from notification n ${byId}
-    where n.user_id = ${userKey(userId)} and substr(n.id, 1, 13) = ${startOf(id)} and n.id = ${id}`
+    select ${notificationText} as text from notification n
+    where n.user_id = ${userKey(userId)} and n.id = ${id}`
   return found?.text
 }
 

@@ -5,7 +5,6 @@ import { get, send, signal, type UserKey, type Write } from '../store/statements
 import type { WriteForms } from '../store/store.ts'
 import type { MarkAllRead, MarkRead, OneNotification } from './inbox-state.ts'
 import {
-  byId,
   changeOne,
   type Found,
   isUncovered,
@@ -17,7 +16,6 @@ import {
   readByLastReadAll,
   recount,
   standingOf,
-  startOf,
 } from './notification-state.ts'
 import { markAllReadTogether, markReadTogether, markUnreadTogether } from './postgres/marks.ts'
 
@@ -200,8 +198,7 @@ function* countUnreadAfter({ inbox, through, category }: OfCategory): Write<numb
 
 function* seqOf(user: UserKey, id: string): Write<number | undefined> {
   const found = yield* get<{ seq: number }>`
-    select seq from notification ${byId}
-    where substr(id, 1, 13) = ${startOf(id)} and id = ${id} and user_id = ${user}`
+    select seq from notification where id = ${id} and user_id = ${user}`
   return found?.seq
 }
 

@@ -44,7 +44,8 @@ const plainLook = '"actor":null,"icon":null,"actions":null,"format":"text","expi
 export function contentOf(given: Given): Content {
   const { title, body, expiresAt } = given
   const shown = { ...given, title: fallbackOf(title), body: body && fallbackOf(body) }
-  const columns = Object.fromEntries(jsonColumns.map((name) => [name, textOf(shown[name])])) as JsonTexts
+  const columns = {} as JsonTexts
+  for (const name of jsonColumns) columns[name] = textOf(shown[name])
   const expires_at = expiresAt == null ? null : iso(Date.parse(expiresAt))
   return { ...columns, title: JSON.stringify(shown.title).slice(1, -1), look: lookOf(given, expires_at), expires_at }
 }
@@ -75,6 +76,7 @@ type Translated = { title?: string; body?: string }
 
 /** Title and body in each language; undefined for one text. */
 function translatedIn({ title, body }: Given): Record<string, Translated> | undefined {
+  if (typeof title === 'string' && typeof body !== 'object') return undefined
   const texts: Record<string, Translated> = {}
   for (const [member, given] of Object.entries({ title, body }))
     if (typeof given === 'object')

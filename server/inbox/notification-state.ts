@@ -49,19 +49,16 @@ export function* lockInbox(userId: string): Write<LockedInbox | undefined> {
   return inbox && { ...inbox, user }
 }
 
-/** SQLite would take the primary key. The index of ids has their beginning. */
-export const byId = new Part('indexed by notification_by_id', '')
 export const keptRead = new Part('indexed by notification_kept_read', '')
 export const keptUnread = new Part('indexed by notification_kept_unread', '')
-export const startOf = (id: string) => id.slice(0, 13)
 
 /** The inbox stays locked. */
 export function* findOne(userId: string, id: string): Write<Found | undefined> {
   const user = userKey(userId)
   yield* onPostgres`select 1 from inbox where user_id = ${user} for update`
   const found = yield* get<Omit<Found, 'user'>>`
-    select ${foundColumns} from notification n ${byId} join inbox i on i.user_id = n.user_id
-    where substr(n.id, 1, 13) = ${startOf(id)} and n.id = ${id} and n.user_id = ${user}`
+    select ${foundColumns} from notification n join inbox i on i.user_id = n.user_id
+    where n.id = ${id} and n.user_id = ${user}`
   return found && { ...found, user }
 }
 

@@ -1,8 +1,9 @@
 // Moves notifications between the list, the archive and the snoozed ones, and removes them. What is archived or snoozed is read. Each change of
 // an inbox raises its version by 1.
 import { iso } from '../basics/clock.ts'
-import { get, inNumbers, Part, rowsOf, send, signal, userKey, type Write } from '../store/statements.ts'
+import { all, get, inList, inNumbers, Part, rowsOf, send, signal, userKey, type Write } from '../store/statements.ts'
 import type { MarkRead, OneNotification, RemovalReason, Snooze } from './inbox-state.ts'
+import { isUnreadIn } from './lists.ts'
 import {
   archivedAt,
   changeOne,
@@ -136,7 +137,8 @@ export function* removeAll(found: readonly Found[], { at, reason }: Removal): Wr
 
 type Counted = { count: number }
 
-const unread = new Part('indexed by notification_unread', '')
+const listed = new Part('indexed by notification_listed', '')
+const isUnread = new Part(isUnreadIn.sqlite, isUnreadIn.postgres)
 
 /**
  * Moves what an archive-read before the last one kept into the archive by itself: the last one has archived it, and from now on cannot be
@@ -162,9 +164,15 @@ export function* archiveRead({ userId, at }: { userId: string; at: number }): Wr
   const version = inbox.version + 1
   const made = inbox.total - inbox.unread
   yield* moveKept(inbox)
+  const categories = yield* all<{ category: string }>`
+    select category from inbox_category where user_id = ${user} and unread > 0`
   yield* send`
-    update notification as n ${unread} set kept_version = ${version}
-    where n.user_id = ${user} and n.seq > ${inbox.readThrough} and n.read_at is null and n.kept_version is null and ${isUncovered}`
+    update notification as n ${listed} set kept_version = ${version}
+    where n.user_id = ${user} and n.category is null and ${isUnread} and n.seq > ${inbox.readThrough} and n.kept_version is null`
+  yield* send`
+    update notification as n ${listed} set kept_version = ${version}
+    where n.user_id = ${user} and n.category ${inList(categories.map(({ category }) => category))} and ${isUnread}
+      and n.seq > ${inbox.readThrough} and n.kept_version is null and ${isUncovered}`
   yield* send`
     update notification as n ${keptUnread} set kept_version = ${version}
     where n.user_id = ${user} and n.kept_version = ${inbox.archiveVersion} and n.seq > ${inbox.readThrough} and n.read_at is null

@@ -20,7 +20,6 @@ import {
 } from '../store/statements.ts'
 import { countOf } from './inbox-state.ts'
 import {
-  byId,
   type Found,
   foundColumns,
   isUncovered,
@@ -42,7 +41,7 @@ function withUserIds<Row extends { user: string }>(rows: readonly Row[]): (Row &
   return rows.map((row) => ({ ...row, userId: userIdOfDigits(row.user) }))
 }
 
-/** The notifications that have expired, or whose snooze is over. */
+/** The notifications that have expired, or whose snooze is over. Snoozes of one moment end the oldest first, which keeps their order in the list. */
 export function* findDue(at: number): Read<Candidate[]> {
   const rows = yield* all<{ user: string; seq: number }>`
     select * from (
@@ -52,19 +51,16 @@ export function* findDue(at: number): Read<Candidate[]> {
     select * from (
       select ${userDigits} as "user", seq from notification
       where away = 'snoozed' and away_at <= ${iso(at)} and (expires_at is null or expires_at > ${iso(at)})
-      order by away_at limit ${maxRead}
+      order by away_at, user_id, seq limit ${maxRead}
     ) as snoozed`
   return withUserIds(rows)
 }
 
 /** Times in ISO 8601: what was last sent before them goes; '' keeps all. What is snoozed counts as unread. */
 export type Retention = { readBefore: string; unreadBefore: string }
-type OldQuery = { before: number; after: Candidate & { start: string }; retention: Retention }
+type OldQuery = { before: number; after: { id: string; userId: string }; retention: Retention }
 export type Old = { old: Candidate[]; next?: OldQuery['after'] }
 
-const idStart = new Part('substr(n.id, 1, 13)', 'n.id')
-/** Where two ids of a user can have the same start. */
-const thenSeq = new Part(', n.seq', '')
 const latestOf = ({ readBefore, unreadBefore }: Retention) => (readBefore > unreadBefore ? readBefore : unreadBefore)
 
 /**
@@ -73,16 +69,15 @@ const latestOf = ({ readBefore, unreadBefore }: Retention) => (readBefore > unre
  */
 export function* findOld({ before, after, retention }: OldQuery): Read<Old> {
   const user = userKey(after.userId)
-  const rows = yield* all<{ user: string; seq: number; start: string; is_old: number }>`
-    select ${idStart} as start, ${userDigits} as "user", n.seq, case when coalesce(n.updated_at, n.created_at) < case
+  const rows = yield* all<{ user: string; seq: number; id: string; is_old: number }>`
+    select n.id, ${userDigits} as "user", n.seq, case when coalesce(n.updated_at, n.created_at) < case
         when n.away = 'snoozed' or (n.read_at is null and n.seq > i.read_through and n.seq > i.category_through)
           then ${retention.unreadBefore}
         else ${latestOf(retention)}
       end then 1 else 0 end as is_old
-    from notification n ${byId} join inbox i using (user_id)
-    where ${idStart} < ${firstIdAt(before)} and ${idStart} >= ${after.start}
-      and (${idStart} > ${after.start} or user_id > ${user} or (user_id = ${user} and n.seq > ${after.seq}))
-    order by ${idStart}, user_id${thenSeq} limit ${maxRead}`
+    from notification n join inbox i using (user_id)
+    where n.id < ${firstIdAt(before)} and n.id >= ${after.id} and (n.id > ${after.id} or user_id > ${user})
+    order by n.id, user_id limit ${maxRead}`
   const found = withUserIds(rows)
   const old = found.filter(({ is_old }) => is_old === 1)
   return { old, ...(found.length === maxRead && { next: found.at(-1) as OldQuery['after'] }) }
@@ -109,12 +104,12 @@ export function* lockInboxes(userIds: readonly string[]): Write<void> {
 
 type FoundWithTimes = Found & { userId: string; expires_at: string | null; sent_at: string }
 
-/** Those that still have their sequence number, by user. Their inboxes are locked. */
+/** Those that still have their sequence number, by user; the snoozed ones in the order in which they wake. Their inboxes are locked. */
 function* findAgain(candidates: readonly Candidate[]): Write<Map<string, FoundWithTimes[]>> {
   const rows = yield* all<Omit<FoundWithTimes, 'user'>>`
     select given.value ->> 'userId' as "userId", ${foundColumns}, n.expires_at, coalesce(n.updated_at, n.created_at) as sent_at
     from ${rowsOf(candidates)} join notification n on n.user_id = ${givenUser} and n.seq = cast(given.value ->> 'seq' as bigint)
-    join inbox i on i.user_id = n.user_id`
+    join inbox i on i.user_id = n.user_id order by coalesce(n.away_at, ''), n.seq`
   const found = rows.map((row) => ({ ...row, user: userKey(row.userId) }))
   return Map.groupBy(found, ({ userId }) => userId)
 }

@@ -101,7 +101,7 @@ export class Upkeep {
     const retention = { readBefore: read > 0 ? iso(read) : '', unreadBefore: unread > 0 ? iso(unread) : '' }
     const before = Math.max(read, unread)
     const changed = new Set<string>()
-    let place: Old['next'] = before > 0 ? { start: '', userId: '', seq: 0 } : undefined
+    let place: Old['next'] = before > 0 ? { id: '', userId: '' } : undefined
     while (place !== undefined && !this.#isEnding) {
       const { old, next }: Old = await store.read(findOld, { before, after: place, retention })
       await this.#removeOrWake(old, changed, retention)

@@ -154,7 +154,7 @@ export function userIdOfDigits(digits: string): string {
 }
 
 /** In a statement with `rowsOf`: the key of the user whose id is the field `userId`. */
-export const givenUser = new Part("unhex(replace(given.value ->> 'userId', '-', ''))", "(given.value ->> 'userId')")
+export const givenUser = new Part("unhex(given.value ->> 'userId', '-')", "(given.value ->> 'userId')")
 
 type ListUse = 'in' | 'numbers' | 'users' | 'rows'
 
@@ -188,7 +188,7 @@ const inArray = (type: string) => `= any (array(select cast(jsonb_array_elements
 const lists: Record<ListUse, Record<Engine, string>> = {
   in: { sqlite: 'in (select value from json_each(?))', postgres: inArray('text') },
   numbers: { sqlite: 'in (select value from json_each(?))', postgres: inArray('bigint') },
-  users: { sqlite: "in (select unhex(replace(value, '-', '')) from json_each(?))", postgres: inArray('text') },
+  users: { sqlite: "in (select unhex(value, '-') from json_each(?))", postgres: inArray('text') },
   rows: { sqlite: 'json_each(?) as given', postgres: 'jsonb_array_elements(cast(? as jsonb)) as given (value)' },
 }
 

@@ -65,6 +65,14 @@ export function retentionPromises(promise: PromiseOf): void {
     await recount(world, ann)
   })
 
+  promise('notifications whose snoozes end at the same moment keep their order in the list', async (world) => {
+    const ann = await world.addUser('ann')
+    const ids = [await world.send(ann, 'one'), await world.send(ann, 'two'), await world.send(ann, 'three')]
+    for (const id of ids.toReversed()) await world.store.write(snooze, { userId: ann.id, id, until: at(60), at: at(0) })
+    await upkeep(world, 60).turn()
+    await isLeft(world, ann, ['three', 'two', 'one'])
+  })
+
   promise('wakes a notification with one change signal (law 8)', async (world) => {
     const ann = await world.addUser('ann')
     await world.store.write(snooze, { userId: ann.id, id: await world.send(ann), until: at(60), at: at(0) })

@@ -76,6 +76,7 @@ export function statementsOf(shape: Shape) {
     range: itemsSql({ ...items, isChosen: false }),
     total: categoryTotal(status),
     seqs: statementOf(listSql('sqlite', shape, place)),
+    nearSeqs: statementOf(listSql('sqlite', shape, { ...place, low: '?6' })),
     count: statementOf(countSql('sqlite', shape, { below: '?3', low: '?4', max: '+?2' })),
   }
 }
@@ -90,6 +91,8 @@ function knownStatements({ status, categories }: PageRequest, inbox: InboxState)
   return known
 }
 
+/** So many sequence numbers are read first: in a short range, all of every category cost less than the newest of each. */
+const minNear = 200
 /** A page passes over that many notifications at once. If more are above it, its place is counted first. */
 const maxSkipped = 100
 /** Index entries that are counted in one turn of the event loop: a millisecond. */
@@ -181,6 +184,7 @@ async function countedPlace(list: List): Promise<Place> {
 
 function pageAt(list: List, { below, skipped }: Place): Page {
   const { reader, query, user, given, known } = list
+  if (list.total === 0) return emptyPage(list)
   const floor = denseAbove(list)
   if (floor !== undefined) {
     const lowest = Math.max(below - query.limit, floor + 1)
@@ -188,7 +192,11 @@ function pageAt(list: List, { below, skipped }: Place): Page {
     return readItems(list, { text: known.range, lowest, which: below - 1, hasMore: lowest > floor + 1 })
   }
   // One more than the page has: it says whether more follow.
-  const rows = reader.all<[number]>(known.seqs, user, query.limit + 1, below, skipped, ...given)
+  const values = [user, query.limit + 1, below, skipped] as const
+  const width = Math.max(minNear, 2 * (skipped + query.limit))
+  const near = reader.all<[number]>(known.nearSeqs, ...values, given[0] ?? null, below - width)
+  const isComplete = near.length > query.limit || skipped + near.length === list.total
+  const rows = isComplete ? near : reader.all<[number]>(known.seqs, ...values, ...given)
   const chosen = rows.slice(0, query.limit).map(([seq]) => seq)
   const lowest = chosen.at(-1)
   if (lowest === undefined) return emptyPage(list)

@@ -768,6 +768,7 @@ const paths: Path[] = [
     run: () => store.write(archiveRead, { userId: 'u1', at }),
     reads: [
       ...[inbox, 'many category_read_mark by key (user_id)', allCategories, markedSince, `many ${unread}`],
+      'notification by notification_unread_by_category (user_id, category, seq)',
       'notification by notification_kept_unread (user_id, kept_version, seq)',
       'notification by notification_kept_unread (user_id, kept_version, seq) alone',
       // What the archive-read before the last one kept, and the last one archived.
@@ -839,7 +840,7 @@ const paths: Path[] = [
   },
   {
     of: 'findOld',
-    run: () => store.read(findOld, { before: at, after: { start: '', userId: '', seq: 0 }, retention: old }),
+    run: () => store.read(findOld, { before: at, after: { id: '', userId: '' }, retention: old }),
     partitions: 4,
     reads: ['inbox by key (user_id)', 'notification by notification_by_id (id)'],
   },
@@ -848,13 +849,14 @@ const paths: Path[] = [
     of: 'removeOrWake',
     run: () => store.write(removeOrWake, { due: [{ userId: 'u1', seq: 1 }], at, retention: old }),
     partitions: 4,
-    reads: ['inbox by key (user_id)', 'notification by key (user_id, seq)'],
+    reads: ['sorted', 'inbox by key (user_id)', 'notification by key (user_id, seq)'],
   },
   {
     of: 'shrink',
     run: () => store.write(shrink, { userId: 'u1', max: 1, at }),
     partitions: 4,
     reads: [
+      'sorted',
       'archive_mark by key (user_id, version)',
       'category_read_mark by key (user_id, category, through_seq, version) alone',
       'inbox by key (user_id)',

@@ -187,32 +187,26 @@ create table notification (
 create unique index notification_by_key on notification (key, application, user_id) where key is not null;
 create index notification_changed on notification (user_id, changed_version) where changed_version is not null;
 create index notification_marked_unread on notification (user_id, unread_version, seq) where unread_version is not null;
--- What is archived or snoozed alone has no kept_version, and is in none of the indexes of lists but that of changes: it is read.
-create index notification_away on notification (user_id, away, seq) where away is not null;
-create index notification_away_by_category on notification (user_id, away, category, seq) where away is not null and category is not null;
-create index notification_to_wake on notification (away_at) where away = 'snoozed';
+create index notification_to_wake on notification (away_at, user_id, seq) where away = 'snoozed';
 create index notification_by_expiry on notification (expires_at) where expires_at is not null;
 
--- Ids rise with time, so a new one goes to the end of the index (decision 0055). SQLite has the time in the id (its first 48 bits as text), which
--- with the user is nearly always unique. No index uses a function that SQLite 3.40 lacks, so that the shells of systems can check the file.
--- sqlite:
-create index notification_by_id on notification (substr(id, 1, 13), user_id);
--- postgres:
+-- Ids rise with time, so a new one goes to the end of the index (decision 0055).
 create unique index notification_by_id on notification (id, user_id);
 
--- The indexes of lists. What an archive-read kept has indexes of its own, so that a list of one passes over none of the other. On SQLite they
--- contain each column that a list filters by: it would otherwise read each row that a list passes over.
+-- No index uses a function that SQLite 3.40 lacks, so that the shells of systems can check the file.
+-- The indexes of lists (inbox/lists.ts). What an archive-read kept has indexes of its own, so that a list of the one passes over none of the
+-- other. SQLite has one index for all states, so that a mark moves an entry a short way. Its last columns are those that the
+-- expression and the condition use: without them it would read each row. PostgreSQL would read each row to compare an expression.
 -- sqlite:
-create index notification_unread on notification (user_id, seq, read_at, kept_version) where read_at is null and kept_version is null;
-create index notification_read on notification (user_id, seq, read_at, away, kept_version)
-  where read_at is not null and away is null and kept_version is null;
-create index notification_unread_by_category on notification (user_id, category, seq, read_at, kept_version)
-  where read_at is null and kept_version is null;
-create index notification_read_by_category on notification (user_id, category, seq, read_at, away, kept_version)
-  where read_at is not null and away is null and category is not null and kept_version is null;
+create index notification_listed on notification
+  (user_id, category, coalesce(away, case when read_at is null then 'unread' else 'read' end), seq, read_at, away, kept_version)
+  where kept_version is null;
 create index notification_kept_unread on notification (user_id, kept_version, seq, read_at) where kept_version is not null and read_at is null;
 create index notification_kept_read on notification (user_id, kept_version, seq, read_at) where kept_version is not null and read_at is not null;
 -- postgres:
+create index notification_away on notification (user_id, away, seq) where away is not null and kept_version is null;
+create index notification_away_by_category on notification (user_id, away, category, seq)
+  where away is not null and category is not null and kept_version is null;
 create index notification_unread on notification (user_id, seq) include (category) where read_at is null and kept_version is null;
 create index notification_read on notification (user_id, seq)
   where read_at is not null and away is null and kept_version is null;

@@ -143,7 +143,7 @@ const stored: { of: string; run: Read<unknown>; path: string }[] = [
     of: 'findOld',
     run: findOld({
       before: 1,
-      after: { start: '', userId: '', seq: 0 },
+      after: { id: '', userId: '' },
       retention: { readBefore: '', unreadBefore: '' },
     }),
     path: 'n by notification_by_id, i by key',
@@ -204,52 +204,43 @@ const ofLists = (shape: Omit<Shape, 'hasCategoryMarks' | 'hasAway'>, ...by: stri
   shape: { hasAway: false, ...shape },
   by,
 })
-const [unread, unreadByCategory] = ['n by notification_unread alone', 'n by notification_unread_by_category alone']
-const [read, readByCategory] = ['n by notification_read alone', 'n by notification_read_by_category alone']
+const listed = 'n by notification_listed alone'
+const categories = 'inbox_category by key'
 const marked = 'n by notification_marked_unread'
 const lists = [
-  ofLists({ status: 'all', hasCategories: false }, read, unread),
-  ofLists({ status: 'all', hasCategories: true }, readByCategory, unreadByCategory),
-  ofLists({ status: 'unread', hasCategories: false }, unread, `${marked} alone`),
-  ofLists({ status: 'unread', hasCategories: true }, unreadByCategory, marked),
-  ofLists({ status: 'read', hasCategories: false }, read, unread, `${marked} alone`),
-  ofLists({ status: 'read', hasCategories: true }, readByCategory, unreadByCategory, marked),
+  ofLists({ status: 'all', hasCategories: false }, listed, categories),
+  ofLists({ status: 'all', hasCategories: true }, listed),
+  ofLists({ status: 'unread', hasCategories: false }, listed, categories, `${marked} alone`),
+  ofLists({ status: 'unread', hasCategories: true }, listed, marked),
+  ofLists({ status: 'read', hasCategories: false }, listed, categories, `${marked} alone`),
+  ofLists({ status: 'read', hasCategories: true }, listed, marked),
 ]
 /** If a read-all of a category covers some, their newest marks bound the runs of all categories. */
 const byMarks = [
   ...lists.slice(0, 2),
-  ofLists({ status: 'unread', hasCategories: false }, unreadByCategory, marked, 'm by key', 'inbox_category by key'),
-  ofLists({ status: 'unread', hasCategories: true }, unreadByCategory, marked, 'm by key'),
-  ofLists(
-    { status: 'read', hasCategories: false },
-    read,
-    unreadByCategory,
-    marked,
-    'm by key',
-    'inbox_category by key',
-  ),
-  ofLists({ status: 'read', hasCategories: true }, readByCategory, unreadByCategory, marked, 'm by key'),
+  ofLists({ status: 'unread', hasCategories: false }, listed, categories, marked, 'm by key'),
+  ofLists({ status: 'unread', hasCategories: true }, listed, marked, 'm by key'),
+  ofLists({ status: 'read', hasCategories: false }, listed, categories, marked, 'm by key'),
+  ofLists({ status: 'read', hasCategories: true }, listed, marked, 'm by key'),
 ]
-const away = 'n by notification_away alone'
-const awayByCategory = 'n by notification_away_by_category alone'
 const kept = ['n by notification_kept_read alone', 'n by notification_kept_unread alone']
 const keptInCategories = ['n by notification_kept_read', 'n by notification_kept_unread']
 const someAway = [
-  ofLists({ status: 'inbox', hasCategories: false }, read, unread, ...kept),
-  ofLists({ status: 'inbox', hasCategories: true }, readByCategory, unreadByCategory, ...keptInCategories),
-  ofLists({ status: 'unread', hasCategories: false }, unread, `${marked} alone`, 'n by notification_kept_unread alone'),
-  ofLists({ status: 'read', hasCategories: false }, read, unread, `${marked} alone`, ...kept),
-  ofLists({ status: 'archived', hasCategories: false }, read, unread, ...kept, 'm by key', away),
+  ofLists({ status: 'inbox', hasCategories: false }, listed, categories, ...kept),
+  ofLists({ status: 'inbox', hasCategories: true }, listed, ...keptInCategories),
   ofLists(
-    { status: 'archived', hasCategories: true },
-    ...[readByCategory, unreadByCategory, ...keptInCategories, 'm by key', awayByCategory],
+    { status: 'unread', hasCategories: false },
+    listed,
+    categories,
+    `${marked} alone`,
+    'n by notification_kept_unread alone',
   ),
-  ofLists({ status: 'snoozed', hasCategories: false }, away),
-  ofLists({ status: 'snoozed', hasCategories: true }, awayByCategory),
-  ofLists(
-    { status: 'all', hasCategories: true },
-    ...[readByCategory, unreadByCategory, ...keptInCategories, 'm by key', awayByCategory],
-  ),
+  ofLists({ status: 'read', hasCategories: false }, listed, categories, `${marked} alone`, ...kept),
+  ofLists({ status: 'archived', hasCategories: false }, listed, categories, ...kept, 'm by key'),
+  ofLists({ status: 'archived', hasCategories: true }, listed, ...keptInCategories, 'm by key'),
+  ofLists({ status: 'snoozed', hasCategories: false }, listed, categories),
+  ofLists({ status: 'snoozed', hasCategories: true }, listed),
+  ofLists({ status: 'all', hasCategories: true }, listed, ...keptInCategories, 'm by key'),
 ].map(({ shape, by }) => ({ shape: { ...shape, hasAway: true }, by }))
 for (const [hasCategoryMarks, expected] of [
   [false, lists],
@@ -259,8 +250,10 @@ for (const [hasCategoryMarks, expected] of [
   for (const { shape, by } of expected)
     test(`lists of ${JSON.stringify({ ...shape, hasCategoryMarks })} read ${by.join(', ')}`, () => {
       const others = ['inbox by key', 'sorted']
-      const { seqs, count } = pages.statementsOf({ ...shape, hasCategoryMarks })
-      for (const text of [seqs, count])
+      const { seqs, nearSeqs, count } = pages.statementsOf({ ...shape, hasCategoryMarks })
+      if (by.every((step) => !/^n by (?!.* alone$)/.test(step)))
+        for (const text of [seqs, nearSeqs, count]) assert.ok(!readsRows(text))
+      for (const text of [seqs, nearSeqs, count])
         assert.deepEqual(new Set(pathOf(text).filter((step) => !others.includes(step))), new Set(by))
     })
 
@@ -275,6 +268,14 @@ test('the items of a page are read by key, with the marks that cover them', () =
   assert.equal(items({ hasCategoryMarks: true, hasAway: false }), `n by key, ${readAtByAnyMark}`)
   assert.equal(items({ hasCategoryMarks: false, hasAway: true }), `n by key, ${readAtInRange}, ${archivedAt}`)
 })
+
+const rows = database.prepare("select rootpage from sqlite_schema where name = 'notification'").get()?.rootpage
+
+/** The plan of an index with an expression says that it has all that is read, even if the program reads each row as well. */
+function readsRows(sql: string): boolean {
+  const program = database.prepare(`explain ${sql}`).all()
+  return program.some(({ opcode, p2 }) => opcode === 'OpenRead' && p2 === rows)
+}
 
 function pathOf(sql: unknown): string[] {
   const plan = database.prepare(`explain query plan ${sql}`).all()

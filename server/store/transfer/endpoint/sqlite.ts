@@ -18,7 +18,7 @@ class Sqlite implements Endpoint {
     from sqlite_schema m join pragma_table_info(m.name) c where m.type = 'table' group by m.name`
   readonly lateIndex = {
     drop: 'drop index if exists notification_by_id',
-    create: /^create index notification_by_id on [^;]*/m.exec(textOf('0001-schema', 'sqlite'))?.[0] ?? '',
+    create: /^create unique index notification_by_id on [^;]*/m.exec(textOf('0001-schema', 'sqlite'))?.[0] ?? '',
   }
   readonly #database: Database
 
@@ -44,7 +44,7 @@ class Sqlite implements Endpoint {
   /** A blob is the id of a user, which is text in a backup and on PostgreSQL (decision 0054). */
   stored(placeholder: string, { table, name }: { table: Table; name: string }): string {
     const type = this.#database.prepare('select type from pragma_table_info(?) where name = ?').get(table.name, name)
-    return type?.type === 'BLOB' ? `unhex(replace(${placeholder}, '-', ''))` : placeholder
+    return type?.type === 'BLOB' ? `unhex(${placeholder}, '-')` : placeholder
   }
 
   async insert(table: Table, rows: readonly Row[]): Promise<void> {
