@@ -23,12 +23,14 @@ import {
   lockDeliveries,
   lockUsers,
   onCitus,
+  Part,
   rowsOf,
   send,
   sendOnPostgres,
   signal,
   userDigits,
   userKey,
+  valuesOf,
   type Write,
 } from '../store/statements.ts'
 import type { WriteForms } from '../store/store.ts'
@@ -213,7 +215,8 @@ function* deliverToUsers(delivery: Sent, users: readonly (string | null)[]): Wri
   if (arrived.length + newest.length > 0)
     for (const { userId, id } of yield* archiveMuted(delivery, [...arrived, ...newest]))
       results.set(userId, { userId, id, status: 'muted' })
-  yield* refuseErased(wanted)
+  // On PostgreSQL a user can be erased after the delivery found the user and before it locked the inbox; from then on an erasure waits.
+  yield* sendOnPostgres`select refuse_erased(array(select given.value from ${valuesOf(wanted.map(({ userId }) => userId))}))`
   return users.map((userId) => results.get(userId ?? '') ?? { userId: null, id: null, status: 'unknown_recipient' })
 }
 
@@ -263,14 +266,7 @@ function* findKeyed(delivery: Delivery, wanted: readonly Wanted[]): Write<Keyed[
   })
 }
 
-/** Returns those of users who have muted something. */
-function* insertNotifications(delivery: Sent, wanted: readonly Wanted[]): Write<readonly Arrived[]> {
-  const [one, another] = wanted
-  if (one === undefined) return []
-  return another === undefined ? yield* insertOne(delivery, one) : yield* insertAll(delivery, wanted)
-}
-
-/** Inserts one notification without lists. Lists cost a tenth of such a delivery on SQLite. */
+/** Inserts one notification without lists, which cost a tenth of such a delivery on SQLite. Returns it if the user has muted something. */
 function* insertOne(delivery: Sent, { userId, id }: Wanted): Write<readonly Arrived[]> {
   const { content, category, createdAt, producer } = delivery
   const { key, application } = keyColumns(delivery)
@@ -293,14 +289,19 @@ function* insertOne(delivery: Sent, { userId, id }: Wanted): Write<readonly Arri
   return inbox?.mutes ? [{ userId, id, seq: inbox.last_seq }] : []
 }
 
-/** Writes each table once for all users. */
-function* insertAll(delivery: Sent, wanted: readonly Wanted[]): Write<readonly Arrived[]> {
+const listedUser = new Part("unhex(given.value, '-')", 'given.value')
+
+/** Writes each table once for all users. Returns the notifications of those who have muted something. */
+function* insertNotifications(delivery: Sent, wanted: readonly Wanted[]): Write<readonly Arrived[]> {
+  const [one, another] = wanted
+  if (one === undefined) return []
+  if (another === undefined) return yield* insertOne(delivery, one)
   const { content, category, createdAt, producer } = delivery
   const { key, application } = keyColumns(delivery)
-  const listed = rowsOf(wanted)
+  const listed = valuesOf(wanted.map(({ userId }) => userId))
   const inboxes = yield* all<{ user: string; version: number; seq: number; mutes: number }>`
     insert into inbox (user_id, version, first_seq, last_seq, total, unread, read_through, unseen)
-    select ${givenUser}, 1, 1, 1, 1, 1, 0, 1 from ${listed} where true
+    select ${listedUser}, 1, 1, 1, 1, 1, 0, 1 from ${listed} where true
     on conflict (user_id) do update set version = inbox.version + 1, last_seq = inbox.last_seq + 1,
       total = inbox.total + 1, unread = inbox.unread + 1, unseen = inbox.unseen + 1
     returning ${userDigits} as "user", version, last_seq as seq, mutes`
@@ -319,7 +320,7 @@ function* insertAll(delivery: Sent, wanted: readonly Wanted[]): Write<readonly A
   if (category !== null)
     yield* send`
     insert into inbox_category (user_id, category, total, unread)
-    select ${givenUser}, ${category}, 1, 1 from ${listed} where true
+    select ${listedUser}, ${category}, 1, 1 from ${listed} where true
     on conflict (user_id, category) do update set total = inbox_category.total + 1, unread = inbox_category.unread + 1`
   return rows.filter(({ mutes }) => mutes)
 }
@@ -393,9 +394,4 @@ function* archiveAll({ category, createdAt }: Delivery, muted: readonly Arrived[
   yield* send`
     update inbox_category set total = total - 1, unread = unread - 1, archived = archived + 1
     where user_id ${users} and category = ${category}`
-}
-
-/** On PostgreSQL a user can be erased after the delivery found the user and before it locked the inbox; from then on an erasure waits. */
-function* refuseErased(wanted: readonly Wanted[]): Write<void> {
-  yield* sendOnPostgres`select refuse_erased(array(select given.value ->> 'userId' from ${rowsOf(wanted)}))`
 }

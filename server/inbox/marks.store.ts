@@ -197,9 +197,7 @@ function* countUnreadAfter({ inbox, through, category }: OfCategory): Write<numb
 }
 
 function* seqOf(user: UserKey, id: string): Write<number | undefined> {
-  const found = yield* get<{ seq: number }>`
-    select seq from notification where id = ${id} and user_id = ${user}`
-  return found?.seq
+  return (yield* get<{ seq: number }>`select seq from notification where id = ${id} and user_id = ${user}`)?.seq
 }
 
 // Reads only what lies after that: nothing after the last sequence number, and little after what a client has shown.

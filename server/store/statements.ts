@@ -156,7 +156,7 @@ export function userIdOfDigits(digits: string): string {
 /** In a statement with `rowsOf`: the key of the user whose id is the field `userId`. */
 export const givenUser = new Part("unhex(given.value ->> 'userId', '-')", "(given.value ->> 'userId')")
 
-type ListUse = 'in' | 'numbers' | 'users' | 'rows'
+type ListUse = 'in' | 'numbers' | 'users' | 'rows' | 'values'
 
 /** A list in one value. */
 type List = { readonly items: readonly unknown[]; readonly use: ListUse }
@@ -181,6 +181,11 @@ export function rowsOf(objects: readonly object[]): List {
   return { items: objects, use: 'rows' }
 }
 
+/** After `from`: a row for each text, which is `given.value`. */
+export function valuesOf(texts: readonly string[]): List {
+  return { items: texts, use: 'values' }
+}
+
 type Engine = 'sqlite' | 'postgres'
 
 const inArray = (type: string) => `= any (array(select cast(jsonb_array_elements_text(cast(? as jsonb)) as ${type})))`
@@ -189,6 +194,7 @@ const lists: Record<ListUse, Record<Engine, string>> = {
   in: { sqlite: 'in (select value from json_each(?))', postgres: inArray('text') },
   numbers: { sqlite: 'in (select value from json_each(?))', postgres: inArray('bigint') },
   users: { sqlite: "in (select unhex(value, '-') from json_each(?))", postgres: inArray('text') },
+  values: { sqlite: 'json_each(?) as given', postgres: 'jsonb_array_elements_text(cast(? as jsonb)) as given (value)' },
   rows: { sqlite: 'json_each(?) as given', postgres: 'jsonb_array_elements(cast(? as jsonb)) as given (value)' },
 }
 

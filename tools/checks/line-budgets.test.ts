@@ -18,7 +18,7 @@ const budgets: Readonly<Record<string, number>> = {
   'server/bin': 180,
   'server/commands': 1990,
   'server/config': 1130,
-  'server/delivery': 1100,
+  'server/delivery': 1090,
   'server/demonstration': 150,
   'server/doctor': 760,
   'server/factors': 1480,
