@@ -40,7 +40,7 @@ export const inbox = guard('user', ['UNAUTHORIZED'], async (proofs: Proofs, requ
 export const user = guard('user', ['UNAUTHORIZED', 'FORBIDDEN'], async (proofs: Proofs, request) =>
   present(await admitUnscoped(proofs, request)),
 )
-/** As `user`, if the sign-in, or its last confirmation, is not older than ten minutes: for what decides who can sign in. */
+/** A user whom `user` admits, whose sign-in or its last confirmation is at most ten minutes old: for what decides who can sign in. */
 export const fresh = guard(
   'user',
   [...user.refusals, 'FRESH_SIGN_IN_REQUIRED'],

@@ -1,6 +1,7 @@
 // The SQL that finds the notifications of a list with a filter or among gaps, on both engines. They lie in runs, such as the unread ones of a
 // category: each run is a range of one index, in the order of the list, of which a page reads no more than its size. To find the place of
 // a numbered page, the index entries above it are counted (decision 0073). `$1` is the user, and `box` the row of the inbox.
+import { Part } from '../store/statements.ts'
 import { countOf, type Filter } from './inbox-state.ts'
 import { coversSql } from './read-at.ts'
 
@@ -47,7 +48,7 @@ const dialects = {
 }
 
 /** Whether the notification `n` is unread by its own columns. */
-export const isUnreadIn = { sqlite: dialects.sqlite.isIn('unread'), postgres: dialects.postgres.isIn('unread') }
+export const isUnread = new Part(dialects.sqlite.isIn('unread'), dialects.postgres.isIn('unread'))
 
 const field = (name: string) => `(select ${name} from box)`
 const readThrough = field('read_through')
@@ -159,8 +160,8 @@ function readAndUnreadRuns(list: List, unmarked: string): Run[] {
 
 const tableOf = (engine: Engine, { index }: Run) => `notification n ${dialects[engine].indexedBy(index)}`
 
-function seqsIn(engine: Engine, run: Run): string {
-  return `select n.seq from ${tableOf(engine, run)} where ${run.where}`
+function seqsIn(engine: Engine, run: Run, beside = ''): string {
+  return `select n.seq from ${beside}${tableOf(engine, run)} where ${run.where}`
 }
 
 /** One bound at each end: of two SQLite would use one for the index, and compare each notification with the other. */
@@ -178,12 +179,12 @@ type Place = { low?: string; below: string; taken: string; skipped: string }
 /** The sequence numbers of a page. With `low` only those from it on: so few that each run is read without a limit. */
 export function listSql(engine: Engine, shape: Shape, { taken, skipped, ...range }: Place): string {
   const runs = runsOf({ ...shape, engine }).map((run) => {
-    const where = `${run.where} and ${isBetween(engine, run, range)}`
+    const bounds = isBetween(engine, run, range)
     if (range.low !== undefined)
-      return `select n.seq from ${run.of === 'each' ? 'wanted cross join ' : ''}${tableOf(engine, run)} where ${where}`
+      return `${seqsIn(engine, run, run.of === 'each' ? 'wanted cross join ' : '')} and ${bounds}`
     // By category too, or PostgreSQL would take the primary key, and pass over all that have one.
     const order = run.of === 'none' ? 'n.category desc, n.seq' : run.seq
-    const seqs = `select n.seq from ${tableOf(engine, run)} where ${where} order by ${order} desc limit ${taken} + ${skipped}`
+    const seqs = `${seqsIn(engine, run)} and ${bounds} order by ${order} desc limit ${taken} + ${skipped}`
     return run.of === 'each' ? dialects[engine].each(seqs) : `select seq from (${seqs}) one`
   })
   return `with wanted as (${wantedSql({ ...shape, engine })})

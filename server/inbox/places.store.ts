@@ -3,7 +3,7 @@
 import { iso } from '../basics/clock.ts'
 import { all, get, inList, inNumbers, Part, rowsOf, send, signal, userKey, type Write } from '../store/statements.ts'
 import type { MarkRead, OneNotification, RemovalReason, Snooze } from './inbox-state.ts'
-import { isUnreadIn } from './lists.ts'
+import { isUnread } from './lists.ts'
 import {
   archivedAt,
   changeOne,
@@ -138,7 +138,6 @@ export function* removeAll(found: readonly Found[], { at, reason }: Removal): Wr
 type Counted = { count: number }
 
 const listed = new Part('indexed by notification_listed', '')
-const isUnread = new Part(isUnreadIn.sqlite, isUnreadIn.postgres)
 
 /**
  * Moves what an archive-read before the last one kept into the archive by itself: the last one has archived it, and from now on cannot be

@@ -251,7 +251,7 @@ for (const [hasCategoryMarks, expected] of [
     test(`lists of ${JSON.stringify({ ...shape, hasCategoryMarks })} read ${by.join(', ')}`, () => {
       const others = ['inbox by key', 'sorted']
       const { seqs, nearSeqs, count } = pages.statementsOf({ ...shape, hasCategoryMarks })
-      if (by.every((step) => !/^n by (?!.* alone$)/.test(step)))
+      if (by.every((step) => !step.startsWith('n by ') || step.endsWith(' alone')))
         for (const text of [seqs, nearSeqs, count]) assert.ok(!readsRows(text))
       for (const text of [seqs, nearSeqs, count])
         assert.deepEqual(new Set(pathOf(text).filter((step) => !others.includes(step))), new Set(by))
