@@ -16,8 +16,6 @@ type Row = {
   default?: string | undefined
   /** For a setting without a default: what happens if it is not set; without it, nothing. */
   absent?: string
-  /** One sentence for docs/config.md. */
-  meaning: string
   /** The value is never displayed. */
   secret?: true
   /** Those that read it; without them, `serve` alone. */
@@ -25,6 +23,7 @@ type Row = {
   /** Converts the text into the value; throws a CarillonError that says what to write instead. */
   read: (text: string) => unknown
 }
+type Entry = readonly [meaning: string, Row]
 
 const on = { default: 'on', read: values.readSwitch } as const
 const off = { default: 'off', read: values.readSwitch } as const
@@ -39,310 +38,217 @@ const onHere = { absent: here, read: values.readSwitch } as const
 
 const ofDatabase = 'serve user key keys secret audit explain migrate doctor backup restore move'.split(' ')
 
-/** The one table. Its order is the order of docs/config.md. */
+/** The one table, in the order of docs/config.md: what each setting means, as one sentence for that page, and how its text is read. */
 const table = {
-  CARILLON_HOST: {
-    default: '127.0.0.1',
-    meaning: 'The address to listen on; `0.0.0.0` or `::` for every interface.',
-    commands: ['serve', 'doctor', 'healthcheck'],
-    read: values.readHost,
-  },
-  CARILLON_PORT: {
-    ...number(0, 65535, '7464'),
-    meaning: 'The TCP port to listen on; `0` takes any free port.',
-    commands: ['serve', 'doctor', 'healthcheck'],
-  },
-  CARILLON_DATABASE_URL: {
-    key: 'database',
-    default: 'sqlite:data/carillon.db',
-    meaning: 'The database: `sqlite:` and a path, or `postgres://user@host/database` (PostgreSQL 15 or later).',
-    commands: ofDatabase,
-    read: readDatabaseUrl,
-  },
-  CARILLON_DATABASE_PARTITIONS: {
-    ...number(1, 256, '8'),
-    meaning:
-      'On PostgreSQL: how many partitions the first migration makes of each table that belongs to users. Later changes have no effect.',
-    commands: ['serve', 'migrate', 'restore', 'move'],
-  },
-  CARILLON_TARGET_URL: {
-    key: 'target',
-    meaning: 'The empty database that `move` fills, in the form of `CARILLON_DATABASE_URL`.',
-    commands: ['move'],
-    read: readDatabaseUrl,
-  },
-  CARILLON_INSECURE_DATABASE: {
-    ...off,
-    meaning:
-      '`on` allows PostgreSQL on another machine without TLS, although others on the network can then read all data.',
-    commands: ofDatabase,
-  },
-  CARILLON_PUBLIC_URL: {
-    absent: 'derived from host and port',
-    meaning:
-      'The URL under which browsers reach the service, such as `https://bell.example.org`; with a path (`https://example.org/bell/`) if a proxy strips that path.',
-    commands: ['serve', 'doctor', 'user'],
-    read: values.readServiceUrl,
-  },
-  CARILLON_INSECURE_HTTP: {
-    ...off,
-    meaning:
-      '`on` allows plain HTTP beyond this machine, although others on the network can then read passwords and cookies.',
-    commands: ['serve', 'doctor'],
-  },
-  CARILLON_VARIANT: {
-    default: 'stateful',
-    meaning:
-      'How `POST /login` signs in if the request does not name a variant: `stateful` (a cookie) or `stateless` (a token).',
-    read: oneOf(['stateful', 'stateless']),
-  },
-  CARILLON_SECRET: {
-    absent: 'generated at the first start and stored beside the SQLite file',
-    ...sealing,
-    meaning: 'Encrypts the signing keys in the store; at least 32 random characters, and the same on every node.',
-  },
-  CARILLON_SECRET_PREVIOUS: {
-    key: 'previousSecret',
-    ...sealing,
-    meaning:
-      'The secret before a change of `CARILLON_SECRET`, accepted until `carillon secret rotate` has sealed everything with the new one.',
-  },
-  CARILLON_SESSION_IDLE: {
-    ...time(second, maxLifetime, '7d'),
-    meaning: 'A session ends if it is not used for this long.',
-  },
-  CARILLON_SESSION_LIFETIME: {
-    ...time(second, maxLifetime, '30d'),
-    meaning: 'A session ends this long after its sign-in, even if it is used; at most `400d`.',
-  },
-  CARILLON_SESSIONS_PER_USER: {
-    ...number(1, 1_000, '50'),
-    meaning:
-      'How many sessions a user can have at the same time; at a further sign-in the oldest ends. Sign-ins by access token are not counted.',
-  },
-  CARILLON_NEW_DEVICE_NOTICES: {
-    ...on,
-    meaning:
-      '`on` sends a notification to the inbox of a user who signs in from a device that was not seen before, with a link to `/account#session-<id>` below the public URL.',
-  },
-  CARILLON_TOKEN_LIFETIME: {
-    ...time(second, 15 * minute, '15m'),
-    meaning: 'The lifetime of an access token; at most `15m`.',
-  },
-  CARILLON_TOKEN_CHAIN: {
-    ...time(second, maxLifetime, '12h'),
-    meaning: 'How long after the sign-in access tokens can be renewed.',
-  },
-  CARILLON_SIGNING_KEY_LIFETIME: {
-    ...time(hour, maxLifetime, '30d'),
-    meaning: 'For how long a key signs access tokens before the next one starts; at least `1h`.',
-  },
-  CARILLON_ISSUERS: {
-    ...orNone(readIssuers),
-    meaning:
-      'The issuers whose tokens open the inbox of their users, as a JSON array, or `none`; docs/inbox.md, "Users of another issuer", explains its members.',
-    commands: ['serve', 'doctor'],
-  },
-  CARILLON_PROVIDERS: {
-    ...orNone(readProviders),
-    meaning:
-      'The OpenID providers with which users can sign in, as a JSON array, or `none`; docs/sign-in.md, "Sign in with a provider", explains its members.',
-    secret: true,
-  },
-  CARILLON_PASSWORD_MIN: {
-    ...number(8, 64, '15'),
-    meaning: 'The minimum length of a password that a user or operator chooses, in characters; from 8 to 64.',
-    commands: ['serve', 'user'],
-  },
-  CARILLON_LINK_LIFETIME: {
-    ...time(second, 7 * day, '15m'),
-    meaning: 'How long a link to set a password is valid; at most `7d`.',
-    commands: ['serve', 'user'],
-  },
-  CARILLON_RESET_PAGE: {
-    absent: '`/reset` below the public URL',
-    ...ownPage,
-    meaning: 'A page of your application that sets a new password; the token is appended after `#`.',
-  },
-  CARILLON_INVITE_PAGE: {
-    absent: '`/invite` below the public URL',
-    ...ownPage,
-    meaning: 'The same for the first password of an invited user.',
-  },
-  CARILLON_PAGES_PREFIX: {
-    default: '/',
-    meaning:
-      'The path below which the pages of the service are, such as `/hello` for `/hello/sign-in`; `/` for `/sign-in`. The routes of the API do not move.',
-    commands: ['serve', 'user'],
-    read: values.readPrefix,
-  },
-  CARILLON_NAME: {
-    key: 'pagesName',
-    default: 'Carillon',
-    meaning: 'The name at the top of the pages and in mails, such as that of your application; at most 40 characters.',
-    read: values.readName,
-  },
-  CARILLON_LOGO: {
-    absent: 'the bell of Carillon',
-    meaning:
-      'The picture beside the name, and the icon of the pages: a file that ends with `.svg` or `.png`, at most 256 KiB.',
-    read: values.readLogo,
-  },
-  CARILLON_ACCENT: {
-    absent: 'indigo',
-    meaning:
-      'The accent colour of the pages, such as `#0a7d4f`. Where text in it would be hard to read, the pages use a darker or a lighter shade of it.',
-    read: values.readColour,
-  },
-  CARILLON_DEMONSTRATION: {
-    ...onHere,
-    meaning: '`on` serves the demonstration of both variants at `/demonstration`.',
-  },
-  CARILLON_DOCUMENTATION_LINK: {
-    ...onHere,
-    meaning:
-      '`on` shows the link to the description of the API (`/docs`) on the pages of users. The description is served in any case.',
-  },
-  CARILLON_SMTP_URL: {
-    absent: 'the service sends no mail',
-    meaning:
-      'The mail server for links to set a new password and for notices of changes of an account: `smtps://user:password@mail.example.org`, or `smtp://` for STARTTLS.',
-    secret: true,
-    read: values.readSmtpUrl,
-  },
-  CARILLON_MAIL_FROM: {
-    absent: '`carillon@` and the host of the public URL',
-    meaning:
-      'The sender of mails, such as `bell@example.org` or `Bell <bell@example.org>`; without a name, with that of `CARILLON_NAME`.',
-    read: values.readMailFrom,
-  },
-  CARILLON_INSECURE_SMTP: {
-    ...off,
-    meaning:
-      '`on` allows a mail server on another machine without TLS or with an unknown certificate, although others on the network can then read the links.',
-  },
-  CARILLON_BREACH_URL: {
-    default: 'off',
-    meaning:
-      'Checks new passwords against lists of stolen ones: `https://api.pwnedpasswords.com/range` or another service with its interface, which receives five digits of a hash; or `off`.',
-    commands: ['serve', 'user'],
-    read: values.readBreachUrl,
-  },
-  CARILLON_STREAMS_PER_USER: {
-    ...number(1, 1_000, '20'),
-    meaning: 'How many live streams and held polls a user may have open on one process; at most 1,000.',
-  },
-  CARILLON_STREAMS: {
-    ...number(1, 1_000_000, '20000'),
-    meaning: 'How many live streams and held polls one process may have open.',
-  },
-  CARILLON_ALLOWED_ORIGINS: {
-    ...orNone(values.readOrigins),
-    meaning: 'Other origins whose pages may call the service: exact origins, separated by commas, or `none`.',
-    commands: ['serve', 'doctor'],
-  },
-  CARILLON_RETURN_URLS: {
-    ...orNone(values.readReturnUrls),
-    meaning:
-      "The only URLs to which a sign-in may lead (`return_to`), besides paths of the service's own pages: exact URLs, separated by commas; or `none`, for every URL of the allowed origins.",
-  },
-  CARILLON_ALLOWED_HOSTS: {
-    ...orNone(values.readHosts),
-    meaning:
-      'Further host names, separated by commas, that requests without `Authorization` may use to reach the service; or `none`.',
-    commands: ['serve', 'doctor'],
-  },
-  CARILLON_IMAGE_HOSTS: {
-    ...orNone(values.readHosts),
-    meaning:
-      'The hosts of images in notifications: host names, separated by commas; or `none`, which allows only paths.',
-  },
-  CARILLON_HSTS_SUBDOMAINS: {
-    ...off,
-    meaning:
-      '`on` adds `includeSubDomains` to HSTS: browsers then use only HTTPS for every name below that of the public URL.',
-    commands: ['serve', 'doctor'],
-  },
-  CARILLON_TRUSTED_PROXIES: {
-    ...orNone(values.readProxies),
-    meaning:
-      'The proxies whose `X-Forwarded-For` or `Forwarded` the service trusts: addresses and CIDR ranges, separated by commas, or `none`.',
-    commands: ['serve', 'doctor'],
-  },
-  CARILLON_SECURITY_CONTACT: {
-    meaning:
-      'Where to report a vulnerability of your service, for `/.well-known/security.txt` (RFC 9116): an address of e-mail, or a URL that begins with `https://`, `mailto:` or `tel:`.',
-    read: values.readContact,
-  },
-  CARILLON_RETENTION: {
-    ...time(second, 10 * maxLifetime),
-    absent: 'for ever',
-    meaning: 'How long read and archived notifications are kept after they were last sent, such as `90d`.',
-  },
-  CARILLON_RETENTION_UNREAD: {
-    ...time(second, 10 * maxLifetime),
-    absent: 'that of `CARILLON_RETENTION`',
-    meaning: 'How long unread and snoozed notifications are kept after they were last sent.',
-  },
-  CARILLON_INBOX_MAX: {
-    absent: 'no maximum',
-    meaning:
-      'How many notifications an inbox keeps. The oldest that are read or archived go first, then the oldest others.',
-    read: integer(1, 999_999_999),
-  },
-  CARILLON_AUDIT_RETENTION: {
-    ...time(second, 10 * maxLifetime, '400d'),
-    meaning: 'How long entries of the audit log are kept.',
-  },
-  CARILLON_DRAIN_GRACE: {
-    ...time(0, 2 * minute, '2500ms'),
-    meaning:
-      'How long a stopping process still serves requests while `GET /readyz` answers 503, if a load balancer requested that before; make it longer than two intervals of the load balancer’s check.',
-  },
-  CARILLON_FIRST_START: {
-    ...on,
-    meaning: '`off` adds no user and no key if the store is empty.',
-  },
-  CARILLON_LOG: {
-    key: 'logLevel',
-    default: 'info',
-    meaning: 'The log level: `fatal`, `error`, `warn`, `info`, `debug`, `trace` or `silent`.',
-    read: oneOf(logLevels),
-  },
-  CARILLON_URL: {
-    default: 'http://127.0.0.1:7464',
-    meaning: 'The URL of the running service.',
-    commands: ['send', 'tail'],
-    read: values.readServiceUrl,
-  },
-  CARILLON_PRODUCER_KEY: {
-    meaning: 'The producer key of the command.',
-    secret: true,
-    commands: ['send'],
-    read: values.readProducerKey,
-  },
-} as const satisfies Record<`CARILLON_${string}`, Row>
+  CARILLON_HOST: [
+    'The address to listen on; `0.0.0.0` or `::` for every interface.',
+    { default: '127.0.0.1', commands: ['serve', 'doctor', 'healthcheck'], read: values.readHost },
+  ],
+  CARILLON_PORT: [
+    'The TCP port to listen on; `0` takes any free port.',
+    { ...number(0, 65535, '7464'), commands: ['serve', 'doctor', 'healthcheck'] },
+  ],
+  CARILLON_DATABASE_URL: [
+    'The database: `sqlite:` and a path, or `postgres://user@host/database` (PostgreSQL 15 or later).',
+    { key: 'database', default: 'sqlite:data/carillon.db', commands: ofDatabase, read: readDatabaseUrl },
+  ],
+  CARILLON_DATABASE_PARTITIONS: [
+    'On PostgreSQL: how many partitions the first migration makes of each table that belongs to users. Later changes have no effect.',
+    { ...number(1, 256, '8'), commands: ['serve', 'migrate', 'restore', 'move'] },
+  ],
+  CARILLON_TARGET_URL: [
+    'The empty database that `move` fills, in the form of `CARILLON_DATABASE_URL`.',
+    { key: 'target', commands: ['move'], read: readDatabaseUrl },
+  ],
+  CARILLON_INSECURE_DATABASE: [
+    '`on` allows PostgreSQL on another machine without TLS, although others on the network can then read all data.',
+    { ...off, commands: ofDatabase },
+  ],
+  CARILLON_PUBLIC_URL: [
+    'The URL under which browsers reach the service, such as `https://bell.example.org`; with a path (`https://example.org/bell/`) if a proxy strips that path.',
+    { absent: 'derived from host and port', commands: ['serve', 'doctor', 'user'], read: values.readServiceUrl },
+  ],
+  CARILLON_INSECURE_HTTP: [
+    '`on` allows plain HTTP beyond this machine, although others on the network can then read passwords and cookies.',
+    { ...off, commands: ['serve', 'doctor'] },
+  ],
+  CARILLON_VARIANT: [
+    'How `POST /login` signs in if the request does not name a variant: `stateful` (a cookie) or `stateless` (a token).',
+    { default: 'stateful', read: oneOf(['stateful', 'stateless']) },
+  ],
+  CARILLON_SECRET: [
+    'Encrypts the signing keys in the store; at least 32 random characters, and the same on every node.',
+    { absent: 'generated at the first start and stored beside the SQLite file', ...sealing },
+  ],
+  CARILLON_SECRET_PREVIOUS: [
+    'The secret before a change of `CARILLON_SECRET`, accepted until `carillon secret rotate` has sealed everything with the new one.',
+    { key: 'previousSecret', ...sealing },
+  ],
+  CARILLON_SESSION_IDLE: ['A session ends if it is not used for this long.', time(second, maxLifetime, '7d')],
+  CARILLON_SESSION_LIFETIME: [
+    'A session ends this long after its sign-in, even if it is used; at most `400d`.',
+    time(second, maxLifetime, '30d'),
+  ],
+  CARILLON_SESSIONS_PER_USER: [
+    'How many sessions a user can have at the same time; at a further sign-in the oldest ends. Sign-ins by access token are not counted.',
+    number(1, 1_000, '50'),
+  ],
+  CARILLON_NEW_DEVICE_NOTICES: [
+    '`on` sends a notification to the inbox of a user who signs in from a device that was not seen before, with a link to `/account#session-<id>` below the public URL.',
+    on,
+  ],
+  CARILLON_TOKEN_LIFETIME: ['The lifetime of an access token; at most `15m`.', time(second, 15 * minute, '15m')],
+  CARILLON_TOKEN_CHAIN: ['How long after the sign-in access tokens can be renewed.', time(second, maxLifetime, '12h')],
+  CARILLON_SIGNING_KEY_LIFETIME: [
+    'For how long a key signs access tokens before the next one starts; at least `1h`.',
+    time(hour, maxLifetime, '30d'),
+  ],
+  CARILLON_ISSUERS: [
+    'The issuers whose tokens open the inbox of their users, as a JSON array, or `none`; docs/inbox.md, "Users of another issuer", explains its members.',
+    { ...orNone(readIssuers), commands: ['serve', 'doctor'] },
+  ],
+  CARILLON_PROVIDERS: [
+    'The OpenID providers with which users can sign in, as a JSON array, or `none`; docs/sign-in.md, "Sign in with a provider", explains its members.',
+    { ...orNone(readProviders), secret: true },
+  ],
+  CARILLON_PASSWORD_MIN: [
+    'The minimum length of a password that a user or operator chooses, in characters; from 8 to 64.',
+    { ...number(8, 64, '15'), commands: ['serve', 'user'] },
+  ],
+  CARILLON_LINK_LIFETIME: [
+    'How long a link to set a password is valid; at most `7d`.',
+    { ...time(second, 7 * day, '15m'), commands: ['serve', 'user'] },
+  ],
+  CARILLON_RESET_PAGE: [
+    'A page of your application that sets a new password; the token is appended after `#`.',
+    { absent: '`/reset` below the public URL', ...ownPage },
+  ],
+  CARILLON_INVITE_PAGE: [
+    'The same for the first password of an invited user.',
+    { absent: '`/invite` below the public URL', ...ownPage },
+  ],
+  CARILLON_PAGES_PREFIX: [
+    'The path below which the pages of the service are, such as `/hello` for `/hello/sign-in`; `/` for `/sign-in`. The routes of the API do not move.',
+    { default: '/', commands: ['serve', 'user'], read: values.readPrefix },
+  ],
+  CARILLON_NAME: [
+    'The name at the top of the pages and in mails, such as that of your application; at most 40 characters.',
+    { key: 'pagesName', default: 'Carillon', read: values.readName },
+  ],
+  CARILLON_LOGO: [
+    'The picture beside the name, and the icon of the pages: a file that ends with `.svg` or `.png`, at most 256 KiB.',
+    { absent: 'the bell of Carillon', read: values.readLogo },
+  ],
+  CARILLON_ACCENT: [
+    'The accent colour of the pages, such as `#0a7d4f`. Where text in it would be hard to read, the pages use a darker or a lighter shade of it.',
+    { absent: 'indigo', read: values.readColour },
+  ],
+  CARILLON_DEMONSTRATION: ['`on` serves the demonstration of both variants at `/demonstration`.', onHere],
+  CARILLON_DOCUMENTATION_LINK: [
+    '`on` shows the link to the description of the API (`/docs`) on the pages of users. The description is served in any case.',
+    onHere,
+  ],
+  CARILLON_SMTP_URL: [
+    'The mail server for links to set a new password and for notices of changes of an account: `smtps://user:password@mail.example.org`, or `smtp://` for STARTTLS.',
+    { absent: 'the service sends no mail', secret: true, read: values.readSmtpUrl },
+  ],
+  CARILLON_MAIL_FROM: [
+    'The sender of mails, such as `bell@example.org` or `Bell <bell@example.org>`; without a name, with that of `CARILLON_NAME`.',
+    { absent: '`carillon@` and the host of the public URL', read: values.readMailFrom },
+  ],
+  CARILLON_INSECURE_SMTP: [
+    '`on` allows a mail server on another machine without TLS or with an unknown certificate, although others on the network can then read the links.',
+    off,
+  ],
+  CARILLON_BREACH_URL: [
+    'Checks new passwords against lists of stolen ones: `https://api.pwnedpasswords.com/range` or another service with its interface, which receives five digits of a hash; or `off`.',
+    { default: 'off', commands: ['serve', 'user'], read: values.readBreachUrl },
+  ],
+  CARILLON_STREAMS_PER_USER: [
+    'How many live streams and held polls a user may have open on one process; at most 1,000.',
+    number(1, 1_000, '20'),
+  ],
+  CARILLON_STREAMS: ['How many live streams and held polls one process may have open.', number(1, 1_000_000, '20000')],
+  CARILLON_ALLOWED_ORIGINS: [
+    'Other origins whose pages may call the service: exact origins, separated by commas, or `none`.',
+    { ...orNone(values.readOrigins), commands: ['serve', 'doctor'] },
+  ],
+  CARILLON_RETURN_URLS: [
+    "The only URLs to which a sign-in may lead (`return_to`), besides paths of the service's own pages: exact URLs, separated by commas; or `none`, for every URL of the allowed origins.",
+    orNone(values.readReturnUrls),
+  ],
+  CARILLON_ALLOWED_HOSTS: [
+    'Further host names, separated by commas, that requests without `Authorization` may use to reach the service; or `none`.',
+    { ...orNone(values.readHosts), commands: ['serve', 'doctor'] },
+  ],
+  CARILLON_IMAGE_HOSTS: [
+    'The hosts of images in notifications: host names, separated by commas; or `none`, which allows only paths.',
+    orNone(values.readHosts),
+  ],
+  CARILLON_HSTS_SUBDOMAINS: [
+    '`on` adds `includeSubDomains` to HSTS: browsers then use only HTTPS for every name below that of the public URL.',
+    { ...off, commands: ['serve', 'doctor'] },
+  ],
+  CARILLON_TRUSTED_PROXIES: [
+    'The proxies whose `X-Forwarded-For` or `Forwarded` the service trusts: addresses and CIDR ranges, separated by commas, or `none`.',
+    { ...orNone(values.readProxies), commands: ['serve', 'doctor'] },
+  ],
+  CARILLON_SECURITY_CONTACT: [
+    'Where to report a vulnerability of your service, for `/.well-known/security.txt` (RFC 9116): an address of e-mail, or a URL that begins with `https://`, `mailto:` or `tel:`.',
+    { read: values.readContact },
+  ],
+  CARILLON_RETENTION: [
+    'How long read and archived notifications are kept after they were last sent, such as `90d`.',
+    { ...time(second, 10 * maxLifetime), absent: 'for ever' },
+  ],
+  CARILLON_RETENTION_UNREAD: [
+    'How long unread and snoozed notifications are kept after they were last sent.',
+    { ...time(second, 10 * maxLifetime), absent: 'that of `CARILLON_RETENTION`' },
+  ],
+  CARILLON_INBOX_MAX: [
+    'How many notifications an inbox keeps. The oldest that are read or archived go first, then the oldest others.',
+    { absent: 'no maximum', read: integer(1, 999_999_999) },
+  ],
+  CARILLON_AUDIT_RETENTION: ['How long entries of the audit log are kept.', time(second, 10 * maxLifetime, '400d')],
+  CARILLON_DRAIN_GRACE: [
+    'How long a stopping process still serves requests while `GET /readyz` answers 503, if a load balancer requested that before; make it longer than two intervals of the load balancer’s check.',
+    time(0, 2 * minute, '2500ms'),
+  ],
+  CARILLON_FIRST_START: ['`off` adds no user and no key if the store is empty.', on],
+  CARILLON_LOG: [
+    'The log level: `fatal`, `error`, `warn`, `info`, `debug`, `trace` or `silent`.',
+    { key: 'logLevel', default: 'info', read: oneOf(logLevels) },
+  ],
+  CARILLON_URL: [
+    'The URL of the running service.',
+    { default: 'http://127.0.0.1:7464', commands: ['send', 'tail'], read: values.readServiceUrl },
+  ],
+  CARILLON_PRODUCER_KEY: [
+    'The producer key of the command.',
+    { secret: true, commands: ['send'], read: values.readProducerKey },
+  ],
+} as const satisfies Record<`CARILLON_${string}`, Entry>
 
-type Table = typeof table
-type Name = keyof Table
+type Rows = { readonly [N in keyof typeof table]: (typeof table)[N][1] }
+type Name = keyof Rows
 type Camel<Text extends string> = Text extends `${infer First}_${infer Rest}`
   ? `${Lowercase<First>}${Capitalize<Camel<Rest>>}`
   : Lowercase<Text>
-type Key<N extends Name> = Table[N] extends { key: infer K extends string }
+type Key<N extends Name> = Rows[N] extends { key: infer K extends string }
   ? K
   : N extends `CARILLON_${infer Rest}`
-    ? `${Camel<Rest>}${Table[N] extends { isTime: true } ? 'Ms' : ''}`
+    ? `${Camel<Rest>}${Rows[N] extends { isTime: true } ? 'Ms' : ''}`
     : never
-type Values<Names extends Name> = { readonly [N in Names as Key<N>]: ReturnType<Table[N]['read']> }
-type WithDefault = { [N in Name]: Table[N] extends { default: string } ? N : never }[Name]
+type Values<Names extends Name> = { readonly [N in Names as Key<N>]: ReturnType<Rows[N]['read']> }
+type WithDefault = { [N in Name]: Rows[N] extends { default: string } ? N : never }[Name]
 
 /** Lengths are code points; a URL has no slash at its end, a host name is in lower case. */
 export type Config = Values<WithDefault> & Partial<Values<Exclude<Name, WithDefault>>>
 
-export type Setting = Row & { key: keyof Config; name: Name; commands: readonly string[] }
+export type Setting = Row & { key: keyof Config; name: Name; meaning: string; commands: readonly string[] }
 
-export const settings = Object.entries<Row>(table).map(([name, row]) => {
+export const settings = Object.entries<Entry>(table).map(([name, [meaning, row]]) => {
   const words = name.slice('CARILLON_'.length).toLowerCase()
   const key = words.replaceAll(/_(.)/g, (_, letter: string) => letter.toUpperCase()) + (row.isTime ? 'Ms' : '')
-  return { commands: ['serve'], key, ...row, name } as Setting
+  return { commands: ['serve'], key, ...row, name, meaning } as Setting
 })
