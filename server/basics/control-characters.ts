@@ -2,14 +2,11 @@
 // U+2029, and characters that change the direction of text. JSON leaves most of them as they are (SECURITY.md, L8).
 
 const controlling = /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu
+const escaped = new RegExp(`${controlling.source}(?<![\n\t])`, 'gu')
 
 /** Writes them as `\u009b`. Line feeds and tabs stay: a text of ours has them between lines, and JSON escapes them itself. */
 export function escapeControls(text: string): string {
-  return text.replace(controlling, (character) =>
-    character === '\n' || character === '\t'
-      ? character
-      : `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  )
+  return text.replace(escaped, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
 /** Replaces them, line feeds and tabs included. */

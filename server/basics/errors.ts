@@ -29,10 +29,9 @@ export type ErrorCode = keyof typeof statusOf
 
 /** Why a password is refused; for programs that show a sentence of their own. */
 export const passwordFaults = ['too_short', 'too_long', 'too_common', 'contains_name'] as const
-export type PasswordFault = (typeof passwordFaults)[number]
 
 /** One invalid field, and what a valid value would be. `code`: of a refused password. */
-export type Fault = { field: string; reason: string; code?: PasswordFault }
+export type Fault = { field: string; reason: string; code?: (typeof passwordFaults)[number] }
 
 /** What completes a sign-in whose password was right, and by which kinds of factors. */
 export type SecondFactor = { challenge: string; factors: readonly SecondFactorKind[]; deviceToken?: string }

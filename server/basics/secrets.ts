@@ -138,9 +138,7 @@ export class Sealing {
 
 const algorithms = { keyManagementAlgorithms: ['dir'], contentEncryptionAlgorithms: ['A256GCM'] }
 
-function headerWith(kid: string) {
-  return { alg: 'dir', enc: 'A256GCM', kid }
-}
+const headerWith = (kid: string) => ({ alg: 'dir', enc: 'A256GCM', kid })
 
 /** `kid` names the key in what it sealed, so that a search finds what another secret sealed without opening it. */
 function keyFrom(secret: string, { of, purpose }: { of: Which; purpose: Purpose }): Key {

@@ -8,12 +8,10 @@ const manifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.
 
 export const { version, description } = manifest
 
-let known = manifest.gitHead
-
 /** The first twelve digits of the commit. A package names it; in a checkout git says it; `unknown` without git. */
 export function commit(): string {
-  known ??= commitOfCheckout()
-  return known.slice(0, 12)
+  manifest.gitHead ??= commitOfCheckout()
+  return manifest.gitHead.slice(0, 12)
 }
 
 function commitOfCheckout(): string {

@@ -18,16 +18,13 @@ if (parent !== 1 && /^[^&;|]*\bcarillon\b[^&;|]*$/.test(process.env.npm_lifecycl
   }, 500).unref()
 }
 
+/** The path of the Node that npm installed with Carillon. */
+const newerNode = async () => (await import('./platform-node.js')).platformNode()
+
 if (isSuitable() || (Number.parseInt(process.versions.node, 10) >= minMajor && !(await newerNode()))) {
   const { run } = await import('./run.js')
   await run()
 } else await relay()
-
-/** The path of the Node that npm installed with Carillon. */
-async function newerNode() {
-  const { platformNode } = await import('./platform-node.js')
-  return platformNode()
-}
 
 /** Node and its SQLite are new enough: before SQLite 3.51.3 the write-ahead log could, rarely, damage a database. */
 function isSuitable() {

@@ -3,14 +3,12 @@
 
 import { run } from './run.js'
 
+/** As if the launcher had forwarded SIGTERM: `serve` drains, other commands end as usual. */
+const end = () => process.kill(process.pid, 'SIGTERM')
+
 if (process.connected) {
   process.once('disconnect', end)
   // Only the work itself keeps the process alive.
   process.channel?.unref()
   await run()
 } else end()
-
-/** As if the launcher had forwarded SIGTERM: `serve` drains, other commands end as usual. */
-function end() {
-  process.kill(process.pid, 'SIGTERM')
-}

@@ -15,13 +15,9 @@ export async function run() {
   const cache = fileURLToPath(new URL('../.compile-cache', import.meta.url))
   process.env.NODE_COMPILE_CACHE ??= cache // for the writer thread
   enableCompileCache?.(cache)
-  await import(entry().href)
-}
-
-/** The published package contains JavaScript, because Node strips no types in node_modules. */
-function entry() {
-  if (isBundleCurrent()) return new URL('../bundle/carillon.js', import.meta.url)
-  return existsSync(source) ? source : new URL('../carillon.js', import.meta.url)
+  // The published package contains JavaScript, because Node strips no types in node_modules.
+  const unbundled = existsSync(source) ? source : new URL('../carillon.js', import.meta.url)
+  await import(isBundleCurrent() ? new URL('../bundle/carillon.js', import.meta.url).href : unbundled.href)
 }
 
 /** Whether every file that the bundle was made of is as it was: since that time, or, in a copy, in its content. */
@@ -32,7 +28,8 @@ export function isBundleCurrent() {
     for (const [file, stamp] of Object.entries(files)) {
       const { ctimeMs } = statSync(bundle + file)
       if (ctimeMs === stamp.changedAt) continue
-      if (contentOf(bundle + file) !== stamp.content) return false
+      const content = process.getBuiltinModule('node:crypto').hash('sha256', readFileSync(bundle + file), 'base64')
+      if (content !== stamp.content) return false
       stamp.changedAt = ctimeMs
       isCopy = true
     }
@@ -42,11 +39,6 @@ export function isBundleCurrent() {
     // There is no bundle, or a file of it is gone.
     return false
   }
-}
-
-/** @param {string} file */
-function contentOf(file) {
-  return process.getBuiltinModule('node:crypto').createHash('sha256').update(readFileSync(file)).digest('base64')
 }
 
 /** A package has been unpacked, or a checkout was copied: the next start need not read the files (20 ms). @param {object} files */

@@ -50,7 +50,11 @@ async function audit(options: Options, command: Command): Promise<void> {
   await withStore(command, async (place) => {
     const entries = await entriesOf(place, options)
     const rows = options.json ? [] : await rowsOf(place.store, entries)
-    print(options, entries, () => (rows.length === 0 ? emptyText(options) : table(headings, rows)))
+    print(options, entries, () => {
+      if (rows.length > 0) return table(['time', 'event', 'user', 'by', 'address', 'details'], rows)
+      const about = options.user === undefined ? '' : ` about ${options.user}`
+      return `There are no entries${about} ${options.since === undefined ? 'yet' : 'since then'}`
+    })
   })
 }
 
@@ -67,8 +71,6 @@ async function entriesOf({ store, now }: Place, { user, since, last }: Options):
   return entries.toReversed()
 }
 
-const headings = ['time', 'event', 'user', 'by', 'address', 'details']
-
 async function rowsOf(store: Store, entries: readonly AuditEntry[]): Promise<string[][]> {
   const names = new Map<string, string>()
   for (const userId of new Set(entries.flatMap((entry) => entry.userId ?? []))) {
@@ -84,8 +86,4 @@ async function rowsOf(store: Store, entries: readonly AuditEntry[]): Promise<str
     const time = `${iso(at).slice(0, 19).replace('T', ' ')}Z`
     return [time, event, about ?? '-', actor, address ?? '-', facts.join(' ')].map(withoutControls)
   })
-}
-
-function emptyText({ user, since }: Options): string {
-  return `There are no entries${user === undefined ? '' : ` about ${user}`} ${since === undefined ? 'yet' : 'since then'}`
 }

@@ -41,14 +41,13 @@ async function doctor(url: string | undefined, options: Output, command: Command
   const { config, faults } = readSettings(process.env, flagsOf(command))
   const own = config && (config.publicUrl ?? directUrl(config))
   const target = url === undefined ? own : readOption('The URL', url, readServiceUrl)
-  const machine = examineMachine({ node: process.versions.node, version: displayVersion(), now: Date.now })
   // Settings that contradict each other do not stop the examination: the rest is examined with the values as they are.
   const isValid = config !== undefined && faults.length === 0
   const settings = isValid ? examineSettings(config, databaseTls(config, process.env)) : settingFaults(faults)
   const issuers = await examineIssuers(config?.issuers ?? [])
   const kept = config && (await examineKept(config))
   const areas: Areas = [
-    ['This machine', machine],
+    ['This machine', examineMachine({ node: process.versions.node, version: displayVersion(), now: Date.now })],
     ['Settings', settings],
     ['Issuers', issuers],
     ['Database', kept?.findings ?? []],
@@ -89,20 +88,17 @@ async function examineService({ config, url, kept }: Target): Promise<Areas> {
   const isDatabaseAway = kept !== undefined && signingKeys === undefined
   const place = { url, now: Date.now, direct, publicUrl: config?.publicUrl, signingKeys, isMoved, isDatabaseAway }
   const findings: Finding[] = await reach(place)
-  if (findings[0]?.state === 'fault') {
-    if (direct === undefined || direct === url) return [[url, findings]]
-    return [
-      [url, findings],
-      [`Without the proxy, ${direct}`, await reach({ ...place, url: direct })],
-    ]
-  }
-  try {
-    findings.push(...(await examineWay(place)))
-    findings.push(await examineStream(url, await streamToken({ config, url, kept })))
-  } catch (error) {
-    findings.push(faultOf('reached', error, 'read the logs: the service answered before, and then stopped answering'))
-  }
-  return [[url, findings]]
+  const areas: Areas = [[url, findings]]
+  if (findings[0]?.state !== 'fault') {
+    try {
+      findings.push(...(await examineWay(place)))
+      findings.push(await examineStream(url, await streamToken({ config, url, kept })))
+    } catch (error) {
+      findings.push(faultOf('reached', error, 'read the logs: the service answered before, and then stopped answering'))
+    }
+  } else if (direct !== undefined && direct !== url)
+    areas.push([`Without the proxy, ${direct}`, await reach({ ...place, url: direct })])
+  return areas
 }
 
 /** A token for an inbox of no user, made as the service makes its tokens; undefined without the secret or the signing keys. */

@@ -9,7 +9,6 @@ import { hasPassword } from '../config/url-passwords.ts'
 import { configOf } from './settings.ts'
 import { print, WrongUse, warn } from './terminal/output.ts'
 
-const usualPlace = '/etc/systemd/system/carillon.service'
 /** After the grace, the service needs 12 seconds at most. */
 const maxStopSeconds = 13
 
@@ -18,7 +17,7 @@ type Options = { to: string; program?: string; print?: true; json?: true }
 export function installServiceCommand(): Command {
   return new Command('install-service')
     .description('Write a hardened unit for systemd, with the CARILLON_ settings of this environment')
-    .option('--to <file>', 'the file of the unit', usualPlace)
+    .option('--to <file>', 'the file of the unit', '/etc/systemd/system/carillon.service')
     .option('--program <command>', 'what the unit runs; default: this installation, by its Node')
     .option('--print', 'print the unit, and write no file')
     .option('--json', 'one JSON value on stdout, for machines')
@@ -26,7 +25,8 @@ export function installServiceCommand(): Command {
 }
 
 function installService(options: Options, command: Command): void {
-  const program = options.program ?? thisProgram()
+  const launcher = join(fileURLToPath(new URL('../bin', import.meta.url)), 'launch.js')
+  const program = options.program ?? [process.execPath, launcher].map(quoted).join(' ')
   const unit = unitOf(program, configOf(command).drainGraceMs)
   if (/\s\/(home|root|tmp|run\/user)\//.test(` ${program}`))
     warn(`the unit cannot see ${program}: install Carillon below /opt, /usr or /srv`)
@@ -42,10 +42,6 @@ function installService(options: Options, command: Command): void {
     `Wrote ${options.to}`,
     'Start it, now and with the machine: systemctl daemon-reload && systemctl enable --now carillon',
   ])
-}
-
-function thisProgram(): string {
-  return [process.execPath, join(fileURLToPath(new URL('../bin', import.meta.url)), 'launch.js')].map(quoted).join(' ')
 }
 
 /** Without MemoryDenyWriteExecute: V8 compiles JavaScript into memory that it then executes. The demonstration lowers its own priority. */

@@ -64,9 +64,7 @@ async function listAll(options: Output, command: Command): Promise<void> {
 async function rotate(options: Output & { after: string }, command: Command): Promise<void> {
   const aheadMs = readOption('--after', options.after, duration(0, 30 * day))
   const { kid, startsAt } = await withStore(command, async (place) => {
-    const { store, source } = place
-    const { keys, sealing } = await openKeys(place)
-    const at = place.now()
+    const { store, source, keys, sealing, at } = await withKeys(place)
     const next = { at, startsAt: at + aheadMs, after: lastOf(keys)?.kid ?? null, source }
     const published = await publishKey({ store, sealing }, next)
     if (published === undefined)
@@ -81,9 +79,7 @@ async function rotate(options: Output & { after: string }, command: Command): Pr
 
 async function drop(kid: string, options: Output, command: Command): Promise<void> {
   const replacedBy = await withStore(command, async (place) => {
-    const { store, source } = place
-    const { keys, sealing } = await openKeys(place)
-    const at = place.now()
+    const { store, source, keys, sealing, at } = await withKeys(place)
     const known = keys.filter(({ retiredAt }) => retiredAt === null).map((one) => one.kid)
     const key = await makeSigningKey(sealing, { createdAt: at, startsAt: at })
     const detail = { kid, replacedBy: key.kid }
@@ -101,8 +97,10 @@ async function drop(kid: string, options: Output, command: Command): Promise<voi
 }
 
 /** Throws CONFLICT before the first start, and UNAVAILABLE if the secret does not open the keys: no node could open a new one. */
-async function openKeys({ store, config }: Place) {
+async function withKeys(place: Place) {
+  const { store, config } = place
   const keys = await store.read(signingKeys)
   if (keys.length === 0) throw conflict('There are no signing keys yet', 'The first start makes one.')
-  return { keys, sealing: await sealingOf(await sealingSecrets(config, store), keys) }
+  const sealing = await sealingOf(await sealingSecrets(config, store), keys)
+  return { ...place, keys, sealing, at: place.now() }
 }

@@ -61,7 +61,9 @@ async function serve({ json }: Output, command: Command): Promise<void> {
   const { listensOn, url } = service
   log.info({ event: 'started', listensOn, url }, 'Carillon is listening')
   notifySupervisor('READY=1')
-  feedWatchdog()
+  // A process whose event loop does not turn sends nothing, and systemd restarts it.
+  const watchdogMs = Number(process.env.WATCHDOG_USEC) / 1000
+  if (watchdogMs > 0) setInterval(notifySupervisor, watchdogMs / 2, 'WATCHDOG=1').unref()
   const error = await service.failed
   // The message of a CarillonError says everything; its stack would add nothing.
   if (error instanceof CarillonError) log.fatal({ event: 'store-failed' }, error.message)
@@ -110,10 +112,4 @@ function notifySupervisor(state: 'READY=1' | 'WATCHDOG=1' | 'STOPPING=1'): void 
   if (NOTIFY_SOCKET === undefined) return
   // If the program is missing, systemd says that the service did not become ready.
   spawn('systemd-notify', [state], { env: { NOTIFY_SOCKET, PATH }, stdio: 'ignore' }).on('error', () => {})
-}
-
-/** A process whose event loop does not turn sends nothing, and systemd restarts it. */
-function feedWatchdog(): void {
-  const microseconds = Number(process.env.WATCHDOG_USEC)
-  if (microseconds > 0) setInterval(() => notifySupervisor('WATCHDOG=1'), microseconds / 2000).unref()
 }

@@ -1,5 +1,4 @@
 // `carillon tail`: follows an inbox in a terminal, as lines for people or as JSON for programs.
-import type { Carillon } from 'carillon-client'
 import { Command } from 'commander'
 import { jsonLine } from '../basics/control-characters.ts'
 import { configOf, withSettings } from './settings.ts'
@@ -10,19 +9,12 @@ import { linesOf, type TailEvent } from './terminal/tail-lines.ts'
 
 type Options = Output & { user: string; passwordStdin?: boolean; last: number; since?: string }
 
-const maxListed = 100
-
 export function tailCommand(): Command {
   const command = new Command('tail')
     .description('Show an inbox and its changes until Ctrl-C: lines on a terminal, JSON lines in a pipe')
     .option('--user <name>', 'the user of the inbox', 'operator')
     .option('--password-stdin', 'read the password from stdin; without this option the command prompts for it')
-    .option(
-      '--last <count>',
-      `begin with this many existing notifications; up to ${maxListed}`,
-      countUpTo(maxListed),
-      10,
-    )
+    .option('--last <count>', 'begin with this many existing notifications; up to 100', countUpTo(100), 10)
     .option('--since <position>', 'begin after the event with this position; replaces --last')
   return withSettings(command).action(tail)
 }
@@ -60,10 +52,8 @@ function untilInterrupted(): AbortSignal {
   return ended.signal
 }
 
-type Credentials = { username: string; password: string }
-
 /** Signs in by token, which leaves no session in the store, and signs in again when the token has expired. */
-async function signedIn(baseUrl: string, credentials: Credentials, signal: AbortSignal): Promise<Carillon> {
+async function signedIn(baseUrl: string, credentials: { username: string; password: string }, signal: AbortSignal) {
   const { createCarillon } = await import('carillon-client')
   const connection = { baseUrl, fetch: fetchAsCarillon }
   const signIn = async () =>

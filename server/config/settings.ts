@@ -6,8 +6,6 @@ import { readProviders } from './providers.ts'
 import * as values from './values.ts'
 import { day, duration, hour, integer, maxLifetime, minute, oneOf, readSecret, second } from './values.ts'
 
-const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
-
 type Row = {
   /** Its field in Config, if the name does not say it: CARILLON_PUBLIC_URL is `publicUrl`. */
   key?: string
@@ -217,7 +215,7 @@ const table = {
   CARILLON_FIRST_START: ['`off` adds no user and no key if the store is empty.', on],
   CARILLON_LOG: [
     'The log level: `fatal`, `error`, `warn`, `info`, `debug`, `trace` or `silent`.',
-    { key: 'logLevel', default: 'info', read: oneOf(logLevels) },
+    { key: 'logLevel', default: 'info', read: oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']) },
   ],
   CARILLON_URL: [
     'The URL of the running service.',

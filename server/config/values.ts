@@ -94,15 +94,13 @@ export function readServiceUrl(text: string): string {
   )
 }
 
-/** The runs of characters that a token consists of: a program that searches a link for the token must find only that one. */
-const longRun = /[\w-]{43}/
-
 /** A page of an application, whose URL gets a token as its fragment. */
 export function readPage(text: string): string {
   const page = readServiceUrl(text)
   if (isExposed(page))
     invalid('write https://: others on the network could put a script into the page and read the token')
-  if (longRun.test(page)) invalid('write a URL without 43 letters, digits, - and _ in a row: the token has so many')
+  // A program that searches a link for the token, which is such a run, must find only that one.
+  if (/[\w-]{43}/.test(page)) invalid('write a URL without 43 letters, digits, - and _ in a row: the token has so many')
   return page
 }
 
@@ -155,11 +153,9 @@ export const readOrigins = listOf(readExactOrigin)
 export const readReturnUrls = listOf(readExactUrl)
 export const readHosts = listOf(readHostName)
 
-const readRanges = listOf(readRange)
-
 /** Refuses ranges that are every address together, such as 0.0.0.0/1 and 128.0.0.0/1. */
 export function readProxies(text: string): readonly string[] {
-  const proxies = readRanges(text)
+  const proxies = listOf(readRange)(text)
   if (coverEverything(proxies))
     invalid(`${text} trusts every client, so that a client can claim any address`, 'list the proxies')
   return proxies

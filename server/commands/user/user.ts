@@ -9,17 +9,7 @@ import { unlock } from '../../users/credentials.ts'
 import { displayAccount } from '../../users/display-user.ts'
 import { exportOf } from '../../users/own-data/export.routes.ts'
 import { listUsers, type User } from '../../users/users.store.ts'
-import {
-  addUser,
-  changeUser,
-  deleteUser,
-  disableUser,
-  enableUser,
-  findUser,
-  makePassphrase,
-  setPassword,
-  type UserKey,
-} from '../../users/users.ts'
+import * as accounts from '../../users/users.ts'
 import { withSettings } from '../settings.ts'
 import { day, type Output, print, table, WrongUse } from '../terminal/output.ts'
 import { confirm, passwordFromStdin } from '../terminal/prompts.ts'
@@ -148,13 +138,13 @@ type AddOptions = PasswordOptions & { externalId?: string; displayName?: string;
 async function addOne(username: string | undefined, options: AddOptions, command: Command): Promise<void> {
   const { externalId, displayName, locale, email } = options
   const given = Object.entries({ username, externalId, displayName, locale, email })
-  const wanted: Parameters<typeof addUser>[1] = Object.fromEntries(given.filter(([, text]) => text !== undefined))
+  const wanted = Object.fromEntries(given.filter(([, text]) => text !== undefined))
   if (username === undefined && externalId === undefined)
     throw new WrongUse('Give the user a name, or an --external-id')
   if (username === undefined && options.passwordStdin)
     throw new WrongUse('A user with a password needs a name to sign in by')
   const chosen = username === undefined ? undefined : await passwordFrom(options)
-  const user = await withUsers(command, (users) => addUser(users, { ...wanted, ...chosen }))
+  const user = await withUsers(command, (users) => accounts.addUser(users, { ...wanted, ...chosen }))
   const line = `Added ${nameOf(user)} (${user.id})`
   if (chosen === undefined) print(options, { id: user.id, externalId }, () => line)
   else printWithPassword(options, identityOf(user, {}), chosen, line)
@@ -162,7 +152,7 @@ async function addOne(username: string | undefined, options: AddOptions, command
 
 async function changePassword(username: string, options: PasswordOptions, command: Command): Promise<void> {
   const chosen = await passwordFrom(options)
-  await withUsers(command, (users) => setPassword(users, { username, ...chosen }))
+  await withUsers(command, (users) => accounts.setPassword(users, { username, ...chosen }))
   printWithPassword(options, { username }, chosen, `Set the password of ${username}; every session and token has ended`)
 }
 
@@ -180,34 +170,34 @@ async function renameOne(names: readonly string[], options: KeyOptions, command:
     throw new WrongUse('Give the username and the new one, or --external-id or --id and the new one')
   const key = keyOf(others[0], options)
   await withUsers(command, async (users) => {
-    const before = await findUser(users, key)
-    const { id, username } = await changeUser(users, { id: before.id }, { username: newName })
+    const before = await accounts.findUser(users, key)
+    const { id, username } = await accounts.changeUser(users, { id: before.id }, { username: newName })
     print(options, { id, username }, () => `Renamed ${nameOf(before)} to ${username}`)
   })
 }
 
-async function disableOne(users: Users, key: UserKey, options: Output): Promise<void> {
-  const user = await disableUser(users, key)
+async function disableOne(users: Users, key: accounts.UserKey, options: Output): Promise<void> {
+  const user = await accounts.disableUser(users, key)
   const done = `Disabled ${nameOf(user)}; every session and token has ended`
   print(options, identityOf(user, { disabled: true }), () => done)
 }
 
-async function enableOne(users: Users, key: UserKey, options: Output): Promise<void> {
-  const user = await enableUser(users, key)
+async function enableOne(users: Users, key: accounts.UserKey, options: Output): Promise<void> {
+  const user = await accounts.enableUser(users, key)
   print(options, identityOf(user, { disabled: false }), () => `Enabled ${nameOf(user)}`)
 }
 
-async function deleteOne(users: Users, key: UserKey, options: Output & { yes?: boolean }): Promise<void> {
-  const user = await findUser(users, key)
+async function deleteOne(users: Users, key: accounts.UserKey, options: Output & { yes?: boolean }): Promise<void> {
+  const user = await accounts.findUser(users, key)
   await confirm(`Erase ${nameOf(user)} (${user.id}) with inbox, sessions and tokens?`, options)
-  await deleteUser(users, { id: user.id })
+  await accounts.deleteUser(users, { id: user.id })
   print(options, identityOf(user, { deleted: true }), () => `Deleted ${nameOf(user)} (${user.id})`)
 }
 
 /** A new file has mode 0600. A program that closes the pipe, as `head` does, is no failure. */
-async function exportOne(users: Users, key: UserKey, options: Output & { out?: string }): Promise<void> {
+async function exportOne(users: Users, key: accounts.UserKey, options: Output & { out?: string }): Promise<void> {
   const { out } = options
-  const user = await findUser(users, key)
+  const user = await accounts.findUser(users, key)
   const output = out === undefined ? process.stdout : createWriteStream(out, { flags: 'wx', mode: 0o600 })
   await pipeline(exportOf(users, user), output, { end: out !== undefined }).catch((error) => {
     if (error.syscall === undefined) throw error
@@ -217,7 +207,7 @@ async function exportOne(users: Users, key: UserKey, options: Output & { out?: s
     print(options, identityOf(user, { file: out }), () => `Wrote the data of ${nameOf(user)} to ${out}`)
 }
 
-async function makeLink(users: Users, key: UserKey, options: Output & { invite?: boolean }): Promise<void> {
+async function makeLink(users: Users, key: accounts.UserKey, options: Output & { invite?: boolean }): Promise<void> {
   const { config } = users
   const publicUrl = () => config.publicUrl ?? `http://${config.host}:${config.port}`
   const purpose = options.invite ? 'invite' : 'reset'
@@ -226,7 +216,7 @@ async function makeLink(users: Users, key: UserKey, options: Output & { invite?:
   print(options, value, () => [url, `For ${user.username}, once, until ${iso(expiresAt)}. It is displayed once.`])
 }
 
-async function unlockOne(users: Users, key: UserKey, options: Output): Promise<void> {
+async function unlockOne(users: Users, key: accounts.UserKey, options: Output): Promise<void> {
   const { user, hadFailures } = await unlock(users, key)
   const none = `${nameOf(user)} had no wrong guesses; nothing was changed`
   const done = hadFailures ? `Unlocked ${nameOf(user)}; the next sign-in is not delayed` : none
@@ -256,6 +246,6 @@ async function everyUser({ store, application }: Users, { search, externalId }: 
 }
 
 async function passwordFrom({ passwordStdin }: PasswordOptions): Promise<Chosen> {
-  if (!passwordStdin) return { password: makePassphrase(), isGenerated: true }
+  if (!passwordStdin) return { password: accounts.makePassphrase(), isGenerated: true }
   return { password: await passwordFromStdin(), isGenerated: false }
 }

@@ -4,16 +4,9 @@ import { type Finding, fault, ok, warning } from '../finding.ts'
 import { described, get, parsed } from './probe.ts'
 
 const check = 'stream'
-/** The service sends the greeting at once. */
-const greetingTimeoutMs = 8_000
-const greeting = 'event: hello'
 
-/** `token`: of any user; undefined if there is none to try. Rejects if no response arrives. */
-export async function examineStream(
-  url: string,
-  token: string | undefined,
-  timeoutMs = greetingTimeoutMs,
-): Promise<Finding> {
+/** `token`: of any user; undefined if there is none to try. The service sends the greeting at once. Rejects if no response arrives. */
+export async function examineStream(url: string, token: string | undefined, timeoutMs = 8_000): Promise<Finding> {
   if (token === undefined) {
     const found =
       'not checked: a stream needs a token, which doctor makes with the database and the secret of the service'
@@ -40,7 +33,7 @@ async function isGreeted({ body }: Response): Promise<boolean> {
   let text = ''
   for await (const part of body?.pipeThrough<string>(new TextDecoderStream() as ReadableWritablePair) ?? []) {
     text += part
-    if (text.includes(greeting)) return true
+    if (text.includes('event: hello')) return true
   }
   return false
 }

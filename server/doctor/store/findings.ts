@@ -1,8 +1,9 @@
 // The result of examining a database, and the findings that both engines share.
 import { iso } from '../../basics/clock.ts'
 import { firstIdAt } from '../../basics/ids.ts'
+import type { Query } from '../../store/statements.ts'
 import { type Move, movingTable, refuseIncomplete } from '../../store/transfer-state.ts'
-import type { SigningKey } from '../../tokens/signing-keys.store.ts'
+import { type SigningKey, signingKeys } from '../../tokens/signing-keys.store.ts'
 import { type Finding, fault, ok, warning } from '../finding.ts'
 
 export type Examined = {
@@ -44,14 +45,10 @@ export async function examineContent(read: Read, { schema, applied, now, tables,
   const sealedFactors = await read(`
     select ${header} as header, cast(count(*) as integer) as count
     from factor where sealed_secret is not null group by 1`)
-  const signingKeys = (await read(signingKeysQuery)) as SigningKey[]
-  return { findings, signingKeys, sealedFactors: sealedFactors as SealedFactors }
+  const { strings } = signingKeys().next().value as Query
+  const keys = (await read(strings.join(''))) as SigningKey[]
+  return { findings, signingKeys: keys, sealedFactors: sealedFactors as SealedFactors }
 }
-
-const signingKeysQuery = `
-  select kid, public_jwk as "publicJwk", sealed_private_jwk as "sealedPrivateJwk", created_at as "createdAt",
-    starts_at as "startsAt", retired_at as "retiredAt"
-  from signing_key order by created_at, kid`
 
 export function schemaFinding({ applied, known }: { applied: readonly string[]; known: readonly string[] }): Finding {
   const newer = applied.find((name) => !known.includes(name))
