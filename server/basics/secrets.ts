@@ -84,8 +84,11 @@ export class Sealing {
 
   /** Does what `open` does, and says which secret had sealed it. */
   async openWith(purpose: Purpose, sealed: string): Promise<{ text: string; secret: Which } | undefined> {
-    const opened = await this.#openKnown(purpose, sealed)
-    return opened ?? (this.#isChanged() ? this.#openKnown(purpose, sealed) : undefined)
+    for (const { of, bytes } of this.#keysFor(purpose)) {
+      const opened = await compactDecrypt(sealed, bytes, algorithms).catch(() => undefined)
+      if (opened !== undefined) return { text: Buffer.from(opened.plaintext).toString(), secret: of }
+    }
+    return this.#isChanged() ? this.openWith(purpose, sealed) : undefined
   }
 
   /** The secret that this process has known so far is the previous one then: what it signed is still accepted. */
@@ -95,14 +98,6 @@ export class Sealing {
     this.#secrets = { current: fresh.current, previous: this.#secrets.current }
     this.#keys = new Map()
     return true
-  }
-
-  async #openKnown(purpose: Purpose, sealed: string): Promise<{ text: string; secret: Which } | undefined> {
-    for (const { of, bytes } of this.#keysFor(purpose)) {
-      const opened = await compactDecrypt(sealed, bytes, algorithms).catch(() => undefined)
-      if (opened !== undefined) return { text: Buffer.from(opened.plaintext).toString(), secret: of }
-    }
-    return undefined
   }
 
   /** HMAC-SHA256 with the secret in use, as 43 characters of base64url. */

@@ -12,7 +12,6 @@ import { countUpTo, type Output, print, table } from './terminal/output.ts'
 
 type Options = Output & { user?: string; since?: (now: number) => number; last: number }
 
-const pageSize = 500
 const units = { m: 60_000, h: 3_600_000, d: 86_400_000 }
 
 export function auditCommand(): Command {
@@ -65,7 +64,7 @@ async function entriesOf({ store, now }: Place, { user, since, last }: Options):
   const wanted = since === undefined ? last : Number.POSITIVE_INFINITY
   const entries: AuditEntry[] = []
   for (let page: AuditEntry[] | undefined; page?.length !== 0 && entries.length < wanted; entries.push(...page)) {
-    const limit = Math.min(pageSize, wanted - entries.length)
+    const limit = Math.min(500, wanted - entries.length)
     page = await store.read(listAudit, { ...filter, before: entries.at(-1)?.id, limit })
   }
   return entries.toReversed()

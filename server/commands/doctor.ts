@@ -44,12 +44,11 @@ async function doctor(url: string | undefined, options: Output, command: Command
   // Settings that contradict each other do not stop the examination: the rest is examined with the values as they are.
   const isValid = config !== undefined && faults.length === 0
   const settings = isValid ? examineSettings(config, databaseTls(config, process.env)) : settingFaults(faults)
-  const issuers = await examineIssuers(config?.issuers ?? [])
   const kept = config && (await examineKept(config))
   const areas: Areas = [
     ['This machine', examineMachine({ node: process.versions.node, version: displayVersion(), now: Date.now })],
     ['Settings', settings],
-    ['Issuers', issuers],
+    ['Issuers', await examineIssuers(config?.issuers ?? [])],
     ['Database', kept?.findings ?? []],
     ...(target === undefined ? [] : await examineService({ config, url: target, kept })),
   ]

@@ -42,7 +42,7 @@ function explain(names: readonly string[], options: KeyOptions, command: Command
 
 function factsOf(found: Explained): string[][] {
   const { sentAt, senderId, senderName, replacedAt, count, readAt, archivedAt, snoozedUntil } = found
-  const isMuted = isMutedOnArrival(found)
+  const isMuted = found.away === 'archived' && (archivedAt === sentAt || archivedAt === replacedAt)
   const read = isMuted ? ' on arrival' : found.readAloneAt === null ? ' by a read-all' : ''
   const archived = isMuted ? ' on arrival: muted' : found.away === null ? ' by an archive-read' : ''
   return [
@@ -54,8 +54,4 @@ function factsOf(found: Explained): string[][] {
     ['snoozed', snoozedUntil === null ? 'no' : `until ${snoozedUntil}`],
     ['expires', found.expiresAt ?? 'no'],
   ]
-}
-
-function isMutedOnArrival({ away, archivedAt, replacedAt, sentAt }: Explained): boolean {
-  return away === 'archived' && (archivedAt === sentAt || archivedAt === replacedAt)
 }

@@ -64,7 +64,7 @@ async function listAll(options: Output, command: Command): Promise<void> {
 async function rotate(options: Output & { after: string }, command: Command): Promise<void> {
   const aheadMs = readOption('--after', options.after, duration(0, 30 * day))
   const { kid, startsAt } = await withStore(command, async (place) => {
-    const { store, source, keys, sealing, at } = await withKeys(place)
+    const { store, source, keys, sealing, at } = await openKeys(place)
     const next = { at, startsAt: at + aheadMs, after: lastOf(keys)?.kid ?? null, source }
     const published = await publishKey({ store, sealing }, next)
     if (published === undefined)
@@ -79,11 +79,10 @@ async function rotate(options: Output & { after: string }, command: Command): Pr
 
 async function drop(kid: string, options: Output, command: Command): Promise<void> {
   const replacedBy = await withStore(command, async (place) => {
-    const { store, source, keys, sealing, at } = await withKeys(place)
+    const { store, source, keys, sealing, at } = await openKeys(place)
     const known = keys.filter(({ retiredAt }) => retiredAt === null).map((one) => one.kid)
     const key = await makeSigningKey(sealing, { createdAt: at, startsAt: at })
-    const detail = { kid, replacedBy: key.kid }
-    const audit = [auditEntry(source, { event: 'signing-key-dropped', at, detail })]
+    const audit = [auditEntry(source, { event: 'signing-key-dropped', at, detail: { kid, replacedBy: key.kid } })]
     if (!known.includes(kid) || (await store.write(dropSigningKey, { kid, key, audit })) === 'absent')
       throw new CarillonError('NOT_FOUND', `There is no signing key ${kid} in use`, {
         remedy: `There ${known.length === 1 ? 'is' : 'are'} ${known.join(', ')}.`,
@@ -97,7 +96,7 @@ async function drop(kid: string, options: Output, command: Command): Promise<voi
 }
 
 /** Throws CONFLICT before the first start, and UNAVAILABLE if the secret does not open the keys: no node could open a new one. */
-async function withKeys(place: Place) {
+async function openKeys(place: Place) {
   const { store, config } = place
   const keys = await store.read(signingKeys)
   if (keys.length === 0) throw conflict('There are no signing keys yet', 'The first start makes one.')

@@ -11,9 +11,6 @@ import { beginChange, endChange, secretsIn } from '../start/sealing-secret.ts'
 import { configOf, type Place, withSettings, withStore } from './settings.ts'
 import { type Output, print, readOption, WrongUse } from './terminal/output.ts'
 
-/** Every node has learned of the new signing keys by then. */
-const pauseMs = 2_000
-
 const help = `
 Everything that the secret before had sealed is sealed with the new one. Sessions, access tokens and second factors stay.
 First set CARILLON_SECRET to the new secret and CARILLON_SECRET_PREVIOUS to the one before, on every node, and restart the nodes one
@@ -42,25 +39,23 @@ export function secretCommand(): Command {
 
 async function rotate(options: Output & { keep: string }, command: Command): Promise<void> {
   const keepMs = readOption('--keep', `${options.keep}d`, duration(0, 3_650 * day))
-  const { database, secret, previousSecret } = configOf(command)
-  if (secret === undefined && (database.engine === 'postgres' || previousSecret !== undefined))
+  const { database, secret: current, previousSecret: previous } = configOf(command)
+  if (current === undefined && (database.engine === 'postgres' || previous !== undefined))
     throw new WrongUse('Set CARILLON_SECRET to the new secret, and CARILLON_SECRET_PREVIOUS to the one before')
-  if (secret !== undefined && previousSecret === undefined)
+  if (current !== undefined && previous === undefined)
     throw new WrongUse('Set CARILLON_SECRET_PREVIOUS to the secret before, and CARILLON_SECRET to the new one')
   await withStore(command, async (place) => {
     const { store, source } = place
-    const isGenerated = secret === undefined && database.engine === 'sqlite'
+    const isGenerated = current === undefined && database.engine === 'sqlite'
     if (isGenerated) await refuseUnopened(place)
-    const secrets = isGenerated
-      ? beginChange(database.path)
-      : ({ current: secret, previous: previousSecret } as Secrets)
+    const secrets = isGenerated ? beginChange(database.path) : ({ current, previous } as Secrets)
     const at = place.now()
     const audit = (detail: Counts) => auditEntry(source, { event: 'secret-rotated', at, detail })
-    const counts = await sealAgain(store, secrets, { audit, pause: () => sleep(pauseMs) })
+    // Every node has learned of the new signing keys after the pause.
+    const counts = await sealAgain(store, secrets, { audit, pause: () => sleep(2_000) })
     const keptUntil = keepMs === 0 ? undefined : iso(at + keepMs).slice(0, 10)
     const kept = isGenerated ? endChange(database.path, keptUntil) : undefined
-    const value = { ...counts, isGenerated, ...(kept !== undefined && { kept }) }
-    print(options, value, () => report(counts, isGenerated, kept))
+    print(options, { ...counts, isGenerated, kept }, () => report(counts, isGenerated, kept))
   })
 }
 

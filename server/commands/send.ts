@@ -6,9 +6,6 @@ import { configOf, withSettings } from './settings.ts'
 import { type Output, print, WrongUse } from './terminal/output.ts'
 import { requestService } from './terminal/service-request.ts'
 
-/** Few, because a user waits at the prompt. Every attempt has the same idempotency key. */
-const attempts = 3
-
 type Recipients = { to?: string[]; externalId?: string[]; issuer?: string; refuseUnknown?: boolean }
 type Content = { [Text in 'body' | 'link' | 'category' | 'data' | 'key']?: string } & { title: string; again?: boolean }
 type Options = Output & Recipients & Content
@@ -50,7 +47,8 @@ async function send(options: Options, command: Command): Promise<void> {
   const nameOf = (field: string) => names.find((_, n) => field === `recipients.${n}`) ?? field
   const { createProducer } = await import('carillon-client')
   const producer = createProducer({ baseUrl: url, key: producerKey })
-  const { deliveryId, results } = await requestService(url, () => producer.send(request, { attempts }), nameOf)
+  // Few attempts, because a user waits at the prompt. Each of them has the same idempotency key.
+  const { deliveryId, results } = await requestService(url, () => producer.send(request, { attempts: 3 }), nameOf)
   const isUnknown = (i: number) => results[i]?.status === 'unknown_recipient'
   const unknown = names.filter((_, i) => isUnknown(i))
   print(options, { deliveryId, results }, () => names.filter((_, i) => !isUnknown(i)).map((name) => `Sent to ${name}`))

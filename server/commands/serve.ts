@@ -15,8 +15,6 @@ import { boundNewSpace } from '../start/new-space.ts'
 import { configOf, withSettings } from './settings.ts'
 import type { Output } from './terminal/output.ts'
 
-/** How long load balancers see "not ready" before a service that has failed closes its port. */
-const lameDuckMs = 500
 /** After CARILLON_DRAIN_GRACE. The drain ends within 8 seconds; a supervisor must not wait for one that hangs. */
 const maxStopMs = 12_000
 /** A terminal that closes sends SIGHUP. Without a terminal it comes from a reload, and the service ignores it. */
@@ -68,7 +66,8 @@ async function serve({ json }: Output, command: Command): Promise<void> {
   // The message of a CarillonError says everything; its stack would add nothing.
   if (error instanceof CarillonError) log.fatal({ event: 'store-failed' }, error.message)
   else log.fatal({ event: 'store-failed', err: error }, 'the store failed; restart this process')
-  await sleep(lameDuckMs)
+  // Load balancers see "not ready" before a service that has failed closes its port.
+  await sleep(500)
   await stop(1, 'the store failed')
 }
 

@@ -10,7 +10,7 @@ export function exposures(config: Partial<Config>, env: Environment): SettingFau
 }
 
 const readable = 'others on the network can read passwords'
-const remedy = 'set CARILLON_PUBLIC_URL=https://... behind a TLS proxy, or CARILLON_INSECURE_HTTP=on'
+const remedies = 'CARILLON_PUBLIC_URL=https://... behind a TLS proxy, or CARILLON_INSECURE_HTTP=on'
 
 /** Checks the public URL if it names another machine, else the address that the service listens on. */
 function exposedHttp({ host, publicUrl, insecureHttp }: Partial<Config>): SettingFault[] {
@@ -20,16 +20,15 @@ function exposedHttp({ host, publicUrl, insecureHttp }: Partial<Config>): Settin
   if (publicUrl !== undefined && !isPublicUrlHere) {
     if (protocol === 'https:') return []
     const reason = `is ${JSON.stringify(publicUrl)}: plain HTTP, where ${readable}`
-    return [{ field: 'CARILLON_PUBLIC_URL', reason, remedy }]
+    return [{ field: 'CARILLON_PUBLIC_URL', reason, remedy: `set ${remedies}` }]
   }
   if (host === undefined || isLoopback(host)) return []
   const found = `is ${JSON.stringify(host)}: plain HTTP beyond this machine`
-  if (!isPublicUrlHere) return [{ field: 'CARILLON_HOST', reason: `${found}, where ${readable}`, remedy }]
+  const field = 'CARILLON_HOST'
+  if (!isPublicUrlHere) return [{ field, reason: `${found}, where ${readable}`, remedy: `set ${remedies}` }]
   // Only browsers on this machine can use such a public URL, so the other interfaces are not needed.
-  const contradiction = `${found}, but CARILLON_PUBLIC_URL is ${JSON.stringify(publicUrl)}, which names this machine only`
-  const change =
-    'set CARILLON_HOST=127.0.0.1, or CARILLON_PUBLIC_URL=https://... behind a TLS proxy, or CARILLON_INSECURE_HTTP=on'
-  return [{ field: 'CARILLON_HOST', reason: contradiction, remedy: change }]
+  const reason = `${found}, but CARILLON_PUBLIC_URL is ${JSON.stringify(publicUrl)}, which names this machine only`
+  return [{ field, reason, remedy: `set CARILLON_HOST=127.0.0.1, or ${remedies}` }]
 }
 
 /** An attacker on the network can put a script into a page that is sent by plain HTTP, and the script acts for the user. */
@@ -57,14 +56,11 @@ function exposedDatabases(config: Partial<Config>, env: Environment): SettingFau
 }
 
 /** For doctor: why the connection to the database is not safe; undefined if it is. */
-export function databaseTls(
-  { database, insecureDatabase }: Pick<Config, 'database' | 'insecureDatabase'>,
-  env: Environment,
-): 'refused' | 'none' | 'unverified' | undefined {
-  const server = postgresServer(database, env)
+export function databaseTls(config: Pick<Config, 'database' | 'insecureDatabase'>, env: Environment) {
+  const server = postgresServer(config.database, env)
   if (server === undefined || isOnThisMachine(server) || server.tls === 'verified') return undefined
   if (server.tls === 'unverified') return 'unverified'
-  return insecureDatabase ? 'none' : 'refused'
+  return config.insecureDatabase ? 'none' : 'refused'
 }
 
 function conflicts(config: Partial<Config>): SettingFault[] {

@@ -24,6 +24,7 @@ export type IssuerSetting = {
 }
 
 const members = ['issuer', 'audience', 'algorithms', 'jwks', 'claim', 'ids', 'createUsers', 'application']
+const isRepeated = 'is there more than once: write one entry, with a list of audiences if it needs several'
 
 /** Throws INVALID_REQUEST with every mistake. */
 export function readIssuers(text: string): readonly IssuerSetting[] {
@@ -32,10 +33,7 @@ export function readIssuers(text: string): readonly IssuerSetting[] {
     max: 50,
     form: '[{"issuer":"https://id.example.org","audience":"bell","algorithms":["RS256"]}]',
     read: readEntry,
-    conflicts: (found) =>
-      repeated(found, 'issuer').map((issuer) => {
-        return `${issuer} is there more than once: write one entry, with a list of audiences if it needs several`
-      }),
+    conflicts: (found) => repeated(found, 'issuer').map((issuer) => `${issuer} ${isRepeated}`),
   })
 }
 
@@ -82,7 +80,6 @@ function addressFault(text: string): string | undefined {
   const url = /^https?:\/\/[^\s\\@#]+$/i.test(text) ? URL.parse(text) : null
   const is = `is ${JSON.stringify(text.slice(0, 80))}`
   if (url === null) return `${is}, which is no URL to read keys from`
-  return isExposed(url.href)
-    ? `${is}: plain http beyond this machine, where others on the network can replace the keys`
-    : undefined
+  const plain = 'plain http beyond this machine, where others on the network can replace the keys'
+  return isExposed(url.href) ? `${is}: ${plain}` : undefined
 }

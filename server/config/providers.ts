@@ -24,7 +24,6 @@ export type ProviderSetting = {
 
 const identity = ['name', 'issuer', 'clientId', 'clientSecret', 'clientSecretFile']
 const members = [...identity, 'displayName', 'scopes', 'algorithm', 'origins', 'createUsers']
-const maxSecretLength = 1_024
 
 /** Throws INVALID_REQUEST with every mistake. */
 export function readProviders(text: string): readonly ProviderSetting[] {
@@ -59,10 +58,9 @@ function readEntry(entry: Entry, report: Report): ProviderSetting {
 function readClientSecret({ clientSecret, clientSecretFile }: Entry, report: Report): string | undefined {
   if (clientSecret !== undefined && clientSecretFile !== undefined)
     report('"clientSecret" and "clientSecretFile" are both there: keep one of them')
-  if (clientSecretFile === undefined && clientSecret === undefined) return undefined
   const text = clientSecretFile === undefined ? clientSecret : contentOf(clientSecretFile, report)
-  if (text === null) return undefined
-  if (typeof text === 'string' && /^[\x20-\x7e]+$/.test(text) && text.length <= maxSecretLength) return text
+  if (text === undefined || text === null) return undefined
+  if (typeof text === 'string' && /^[\x20-\x7e]{1,1024}$/.test(text)) return text
   const where = clientSecretFile === undefined ? '"clientSecret"' : 'the content of "clientSecretFile"'
   report(`${where} is not displayed here: write the secret that the provider gave this service, as one line of ASCII`)
   return undefined
@@ -100,8 +98,7 @@ function readEndpointOrigins(issuer: unknown, origins: unknown = [], report: Rep
 
 function readIssuer(issuer: unknown, report: Report): string | undefined {
   // An issuer has no query and no fragment (Discovery 1.0, section 3).
-  const isUrl = isText(issuer) && /^https?:\/\/[^\s\\@#?]+$/.test(issuer)
-  const url = isUrl ? URL.parse(issuer) : null
+  const url = isText(issuer) && /^https?:\/\/[^\s\\@#?]+$/.test(issuer) ? URL.parse(issuer) : null
   const form = 'the URL that the discovery document has as issuer, such as "https://id.example.org"'
   if (url === null) report(`"issuer" is required: write ${form}`)
   const plain = 'plain http beyond this machine, where others on the network can read the client secret'

@@ -62,8 +62,7 @@ function reasonOf({ problem, remedy }: CarillonError, displayed: string | undefi
 
 function find(setting: Setting, env: Environment, flags: Flags): Found | undefined {
   const fileName = `${setting.name}_FILE`
-  const path = env[fileName]
-  const inEnvironment = env[setting.name]
+  const { [setting.name]: inEnvironment, [fileName]: path } = env
   if (path !== undefined && inEnvironment !== undefined) invalid(`and ${fileName} are both set`, 'keep one of them')
   const given = flags[setting.name] ?? inEnvironment
   if (given === undefined && path !== undefined) return { text: contentOf(path, fileName), field: fileName }

@@ -14,12 +14,10 @@ type Envelope = {
   keys?: { kid: string }[]
 }
 
-const timeoutMs = 5_000
-
 /** Rejects if no response arrives. */
 export async function probe({ url, now }: Target, path: string): Promise<ProbeResponse> {
   const before = now()
-  const response = await get(url + path, AbortSignal.timeout(timeoutMs))
+  const response = await get(url + path, AbortSignal.timeout(5_000))
   const at = (before + now()) / 2
   return { ...(await parsed(response)), at }
 }
