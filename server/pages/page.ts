@@ -51,11 +51,7 @@ export type Pages = PageSettings & {
 export type PageNeeds = { site: Site; pages: Pages }
 
 /** Loads what only pages need at the first of them. */
-export async function viewOf(
-  { pages }: Pick<PageNeeds, 'pages'>,
-  request: FastifyRequest,
-  user?: Reader,
-): Promise<View> {
+export async function viewOf({ pages }: { pages: Pages }, request: FastifyRequest, user?: Reader): Promise<View> {
   const { languageFor, textsOf } = await import('./texts/texts.ts')
   const { scripts } = pages
   const language = languageFor(request.headers['accept-language'], user?.locale)

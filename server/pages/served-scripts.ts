@@ -77,9 +77,8 @@ export class ServedScripts {
 
 /** Reads the imports as the bundler writes them: `from"./a.js"` or `import"./a.js"`; an import on demand has a bracket. */
 function importsOf(files: readonly EncodedFile[] = []): string[] {
-  return [...String(files.at(-1)?.bytes).matchAll(/\b(?:from|import)\s*"\.\/([\w-]+\.js)"/g)].map(
-    ([, name = '']) => name,
-  )
+  const found = String(files.at(-1)?.bytes).matchAll(/\b(?:from|import)\s*"\.\/([\w-]+\.js)"/g)
+  return Array.from(found, ([, name = '']) => name)
 }
 
 function refuseUnbuilt(cause?: unknown): never {
