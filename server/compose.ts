@@ -48,7 +48,6 @@ type Environment = {
 
 /** What a world of the demonstration brings. It has the API alone: scripts of its pages would share the browser's storage with ours. */
 type OwnParts = { passwords: Passwords; cookies: Cookies; observed: Observed; cachedTokens: number }
-const unobserved: Observed = (_, part) => part
 
 export type Composition = Awaited<ReturnType<typeof compose>>
 
@@ -59,7 +58,7 @@ const threads = Number.parseInt(process.env.UV_THREADPOOL_SIZE ?? '', 10) || 4
 export async function compose(store: Store, config: Config, environment: Environment) {
   const { log, clock, own, url, demonstration } = environment
   const { now } = clock
-  const { observed = unobserved } = own ?? {}
+  const observed: Observed = own?.observed ?? ((_, part) => part)
   const lines = new AuditLines(log)
   // Marks and deliveries record no change by a user, so their writes have no limit.
   const unlimited: Store = Object.setPrototypeOf({ write: store.write }, store)
@@ -67,12 +66,11 @@ export async function compose(store: Store, config: Config, environment: Environ
   store.onRecorded(async (entries) => {
     for (const entry of entries) lines.write(entry)
   })
-  const secrets = await sealingSecrets(config, store)
-  const sealing = new Sealing(secrets, () => secretsIn(config))
+  const sealing = new Sealing(await sealingSecrets(config, store), () => secretsIn(config))
   const passwords = observed('passwords', own?.passwords ?? new Passwords({ threads, cost: environment.hashCost }))
   const guesses = new Guesses({ store, sealing, now })
   const producerKeys = new ProducerKeys({ store, now })
-  const proofs = await composeProofs(store, config, { ...environment, sealing, observed, maxCached: own?.cachedTokens })
+  const proofs = await composeProofs(store, config, { ...environment, sealing, observed, cached: own?.cachedTokens })
   const rules = { passwordMinLength: config.passwordMin, breaches: breachesOf(config, log) }
   const users = { store, passwords, ...rules, now, revocations: proofs.revocations }
   const notifications = composeNotifications(unlimited, config, environment)

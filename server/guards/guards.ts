@@ -61,10 +61,9 @@ export const longLived = guard('user', ['UNAUTHORIZED'], admitLongLived)
 /** An access token without a scope. */
 export const token = guard('token', ['UNAUTHORIZED', 'FORBIDDEN'], admitToken)
 export const producer = (scope: Scope): Guard<Producers, Producer> =>
-  guard('producer', ['UNAUTHORIZED', 'FORBIDDEN'], async ({ producerKeys }, { raw }) => {
-    const key = bearerToken(authorizationsOf(raw))
-    return withScope(scope, key === null ? null : await producerKeys.verify(key))
-  })
+  guard('producer', ['UNAUTHORIZED', 'FORBIDDEN'], async ({ producerKeys }, { raw }) =>
+    withScope(scope, await producerKeys.verify(bearerToken(authorizationsOf(raw)) ?? '')),
+  )
 /** Admits what `producer` with the scope `send` admits, without a round trip of its own. */
 export const sender = guard('producer', ['UNAUTHORIZED', 'FORBIDDEN'], admitSender)
 
@@ -113,9 +112,9 @@ function unscoped<Found extends Subject | null>(subject: Found): Found {
 }
 
 async function admitSender({ producerKeys }: Producers, { raw }: FastifyRequest): Promise<Sender> {
-  const key = bearerToken(authorizationsOf(raw))
-  const check = async () => withScope('send', key === null ? null : await producerKeys.verify(key))
-  const remembered = key === null ? null : producerKeys.verifyRemembered(key)
+  const key = bearerToken(authorizationsOf(raw)) ?? ''
+  const check = async () => withScope('send', await producerKeys.verify(key))
+  const remembered = producerKeys.verifyRemembered(key)
   const { id, application, scopes, secretHash } = remembered === null ? await check() : withScope('send', remembered)
   return { id, application, scopes, secretHash, checkAgain: check }
 }

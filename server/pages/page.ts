@@ -20,9 +20,7 @@ export type PageSettings = {
   /** Only this machine reaches the service, as far as the settings say. */
   isHere: boolean
   hasDemonstration: boolean
-  /** Whether the pages of users have the link. */
   hasDocumentationLink: boolean
-  /** Whether the service sends mail. */
   hasMail: boolean
   /** A URI. */
   securityContact: string | undefined
@@ -126,13 +124,10 @@ export async function failurePage(needs: PageNeeds, error: CarillonError, { requ
   const view = { ...(await viewOf(needs, request)), canSignOut }
   const { failureTitle, notFoundTitle, back } = view.texts
   const title = error.code === 'NOT_FOUND' ? notFoundTitle : failureTitle
-  const page = {
-    title,
-    main: html`<h1>${title}</h1>
+  const main = html`<h1>${title}</h1>
 <p role="alert">${commonSentence(view, error)}</p>
-<p><a class="button" href="${view.root || './'}">${back}</a></p>`,
-  }
-  return writePage(reply, { view, page })
+<p><a class="button" href="${view.root || './'}">${back}</a></p>`
+  return writePage(reply, { view, page: { title, main } })
 }
 
 export function commonSentence({ texts }: Pick<View, 'texts'>, { code }: Pick<CarillonError, 'code'>): string {

@@ -55,12 +55,10 @@ export class ServedScripts {
   #load(): Built {
     if (this.#built !== undefined) return this.#built
     try {
-      const text = readFileSync(new URL('manifest.json', this.#folder), 'utf8')
-      const manifest = JSON.parse(text) as Built['manifest']
+      const manifest = JSON.parse(readFileSync(new URL('manifest.json', this.#folder), 'utf8')) as Built['manifest']
       const names = [...new Set(Object.values(manifest).flat())]
       const files = new Map(names.map((name) => [name, this.#encodingsOf(name)]))
-      const imports = new Map(names.map((name) => [name, importsOf(files.get(name))]))
-      this.#built = { manifest, files, imports }
+      this.#built = { manifest, files, imports: new Map(names.map((name) => [name, importsOf(files.get(name))])) }
       return this.#built
     } catch (error) {
       return refuseUnbuilt(error)

@@ -25,8 +25,7 @@ export const docs = forVisitor({
   headers,
   responses: { 200: 'html', 304: 'none' },
   async handle(dependencies: PageNeeds & Needs, request, reply) {
-    const user = await dependencies.pages.readerOf(request.caller)
-    const view = await viewOf(dependencies, request, user)
+    const view = await viewOf(dependencies, request, await dependencies.pages.readerOf(request.caller))
     const variant = `${view.language} ${view.canSignOut ? 'signed-in' : 'signed-out'}`
     const { document, kept } = dependencies.documentation
     const files = await keptText(kept, variant, () => render(view, document()))
