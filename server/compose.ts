@@ -1,7 +1,9 @@
 // Creates every object of the service from a store and the settings, and connects them. serve.ts opens the store and listens.
 import { AuditLines } from './audit/audit-lines.ts'
+import { writeOperatorLines } from './audit/operator-lines.ts'
 import { SignInLog } from './audit/sign-in-log.ts'
 import type { Clock } from './basics/clock.ts'
+import { newId } from './basics/ids.ts'
 import type { Log } from './basics/log.ts'
 import { nameHasher, Sealing } from './basics/secrets.ts'
 import type { Config } from './config/settings.ts'
@@ -16,14 +18,14 @@ import { ForgottenPasswords } from './links/forgotten.ts'
 import { ChangesSince } from './live/changes.ts'
 import { Live } from './live/live.ts'
 import { StreamLimits } from './live/stream-limits.ts'
-import { docsPath, documentationOf } from './pages/docs/docs.routes.ts'
+import { type Notice, type NoticeOptions, Notices } from './mail/notices.ts'
+import { documentationOf } from './pages/docs/docs.routes.ts'
 import { failurePage } from './pages/page.ts'
 import { ServedScripts } from './pages/served-scripts.ts'
 import { type HashCost, Passwords } from './passwords/passwords.ts'
 import { ProducerKeys } from './producers/producer-key.ts'
 import { apiOf, type Parts, routesWith } from './routes.ts'
 import { firstStart } from './start/first-start.ts'
-import { composeNotices } from './start/notices.ts'
 import { breachesOf, linkSettings, mailerOf } from './start/password-settings.ts'
 import { composeProofs, type Observed } from './start/proofs.ts'
 import { sealingSecrets, secretsIn } from './start/sealing-secret.ts'
@@ -45,14 +47,7 @@ type Environment = {
 }
 
 /** What a world of the demonstration brings. It has the API alone: scripts of its pages would share the browser's storage with ours. */
-type OwnParts = {
-  passwords: Passwords
-  cookies: Cookies
-  observed: Observed
-  /** How many verified tokens are remembered. */
-  cachedTokens: number
-}
-const unobserved: Observed = (_, part) => part
+type OwnParts = { passwords: Passwords; cookies: Cookies; observed: Observed; cachedTokens: number }
 
 export type Composition = Awaited<ReturnType<typeof compose>>
 
@@ -63,7 +58,7 @@ const threads = Number.parseInt(process.env.UV_THREADPOOL_SIZE ?? '', 10) || 4
 export async function compose(store: Store, config: Config, environment: Environment) {
   const { log, clock, own, url, demonstration } = environment
   const { now } = clock
-  const { observed = unobserved } = own ?? {}
+  const observed: Observed = own?.observed ?? ((_, part) => part)
   const lines = new AuditLines(log)
   // Marks and deliveries record no change by a user, so their writes have no limit.
   const unlimited: Store = Object.setPrototypeOf({ write: store.write }, store)
@@ -71,12 +66,11 @@ export async function compose(store: Store, config: Config, environment: Environ
   store.onRecorded(async (entries) => {
     for (const entry of entries) lines.write(entry)
   })
-  const secrets = await sealingSecrets(config, store)
-  const sealing = new Sealing(secrets, () => secretsIn(config))
+  const sealing = new Sealing(await sealingSecrets(config, store), () => secretsIn(config))
   const passwords = observed('passwords', own?.passwords ?? new Passwords({ threads, cost: environment.hashCost }))
   const guesses = new Guesses({ store, sealing, now })
   const producerKeys = new ProducerKeys({ store, now })
-  const proofs = await composeProofs(store, config, { ...environment, sealing, observed, maxCached: own?.cachedTokens })
+  const proofs = await composeProofs(store, config, { ...environment, sealing, observed, cached: own?.cachedTokens })
   const rules = { passwordMinLength: config.passwordMin, breaches: breachesOf(config, log) }
   const users = { store, passwords, ...rules, now, revocations: proofs.revocations }
   const notifications = composeNotifications(unlimited, config, environment)
@@ -103,14 +97,14 @@ export async function compose(store: Store, config: Config, environment: Environ
       readerOf: (caller) => readerOf({ store }, caller),
       hasOneUser: async () => (await store.read(listUsers, { after: '', limit: 2 })).length === 1,
     },
-    documentation: documentationOf(published, { url, cookieName: site.cookie.name }),
+    documentation: documentationOf(published, site),
   }
   const app = createApp<Parts>({ routes: published, parts, site, log, ...(own === undefined && { failurePage }) })
   demonstration?.addTo(app, settings.prefix, site)
   return {
     ...{ app, readiness, users, deliveries, upkeep, keys: proofs.keys, sessions: proofs.sessions },
     /** Fills an empty store; undefined if it has a user already. */
-    firstStart: () => firstStart({ users, producerKeys, deliveries, docsPath: docsPath(url()) }),
+    firstStart: () => firstStart({ users, producerKeys, deliveries, site }),
     /** The work of each start and each hour. */
     async tidy() {
       const { sessions, keys } = proofs
@@ -145,4 +139,21 @@ function composeNotifications(store: Store, config: Config, { log, clock, random
     byKey: { store, wall, imageHosts: config.imageHosts },
     deliveries: new Deliveries({ store, now, wall, issuers: config.issuers, imageHosts: config.imageHosts }),
   }
+}
+
+type NoticeParts = Environment & Pick<NoticeOptions, 'guesses' | 'mail'> & { deliveries: Deliveries; lines: AuditLines }
+
+/** The notices of the service itself: who delivers them. Changes by commands cause some. */
+function composeNotices(store: Store, config: Config, parts: NoticeParts): Notices {
+  const { log, url, clock, deliveries, guesses, mail, lines } = parts
+  const { pagesPrefix, newDeviceNotices: ofNewDevices } = config
+  const deliver = async (userId: string, notice: Notice, idempotencyKey: string) => {
+    const deliveryId = newId(clock.now())
+    const request = { recipients: [{ userId }], ...notice }
+    return (await deliveries.deliver('carillon', request, { idempotencyKey, deliveryId })).deliveryId === deliveryId
+  }
+  const pagesUrl = () => url() + pagesPrefix
+  const notices = new Notices({ store, deliver, ofNewDevices, log, guesses, mail, pagesUrl })
+  writeOperatorLines({ store, lines, now: clock.wall, note: (entry) => notices.note(entry) })
+  return notices
 }

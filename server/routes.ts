@@ -6,20 +6,7 @@ import * as demonstrationPage from './demonstration/demonstration-page.routes.ts
 import * as factors from './factors/factors.routes.ts'
 import * as passkeys from './factors/passkeys/passkeys.routes.ts'
 import * as secondFactor from './factors/second-factor.routes.ts'
-import {
-  fresh,
-  inbox,
-  longLived,
-  open,
-  producer,
-  restricted,
-  sender,
-  token,
-  unscopedVisitor,
-  user,
-  verified,
-  visitor,
-} from './guards/guards.ts'
+import * as guards from './guards/guards.ts'
 import * as health from './http/health.routes.ts'
 import { type NeedsOf, type Route, route, routesAt, type Tag } from './http/operation.ts'
 import * as notifications from './inbox/inbox.routes.ts'
@@ -44,8 +31,9 @@ import * as ownData from './users/own-data/export.routes.ts'
 import * as ownProfile from './users/own-profile.routes.ts'
 import * as users from './users/users.routes.ts'
 
-const keeper = producer('users')
-const categoryKeeper = producer('send')
+const { fresh, inbox, longLived, open, restricted, sender, token, unscopedVisitor, user, verified, visitor } = guards
+const keeper = guards.producer('users')
+const categoryKeeper = guards.producer('send')
 
 /** By tag and `operationId`. */
 const api = {

@@ -149,26 +149,21 @@ function warnOfSetBack(log: Log, aheadMs: number): void {
 }
 
 /** On one address, even if the name has several: for further addresses Fastify would create servers that are not drained. */
-async function listen(app: Composition['app'], config: Config): Promise<string> {
+async function listen(app: Composition['app'], { host, port }: Config): Promise<string> {
   try {
-    const { address } = await lookup(config.host)
-    return await app.listen({ host: address, port: config.port })
-  } catch (error) {
-    throw notListening(config, error)
+    return await app.listen({ host: (await lookup(host)).address, port })
+  } catch (cause) {
+    const place = `${isIPv6(host) ? `[${host}]` : host}:${port}`
+    const setHost = 'Set CARILLON_HOST to one that is'
+    const reasons: Record<string, [problem: string, remedy: string]> = {
+      EADDRINUSE: [`${place} is taken by another program`, 'Stop that one, or set CARILLON_PORT to a free port.'],
+      EACCES: [`This user may not listen on ${place}`, 'Set CARILLON_PORT to a port from 1024 on.'],
+      EADDRNOTAVAIL: [`${host} is not an address of this machine`, `${setHost}.`],
+      ENOTFOUND: [`${host} is not a name that this machine can resolve`, `${setHost}, or to an address.`],
+    }
+    const [problem, remedy] = reasons[(cause as NodeJS.ErrnoException).code ?? ''] ?? []
+    throw problem === undefined ? cause : new CarillonError('UNAVAILABLE', problem, { remedy, cause })
   }
-}
-
-function notListening({ host, port }: Config, error: unknown): unknown {
-  const place = `${isIPv6(host) ? `[${host}]` : host}:${port}`
-  const setHost = 'Set CARILLON_HOST to one that is'
-  const reasons: Record<string, [problem: string, remedy: string]> = {
-    EADDRINUSE: [`${place} is taken by another program`, 'Stop that one, or set CARILLON_PORT to a free port.'],
-    EACCES: [`This user may not listen on ${place}`, 'Set CARILLON_PORT to a port from 1024 on.'],
-    EADDRNOTAVAIL: [`${host} is not an address of this machine`, `${setHost}.`],
-    ENOTFOUND: [`${host} is not a name that this machine can resolve`, `${setHost}, or to an address.`],
-  }
-  const [problem, remedy] = reasons[(error as NodeJS.ErrnoException).code ?? ''] ?? []
-  return problem === undefined ? error : new CarillonError('UNAVAILABLE', problem, { remedy, cause: error })
 }
 
 /** The address that means every interface is not reachable itself; this machine uses the loopback address. */

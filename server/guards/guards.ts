@@ -61,27 +61,19 @@ export const longLived = guard('user', ['UNAUTHORIZED'], admitLongLived)
 /** An access token without a scope. */
 export const token = guard('token', ['UNAUTHORIZED', 'FORBIDDEN'], admitToken)
 export const producer = (scope: Scope): Guard<Producers, Producer> =>
-  guard('producer', ['UNAUTHORIZED', 'FORBIDDEN'], async ({ producerKeys }, { raw }) => {
-    const key = bearerToken(authorizationsOf(raw))
-    return withScope(scope, key === null ? null : await producerKeys.verify(key))
-  })
+  guard('producer', ['UNAUTHORIZED', 'FORBIDDEN'], async ({ producerKeys }, { raw }) =>
+    withScope(scope, await producerKeys.verify(bearerToken(authorizationsOf(raw)) ?? '')),
+  )
 /** Admits what `producer` with the scope `send` admits, without a round trip of its own. */
 export const sender = guard('producer', ['UNAUTHORIZED', 'FORBIDDEN'], admitSender)
 
-async function admitToken(
-  { accessTokens }: Pick<Proofs, 'accessTokens'>,
-  { raw }: FastifyRequest,
-): Promise<TokenSubject> {
+async function admitToken({ accessTokens }: Pick<Proofs, 'accessTokens'>, { raw }: FastifyRequest) {
   const key = bearerToken(authorizationsOf(raw))
-  const subject = present(key === null ? null : await accessTokens.verify(key))
-  refuseScoped(subject)
-  return subject
+  return unscoped(present(key === null ? null : await accessTokens.verify(key)))
 }
 
 async function admitUnscoped(proofs: Proofs, request: FastifyRequest): Promise<Subject | null> {
-  const subject = await authenticate(proofs, request)
-  if (subject !== null) refuseScoped(subject)
-  return subject
+  return unscoped(await authenticate(proofs, request))
 }
 
 function present<Caller>(subject: Caller | null): Caller {
@@ -99,32 +91,30 @@ async function admitLongLived(proofs: Proofs, request: FastifyRequest): Promise<
   return { ...subject, validUntil }
 }
 
-type ValidUntil = LongLivedCaller['validUntil']
-
 // The caller keeps the proof and nothing else of the request, for as long as the stream is open. Hence functions of their own:
 // all closures of one function share what any of them uses.
-function tokenValidUntil(accessTokens: Proofs['accessTokens'], subject: TokenSubject): ValidUntil {
+function tokenValidUntil(accessTokens: Proofs['accessTokens'], subject: TokenSubject) {
   return async () => accessTokens.validUntil(subject)
 }
 
-function sessionValidUntil(sessions: Proofs['sessions'], secret: string, signInId: string): ValidUntil {
+function sessionValidUntil(sessions: Proofs['sessions'], secret: string, signInId: string) {
   // A copy: V8 keeps the whole header field for a part of it.
   const own = Buffer.from(secret).toString()
   return () => sessions.validUntil(own, signInId)
 }
 
-function refuseScoped({ scope }: Subject): void {
-  if (scope === undefined) return
-  throw insufficientScope(`A token with the scope "${scope}" does not open this route`, {
+function unscoped<Found extends Subject | null>(subject: Found): Found {
+  if (subject?.scope === undefined) return subject
+  throw insufficientScope(`A token with the scope "${subject.scope}" does not open this route`, {
     remedy:
       'It opens /api/notifications, GET /api/session, GET /api/me and /api/me/preferences. This route needs a sign-in here, not one by your application.',
   })
 }
 
 async function admitSender({ producerKeys }: Producers, { raw }: FastifyRequest): Promise<Sender> {
-  const key = bearerToken(authorizationsOf(raw))
-  const check = async () => withScope('send', key === null ? null : await producerKeys.verify(key))
-  const remembered = key === null ? null : producerKeys.verifyRemembered(key)
+  const key = bearerToken(authorizationsOf(raw)) ?? ''
+  const check = async () => withScope('send', await producerKeys.verify(key))
+  const remembered = producerKeys.verifyRemembered(key)
   const { id, application, scopes, secretHash } = remembered === null ? await check() : withScope('send', remembered)
   return { id, application, scopes, secretHash, checkAgain: check }
 }
@@ -140,10 +130,7 @@ function withScope(scope: Scope, found: Producer | null): Producer {
 }
 
 /** The one place that decides who is calling. An `Authorization` field, valid or not, is the only proof that is read. */
-function authenticate(
-  { sessions, accessTokens, site }: Proofs,
-  { raw }: FastifyRequest,
-): Promise<Subject | null> | null {
+function authenticate({ sessions, accessTokens, site }: Proofs, { raw }: FastifyRequest) {
   const { authorization, cookie } = raw.headers
   if (authorization !== undefined) {
     const presented = bearerToken(authorizationsOf(raw))

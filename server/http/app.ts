@@ -98,8 +98,7 @@ export function createApp<Needs>({ routes, parts, site, log, failurePage }: AppO
     frameworkErrors: fail,
     rewriteUrl: targetToRoute,
   })
-  const { reader: timeoutMs, streamReader: streamTimeoutMs, checkEvery: everyMs } = timeouts
-  endSlowReaders(app.server, { timeoutMs, streamTimeoutMs, everyMs })
+  endSlowReaders(app.server, timeouts)
   app.server.on('checkExpectation', (_request, response) => refuseSocket(response.socket, 'EXPECTATION'))
   app.server.on('connect', ({ socket }) => refuseSocket(socket, 'CONNECT'))
 
@@ -119,11 +118,9 @@ export function createApp<Needs>({ routes, parts, site, log, failurePage }: AppO
     if (socket === null || dropping.has(socket)) return
     // Node has removed its own listener from some of these sockets, and would not close them either.
     socket.on('error', () => socket.destroy())
-    if (!socket.writable) socket.destroy()
-    else {
-      const text = hasResponse(socket) ? '' : rawFailure(cause, nextRequestId(), headers)
-      endAndDrop(socket, text, { isTimedOut: cause === 'ERR_HTTP_REQUEST_TIMEOUT' })
-    }
+    if (!socket.writable) return void socket.destroy()
+    const text = hasResponse(socket) ? '' : rawFailure(cause, nextRequestId(), headers)
+    endAndDrop(socket, text, { isTimedOut: cause === 'ERR_HTTP_REQUEST_TIMEOUT' })
   }
 
   acceptBodies(app)

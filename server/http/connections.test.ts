@@ -29,7 +29,7 @@ class Connection extends EventEmitter {
 function connect(t: TestContext) {
   t.mock.timers.enable({ apis: ['setInterval'] })
   const server = new EventEmitter()
-  endSlowReaders(server as Server, { timeoutMs: 8_000, streamTimeoutMs: 30_000, everyMs: 10 })
+  endSlowReaders(server as Server, { reader: 8_000, streamReader: 30_000, checkEvery: 10 })
   const connection = new Connection()
   server.emit('connection', connection)
   t.after(() => server.emit('close'))

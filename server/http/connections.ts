@@ -137,9 +137,8 @@ export function hasResponse(socket: Socket): boolean {
 /** A client that takes less than this within its time limit, while bytes wait for it, does not read. */
 const minBytes = 64 * 1024
 
-type Limits = { timeoutMs: number; streamTimeoutMs: number; everyMs: number }
-
-export function endSlowReaders(server: Server, { timeoutMs, streamTimeoutMs, everyMs }: Limits): void {
+/** The limits are milliseconds. */
+export function endSlowReaders(server: Server, limits: Record<'reader' | 'streamReader' | 'checkEvery', number>): void {
   /** How many bytes the client had taken when it last read enough, and for how many checks it has not done so since. */
   const sockets = new Map<Socket, { taken: number; checks: number }>()
   // One function for all, and not `once`: a closure with its wrapper takes 300 bytes for each connection.
@@ -153,13 +152,12 @@ export function endSlowReaders(server: Server, { timeoutMs, streamTimeoutMs, eve
   const checking = setInterval(() => {
     for (const [socket, progress] of sockets) {
       const taken = socket.bytesWritten - socket.writableLength
-      const maxMs = streams.has(socket) ? streamTimeoutMs : timeoutMs
-      if (socket.writableLength === 0 || taken - progress.taken >= minBytes) {
-        progress.taken = taken
-        progress.checks = 0
-      } else if (++progress.checks * everyMs >= maxMs) socket.destroy()
+      const maxMs = streams.has(socket) ? limits.streamReader : limits.reader
+      if (socket.writableLength === 0 || taken - progress.taken >= minBytes)
+        Object.assign(progress, { taken, checks: 0 })
+      else if (++progress.checks * limits.checkEvery >= maxMs) socket.destroy()
     }
-  }, everyMs)
+  }, limits.checkEvery)
   checking.unref()
   server.on('close', () => clearInterval(checking))
 }

@@ -30,10 +30,8 @@ export const ready = forAnyone({
   anyHost: true,
   async handle({ readiness, store }: { readiness: Readiness; store: { check(): Promise<void> } }, _, reply) {
     readiness.askedAt = performance.now()
-    if (!readiness.isReady)
-      throw new CarillonError('UNAVAILABLE', 'The service is not ready: it is starting or stopping', {
-        report: 'nothing',
-      })
+    const problem = 'The service is not ready: it is starting or stopping'
+    if (!readiness.isReady) throw new CarillonError('UNAVAILABLE', problem, { report: 'nothing' })
     await store.check()
     return sendData(reply, { status: 'ready' })
   },

@@ -53,7 +53,7 @@ export type LongLivedCaller = Subject & { validUntil: () => Promise<number | nul
 export type ProducerCaller = { id: string; application: string }
 
 /** Who is calling, and may they call this route? Returns the caller of the route or throws the refusal. */
-export type Guard<Needs, Caller> = {
+export type Guard<Needs, Caller = unknown> = {
   name: 'open' | 'visitor' | 'user' | 'token' | 'producer'
   refusals: readonly ErrorCode[]
   admit: (needs: Needs, request: FastifyRequest) => Promise<Caller>
@@ -63,7 +63,7 @@ export type Guard<Needs, Caller> = {
 export type FailurePage<Needs> = (needs: Needs, error: CarillonError, exchange: AnyExchange) => Promise<string>
 export type AnyExchange = { request: FastifyRequest; reply: FastifyReply }
 
-export type Operation<Needs, Caller, Query = unknown, Body = unknown> = {
+export type Operation<Needs, Caller = unknown, Query = unknown, Body = unknown> = {
   summary: string
   query?: Schema<Query>
   body?: Schema<Body>
@@ -100,12 +100,7 @@ export const forUser = operationFor<Subject>()
 export const forProducer = operationFor<ProducerCaller>()
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-type Placed<Needs> = {
-  method: Method
-  path: string
-  guard: Guard<Needs, unknown>
-  operation: Operation<Needs, unknown>
-}
+type Placed<Needs> = { method: Method; path: string; guard: Guard<Needs>; operation: Operation<Needs> }
 /** `id`: the `operationId`, a verb and what it acts on. Generated clients name a function after it, so a released one never changes. */
 export type Route<Needs = never> = Placed<Needs> & { id: string; tag: Tag }
 
@@ -115,7 +110,7 @@ export function route<GuardNeeds, Needs, Caller, Query, Body>(
   guard: Guard<GuardNeeds, Caller>,
   operation: Operation<Needs, Caller, Query, Body>,
 ): Placed<GuardNeeds & Needs> {
-  return { method, path, guard, operation: operation as Operation<Needs, unknown> }
+  return { method, path, guard, operation: operation as Operation<Needs> }
 }
 
 type Table = Readonly<Partial<Record<Tag, Readonly<Record<string, Placed<never>>>>>>

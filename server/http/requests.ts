@@ -42,18 +42,14 @@ export function checkRequests(app: FastifyInstance, { routes, site, headers, log
       refuseCrossSite(request, allowedOrigins)
       if (allowOrigin(request, reply, allowedOrigins)) return
       // In this hook and not in a not-found handler, so that the body of such a request is not parsed.
-      if (request.is404) refuseUnrouted(routes, request, reply)
+      refuseUnrouted(routes, request, reply)
     } catch (error) {
       return done(error as Error)
     }
-    if (dropsBody(request)) afterUnreadBody(request, reply, done)
+    // A request that is passed on keeps its body: otherwise the next request on that connection would be read as a part of it.
+    if (isSafeMethod(request.method) && !request.routeOptions.config?.isPassedOn) afterUnreadBody(request, reply, done)
     else done()
   })
-}
-
-/** A request that is passed on keeps its body: otherwise the next request on that connection would be read as a part of it. */
-function dropsBody({ method, routeOptions }: FastifyRequest): boolean {
-  return isSafeMethod(method) && !routeOptions.config?.isPassedOn
 }
 
 export function addRoute<Needs>(app: FastifyInstance, route: Route<Needs>, parts: Needs): void {
@@ -74,11 +70,10 @@ export function addRoute<Needs>(app: FastifyInstance, route: Route<Needs>, parts
     // The caller of an open route is null, as that of every request before its guard.
     ...(guard.name !== 'open' && {
       onRequest: (request: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void) => {
-        const admit = (caller: unknown) => {
+        guard.admit(parts, request).then((caller) => {
           request.caller = caller
           done()
-        }
-        guard.admit(parts, request).then(admit, done)
+        }, done)
       },
     }),
     ...(query && { preValidation: readQuery(query) }),
@@ -189,10 +184,8 @@ export function refuseCrossSite(request: FastifyRequest, allowed: readonly strin
   })
 }
 
-const safeMethods = new Set(['GET', 'HEAD', 'OPTIONS'])
-
 export function isSafeMethod(method: string): boolean {
-  return safeMethods.has(method)
+  return method === 'GET' || method === 'HEAD' || method === 'OPTIONS'
 }
 
 /**
@@ -318,8 +311,9 @@ export function readQuery({ properties = {} }: Schema): preValidationHookHandler
   }
 }
 
-/** Throws METHOD_NOT_ALLOWED if the path has routes with other methods, else NOT_FOUND. */
-export function refuseUnrouted(routes: readonly Route[], request: FastifyRequest, reply: FastifyReply): never {
+/** If no route fits, throws METHOD_NOT_ALLOWED if the path has routes with other methods, else NOT_FOUND. */
+function refuseUnrouted(routes: readonly Route[], request: FastifyRequest, reply: FastifyReply): void {
+  if (!request.is404) return
   const allowed = allowedMethods(routes, pathOf(request.url)).join(', ')
   if (allowed === '') throw noSuchRoute()
   reply.header('allow', allowed)
@@ -339,7 +333,6 @@ export function allowedMethods(routes: readonly Pick<Route, 'method' | 'path'>[]
 /** A parameter takes any text, except what another reader may take for slashes or dot segments (RFC 3986, section 5.2.4). */
 function takes(pattern: readonly string[], segments: readonly string[]): boolean {
   const isText = (segment: string) => !['', '.', '..'].includes(segment) && !segment.includes('\\')
-  const isTaken = (segment: string, at: number) =>
-    pattern[at]?.startsWith(':') ? isText(segment) : pattern[at] === segment
+  const isTaken = (text: string, at: number) => (pattern[at]?.startsWith(':') ? isText(text) : pattern[at] === text)
   return segments.length === pattern.length && segments.every(isTaken)
 }

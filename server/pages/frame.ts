@@ -11,7 +11,6 @@ export type View = {
   texts: TextsOf<'service'>['frame']
   /** The texts of another section, in the same language. */
   textsOf: <Name extends SectionName>(name: Name) => Promise<TextsOf<Name>>
-  /** The name of the service at the top. */
   name: string
   /** Relative prefixes: `${root}docs`, `${pages}account`. */
   root: string

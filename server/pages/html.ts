@@ -22,13 +22,7 @@ function textOf(value: HtmlValue): string {
   return typeof value === 'object' ? value.map(textOf).join('') : escaped(String(value))
 }
 
-const entities: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-}
+const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
 
 function escaped(text: string): string {
   return text.replaceAll(/[&<>"']/g, (character) => entities[character] as string)

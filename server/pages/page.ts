@@ -20,9 +20,7 @@ export type PageSettings = {
   /** Only this machine reaches the service, as far as the settings say. */
   isHere: boolean
   hasDemonstration: boolean
-  /** Whether the pages of users have the link. */
   hasDocumentationLink: boolean
-  /** Whether the service sends mail. */
   hasMail: boolean
   /** A URI. */
   securityContact: string | undefined
@@ -51,11 +49,7 @@ export type Pages = PageSettings & {
 export type PageNeeds = { site: Site; pages: Pages }
 
 /** Loads what only pages need at the first of them. */
-export async function viewOf(
-  { pages }: Pick<PageNeeds, 'pages'>,
-  request: FastifyRequest,
-  user?: Reader,
-): Promise<View> {
+export async function viewOf({ pages }: { pages: Pages }, request: FastifyRequest, user?: Reader): Promise<View> {
   const { languageFor, textsOf } = await import('./texts/texts.ts')
   const { scripts } = pages
   const language = languageFor(request.headers['accept-language'], user?.locale)
@@ -130,13 +124,10 @@ export async function failurePage(needs: PageNeeds, error: CarillonError, { requ
   const view = { ...(await viewOf(needs, request)), canSignOut }
   const { failureTitle, notFoundTitle, back } = view.texts
   const title = error.code === 'NOT_FOUND' ? notFoundTitle : failureTitle
-  const page = {
-    title,
-    main: html`<h1>${title}</h1>
+  const main = html`<h1>${title}</h1>
 <p role="alert">${commonSentence(view, error)}</p>
-<p><a class="button" href="${view.root || './'}">${back}</a></p>`,
-  }
-  return writePage(reply, { view, page })
+<p><a class="button" href="${view.root || './'}">${back}</a></p>`
+  return writePage(reply, { view, page: { title, main } })
 }
 
 export function commonSentence({ texts }: Pick<View, 'texts'>, { code }: Pick<CarillonError, 'code'>): string {

@@ -5,7 +5,7 @@ import { evil, tricks } from '../../tests/support/http/return-to-tricks.ts'
 import { returnTo } from './places.ts'
 
 const places = {
-  publicUrl: 'https://example.org/bell',
+  publicUrl: () => 'https://example.org/bell',
   allowedOrigins: ['https://app.example', 'http://localhost:3000'],
 }
 const leads = (text: string) => returnTo(text, places)

@@ -23,9 +23,9 @@ const ownPages = ['sign-in', 'account', 'inbox']
  * these URLs, and paths of the service's own pages. The sign-in page checks by itself where it leads to.
  */
 export function acceptedPlace(places: Places, text: string): string | undefined {
-  const { publicUrl, allowedOrigins, returnUrls } = places.site
+  const { returnUrls } = places.site
   if (returnUrls.includes(text)) return text
-  const place = returnTo(text, { publicUrl: publicUrl(), allowedOrigins })
+  const place = returnTo(text, places.site)
   if (place === undefined || returnUrls.length === 0) return place
   const path = place.replace(/[?#].*$/, '')
   return ownPages.some((page) => pagePath(places, page) === path) ? place : undefined
@@ -38,20 +38,17 @@ export function originOf({ site }: Pick<Places, 'site'>, place: string): string 
 /** Characters. It travels in a cookie, of which a browser stores 4 KiB. */
 export const maxReturnToLength = 1_024
 
-/** `publicUrl`: without a slash at its end. `allowedOrigins`: exactly as browsers write them. */
-type Origins = { publicUrl: string; allowedOrigins: readonly string[] }
-
 /**
  * The text for `Location`, or undefined if `text` is neither a path that begins with one slash, nor a URL whose origin is that of the
  * public URL or in the list, byte by byte. Browsers read a backslash as a slash, and leave out tabs and line breaks (URL Standard,
  * section 4.4), so a text with one of them is refused before it is parsed.
  */
-export function returnTo(text: string, { publicUrl, allowedOrigins }: Origins): string | undefined {
+export function returnTo(text: string, site: Pick<Site, 'publicUrl' | 'allowedOrigins'>): string | undefined {
   if (text.length > maxReturnToLength || /[\\\p{C}\p{Z}]/u.test(text)) return undefined
-  const here = new URL(publicUrl).origin
+  const here = new URL(site.publicUrl()).origin
   if (text.startsWith('/')) return pathHere(text, here)
   const isOf = (one: string) => text.startsWith(one) && /^(?:[/?#]|$)/.test(text.slice(one.length))
-  const origin = [here, ...allowedOrigins].find(isOf)
+  const origin = [here, ...site.allowedOrigins].find(isOf)
   if (origin === undefined) return undefined
   const url = URL.parse(text)
   return url?.origin === origin && url.username === '' && url.password === '' ? url.href : undefined

@@ -37,15 +37,14 @@ export const asset = forAnyone({
   headers: { 'If-None-Match': 'The ETag of an earlier response: unchanged is 304' },
   responses: { 200: 'asset', 302: 'none', 304: 'none' },
   refusals: ['UNAVAILABLE'],
-  async handle(dependencies: PageNeeds, request, reply) {
-    const { scripts } = dependencies.pages
+  async handle(needs: PageNeeds, request, reply) {
+    const { scripts } = needs.pages
     const { name } = request.params
     // While nodes of two versions serve, a browser may have the redirect of one and request the script from the other.
     const entry = scripts.entryOf(name)
-    if (entry !== undefined)
-      return allowLoading(dependencies, { request, reply }, 'no-store').redirect(scripts.hashed(entry))
+    if (entry !== undefined) return allowLoading(needs, { request, reply }, 'no-store').redirect(scripts.hashed(entry))
     const files = scripts.file(name)
-    allowLoading(dependencies, { request, reply }, 'public, max-age=31536000, immutable').type(typeOf(name))
+    allowLoading(needs, { request, reply }, 'public, max-age=31536000, immutable').type(typeOf(name))
     return sendEncoded(request, reply, files)
   },
 })
@@ -68,8 +67,7 @@ export const logo = forAnyone({
   summary: 'The picture of `CARILLON_LOGO`, or the bell of Carillon',
   responses: { 200: 'image' },
   /** The default policy allows nothing, so a script in an SVG does not run if the picture is opened by itself. */
-  async handle({ pages }: { pages: Pages }, _, reply) {
-    const { logo: chosen, scripts } = pages
+  async handle({ pages: { logo: chosen, scripts } }: { pages: Pages }, _, reply) {
     const bytes = chosen?.bytes ?? scripts.file(scripts.hashed('favicon.svg')).at(-1)?.bytes
     reply.header('cache-control', 'public, max-age=300').type(chosen?.type ?? 'image/svg+xml')
     return reply.send(bytes)

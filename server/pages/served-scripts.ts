@@ -55,12 +55,10 @@ export class ServedScripts {
   #load(): Built {
     if (this.#built !== undefined) return this.#built
     try {
-      const text = readFileSync(new URL('manifest.json', this.#folder), 'utf8')
-      const manifest = JSON.parse(text) as Built['manifest']
+      const manifest = JSON.parse(readFileSync(new URL('manifest.json', this.#folder), 'utf8')) as Built['manifest']
       const names = [...new Set(Object.values(manifest).flat())]
       const files = new Map(names.map((name) => [name, this.#encodingsOf(name)]))
-      const imports = new Map(names.map((name) => [name, importsOf(files.get(name))]))
-      this.#built = { manifest, files, imports }
+      this.#built = { manifest, files, imports: new Map(names.map((name) => [name, importsOf(files.get(name))])) }
       return this.#built
     } catch (error) {
       return refuseUnbuilt(error)
@@ -77,9 +75,8 @@ export class ServedScripts {
 
 /** Reads the imports as the bundler writes them: `from"./a.js"` or `import"./a.js"`; an import on demand has a bracket. */
 function importsOf(files: readonly EncodedFile[] = []): string[] {
-  return [...String(files.at(-1)?.bytes).matchAll(/\b(?:from|import)\s*"\.\/([\w-]+\.js)"/g)].map(
-    ([, name = '']) => name,
-  )
+  const found = String(files.at(-1)?.bytes).matchAll(/\b(?:from|import)\s*"\.\/([\w-]+\.js)"/g)
+  return Array.from(found, ([, name = '']) => name)
 }
 
 function refuseUnbuilt(cause?: unknown): never {

@@ -16,7 +16,8 @@ export function themeCss(accent: string): string {
 
 /** The colour itself if it can be read, else the nearest shade towards black or white that can. */
 function readableOn(background: Colour, accent: string): Colour {
-  const colour = colourOf(accent)
+  const value = Number.parseInt(accent.slice(1), 16)
+  const colour = [value >> 16, (value >> 8) & 255, value & 255]
   const end = luminance(background) > 0.5 ? 0 : 255
   for (let share = 0; share < 1; share += 0.02) {
     const shade = colour.map((part) => Math.round(part + (end - part) * share)) as unknown as Colour
@@ -27,11 +28,6 @@ function readableOn(background: Colour, accent: string): Colour {
 
 function textOn(colour: Colour): string {
   return contrast(colour, [255, 255, 255]) >= contrast(colour, [16, 17, 21]) ? '#fff' : '#101115'
-}
-
-function colourOf(text: string): Colour {
-  const value = Number.parseInt(text.slice(1), 16)
-  return [value >> 16, (value >> 8) & 255, value & 255]
 }
 
 function hex(colour: Colour): string {

@@ -2,17 +2,19 @@
 // once. There is no default password: each store gets its own, displayed once.
 import { CarillonError } from '../basics/errors.ts'
 import type { Deliveries } from '../delivery/deliver.ts'
+import type { Site } from '../http/site.ts'
+import { pagePath } from '../pages/places.ts'
 import type { ProducerKeys } from '../producers/producer-key.ts'
 import { listUsers } from '../users/users.store.ts'
 import { addUser, firstUsername, makePassphrase, type UserDependencies } from '../users/users.ts'
 
 export type FirstSignIn = { username: string; password: string; key: string }
 
-type Dependencies = { users: UserDependencies; producerKeys: ProducerKeys; deliveries: Deliveries; docsPath: string }
+type Dependencies = { users: UserDependencies; producerKeys: ProducerKeys; deliveries: Deliveries; site: Site }
 
-/** Undefined if the store has a user already. `docsPath`: of the documentation page, as browsers see it. */
+/** Undefined if the store has a user already. */
 export async function firstStart(dependencies: Dependencies): Promise<FirstSignIn | undefined> {
-  const { users, producerKeys, deliveries, docsPath } = dependencies
+  const { users, producerKeys, deliveries, site } = dependencies
   if ((await users.store.read(listUsers, { after: '', limit: 1 })).length > 0) return undefined
   const credentials = { username: firstUsername, password: makePassphrase() }
   try {
@@ -27,7 +29,7 @@ export async function firstStart(dependencies: Dependencies): Promise<FirstSignI
     recipients: [{ username: credentials.username }],
     title: 'Welcome to Carillon',
     body: 'This inbox works. Send the next notification with your producer key.',
-    url: docsPath,
+    url: pagePath({ site, pages: { prefix: '' } }, 'docs'),
     category: 'welcome',
   }
   await deliveries.deliver(id, welcome)

@@ -16,19 +16,12 @@ import { SigningKeys } from '../tokens/signing-keys.ts'
 /** Returns the same part, whose calls a world of the demonstration notes. */
 export type Observed = <Part extends object>(name: string, part: Part) => Part
 
-type Parts = {
-  log: Log
-  clock: Clock
-  url: () => string
-  sealing: Sealing
-  observed: Observed
-  /** How many verified tokens are remembered. */
-  maxCached: number | undefined
-}
+/** `cached`: how many verified tokens are remembered. */
+type Parts = { log: Log; clock: Clock; url(): string; sealing: Sealing; observed: Observed; cached: number | undefined }
 
 /** Throws UNAVAILABLE if the secret does not open the signing keys. */
 export async function composeProofs(store: Store, config: Config, parts: Parts) {
-  const { log, clock, url, sealing, observed, maxCached } = parts
+  const { log, clock, url, sealing, observed, cached: maxCached } = parts
   const { sessionLifetimeMs: lifetimeMs, tokenChainMs: chainMs, issuers } = config
   const { now, wall } = clock
   const onKeyFailure = (err: unknown) =>

@@ -122,6 +122,5 @@ function keep(file: string, text: string, n = 1): string {
 export function removeKeptSecrets(path: string, today: string): void {
   const prefix = `${basename(secretFileOf(path))}.until-`
   for (const name of readdirSync(dirname(path)))
-    if (name.startsWith(prefix) && name.slice(prefix.length).slice(0, today.length) < today)
-      rmSync(join(dirname(path), name))
+    if (name.startsWith(prefix) && name < prefix + today) rmSync(join(dirname(path), name))
 }

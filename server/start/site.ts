@@ -39,17 +39,13 @@ function cookiesOf({ publicUrl, sessionLifetimeMs }: Config): Cookies {
 
 /** Throws UNAVAILABLE if the picture cannot be read. */
 export function pageSettings(config: Config): PageSettings {
+  const { pagesPrefix: prefix, pagesName: name, accent, securityContact, imageHosts } = config
   const ofReaders = demonstrationSettings(config)
   return {
-    ...ofReaders,
-    prefix: config.pagesPrefix,
-    name: config.pagesName,
-    accent: config.accent,
+    ...{ ...ofReaders, prefix, name, accent, securityContact, imageHosts },
     logo: config.logo === undefined ? undefined : readLogo(config.logo),
     hasDocumentationLink: config.documentationLink ?? ofReaders.isHere,
     hasMail: config.smtpUrl !== undefined,
-    securityContact: config.securityContact,
-    imageHosts: config.imageHosts,
   }
 }
 

@@ -8,20 +8,7 @@ import type { Log } from '../basics/log.ts'
 import type { Config } from '../config/settings.ts'
 import { continueKeyChange, findKeyChange } from '../delivery/by-key.store.ts'
 import { removeExpiredChallenges } from '../factors/factors.store.ts'
-import {
-  announce,
-  type Candidate,
-  findDue,
-  findOld,
-  maxAtOnce,
-  type Old,
-  type Retention,
-  removeOldRemovals,
-  removeOrWake,
-  type Size,
-  shrink,
-  sizesAfter,
-} from '../inbox/retention.store.ts'
+import * as stored from '../inbox/retention.store.ts'
 import { removeExpiredLinks } from '../links/links.store.ts'
 import type { Store } from '../store/store.ts'
 import { removeKeptSecrets } from './sealing-secret.ts'
@@ -70,7 +57,7 @@ export class Upkeep {
     const { store, wall } = this.#dependencies
     const changed = new Set<string>()
     for (let isDone = this.#isEnding; !isDone; isDone ||= this.#isEnding) {
-      const due = await store.read(findDue, wall())
+      const due = await store.read(stored.findDue, wall())
       await this.#removeOrWake(due, changed)
       const change = await store.read(findKeyChange)
       if (change !== undefined) await store.write(continueKeyChange, change)
@@ -85,10 +72,10 @@ export class Upkeep {
     const { inboxMax: max } = limits
     if (max === undefined) return
     for (let user: string | undefined = ''; user !== undefined && !this.#isEnding; await yieldToEventLoop()) {
-      const sizes: Size[] = await store.read(sizesAfter, user)
+      const sizes: stored.Size[] = await store.read(stored.sizesAfter, user)
       for (const { userId, size } of sizes)
         for (let isFull = size > max; isFull && !this.#isEnding; )
-          isFull = await store.write(shrink, { userId, max, at: wall() })
+          isFull = await store.write(stored.shrink, { userId, max, at: wall() })
       user = sizes.at(-1)?.userId
     }
   }
@@ -101,9 +88,9 @@ export class Upkeep {
     const retention = { readBefore: read > 0 ? iso(read) : '', unreadBefore: unread > 0 ? iso(unread) : '' }
     const before = Math.max(read, unread)
     const changed = new Set<string>()
-    let place: Old['next'] = before > 0 ? { id: '', userId: '' } : undefined
+    let place: stored.Old['next'] = before > 0 ? { id: '', userId: '' } : undefined
     while (place !== undefined && !this.#isEnding) {
-      const { old, next }: Old = await store.read(findOld, { before, after: place, retention })
+      const { old, next }: stored.Old = await store.read(stored.findOld, { before, after: place, retention })
       await this.#removeOrWake(old, changed, retention)
       if (changed.size >= maxAnnounced) await this.#announce(changed)
       place = next
@@ -111,22 +98,23 @@ export class Upkeep {
     }
     await this.#announce(changed)
     await this.trim()
-    while (!this.#isEnding && (await store.write(removeOldRemovals, at - removalsKeptMs)));
+    while (!this.#isEnding && (await store.write(stored.removeOldRemovals, at - removalsKeptMs)));
   }
 
   async #announce(changed: Set<string>): Promise<void> {
-    if (changed.size > 0) await this.#dependencies.store.write(announce, [...changed])
+    if (changed.size > 0) await this.#dependencies.store.write(stored.announce, [...changed])
     changed.clear()
   }
 
-  async #removeOrWake(due: readonly Candidate[], changed: Set<string>, retention?: Retention): Promise<void> {
+  async #removeOrWake(due: readonly stored.Candidate[], changed: Set<string>, retention?: stored.Retention) {
     const { store, wall } = this.#dependencies
     let next = 0
     const work = async () => {
       while (next < due.length && !this.#isEnding) {
-        const chunk = due.slice(next, next + maxAtOnce)
-        next += maxAtOnce
-        for (const userId of await store.write(removeOrWake, { due: chunk, at: wall(), retention })) changed.add(userId)
+        const chunk = due.slice(next, next + stored.maxAtOnce)
+        next += stored.maxAtOnce
+        const users = await store.write(stored.removeOrWake, { due: chunk, at: wall(), retention })
+        for (const userId of users) changed.add(userId)
       }
     }
     await Promise.all(Array.from({ length: writesAtOnce }, work))

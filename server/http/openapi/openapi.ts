@@ -1,13 +1,14 @@
 // Makes the OpenAPI 3.1 document from the route table, so that the published description cannot differ from what is served.
 import { type ErrorCode, passwordFaults, secondFactorKinds, statusOf } from '../../basics/errors.ts'
-import { type ResponseBody, type Route, type Tag, tags } from '../operation.ts'
+import { type ResponseBody, type Route, tags } from '../operation.ts'
 import * as t from './schema.ts'
 
 const json = 'application/json'
 const form = 'application/x-www-form-urlencoded'
 
 export type Document = ReturnType<typeof openApi>
-export type Described = ReturnType<Description['operation']>
+export type Described = ReturnType<typeof describe>
+type Paths = Record<string, Record<string, Described>>
 type Media = { schema: t.Schema; example?: unknown }
 type Response = { description: string; content?: Record<string, Media> }
 export type Parameter = { name: string; in: string; required?: boolean; description?: string; schema: t.Schema }
@@ -18,12 +19,13 @@ export type Deployment = { version: string; url: string; cookieName: string }
 const tokenNote = 'An access token; for the inbox also a token of an issuer in CARILLON_ISSUERS'
 
 export function openApi(routes: readonly Route[], { version, url, cookieName }: Deployment) {
-  const description = new Description()
-  const paths: Record<string, Record<string, Described>> = {}
+  const errors = errorShapes()
+  const described: Paths = {}
   for (const route of routes) {
     const path = route.path.replaceAll(/:(\w+)/g, '{$1}')
-    paths[path] = { ...paths[path], [route.method.toLowerCase()]: description.operation(route) }
+    described[path] = { ...described[path], [route.method.toLowerCase()]: describe(route, errors) }
   }
+  const { paths, schemas } = withReferences(described)
   return {
     openapi: '3.1.0',
     info: {
@@ -33,10 +35,13 @@ export function openApi(routes: readonly Route[], { version, url, cookieName }: 
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url }],
-    tags: tagsOf(routes),
+    // Those that are in use, in the order of their table.
+    tags: Object.entries(tags)
+      .filter(([name]) => routes.some(({ tag }) => tag === name))
+      .map(([name, description]) => ({ name, description })),
     paths,
     components: {
-      schemas: description.schemas,
+      schemas,
       securitySchemes: {
         session: { type: 'apiKey', in: 'cookie', name: cookieName, description: 'The cookie of a stateful sign-in' },
         token: { type: 'http', scheme: 'bearer', bearerFormat: 'at+jwt', description: tokenNote },
@@ -44,12 +49,6 @@ export function openApi(routes: readonly Route[], { version, url, cookieName }: 
       },
     },
   }
-}
-
-/** Those that are in use, in the order of their table. */
-function tagsOf(routes: readonly Route[]) {
-  const used = new Set(routes.map(({ tag }) => tag))
-  return Object.entries(tags).flatMap(([name, description]) => (used.has(name as Tag) ? [{ name, description }] : []))
 }
 
 /** The token comes first: some generators offer the first scheme only, and a program that is no browser uses tokens. */
@@ -132,100 +131,92 @@ const codesOfAnyRoute = [
 const refusalNote = 'A refusal that any route can send, in the same envelope'
 const errorOfAnyRoute = envelope('General', { code: t.oneOf(codesOfAnyRoute), status: t.example(t.integer(), 500) })
 
-/** Describes operations, and collects the components that they name: each once, with a reference to it wherever a schema contains it. */
-class Description {
-  // Made with the document, not at each start.
-  readonly #errorOf = Object.fromEntries(
-    Object.entries(statusOf).map(([code, status]) => [
-      code,
-      envelope(nameOf(code), { code: t.constant(code), status: t.constant(status), ...fieldsOf[code as ErrorCode] }),
-    ]),
-  ) as Record<ErrorCode, t.Schema>
-  readonly #named = new Map<string, { schema: t.Schema; published: t.Schema }>()
+type Errors = Readonly<Record<ErrorCode, t.Schema>>
 
-  /** By name, so that a new route does not reorder the others. */
-  get schemas(): Record<string, t.Schema> {
-    const entries = [...this.#named].map(([name, { published }]) => [name, published] as const)
-    return Object.fromEntries(entries.sort(([one], [other]) => (one < other ? -1 : 1)))
+/** Made with the document, not at each start. */
+function errorShapes(): Errors {
+  const shapes = Object.entries(statusOf).map(([code, status]) => [
+    code,
+    envelope(nameOf(code), { code: t.constant(code), status: t.constant(status), ...fieldsOf[code as ErrorCode] }),
+  ])
+  return Object.fromEntries(shapes)
+}
+
+function describe(route: Route, errors: Errors) {
+  const { id, tag, guard, operation } = route
+  const { summary, body, acceptsForm, responses = { 204: 'none' } } = operation
+  const parameters = parametersOf(route)
+  const successes = Object.entries(responses).map(([status, shape]) => [status, success(status, shape)])
+  const refusals = [...Map.groupBy(refusalsOf(route), (code) => statusOf[code])]
+  return {
+    operationId: id,
+    tags: [tag],
+    summary,
+    security: security[guard.name],
+    ...(parameters.length > 0 && { parameters }),
+    // As a second content type, the form would make openapi-python-client write code that does not run.
+    ...(body && {
+      requestBody: {
+        required: true,
+        ...(acceptsForm && { description: `Also accepted as a form (${form})` }),
+        content: contentOf(body),
+      },
+    }),
+    responses: {
+      ...Object.fromEntries(successes),
+      ...Object.fromEntries(refusals.map(([status, codes]) => [status, refusal(codes, errors)])),
+      default: { description: refusalNote, content: contentOf(errorOfAnyRoute) },
+    } as Record<string, Response>,
   }
+}
 
-  operation(route: Route) {
-    const { id, tag, guard, operation } = route
-    const { summary, body, acceptsForm, responses = { 204: 'none' } } = operation
-    const parameters = this.#parameters(route)
-    const successes = Object.entries(responses).map(
-      ([status, shape]) => [status, this.#success(status, shape)] as const,
-    )
-    const refusals = [...Map.groupBy(refusalsOf(route), (code) => statusOf[code])]
-    return {
-      operationId: id,
-      tags: [tag],
-      summary,
-      security: security[guard.name],
-      ...(parameters.length > 0 && { parameters }),
-      // As a second content type, the form would make openapi-python-client write code that does not run.
-      ...(body && {
-        requestBody: {
-          required: true,
-          ...(acceptsForm && { description: `Also accepted as a form (${form})` }),
-          content: this.#content(body),
-        },
-      }),
-      responses: {
-        ...Object.fromEntries(successes),
-        ...Object.fromEntries(refusals.map(([status, codes]) => [status, this.#refusal(codes)])),
-        default: { description: refusalNote, content: this.#content(errorOfAnyRoute) },
-      } as Record<string, Response>,
-    }
-  }
+function parametersOf({ path, operation }: Route): Parameter[] {
+  const { query, headers = {} } = operation
+  const fromPath = [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => {
+    return { name, in: 'path', required: true, schema: pathParameters[name] ?? t.string({ format: 'uuid' }) }
+  })
+  const fromQuery = Object.entries(query?.properties ?? {}).map(([name, schema]) => {
+    return { name, in: 'query', ...(query?.required?.includes(name) && { required: true }), schema }
+  })
+  const fromHeaders = Object.entries(headers).map(([name, description]) => {
+    return { name, in: 'header', description, schema: t.string() }
+  })
+  return [...fromPath, ...fromQuery, ...fromHeaders]
+}
 
-  #parameters({ path, operation }: Route): Parameter[] {
-    const { query, headers = {} } = operation
-    const fromPath = [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => {
-      const schema = pathParameters[name] ?? t.string({ format: 'uuid' })
-      return { name, in: 'path', required: true, schema }
-    })
-    const fromQuery = Object.entries(query?.properties ?? {}).map(([name, schema]) => {
-      const required = query?.required?.includes(name) && { required: true }
-      return { name, in: 'query', ...required, schema: this.#publish(schema) }
-    })
-    const fromHeaders = Object.entries(headers).map(([name, description]) => {
-      return { name, in: 'header', description, schema: t.string() }
-    })
-    return [...fromPath, ...fromQuery, ...fromHeaders]
-  }
+function success(status: string, body: ResponseBody): Response {
+  const description = meanings[status] ?? 'Done'
+  if (body === 'none') return { description: `${description}; no body` }
+  return { description, content: typeof body === 'string' ? documents[body] : contentOf(body) }
+}
 
-  #success(status: string, body: ResponseBody): Response {
-    const description = meanings[status] ?? 'Done'
-    if (body === 'none') return { description: `${description}; no body` }
-    return { description, content: typeof body === 'string' ? documents[body] : this.#content(body) }
-  }
+function refusal(codes: readonly ErrorCode[], errors: Errors): Response {
+  const schemas = codes.map((code) => errors[code])
+  const schema = schemas.length > 1 ? { anyOf: schemas } : (schemas[0] as t.Schema)
+  return { description: codes.join(' or '), content: { [json]: { schema } } }
+}
 
-  #refusal(codes: readonly ErrorCode[]): Response {
-    const schemas = codes.map((code) => this.#publish(this.#errorOf[code]))
-    const schema = schemas.length > 1 ? { anyOf: schemas } : (schemas[0] as t.Schema)
-    return { description: codes.join(' or '), content: { [json]: { schema } } }
-  }
+function contentOf(schema: t.Schema): Record<string, Media> {
+  return { [schema.contentMediaType ?? json]: { schema, example: t.exampleOf(schema) } }
+}
 
-  #content(schema: t.Schema): Record<string, Media> {
-    return { [schema.contentMediaType ?? json]: { schema: this.#publish(schema), example: t.exampleOf(schema) } }
-  }
-
-  /** The schema as it is published. Throws if two different schemas have one name. */
-  #publish(schema: t.Schema): t.Schema {
-    const name = schema[t.componentName]
-    if (name === undefined) return this.#copy(schema)
-    const known = this.#named.get(name)
-    if (known === undefined) this.#named.set(name, { schema, published: this.#copy(schema) })
-    else if (known.schema !== schema) throw new Error(`two schemas have the name ${name}`)
+/** Puts a reference in place of each component, and collects the components. Throws if two different schemas have one name. */
+function withReferences(described: Paths) {
+  const named = new Map<string, t.Schema>()
+  const reference = (key: string, part: t.Schema | null) => {
+    const name = part?.[t.componentName]
+    if (part === null || key === '' || name === undefined) return part
+    if ((named.get(name) ?? part) !== part) throw new Error(`two schemas have the name ${name}`)
+    named.set(name, part)
     return { $ref: t.refTo(name) }
   }
-
-  #copy(schema: t.Schema): t.Schema {
-    const copyPart = (key: string, part: t.Schema | null) =>
-      key !== '' && part?.[t.componentName] !== undefined ? this.#publish(part) : part
-    return JSON.parse(JSON.stringify(schema, copyPart))
-  }
+  const copy = <Whole>(whole: Whole): Whole => JSON.parse(JSON.stringify(whole, reference))
+  const paths = copy(described)
+  const schemas: [string, t.Schema][] = []
+  // The loop also reaches what the components themselves contain.
+  for (const [name, schema] of named) schemas.push([name, copy(schema)])
+  // By name, so that a new route does not reorder the others.
+  return { paths, schemas: Object.fromEntries(schemas.sort(([one], [other]) => (one < other ? -1 : 1))) }
 }
 
 function refusalsOf({ path, method, guard, operation }: Route): ErrorCode[] {

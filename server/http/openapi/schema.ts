@@ -40,11 +40,7 @@ type ObjectOf<F extends Fields> = Schema<Required<F> & Others<F>>
 
 const keywords = (notes: Notes) => (typeof notes === 'string' ? { description: notes } : notes)
 
-const typed = <Value>(type: string, notes: Notes, more: object = {}): Schema<Value> => ({
-  type,
-  ...more,
-  ...keywords(notes),
-})
+const typed = <Value>(type: string, notes: Notes, more = {}): Schema<Value> => ({ type, ...more, ...keywords(notes) })
 export const string = (notes: Notes = {}) => typed<string>('string', notes)
 export const text = (minLength: number, maxLength: number, notes: Notes = {}) =>
   typed<string>('string', notes, { ...(minLength > 0 && { minLength }), maxLength })
@@ -66,25 +62,19 @@ export const orNull = <S extends Schema>(schema: S): Schema<TypeOf<S> | null> =>
   type: [schema.type, 'null'].flat() as string[],
   ...(schema.enum && { enum: [...schema.enum, null] }),
 })
-export const nullable = <S extends Schema>(schema: S): Schema<TypeOf<S> | null> => ({
-  anyOf: [schema, { type: 'null' }],
-})
+export const nullable = <S extends Schema>(schema: S) => anyOf(schema, typed<null>('null', {}))
 /** Members that are null, or that may be absent from a request, in one object, and have a value in another. */
 export const allNullable = <M extends Members>(members: M) =>
   mapped(members, nullable) as { [Name in keyof M]: Schema<TypeOf<M[Name]> | null> }
 export const allOptional = <M extends Members>(members: M) =>
-  mapped(members, (schema) => optional(orNull(schema))) as {
-    [Name in keyof M]: Optional<Schema<TypeOf<M[Name]> | null>>
-  }
+  mapped(members, (one) => optional(orNull(one))) as { [Name in keyof M]: Optional<Schema<TypeOf<M[Name]> | null>> }
 const mapped = (members: Members, change: (schema: Schema) => Fields[string]) =>
   Object.fromEntries(Object.entries(members).map(([name, schema]) => [name, change(schema)]))
 export const anything: Schema<unknown> = {}
 /** In the document this schema is a component of this name, and a reference to it in every schema that contains it. */
 export const named = <S extends Schema>(name: string, schema: S): S => ({ ...schema, [componentName]: name })
 export const refTo = (name: string): string => `#/components/schemas/${name}`
-export const anyOf = <const S extends readonly Schema[]>(...schemas: S): Schema<TypeOf<S[number]>> => ({
-  anyOf: schemas,
-})
+export const anyOf = <const S extends readonly Schema[]>(...all: S): Schema<TypeOf<S[number]>> => ({ anyOf: all })
 
 /** One of several named objects. `field` is in each of them, and constant: generated code selects the object by it. */
 export function discriminated<const S extends readonly Schema[]>(field: string, members: S): Schema<TypeOf<S[number]>> {

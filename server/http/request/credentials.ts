@@ -60,7 +60,6 @@ export function presentedTokens(raw: IncomingMessage): string[] {
   return authorizationsOf(raw).flatMap((value) => bearerToken([value]) ?? [])
 }
 
-const space = 0x20
 const bearer = /^Bearer +([\w.~+/-]+=*)$/i
 
 /** The token of `Authorization: Bearer` (RFC 6750, section 2.1); null for another scheme, another form, or two fields. */
@@ -68,7 +67,7 @@ export function bearerToken(authorization: readonly string[]): string | null {
   const [only, another] = authorization
   if (only === undefined || another !== undefined) return null
   // The usual spelling, without the regular expression; the token's own form is checked when it is verified.
-  if (only.startsWith('Bearer ') && only.charCodeAt(7) !== space) return only.slice(7)
+  if (only.startsWith('Bearer ') && only[7] !== ' ') return only.slice(7)
   return bearer.exec(only)?.[1] ?? null
 }
 

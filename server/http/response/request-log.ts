@@ -9,7 +9,6 @@ import { addressOf, comesFromTrustedProxy } from '../request/address.ts'
 
 export type FailedRequest = { requestId: string; method: string; route: string | undefined }
 
-const secondMs = 1_000
 const minuteMs = 60_000
 /** Lines with a stack in a minute: of the same failure on one route, and of all failures. */
 const maxInFull = { same: 5, all: 20 }
@@ -29,7 +28,7 @@ export class RequestLog {
   readonly #counted = { overload: new Map() as Counts, 'failure-repeated': new Map() as Counts }
   readonly #inFull: Counts = new Map()
   readonly #origins: Counts = new Map()
-  readonly #second = new LogWindow(secondMs, () => this.#reportCounted())
+  readonly #second = new LogWindow(1_000, () => this.#reportCounted())
   readonly #minute = new LogWindow(minuteMs, () => this.#inFull.clear())
   readonly #originsMinute = new LogWindow(minuteMs, () => this.#reportOrigins())
   #isProxyReported = false

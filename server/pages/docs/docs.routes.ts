@@ -5,17 +5,15 @@ import { version } from '../../basics/version.ts'
 import { type Document, openApi as openApiOf } from '../../http/openapi/openapi.ts'
 import { forAnyone, forVisitor, type Route } from '../../http/operation.ts'
 import { jsonType, type KeptTexts, keptText, sendEncoded, sendStyleSheet } from '../../http/response/send.ts'
+import type { Site } from '../../http/site.ts'
 import type { View } from '../frame.ts'
 import { type PageNeeds, setPageHeaders, viewOf } from '../page.ts'
 
 /** `kept`: the document as JSON and the variants of its page. */
 export type Documentation = { document: () => Document; kept: KeptTexts }
 
-export function documentationOf(
-  routes: readonly Route[],
-  { url, cookieName }: { url: () => string; cookieName: string },
-): Documentation {
-  return { document: () => openApiOf(routes, { version, url: url(), cookieName }), kept: new Map() }
+export function documentationOf(routes: readonly Route[], { publicUrl, cookie }: Site): Documentation {
+  return { document: () => openApiOf(routes, { version, url: publicUrl(), cookieName: cookie.name }), kept: new Map() }
 }
 
 const headers = { 'If-None-Match': 'The ETag of an earlier response: unchanged is 304' }
@@ -27,8 +25,7 @@ export const docs = forVisitor({
   headers,
   responses: { 200: 'html', 304: 'none' },
   async handle(dependencies: PageNeeds & Needs, request, reply) {
-    const user = await dependencies.pages.readerOf(request.caller)
-    const view = await viewOf(dependencies, request, user)
+    const view = await viewOf(dependencies, request, await dependencies.pages.readerOf(request.caller))
     const variant = `${view.language} ${view.canSignOut ? 'signed-in' : 'signed-out'}`
     const { document, kept } = dependencies.documentation
     const files = await keptText(kept, variant, () => render(view, document()))
@@ -66,11 +63,6 @@ export const openApi = forAnyone({
     return sendEncoded(request, reply, files)
   },
 })
-
-/** The path of the page as browsers see it, behind a proxy that strips the path of the public URL. */
-export function docsPath(publicUrl: string): string {
-  return `${new URL(publicUrl).pathname.replace(/\/$/, '')}/docs`
-}
 
 let css: string | undefined
 

@@ -59,7 +59,8 @@ function routeSection({ method, path, described }: ShownRoute, schemas: Schemas)
       const media = content?.['application/json']
       const event = content?.['text/event-stream']?.schema.contentSchema
       const type = media ? typeOf(media.schema) : event && html`events: ${typeOf(event)}`
-      const example = status < '3' && exampleOf(media?.example)
+      const text = status < '3' && JSON.stringify(media?.example, null, 2)
+      const example = text && html`<details><summary>Example</summary><pre>${text}</pre></details>`
       return html`<tr><th scope="row">${status}</th><td>${type}${example}</td><td>${prose(description)}</td></tr>`
     }),
   )
@@ -73,11 +74,6 @@ ${body && html`<h4>Body: ${typeOf(body.schema)}</h4>${shape(schemas[nameOf(body.
 <pre>${curl(method, target, { proofs, example: body?.example })}</pre></section>`
 }
 
-function exampleOf(value: unknown): Html | undefined {
-  if (value === undefined) return undefined
-  return html`<details><summary>Example</summary><pre>${JSON.stringify(value, null, 2)}</pre></details>`
-}
-
 function whoMayCall(security: readonly object[], proofs: readonly string[]): string {
   if (proofs.length === 0) return 'Open to everyone'
   if (proofs.includes('producer')) return 'A producer with its key'
@@ -87,12 +83,10 @@ function whoMayCall(security: readonly object[], proofs: readonly string[]): str
 }
 
 function shape(schema: Schema): Html {
-  const { properties, required } = schema
+  const { properties, required = [] } = schema
   if (properties === undefined) return html`<p>${typeOf(schema)}</p>`
-  const rows = Object.entries(properties).map(([name, field]) => {
-    return row({ name, required: required?.includes(name) === true, schema: field })
-  })
-  return html`<table>${rows}</table>`
+  const fields = Object.entries(properties)
+  return html`<table>${fields.map(([name, one]) => row({ name, required: required.includes(name), schema: one }))}</table>`
 }
 
 function row({ name, required, schema, description = noteOf(schema) }: Omit<Parameter, 'in'>): Html {
@@ -128,9 +122,7 @@ function alternatives(all: readonly Html[]): Html {
   return html`${all.map((one, at) => (at === 0 ? one : html` or ${one}`))}`
 }
 
-type Call = { proofs: readonly string[]; example: unknown }
-
-function curl(method: string, target: string, { proofs, example }: Call): string {
+function curl(method: string, target: string, { proofs, example }: { proofs: string[]; example: unknown }): string {
   const name = proofs.includes('producer') ? 'KEY' : 'TOKEN'
   const proof = proofs.length === 0 ? '' : ` -H @- <<< "authorization: Bearer $${name}"`
   const sent = JSON.stringify(example)?.replaceAll("'", "'\\''")
