@@ -1,9 +1,7 @@
 // Creates every object of the service from a store and the settings, and connects them. serve.ts opens the store and listens.
 import { AuditLines } from './audit/audit-lines.ts'
-import { writeOperatorLines } from './audit/operator-lines.ts'
 import { SignInLog } from './audit/sign-in-log.ts'
 import type { Clock } from './basics/clock.ts'
-import { newId } from './basics/ids.ts'
 import type { Log } from './basics/log.ts'
 import { nameHasher, Sealing } from './basics/secrets.ts'
 import type { Config } from './config/settings.ts'
@@ -18,7 +16,6 @@ import { ForgottenPasswords } from './links/forgotten.ts'
 import { ChangesSince } from './live/changes.ts'
 import { Live } from './live/live.ts'
 import { StreamLimits } from './live/stream-limits.ts'
-import { type Notice, type NoticeOptions, Notices } from './mail/notices.ts'
 import { documentationOf } from './pages/docs/docs.routes.ts'
 import { failurePage } from './pages/page.ts'
 import { ServedScripts } from './pages/served-scripts.ts'
@@ -26,6 +23,7 @@ import { type HashCost, Passwords } from './passwords/passwords.ts'
 import { ProducerKeys } from './producers/producer-key.ts'
 import { apiOf, type Parts, routesWith } from './routes.ts'
 import { firstStart } from './start/first-start.ts'
+import { composeNotices } from './start/notices.ts'
 import { breachesOf, linkSettings, mailerOf } from './start/password-settings.ts'
 import { composeProofs, type Observed } from './start/proofs.ts'
 import { sealingSecrets, secretsIn } from './start/sealing-secret.ts'
@@ -139,21 +137,4 @@ function composeNotifications(store: Store, config: Config, { log, clock, random
     byKey: { store, wall, imageHosts: config.imageHosts },
     deliveries: new Deliveries({ store, now, wall, issuers: config.issuers, imageHosts: config.imageHosts }),
   }
-}
-
-type NoticeParts = Environment & Pick<NoticeOptions, 'guesses' | 'mail'> & { deliveries: Deliveries; lines: AuditLines }
-
-/** The notices of the service itself: who delivers them. Changes by commands cause some. */
-function composeNotices(store: Store, config: Config, parts: NoticeParts): Notices {
-  const { log, url, clock, deliveries, guesses, mail, lines } = parts
-  const { pagesPrefix, newDeviceNotices: ofNewDevices } = config
-  const deliver = async (userId: string, notice: Notice, idempotencyKey: string) => {
-    const deliveryId = newId(clock.now())
-    const request = { recipients: [{ userId }], ...notice }
-    return (await deliveries.deliver('carillon', request, { idempotencyKey, deliveryId })).deliveryId === deliveryId
-  }
-  const pagesUrl = () => url() + pagesPrefix
-  const notices = new Notices({ store, deliver, ofNewDevices, log, guesses, mail, pagesUrl })
-  writeOperatorLines({ store, lines, now: clock.wall, note: (entry) => notices.note(entry) })
-  return notices
 }
