@@ -1,7 +1,7 @@
 // Turns a producer's request into notifications in inboxes, exactly once per Idempotency-Key.
 import { hash } from 'node:crypto'
 import { iso } from '../basics/clock.ts'
-import { CarillonError } from '../basics/errors.ts'
+import { CarillonError, conflict } from '../basics/errors.ts'
 import { newId } from '../basics/ids.ts'
 import { contentOf } from '../inbox/notification-json.ts'
 import type { Sender } from '../producers/producer-key.ts'
@@ -58,9 +58,7 @@ export class Deliveries {
     if (idempotencyKey === undefined) return this.#send(producerId, request, options)
     const delivery = `${producerId} ${idempotencyKey}`
     if (this.#running.has(delivery))
-      throw new CarillonError('CONFLICT', 'A delivery with this Idempotency-Key is running', {
-        remedy: 'Send the request again when it is done.',
-      })
+      throw conflict('A delivery with this Idempotency-Key is running', 'Send the request again when it is done.')
     this.#running.add(delivery)
     try {
       return await this.#send(producerId, request, options)
@@ -133,11 +131,8 @@ export class Deliveries {
    */
   #isCreatable(to: Recipient, application: string): boolean {
     if (!('externalId' in to)) return false
-    return (
-      to.issuer === undefined ||
-      this.#dependencies.issuers.length === 0 ||
-      this.#issuerOf(to, application) !== undefined
-    )
+    const isAny = to.issuer === undefined || this.#dependencies.issuers.length === 0
+    return isAny || this.#issuerOf(to, application) !== undefined
   }
 
   #unknownRecipientsError(
@@ -159,10 +154,8 @@ export class Deliveries {
     const isMissingScope =
       !sender?.scopes.includes('users') &&
       unknown.some((n) => recipients[n] && this.#isCreatable(recipients[n], application))
-    const remedy = isMissingScope
-      ? 'A key with the scope users creates the users that it names by externalId.'
-      : undefined
-    return new CarillonError('UNPROCESSABLE', problem, { details, remedy })
+    const remedy = 'A key with the scope users creates the users that it names by externalId.'
+    return new CarillonError('UNPROCESSABLE', problem, { details, ...(isMissingScope && { remedy }) })
   }
 }
 

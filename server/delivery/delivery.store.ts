@@ -1,7 +1,6 @@
 // Delivers notifications, once per idempotency key: to all known recipients or none. PostgreSQL runs the usual deliveries by a function of
 // its own (delivery.postgres.ts). Both take their locks in one order, so that they cannot deadlock: idempotency keys, users who are created,
 // inboxes, each sorted.
-
 import {
   countMade,
   type Found,
@@ -355,8 +354,8 @@ export function* replace(
   const newest = { place: 'list', isUnread: true, seq: found.lastSeq + 1 } as const
   yield* recount(found, before, { ...before, ...(again && newest), category: to })
   if (!isMade) return
-  yield* countMade({ user, category: from, more: -1 })
-  yield* countMade({ user, category: to, more: 1 })
+  yield* countMade(found, -1)
+  yield* countMade({ user, category: to }, 1)
 }
 
 /** A notification that has just arrived. */

@@ -121,11 +121,8 @@ export type Undo = { userId: string; at: number }
 /** How long a read-all or an archive-read can be undone, in milliseconds. */
 export const undoableFor = 10 * 60_000
 
-/** Whether a list may have less than everything. */
-export const hasSomeAway = (inbox: Pick<InboxState, 'archived' | 'snoozed' | 'archiveVersion'>) =>
-  inbox.archived + inbox.snoozed + inbox.archiveVersion > 0
-
-export function toInbox(row: readonly unknown[]): InboxState {
+export function toInbox(row: readonly unknown[] | undefined): InboxState {
+  if (row === undefined) return emptyInbox
   const inbox = { ...emptyInbox }
   for (const [place, field] of fields.entries()) inbox[field] = row[place] as number
   return inbox

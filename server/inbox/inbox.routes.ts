@@ -1,6 +1,6 @@
 // The routes of a user's own inbox: list, get one, counts, mark read or unread, mark all read, undo.
 import { parseTime } from '../basics/clock.ts'
-import { CarillonError, invalidField } from '../basics/errors.ts'
+import { invalidField } from '../basics/errors.ts'
 import { forUser, type GuardedRequest } from '../http/operation.ts'
 import { isKnown, sendData, sendJson } from '../http/response/send.ts'
 import type { WriteOperation } from '../store/store.ts'
@@ -13,7 +13,7 @@ import {
   SeenBody,
   SnoozeBody,
 } from './inbox.schemas.ts'
-import type { Inbox } from './inbox.ts'
+import { type Inbox, notFound } from './inbox.ts'
 import type { Filter, MarkRead } from './inbox-state.ts'
 import { markAllRead, markRead, markUnread } from './marks.store.ts'
 import * as places from './places.store.ts'
@@ -41,26 +41,22 @@ export const list = forUser({
 export const one = forUser({
   summary: "One of the caller's notifications",
   responses: { 200: NotificationResponse },
-  async handle({ inbox }: Needs, request, reply) {
-    return sendJson(reply, `{"success":true,"data":${await inbox.one(request.caller, notificationId(request))}}`)
-  },
+  handle: async ({ inbox }: Needs, request, reply) =>
+    sendJson(reply, `{"success":true,"data":${await inbox.one(request.caller, notificationId(request))}}`),
 })
 
 export const counts = forUser({
   summary: 'How many there are and how many are unread, also by category; exact',
   responses: { 200: CountsResponse },
-  async handle({ inbox }: Needs, { caller }, reply) {
-    return sendData(reply, await inbox.counts(caller))
-  },
+  handle: async ({ inbox }: Needs, { caller }, reply) => sendData(reply, await inbox.counts(caller)),
 })
 
 /** The route of a change of one notification. */
 const changeOfOne = (summary: string, operation: WriteOperation<MarkRead, 'done' | 'absent'>) =>
   forUser({
     summary,
-    async handle({ inbox }: Needs, request) {
-      await inbox.change(operation, request.caller, { id: notificationId(request) })
-    },
+    handle: async ({ inbox }: Needs, request) =>
+      inbox.change(operation, request.caller, { id: notificationId(request) }),
   })
 
 export const read = changeOfOne('Mark one as read; repeating keeps the first readAt', markRead)
@@ -93,36 +89,28 @@ export const unarchive = changeOfOne(
 export const snooze = forUser({
   summary: 'Snooze one: until then it is in no list but `status=snoozed`, then the newest and unread',
   body: SnoozeBody,
-  async handle({ inbox }: Needs, request) {
-    const id = notificationId(request)
-    await inbox.snooze(request.caller, id, parseTime(request.body.until))
-  },
+  handle: async ({ inbox }: Needs, request) =>
+    inbox.snooze(request.caller, notificationId(request), parseTime(request.body.until)),
 })
 
 export const remove = changeOfOne('Delete one; repeating changes nothing', places.remove)
 
 export const archiveRead = forUser({
   summary: 'Archive all that are read now',
-  async handle({ inbox }: Needs, { caller }) {
-    await inbox.change(places.archiveRead, caller, {})
-  },
+  handle: ({ inbox }: Needs, { caller }) => inbox.change(places.archiveRead, caller, {}),
 })
 
 export const seen = forUser({
   summary: 'Say what the user has seen: `unseen` counts what came after',
   body: SeenBody,
-  async handle({ inbox }: Needs, { caller, body }) {
-    await inbox.change(places.markSeen, caller, body)
-  },
+  handle: ({ inbox }: Needs, { caller, body }) => inbox.change(places.markSeen, caller, body),
 })
 
 export const undo = forUser({
   summary:
     'Take back the last "mark all as read" or "archive all read", within ten minutes; what arrived or was changed alone since stays as it is',
   refusals: ['CONFLICT'],
-  async handle({ inbox }: Needs, { caller }) {
-    await inbox.undo(caller)
-  },
+  handle: ({ inbox }: Needs, { caller }) => inbox.undo(caller),
 })
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
@@ -131,7 +119,5 @@ const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 function notificationId({ params }: GuardedRequest): string {
   const id = params.id.toLowerCase()
   if (uuid.test(id)) return id
-  throw new CarillonError('NOT_FOUND', 'You have no such notification', {
-    details: [{ field: 'id', reason: 'must be the id of a notification, a UUID' }],
-  })
+  throw notFound([{ field: 'id', reason: 'must be the id of a notification, a UUID' }])
 }

@@ -1,23 +1,11 @@
 // Reads one user's inbox: its state, one notification, counts. Pages and changes are the most frequent, so each engine reads them in a form of its own.
-
 import { all, get, Part, type Read, userKey } from '../store/statements.ts'
-import type { ReadForms } from '../store/store.ts'
-import {
-  type Changes,
-  type ChangesQuery,
-  type Counts,
-  emptyInbox,
-  type InboxState,
-  inboxFields,
-  type OneNotification,
-  type Page,
-  type PageQuery,
-} from './inbox-state.ts'
+import { type Counts, emptyInbox, type InboxState, inboxFields, type OneNotification } from './inbox-state.ts'
 import { notificationText } from './notification-json.ts'
-import * as changesOnPostgres from './postgres/changes.ts'
-import * as onPostgres from './postgres/pages.ts'
-import * as changesOnSqlite from './sqlite/changes.ts'
-import * as onSqlite from './sqlite/pages.ts'
+import { changesSince as changesOnPostgres } from './postgres/changes.ts'
+import { readPage as pageOnPostgres } from './postgres/pages.ts'
+import { changesSince as changesOnSqlite } from './sqlite/changes.ts'
+import { readPage as pageOnSqlite } from './sqlite/pages.ts'
 
 const columns = new Part(inboxFields())
 
@@ -54,11 +42,7 @@ export function* readCounts(userId: string): Read<Counts> {
  * number is missing. Another numbered page passes over the notifications above it. A list of unread notifications also
  * passes over those that a read-all of categories covers. Returns 'unchanged' if the inbox still has the version `unlessVersion`.
  */
-export const readPage: ReadForms<PageQuery, Page | 'unchanged'> = {
-  name: 'readPage',
-  sqlite: onSqlite.readPage,
-  postgres: onPostgres.readPage,
-}
+export const readPage = { name: 'readPage', sqlite: pageOnSqlite, postgres: pageOnPostgres }
 
 /**
  * Reads what changed after a version, in order, at most `limit` changes; `more` says that further changes follow. Each
@@ -66,8 +50,4 @@ export const readPage: ReadForms<PageQuery, Page | 'unchanged'> = {
  * sent again last; one that changed since is listed again, at its last change. Returns 'reset' if
  * the inbox never reached the version, is more than `maxBehind` changes ahead of it, or had a read-all undone since.
  */
-export const changesSince: ReadForms<ChangesQuery, Changes | 'reset'> = {
-  name: 'changesSince',
-  sqlite: changesOnSqlite.changesSince,
-  postgres: changesOnPostgres.changesSince,
-}
+export const changesSince = { name: 'changesSince', sqlite: changesOnSqlite, postgres: changesOnPostgres }

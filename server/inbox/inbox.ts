@@ -1,22 +1,22 @@
 // One user's inbox. Every query is scoped to the user: another user's notification looks like one that does not exist.
 import { BoundedCache } from '../basics/bounded-cache.ts'
-import { CarillonError, invalidField } from '../basics/errors.ts'
+import { CarillonError, type Fault, invalidField } from '../basics/errors.ts'
 import type { Store, WriteOperation } from '../store/store.ts'
 import { readCounts, readNotification, readPage } from './inbox.store.ts'
 import type { Page, PageRequest } from './inbox-state.ts'
-import { inLanguageOf, readLocale } from './language.ts'
+import { readLocale } from './language.ts'
 import { localize, mayHaveTexts, newestIdIn } from './notification-json.ts'
 import { snooze } from './places.store.ts'
 import { undo } from './undo.store.ts'
 
-/** A user and, if it was read together with the proof, the version of the inbox. */
+/** `inboxVersion`: of the inbox, if it was read together with the proof. */
 export type Reader = { userId: string; inboxVersion?: number }
 
 /**
  * A page as it is sent. It is current while the inbox has this `version`. A kept one is bytes: it is not encoded for each response,
  * and lies outside of the heap that the garbage collector copies.
  */
-export type RenderedPage = { version: number; json: string | Buffer; etag: string }
+type RenderedPage = { version: number; json: string | Buffer; etag: string }
 type Rendered = RenderedPage & { json: string }
 
 type Change<More> = WriteOperation<More & { userId: string; at: number }, unknown>
@@ -72,7 +72,7 @@ export class Inbox {
   async one({ userId }: Reader, id: string): Promise<string> {
     const text = await this.#store.read(readNotification, { userId, id })
     if (text === undefined) throw notFound()
-    return inLanguageOf(this.#store, userId, text)
+    return mayHaveTexts(text) ? localize(text, await this.#store.read(readLocale, userId)) : text
   }
 
   async counts({ userId }: Reader) {
@@ -94,10 +94,7 @@ export class Inbox {
     if ((await this.#store.write(snooze, { userId, id, until, at })) === 'absent') throw notFound()
   }
 
-  /**
-   * Takes back the last read-all or archive-read. Repeating changes nothing. Throws CONFLICT if there was none, or it is older than ten
-   * minutes.
-   */
+  /** Takes back the last read-all or archive-read. Repeating changes nothing. Throws CONFLICT if there was none in the last ten minutes. */
   async undo({ userId }: Reader): Promise<void> {
     const outcome = await this.#store.write(undo, { userId, at: this.#now() })
     if (outcome === 'nothing')
@@ -117,8 +114,8 @@ function variantOf({ limit, status, categories = [] }: PageRequest): string {
   return `${limit} ${status} ${categories}`
 }
 
-function notFound(): CarillonError {
-  return new CarillonError('NOT_FOUND', 'You have no such notification')
+export function notFound(details?: readonly Fault[]): CarillonError {
+  return new CarillonError('NOT_FOUND', 'You have no such notification', { details })
 }
 
 const beforeItems = '{"success":true,"data":{"items":'

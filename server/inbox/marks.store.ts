@@ -2,7 +2,6 @@
 // function of its own (postgres/marks.ts).
 import { iso } from '../basics/clock.ts'
 import { get, send, signal, type UserKey, type Write } from '../store/statements.ts'
-import type { WriteForms } from '../store/store.ts'
 import type { MarkAllRead, MarkRead, OneNotification } from './inbox-state.ts'
 import {
   changeOne,
@@ -23,11 +22,7 @@ import { markAllReadTogether, markReadTogether, markUnreadTogether } from './pos
  * Marks one notification of this user as read. Repeating the call changes nothing and keeps the first `readAt`. After a
  * read-all the call says that the notification is to stay read: an undo of the read-all leaves it read.
  */
-export const markRead: WriteForms<MarkRead, 'done' | 'absent'> = {
-  name: 'markRead',
-  write: markReadAlone,
-  postgres: markReadTogether,
-}
+export const markRead = { name: 'markRead', write: markReadAlone, postgres: markReadTogether }
 
 function markReadAlone({ at, ...one }: MarkRead): Write<'done' | 'absent'> {
   return changeOne(one, function* (found) {
@@ -58,11 +53,7 @@ function* keepRead(found: Found): Write<void> {
  * Marks one notification of this user as unread, until it is marked as read or the next read-all covers it. One that was archived or
  * snoozed is back at its place in the list. Repeating the call changes nothing.
  */
-export const markUnread: WriteForms<OneNotification, 'done' | 'absent'> = {
-  name: 'markUnread',
-  write: markUnreadAlone,
-  postgres: markUnreadTogether,
-}
+export const markUnread = { name: 'markUnread', write: markUnreadAlone, postgres: markUnreadTogether }
 
 function markUnreadAlone(one: OneNotification): Write<'done' | 'absent'> {
   return changeOne(one, function* (found) {
@@ -87,11 +78,7 @@ function markUnreadAlone(one: OneNotification): Write<'done' | 'absent'> {
  * at least one) it covers only what has one of these now, and adds one row for each of them. A notification that moves to another
  * category keeps its read state; if a read-all of a category ever reached as far as its sequence number, it also leaves the undo.
  */
-export const markAllRead: WriteForms<MarkAllRead, 'done' | 'absent'> = {
-  name: 'markAllRead',
-  write: markAllReadAlone,
-  postgres: markAllReadTogether,
-}
+export const markAllRead = { name: 'markAllRead', write: markAllReadAlone, postgres: markAllReadTogether }
 
 function* markAllReadAlone(change: MarkAllRead): Write<'done' | 'absent'> {
   const { userId, throughId, throughSeq = Number.POSITIVE_INFINITY, categories, at } = change

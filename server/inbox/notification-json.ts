@@ -26,17 +26,13 @@ export type Content = JsonTexts & {
 
 /** One text, or texts by language tags. */
 export type Texts = string | Readonly<Record<string, string>>
-type Look = {
+type Given = { [Name in keyof JsonTexts | 'icon' | 'actions']?: unknown } & {
+  title: Texts
+  body?: Texts | null
   actor?: { name: string; imageUrl?: string | null } | null
-  icon?: unknown
-  actions?: unknown
   format?: string | null
+  expiresAt?: string | null
 }
-type Given = { [Name in keyof JsonTexts]?: unknown } & Look & {
-    title: Texts
-    body?: Texts | null
-    expiresAt?: string | null
-  }
 
 /** The look of a notification whose delivery said nothing of it. */
 const plainLook = '"actor":null,"icon":null,"actions":null,"format":"text","expiresAt":null'
@@ -45,7 +41,7 @@ export function contentOf(given: Given): Content {
   const { title, body, expiresAt } = given
   const shown = { ...given, title: fallbackOf(title), body: body && fallbackOf(body) }
   const columns = {} as JsonTexts
-  for (const name of jsonColumns) columns[name] = textOf(shown[name])
+  for (const name of jsonColumns) columns[name] = shown[name] == null ? null : JSON.stringify(shown[name])
   const expires_at = expiresAt == null ? null : iso(Date.parse(expiresAt))
   return { ...columns, title: JSON.stringify(shown.title).slice(1, -1), look: lookOf(given, expires_at), expires_at }
 }
@@ -61,10 +57,6 @@ export function givenOf({ title, body, url, data, look }: Content): Given {
   const parsed = (json: string | null) => json && JSON.parse(json)
   const inAll = { title: inLanguages('title') ?? parsed(`"${title}"`), body: inLanguages('body') ?? parsed(body) }
   return { ...inAll, url: parsed(url), data: parsed(data), ...shown }
-}
-
-function textOf(value: unknown): string | null {
-  return value === null || value === undefined ? null : JSON.stringify(value)
 }
 
 /** The text for a reader whose language has none. */
@@ -126,10 +118,7 @@ export function localize(json: string, locale: string | null): string {
 const beforeId = '{"id":"'
 
 /** The JSON of a text that is not null. */
-const jsonOf = {
-  sqlite: (text: string) => `json_quote(${text})`,
-  postgres: (text: string) => `to_json(${text})::text`,
-}
+const jsonOf = { sqlite: (text: string) => `json_quote(${text})`, postgres: (text: string) => `to_json(${text})::text` }
 
 /**
  * The JSON text of a row `n` of notification, as SQL. `readAt` is an expression, null for an unread notification. Texts in several languages

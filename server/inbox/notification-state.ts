@@ -100,7 +100,7 @@ function* isCoveredByCategory(found: Found, except = -1): Write<boolean> {
   return mark !== undefined
 }
 
-type Mark = { version: number; through_seq: number; at: string; before_through: number; before_version: number } & {
+type Mark = { through_seq: number; at: string; before_through: number; before_version: number } & {
   categories: string | null
 }
 
@@ -133,22 +133,20 @@ export function* isUndoable({ user, undoVersion }: Found, at: number): Write<boo
 
 /** Takes the notification out of the undo of the last read-all or archive-read: that leaves it as it is. */
 export function* leaveUndo(found: Found): Write<void> {
-  const { user, category, undoVersion, seq, seenThrough } = found
-  if (!(yield* isArchivedByLast(found))) {
-    if ((yield* readByLastReadAll(found)) !== undefined) yield* leaveReadAll(found)
-    return
-  }
-  yield* send`
-    update archive_mark set made = made - 1, made_unseen = made_unseen - ${seq > seenThrough ? 1 : 0}
-    where user_id = ${user} and version = ${undoVersion}`
-  yield* countMade({ user, category, more: -1 })
+  const { user, undoVersion, seq, seenThrough } = found
+  if (yield* isArchivedByLast(found)) {
+    yield* send`
+      update archive_mark set made = made - 1, made_unseen = made_unseen - ${seq > seenThrough ? 1 : 0}
+      where user_id = ${user} and version = ${undoVersion}`
+    yield* countMade(found, -1)
+  } else if ((yield* readByLastReadAll(found)) !== undefined) yield* leaveReadAll(found)
 }
 
 /** An undo of the read-all leaves a notification that `readByLastReadAll` found. */
-export function* leaveReadAll({ user, category, undoVersion }: Found): Write<void> {
+export function* leaveReadAll(found: Found): Write<void> {
   yield* send`
-    update read_mark set made_read = made_read - 1 where user_id = ${user} and version = ${undoVersion}`
-  yield* countMade({ user, category, more: -1 })
+    update read_mark set made_read = made_read - 1 where user_id = ${found.user} and version = ${found.undoVersion}`
+  yield* countMade(found, -1)
 }
 
 /** Whether the last archive-read archived it, and an undo would put it back. */
@@ -198,9 +196,7 @@ const countsOf = (difference: Difference): Counts => ({
   snoozed: difference(({ place }) => place === 'snoozed'),
 })
 
-function isListed({ place }: Standing): boolean {
-  return place === 'list'
-}
+const isListed = ({ place }: Standing) => place === 'list'
 
 /** Does what `recount` does for several notifications of the inbox of `found`. One without `after` is removed. */
 export function* recountAll(found: Found, changes: readonly { before: Standing; after?: Standing }[]): Write<void> {
@@ -251,10 +247,8 @@ export function* keepReadState(found: Found): Write<void> {
   const { user, seq, category, read_at, unread_version, version } = found
   if (read_at !== null) return
   const marked = unread_version ?? -1
-  if (yield* isUnreadNow(found)) {
-    yield* send`update notification set unread_version = ${version + 1} where user_id = ${user} and seq = ${seq}`
-    return
-  }
+  if (yield* isUnreadNow(found))
+    return yield* send`update notification set unread_version = ${version + 1} where user_id = ${user} and seq = ${seq}`
   if ((yield* readByLastReadAll(found)) !== undefined) yield* leaveReadAll(found)
   const mark = yield* get<{ at: string }>`
     select at from (
@@ -269,10 +263,8 @@ export function* keepReadState(found: Found): Write<void> {
     where user_id = ${user} and seq = ${seq}`
 }
 
-type Made = { user: UserKey; category: string | null; more: number }
-
 /** Counts by category how many notifications an undo would change. */
-export function* countMade({ user, category, more }: Made): Write<void> {
+export function* countMade({ user, category }: Pick<Found, 'user' | 'category'>, more: number): Write<void> {
   if (category === null) return
   yield* send`
     update inbox_category set made = made + ${more} where user_id = ${user} and category = ${category}`

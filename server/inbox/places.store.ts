@@ -99,14 +99,13 @@ export function* makeNewest({ user, seq, version, lastSeq }: Found): Write<void>
 
 /** Removes one notification of this user. Repeating the call changes nothing. */
 export function* remove({ userId, id, at }: MarkRead): Write<'done' | 'absent'> {
-  const found = yield* findOne(userId, id)
-  if (found === undefined) {
-    const removal = yield* get`select 1 as is_there from removal where user_id = ${userKey(userId)} and id = ${id}`
-    return removal === undefined ? 'absent' : 'done'
-  }
-  yield* removeAll([found], { at, reason: 'deleted' })
-  yield* signal({ about: 'inbox', userId })
-  return 'done'
+  const outcome = yield* changeOne({ userId, id }, function* (found) {
+    yield* removeAll([found], { at, reason: 'deleted' })
+    return true
+  })
+  if (outcome === 'done') return 'done'
+  const removal = yield* get`select 1 as is_there from removal where user_id = ${userKey(userId)} and id = ${id}`
+  return removal === undefined ? 'absent' : 'done'
 }
 
 /** The newest of an inbox that changes send: a client that is behind more changes begins again. */

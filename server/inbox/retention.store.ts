@@ -19,14 +19,7 @@ import {
   type Write,
 } from '../store/statements.ts'
 import { countOf } from './inbox-state.ts'
-import {
-  type Found,
-  foundColumns,
-  isUncovered,
-  isUnreadNow,
-  type LockedInbox,
-  lockInbox,
-} from './notification-state.ts'
+import { type Found, foundColumns, isUncovered, isUnreadNow, lockInbox } from './notification-state.ts'
 import { removeAll, wake } from './places.store.ts'
 
 /** How many notifications a write changes, so that others wait little for its locks. */
@@ -150,6 +143,9 @@ function* isOver(found: FoundWithTimes, at: number, retention: Retention | undef
   return sent_at < (isUnread ? retention.unreadBefore : retention.readBefore)
 }
 
+/** SQLite would look for another index, and sort. */
+const inOrder = new Part('not indexed', '')
+
 /**
  * Removes the oldest that are read, then the oldest others, from an inbox with more than `max` notifications: `maxAtOnce` at once. Returns
  * whether it still has more.
@@ -157,22 +153,12 @@ function* isOver(found: FoundWithTimes, at: number, retention: Retention | undef
 export function* shrink({ userId, max, at }: { userId: string; max: number; at: number }): Write<boolean> {
   const inbox = yield* lockInbox(userId)
   if (inbox === undefined) return false
-  const excess = inbox.total + inbox.archived + inbox.snoozed - max
+  const { user, total, unread, archived, snoozed, readThrough, readVersion } = inbox
+  const excess = total + archived + snoozed - max
   if (excess <= 0) return false
-  const oldest = yield* findOldest(inbox, Math.min(excess, maxAtOnce))
-  const found = yield* findAgain(oldest.map((seq) => ({ userId, seq })))
-  yield* removeAll(found.get(userId) ?? [], { at, reason: 'retention' })
-  if (excess <= maxAtOnce) yield* signal({ about: 'inbox', userId })
-  return excess > maxAtOnce
-}
-
-/** SQLite would look for another index, and sort. */
-const inOrder = new Part('not indexed', '')
-
-/** The oldest that are read, then the oldest others. It passes over the unread ones that are older than those. */
-function* findOldest(inbox: LockedInbox, count: number): Write<number[]> {
-  const { user, total, unread, archived, readThrough, readVersion } = inbox
+  const count = Math.min(excess, maxAtOnce)
   const readOnes = Math.min(count, total + archived - unread)
+  // Passes over the unread ones that are older than those.
   const read = yield* all<{ seq: number }>`
     select n.seq from notification n ${inOrder}
     where n.user_id = ${user} and (n.away = 'archived' or (n.away is null and (n.read_at is not null
@@ -180,7 +166,11 @@ function* findOldest(inbox: LockedInbox, count: number): Write<number[]> {
     order by n.seq limit ${readOnes}`
   const others = yield* all<{ seq: number }>`
     select seq from notification where user_id = ${user} order by seq limit ${readOnes < count ? count : 0}`
-  return [...new Set([...read, ...others].map(({ seq }) => seq))].slice(0, count)
+  const oldest = [...new Set([...read, ...others].map(({ seq }) => seq))].slice(0, count)
+  const found = yield* findAgain(oldest.map((seq) => ({ userId, seq })))
+  yield* removeAll(found.get(userId) ?? [], { at, reason: 'retention' })
+  if (excess <= maxAtOnce) yield* signal({ about: 'inbox', userId })
+  return excess > maxAtOnce
 }
 
 /**

@@ -24,11 +24,10 @@ export function* undo({ userId, at }: Undo): Write<'done' | 'nothing'> {
 }
 
 type Last = { user: UserKey; version: number; since: string }
-type ReadMark = { read_through: number; read_version: number; made_read: number; categories: string | null }
 
 /** False if the last one was not a read-all, or is too old. */
 function* undoReadAll({ user, version, since }: Last): Write<boolean> {
-  const mark = yield* get<ReadMark>`
+  const mark = yield* get<{ read_through: number; read_version: number; made_read: number; categories: string | null }>`
     delete from read_mark where user_id = ${user} and version = ${version} and at >= ${since}
     returning before_through as read_through, before_version as read_version, made_read, categories`
   if (mark === undefined) return false
@@ -50,10 +49,8 @@ function* undoReadAll({ user, version, since }: Last): Write<boolean> {
   return true
 }
 
-type ArchiveMark = { before_through: number; before_version: number; made: number; made_unseen: number }
-
 function* undoArchiveRead({ user, version, since }: Last): Write<boolean> {
-  const mark = yield* get<ArchiveMark>`
+  const mark = yield* get<{ before_through: number; before_version: number; made: number; made_unseen: number }>`
     delete from archive_mark where user_id = ${user} and version = ${version} and at >= ${since}
     returning before_through, before_version, made, made_unseen`
   if (mark === undefined) return false

@@ -37,6 +37,7 @@ export const ChangesQuery = t.object({
 })
 
 const withNotification = { ...state, notification: Notification }
+const reason = t.oneOf(['deleted', 'withdrawn', 'expired', 'retention'])
 export const events = {
   hello: t.component('HelloEvent', state),
   created: t.component('CreatedEvent', withNotification),
@@ -49,11 +50,7 @@ export const events = {
   'read-all': t.component('ReadAllEvent', { ...state, ...readAll }),
   'archive-read': t.component('ArchiveReadEvent', { ...state, ...archiveRead }),
   seen: t.component('SeenEvent', state),
-  removed: t.component('RemovedEvent', {
-    ...state,
-    id: t.id,
-    reason: t.oneOf(['deleted', 'withdrawn', 'expired', 'retention']),
-  }),
+  removed: t.component('RemovedEvent', { ...state, id: t.id, reason }),
   resync: t.component('ResyncEvent', state),
   'session-ended': t.component('SessionEndedEvent', { reason: t.oneOf(['expired', 'revoked']) }),
 } as const

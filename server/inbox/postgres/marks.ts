@@ -8,13 +8,8 @@ import type { MarkAllRead, MarkRead, OneNotification } from '../inbox-state.ts'
 type Mark = { kind: 'read' | 'unread' | 'all'; userId: string; id: string | null; throughSeq?: number; at?: number }
 type Outcome = 'done' | 'absent'
 
-export function markReadTogether(db: Database, change: MarkRead): Promise<Outcome | typeof alone> {
-  return mark(db, { ...change, kind: 'read' })
-}
-
-export function markUnreadTogether(db: Database, change: OneNotification): Promise<Outcome | typeof alone> {
-  return mark(db, { ...change, kind: 'unread' })
-}
+export const markReadTogether = (db: Database, change: MarkRead) => mark(db, { ...change, kind: 'read' })
+export const markUnreadTogether = (db: Database, change: OneNotification) => mark(db, { ...change, kind: 'unread' })
 
 export async function markAllReadTogether(db: Database, change: MarkAllRead): Promise<Outcome | typeof alone> {
   const { throughId: id, categories, ...more } = change

@@ -2,15 +2,7 @@
 // size of the page, `$3` where it begins: below a sequence number, or after how many notifications. `$4` has the categories.
 import type { Database, Marks } from '../../store/postgres/connection/connection.ts'
 import type { Row } from '../../store/postgres/connection/gathering.ts'
-import {
-  countOf,
-  emptyInbox,
-  inboxColumns,
-  type Page,
-  type PageQuery,
-  type PageRequest,
-  toInbox,
-} from '../inbox-state.ts'
+import { countOf, emptyInbox, inboxColumns, type Page, type PageQuery, toInbox } from '../inbox-state.ts'
 import { countSql, listSql, type Shape } from '../lists.ts'
 import { notificationJsonSql } from '../notification-json.ts'
 import { placeIn, readAtByAnyMarkSql, readAtSql } from '../read-at.ts'
@@ -18,9 +10,8 @@ import { placeIn, readAtByAnyMarkSql, readAtSql } from '../read-at.ts'
 export const readAtText = readAtSql('$1')
 export const readAtByAnyMark = readAtByAnyMarkSql('$1')
 
-const orEmpty = Object.values(emptyInbox).map(
-  (value, n) => `coalesce(${inboxColumns[n]}, ${value}) as ${inboxColumns[n]}`,
-)
+const emptyRow = Object.values(emptyInbox)
+const orEmpty = inboxColumns.map((column, n) => `coalesce(${column}, ${emptyRow[n]}) as ${column}`)
 /** The user's inbox as the table `box` of one row; that of `emptyInbox` if the user has none yet. */
 export const withInbox = `box as (
   select ${orEmpty}, coalesce(archive_through, 0) as archive_through
@@ -108,11 +99,11 @@ function textOf(shape: PageShape): string {
 const statements = new Map<string, { name: string; text: string }>()
 
 /** The first page is the one below a sequence number that no notification reaches. */
-const isFirst = (request: PageRequest) => 'page' in request && request.page === 1
+const isFirst = (query: PageQuery) => 'page' in query && query.page === 1
 
-function pageStatement(request: PageRequest, marks: Marks): { name: string; text: string } {
-  const { status, categories } = request
-  const isNumbered = 'page' in request && !isFirst(request)
+function pageStatement(query: PageQuery, marks: Marks): { name: string; text: string } {
+  const { status, categories } = query
+  const isNumbered = 'page' in query && !isFirst(query)
   const hasCategories = categories !== undefined
   const shape = { status, hasCategories, isNumbered, ...marks }
   const [of, by] = [hasCategories ? 'InCategories' : '', isNumbered ? 'Page' : 'Before']
@@ -123,28 +114,23 @@ function pageStatement(request: PageRequest, marks: Marks): { name: string; text
 }
 
 /** A request may name a place above every bigint, which PostgreSQL would refuse. */
-function placeOf(request: PageRequest): number {
-  if (isFirst(request)) return Number.MAX_SAFE_INTEGER
-  return Math.min('before' in request ? request.before : (request.page - 1) * request.limit, Number.MAX_SAFE_INTEGER)
+function placeOf(query: PageQuery): number {
+  if (isFirst(query)) return Number.MAX_SAFE_INTEGER
+  return Math.min('before' in query ? query.before : (query.page - 1) * query.limit, Number.MAX_SAFE_INTEGER)
 }
 
 export async function readPage(db: Database, query: PageQuery): Promise<Page | 'unchanged'> {
   const { userId, limit, categories, unlessVersion } = query
   // The version alone costs half as much as a page, and usually nothing has changed.
-  if (unlessVersion !== undefined && (await readVersion(db, userId)) === unlessVersion) return 'unchanged'
+  if (unlessVersion !== undefined) {
+    const row = await db.one('inboxVersion', 'select version from inbox where user_id = $1', [userId])
+    if ((row?.[0] ?? 0) === unlessVersion) return 'unchanged'
+  }
   const values = [userId, limit, placeOf(query), ...(categories === undefined ? [] : [categories])]
   return db.byMarks(userId, async (marks) => {
     const { name, text } = pageStatement(query, marks)
-    return toPage((await db.one(name, text, values)) as Row)
+    const row = (await db.one(name, text, values)) as Row
+    const [items, lowest, hasOlder, total] = row.slice(-4) as [string, number, boolean, number]
+    return { inbox: toInbox(row), total, items, next: hasOlder ? lowest : null }
   })
-}
-
-async function readVersion(db: Database, userId: string): Promise<number> {
-  const row = await db.one('inboxVersion', 'select version from inbox where user_id = $1', [userId])
-  return (row?.[0] as number | undefined) ?? 0
-}
-
-function toPage(row: Row): Page {
-  const [items, lowest, hasOlder, total] = row.slice(-4) as [string, number, boolean, number]
-  return { inbox: toInbox(row), total, items, next: hasOlder ? lowest : null }
 }

@@ -3,20 +3,10 @@
 import { yieldToEventLoop } from '../../basics/event-loop.ts'
 import type { Reader } from '../../store/sqlite/reader.ts'
 import { userBytes } from '../../store/statements.ts'
-import {
-  countOf,
-  emptyInbox,
-  hasSomeAway,
-  type InboxState,
-  inboxColumns,
-  type Page,
-  type PageQuery,
-  type PageRequest,
-  toInbox,
-} from '../inbox-state.ts'
+import { countOf, type InboxState, inboxColumns, type Page, type PageQuery, toInbox } from '../inbox-state.ts'
 import { countSql, listSql, type Shape } from '../lists.ts'
 import { noItems, notificationJsonSql } from '../notification-json.ts'
-import { type Place as NotificationPlace, placeIn, readAllAgain, readAllOver, readAtByAnyMarkSql } from '../read-at.ts'
+import { placeIn, readAllAgain, readAllOver, readAtByAnyMarkSql } from '../read-at.ts'
 
 export const inboxVersion = 'select version from inbox where user_id = ?'
 export const inboxByUser = `select ${inboxColumns} from inbox where user_id = ?`
@@ -26,8 +16,7 @@ export type FoundInbox = { user: Uint8Array; inbox: InboxState }
 
 export function inboxOf(reader: Reader, userId: string): FoundInbox {
   const user = userBytes(userId)
-  const row = reader.one(inboxByUser, user)
-  return { user, inbox: row === undefined ? emptyInbox : toInbox(row) }
+  return { user, inbox: toInbox(reader.one(inboxByUser, user)) }
 }
 
 // In a range ?2 is the user's readThrough: no read-all covers what lies beyond it, so none is looked up. Usually the first
@@ -39,42 +28,32 @@ const readAtInRange = `coalesce(n.read_at, case
   else ${readAllOver('?1', 'n.seq', 'm.at')}
 end)`
 
-/** `at`: when a notification was read; `isChosen`: see `itemsSql`. */
-type Items = { at: string; place: NotificationPlace; isChosen: boolean }
-
 /**
  * The items of a JSON array, newest first: chosen ones, with the sequence numbers in the JSON array `?4`, the lowest of which is `?3` + 1; or
  * a range without gaps, whose end costs more to compare in each row than to count.
  */
-function itemsSql({ at, place: where, isChosen }: Items): string {
+function itemsSql(shape: Shape, { isChosen }: { isChosen: boolean }): string {
+  const at = shape.hasCategoryMarks ? readAtByAnyMarkSql('?1') : readAtInRange
   const [which, limit] = isChosen ? ['in (select value from json_each(?4))', ''] : ['<= ?4', 'limit +?4 - ?3']
   return `
   select group_concat(text, ',') from (
-    select ${notificationJsonSql('sqlite', at, where)} as text from notification n
+    select ${notificationJsonSql('sqlite', at, placeIn(shape, '?1'))} as text from notification n
     where n.user_id = ?1 and n.seq ${which} order by n.seq desc ${limit}
   )`
 }
-
-/** How many notifications of some categories have a status. */
-const categoryTotal = (status: Shape['status']) => `
-  select coalesce(sum(${countOf[status]}), 0) from inbox_category
-  where user_id = ?1 and category in (select value from json_each(?2))`
 
 const box = `with box as (select read_through, read_version, archive_through, archive_version from inbox where user_id = ?1)`
 const statementOf = (text: string) => `${box} select * from (${text.replaceAll('$', '?')})`
 const place = { below: '?3', taken: '+?2', skipped: '+?4' }
 
-/** The statements that list the sequence numbers of a page, count those of a range, and read the items. */
+/** The statements that read the items of a page, sum up the total of some categories, list sequence numbers, and count those of a range. */
 export function statementsOf(shape: Shape) {
-  const { status, hasCategoryMarks } = shape
-  const items = {
-    at: hasCategoryMarks ? readAtByAnyMarkSql('?1') : readAtInRange,
-    place: placeIn(shape, '?1'),
-  }
   return {
-    chosen: itemsSql({ ...items, isChosen: true }),
-    range: itemsSql({ ...items, isChosen: false }),
-    total: categoryTotal(status),
+    chosen: itemsSql(shape, { isChosen: true }),
+    range: itemsSql(shape, { isChosen: false }),
+    total: `
+  select coalesce(sum(${countOf[shape.status]}), 0) from inbox_category
+  where user_id = ?1 and category in (select value from json_each(?2))`,
     seqs: statementOf(listSql('sqlite', shape, place)),
     nearSeqs: statementOf(listSql('sqlite', shape, { ...place, low: '?6' })),
     count: statementOf(countSql('sqlite', shape, { below: '?3', low: '?4', max: '+?2' })),
@@ -83,7 +62,10 @@ export function statementsOf(shape: Shape) {
 
 const statements = new Map<string, ReturnType<typeof statementsOf>>()
 
-function knownStatements({ status, categories }: PageRequest, inbox: InboxState) {
+/** Whether a list may have less than everything. */
+const hasSomeAway = (inbox: InboxState) => inbox.archived + inbox.snoozed + inbox.archiveVersion > 0
+
+function knownStatements({ status, categories }: PageQuery, inbox: InboxState) {
   const [hasCategories, hasCategoryMarks, hasAway] = [!!categories, inbox.categoryThrough > 0, hasSomeAway(inbox)]
   const key = `${status} ${hasCategories} ${hasCategoryMarks} ${hasAway}`
   const known = statements.get(key) ?? statementsOf({ status, hasCategories, hasCategoryMarks, hasAway })
@@ -101,11 +83,8 @@ const maxCounted = 10_000
 export async function readPage(reader: Reader, query: PageQuery): Promise<Page | 'unchanged'> {
   const { userId, unlessVersion } = query
   // The version alone costs half as much as the whole row, and usually nothing has changed.
-  if (
-    unlessVersion !== undefined &&
-    (reader.one<[number]>(inboxVersion, userBytes(userId))?.[0] ?? 0) === unlessVersion
-  )
-    return 'unchanged'
+  const versionNow = () => reader.one<[number]>(inboxVersion, userBytes(userId))?.[0] ?? 0
+  if (unlessVersion !== undefined && versionNow() === unlessVersion) return 'unchanged'
   const list = listOf(reader, query)
   const start = placeOf(list)
   if (start.skipped <= maxSkipped) return pageAt(list, start)
@@ -183,33 +162,26 @@ async function countedPlace(list: List): Promise<Place> {
 }
 
 function pageAt(list: List, { below, skipped }: Place): Page {
-  const { reader, query, user, given, known } = list
-  if (list.total === 0) return emptyPage(list)
+  const { reader, query, user, inbox, total, given, known } = list
+  const empty = { inbox, total, items: noItems, next: null }
+  if (total === 0) return empty
   const floor = denseAbove(list)
   if (floor !== undefined) {
     const lowest = Math.max(below - query.limit, floor + 1)
-    if (lowest >= below) return emptyPage(list)
+    if (lowest >= below) return empty
     return readItems(list, { text: known.range, lowest, which: below - 1, hasMore: lowest > floor + 1 })
   }
   // One more than the page has: it says whether more follow.
   const values = [user, query.limit + 1, below, skipped] as const
   const width = Math.max(minNear, 2 * (skipped + query.limit))
   const near = reader.all<[number]>(known.nearSeqs, ...values, given[0] ?? null, below - width)
-  const isComplete = near.length > query.limit || skipped + near.length === list.total
+  const isComplete = near.length > query.limit || skipped + near.length === total
   const rows = isComplete ? near : reader.all<[number]>(known.seqs, ...values, ...given)
   const chosen = rows.slice(0, query.limit).map(([seq]) => seq)
   const lowest = chosen.at(-1)
-  if (lowest === undefined) return emptyPage(list)
-  return readItems(list, {
-    text: known.chosen,
-    lowest,
-    which: JSON.stringify(chosen),
-    hasMore: rows.length > query.limit,
-  })
-}
-
-function emptyPage({ inbox, total }: List): Page {
-  return { inbox, total, items: noItems, next: null }
+  if (lowest === undefined) return empty
+  const hasMore = rows.length > query.limit
+  return readItems(list, { text: known.chosen, lowest, which: JSON.stringify(chosen), hasMore })
 }
 
 type Chosen = { text: string; lowest: number; which: number | string; hasMore: boolean }
