@@ -9,8 +9,8 @@ import type { User } from '../users/users.store.ts'
 import { endProofs, type UserDependencies } from '../users/users.ts'
 import type { Factor } from './factors.store.ts'
 
-/** What a sign-in with factors needs. `sealing`: for secrets of authenticator apps, so that a reader of the database computes no codes. */
-export type FactorNeeds = SessionNeeds & { sealing: Sealing; signInLog: SignInLog }
+/** What a sign-in with factors needs. */
+export type FactorNeeds = SessionNeeds & { signInLog: SignInLog }
 
 /** Each TOTP factor makes a guess as much more likely to be right. */
 export const maxFactors = 10

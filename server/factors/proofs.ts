@@ -38,17 +38,19 @@ export async function proveFactor(
     await usePasskey(dependencies, presented.passkey, { ...of, relyingParty, source })
     return
   }
-  const guesser = { account: of.userId, address: source.address, device }
-  const guess = await dependencies.guesses.of(guesser, 'second-factor').begin()
+  const { guesses, store, users } = dependencies
+  const guess = await guesses.begin(
+    guesses.of({ account: of.userId, address: source.address, device }, 'second-factor'),
+  )
   const { method, code } = presented
-  const use = { ...of, at: dependencies.users.now() }
+  const use = { ...of, at: users.now() }
   const outcome =
     method === 'totp'
       ? await useCode(dependencies, code, use)
-      : await dependencies.store.write(useRecoveryCode, { ...use, codeHash: hashOfRecoveryCode(code) })
+      : await store.write(useRecoveryCode, { ...use, codeHash: hashOfRecoveryCode(code) })
   if (outcome === 'no-challenge') throw challengeEnded()
   if (outcome === 'refused') throw wrongSecondFactor()
-  await guess.succeed()
+  await guesses.succeed(guess)
 }
 
 async function useCode(dependencies: FactorNeeds, code: string, use: Use): Promise<FactorOutcome> {

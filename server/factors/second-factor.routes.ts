@@ -5,7 +5,7 @@ import { recordAudit } from '../audit/audit.store.ts'
 import { auditEntry, type RequestSource, sourceOf } from '../audit/entry.ts'
 import { iso } from '../basics/clock.ts'
 import { invalidCredentials, notAuthenticated, secondFactorRequired } from '../basics/errors.ts'
-import { presentedDevices } from '../guessing/device-tokens.ts'
+import { knownDevice, presentedDevices } from '../guessing/device-tokens.ts'
 import { forAnyone, forUser, type Subject } from '../http/operation.ts'
 import { goneSignal, sendData, sendObject } from '../http/response/send.ts'
 import { type Exchange, finishSignIn, type SignInFacts, type Variant } from '../sessions/finish-sign-in.ts'
@@ -63,14 +63,14 @@ export const complete = forAnyone({
 /** What the response says. Throws the refusals of `complete`. */
 export async function signInByFactor(dependencies: FactorNeeds, given: SecondFactorBody, { request, reply }: Exchange) {
   const { challenge: text, ...body } = given
-  const { devices, signInLog } = dependencies
+  const { signInLog } = dependencies
   const source = sourceOf(dependencies, request)
   const { user, variant, challenge, bond } = await findWaiting(dependencies, text, request).catch((error: unknown) => {
     // A challenge that is unknown or has ended proves nothing about the user whom it names.
     throw signInLog.noted(error, source, { account: { name: '', user: undefined } })
   })
   const presented = presentedFactor(body)
-  const device = devices.knownDevice(presentedDevices(dependencies, request), user)
+  const device = knownDevice(dependencies, presentedDevices(dependencies, request), user)
   try {
     await proveFactor(dependencies, presented, { userId: user.id, source, device, challenge }, request)
     const facts = { variant, method: presented.method, source }
@@ -103,12 +103,12 @@ export const confirm = forUser({
   refusals: [...factorRefusals, 'SECOND_FACTOR_REQUIRED'],
   async handle(dependencies: FactorNeeds, request, reply) {
     const { caller } = request
-    const { devices, sessions, accessTokens, store } = dependencies
+    const { sessions, accessTokens, store } = dependencies
     const source = sourceOf(dependencies, request)
     const signal = goneSignal(reply)
     const user = await findEnabledUser(dependencies, caller)
     const { id: userId } = user
-    const device = devices.knownDevice(presentedDevices(dependencies, request), user)
+    const device = knownDevice(dependencies, presentedDevices(dependencies, request), user)
     const { password, ...body } = request.body
     const presented = password === undefined ? presentedFactor(body) : { method: 'password' as const, password }
     const { method } = presented

@@ -49,7 +49,7 @@ export async function usePasskey(dependencies: FactorNeeds, response: Assertion,
   const challenge = ceremonies.readClientData(response.response.clientDataJSON, 'get', relyingParty)
   const unspent = refuseStrange(dependencies, challenge, { ceremony: 'get' })
   await ceremonies.refuseUnverified(response, relyingParty)
-  const guess = await guesses.of({ address: source.address }, 'passkey').begin()
+  const guess = await guesses.begin(guesses.of({ address: source.address }, 'passkey'))
   const userId = expected ?? namedUser(response)
   // A passkey of another user must not complete the sign-in of this one.
   if (userId === undefined || (namedUser(response) ?? userId) !== userId) throw wrongPasskey()
@@ -70,7 +70,7 @@ export async function usePasskey(dependencies: FactorNeeds, response: Assertion,
     const problem = 'The counter of this passkey did not rise, so there may be a copy of it'
     throw new CarillonError('INVALID_CREDENTIALS', problem, { remedy: 'Sign in another way and remove the passkey.' })
   }
-  await guess.succeed()
+  await guesses.succeed(guess)
   if (outcome === 'no-challenge') throw challengeEnded()
   return user
 }
