@@ -5,7 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { equalSecrets, hashOf, type Sealing } from '../basics/secrets.ts'
 import { sessionSecret, setCookie } from '../http/request/credentials.ts'
 import type { Cookie, Site } from '../http/site.ts'
-import type { AuditEntry } from '../store/events.ts'
+import type { Audited } from '../store/events.ts'
 import type { Store } from '../store/store.ts'
 import { addChallenge, type ChallengeKey, findChallenge as findStoredChallenge } from './factors.store.ts'
 
@@ -14,17 +14,17 @@ const challengeLifetimeMs = 5 * 60_000
 /** Before it is known who signs in, there is no user id in front of the dot. */
 const shape = /^([0-9a-f-]{36})?\.[\w-]{43}$/
 
-export type ChallengeNeeds = { store: Store; users: { now: () => number } }
+type ChallengeNeeds = { store: Store; users: { now: () => number } }
 
 /** `userId`: '' before it is known. `data` must be JSON and no secret. `lifetimeMs`: five minutes if absent. */
 export async function makeChallenge(
   { store, users }: ChallengeNeeds,
-  wanted: { userId: string; purpose: string; data: unknown; lifetimeMs?: number; audit?: readonly AuditEntry[] },
+  wanted: { userId: string; purpose: string; data: unknown; lifetimeMs?: number } & Audited,
 ): Promise<string> {
-  const { userId, purpose, data, lifetimeMs = challengeLifetimeMs, audit } = wanted
-  const challenge = `${userId}.${randomBytes(32).toString('base64url')}`
-  const kept = { userId, hash: hashOf(challenge), purpose, data: JSON.stringify(data), audit }
-  await store.write(addChallenge, { ...kept, expiresAt: users.now() + lifetimeMs })
+  const { lifetimeMs = challengeLifetimeMs, ...kept } = wanted
+  const challenge = `${kept.userId}.${randomBytes(32).toString('base64url')}`
+  const stored = { ...kept, hash: hashOf(challenge), data: JSON.stringify(kept.data) }
+  await store.write(addChallenge, { ...stored, expiresAt: users.now() + lifetimeMs })
   return challenge
 }
 

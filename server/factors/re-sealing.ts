@@ -2,7 +2,7 @@
 // opened first, so that a secret that does not fit changes nothing. The signing keys come before everything else: when a node reads
 // them, it seals with the current secret from then on. What a node sealed with the previous one in between is found by a second pass.
 import { recorded } from '../audit/entry.ts'
-import { CarillonError, conflict } from '../basics/errors.ts'
+import { type CarillonError, conflict } from '../basics/errors.ts'
 import { Sealing, type Secrets } from '../basics/secrets.ts'
 import type { AuditEntry } from '../store/events.ts'
 import type { Store } from '../store/store.ts'
@@ -87,11 +87,9 @@ async function textOf({ userId, id, sealedSecret }: SealedFactor, sealing: Seali
 }
 
 function doesNotFit(what: string): CarillonError {
-  return new CarillonError('CONFLICT', `Neither secret opens ${what}, and nothing was changed`, {
-    remedy:
-      'Set CARILLON_SECRET_PREVIOUS to the secret that the service had before, and CARILLON_SECRET to the new one: ' +
-      'docs/operations.md, "Change the secret".',
-  })
+  const both = 'CARILLON_SECRET_PREVIOUS to the secret that the service had before, and CARILLON_SECRET to the new one'
+  const remedy = `Set ${both}: docs/operations.md, "Change the secret".`
+  return conflict(`Neither secret opens ${what}, and nothing was changed`, remedy)
 }
 
 // A secret that is lost: what it had sealed is of no use any more, and an operator removes it.
@@ -102,11 +100,9 @@ type Unreadable = Pick<SealedFactor, 'userId' | 'id'>
 export async function unreadableFactors(store: Store, sealing: Sealing): Promise<Unreadable[]> {
   const keys = (await store.read(signingKeys)).filter(({ retiredAt }) => retiredAt === null)
   const opened = await Promise.all(keys.map((key) => sealing.open('signing-keys', key.sealedPrivateJwk)))
+  const remedy = 'Set the right one. If it is lost, see "A secret that is lost" in docs/operations.md.'
   if (opened.length === 0 || opened.includes(undefined))
-    throw conflict(
-      'The secret that is set does not open the signing keys, so it may be a wrong one',
-      'Set the right one. If it is lost, see "A secret that is lost" in docs/operations.md.',
-    )
+    throw conflict('The secret that is set does not open the signing keys, so it may be a wrong one', remedy)
   const found: Unreadable[] = []
   for await (const batch of factorsOf(store, sealing))
     for (const { userId, id, sealedSecret } of batch)

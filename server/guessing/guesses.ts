@@ -221,24 +221,24 @@ const limited: Readonly<Partial<Record<EventName, 'changes' | 'defences' | 'ends
 
 /** From then on `store.write` makes no change by a user beyond the limit, and throws TOO_MANY_REQUESTS. */
 export function limitChanges(store: Store, now: () => number): void {
-  /** The counts of changes in progress, by the id of the entry. */
-  const counted = new Map<string, GuessRate>()
+  /** The ids of the entries of changes in progress. */
+  const unrecorded = new Set<string>()
   store.onRecorded(async (entries) => {
-    for (const { id } of entries) counted.delete(id)
+    for (const { id } of entries) unrecorded.delete(id)
   })
   const write = store.write.bind(store)
   store.write = async (operation, input) => {
     const entry = limitedEntry(input)
     if (entry === undefined) return write(operation, input)
-    counted.set(entry.id, await countChange(write, entry, now()))
+    const limits = [await countChange(write, entry, now())]
+    unrecorded.add(entry.id)
     try {
       const result = await write(operation, input)
-      const rate = counted.get(entry.id)
       // The change had no effect.
-      if (rate !== undefined) await write(stored.clearGuesses, { limits: [rate] })
+      if (unrecorded.has(entry.id)) await write(stored.clearGuesses, { limits })
       return result
     } finally {
-      counted.delete(entry.id)
+      unrecorded.delete(entry.id)
     }
   }
 }

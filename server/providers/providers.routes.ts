@@ -48,11 +48,10 @@ export const start = forAnyone({
     const provider = flows.providerOf(dependencies, request)
     const place = flows.readReturnTo(dependencies, 'return_to', wanted)
     // The author of the link may have written the challenge, too, and the page at `return_to` may redirect the browser with the code.
-    const field = challenge !== undefined ? 'challenge' : 'return_to'
-    const { name } = provider.setting
-    const isElsewhere = originOf(dependencies, place) !== originOf(dependencies, '/')
-    if (challenge !== undefined || (variant === 'stateless' && isElsewhere))
-      throw invalidField(field, `needs a form of the page: POST /login/with/${name}/start (docs/sign-in.md)`)
+    const reason = `needs a form of the page: POST /login/with/${provider.setting.name}/start (docs/sign-in.md)`
+    if (challenge !== undefined) throw invalidField('challenge', reason)
+    if (variant === 'stateless' && originOf(dependencies, place) !== originOf(dependencies, '/'))
+      throw invalidField('return_to', reason)
     const begun = { provider, variant, returnTo: place }
     return reply.redirect(await flows.begin(dependencies, begun, { request, reply }), 302)
   },
@@ -72,10 +71,9 @@ export const startByForm = forAnyone({
     const isOurs = origin === originOf(dependencies, '/')
     if (origin === undefined || !(isOurs || dependencies.site.allowedOrigins.includes(origin))) {
       const problem = `This sign-in was begun by a page of ${(origin ?? 'no origin').slice(0, 200)}`
-      throw new CarillonError('FORBIDDEN', problem, {
-        remedy:
-          'Submit a form of a page whose origin is in CARILLON_ALLOWED_ORIGINS. With the Referrer-Policy no-referrer or same-origin a browser sends the origin null.',
-      })
+      const remedy =
+        'Submit a form of a page whose origin is in CARILLON_ALLOWED_ORIGINS. With the Referrer-Policy no-referrer or same-origin a browser sends the origin null.'
+      throw new CarillonError('FORBIDDEN', problem, { remedy })
     }
     const { return_to: wanted, challenge } = request.body
     const provider = flows.providerOf(dependencies, request)
@@ -208,9 +206,8 @@ async function userOfCode(dependencies: ProviderNeeds, { provider, request, repl
   const data = found?.data as CodeData | undefined
   if (found === undefined || data?.provider !== provider.setting.name) throw invalidCode()
   if (!(await isBound(dependencies, request, { bond: data, verifier }))) throw invalidCode()
-  const user =
-    (await store.write(useChallenge, { ...found.key, at: users.now() })) &&
-    (await store.read(findUser, found.key.userId))
+  const used = await store.write(useChallenge, { ...found.key, at: users.now() })
+  const user = used && (await store.read(findUser, found.key.userId))
   if (!user || user.disabledAt !== null || user.credentialGeneration !== data.generation) throw invalidCode()
   forgetFlow(dependencies, reply, data.flow)
   return user

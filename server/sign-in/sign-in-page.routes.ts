@@ -122,18 +122,15 @@ function factorsIn({ factors = '' }: SignInForm): string[] {
 
 /** The form again, with what was typed except the password, and why it was refused. */
 async function failedPage(dependencies: Needs, error: CarillonError, { request, reply }: Exchange) {
-  const form = textsIn(request.body)
+  // The body may not have passed its check. It is undefined if the refusal came before it was read.
+  const texts = Object.entries(request.body ?? {}).filter(([, value]) => typeof value === 'string')
+  const form: SignInForm = Object.fromEntries(texts)
   const wanted = form.return_to ?? (request.query as Query).return_to
   const username = displayedName(form)
   const { challenge } = form
   const isStep = challenge !== undefined && error.code !== 'UNAUTHORIZED'
   const step = isStep ? { challenge, factors: factorsIn(form), username } : undefined
   return writePage(reply, await pageFor(dependencies, request, { wanted, username, step, error }))
-}
-
-/** The texts of a body that may not have passed its check; the body is undefined if the refusal came before it was read. */
-function textsIn(body: unknown): SignInForm {
-  return Object.fromEntries(Object.entries(body ?? {}).filter(([, value]) => typeof value === 'string'))
 }
 
 type Shown = {
@@ -182,7 +179,7 @@ async function faultOf(error: CarillonError, { view, texts, isStep, hasForm }: F
     return `${sentences[code]} ${seconds < 100 ? inSeconds(seconds) : inMinutes(Math.ceil(seconds / 60))}`
   }
   const sentences: Readonly<Record<string, string>> = hasForm ? failures : {}
-  return sentences[code] ?? commonSentence(view, { code })
+  return sentences[code] ?? commonSentence(view, error)
 }
 
 /** Undefined for a place that a link must not choose (P1): it is ignored. */

@@ -13,10 +13,8 @@ const credential = {
 }
 /** Browsers may add members: what they return is sent as it is. */
 const asItIs = { additionalProperties: true }
-const json = (name: string) => ({
-  ...asItIs,
-  description: `${name} (WebAuthn Level 3, section 5.1.8): the credential, by toJSON()`,
-})
+const section = '(WebAuthn Level 3, section 5.1.8)'
+const json = (name: string) => ({ ...asItIs, description: `${name} ${section}: the credential, by toJSON()` })
 
 const attestation = {
   clientDataJSON: base64url(4_096, 'eyJ0eXBlIjoid2ViYXV0aG4uY3JlYXRlIiwiY2hhbGxlbmdlIjoiLi4uIn0'),
@@ -45,10 +43,7 @@ export const PasskeyOptionsBody = t.orNull(t.component('PasskeyOptionsRequest', 
 
 /** As WebAuthn defines it: a page passes it on to the browser. */
 const optionsOf = (purpose: string) =>
-  t.named(
-    `Passkey${purpose}Options`,
-    t.record(t.anything, `PublicKeyCredential${purpose}OptionsJSON (WebAuthn Level 3, section 5.1.8)`),
-  )
+  t.named(`Passkey${purpose}Options`, t.record(t.anything, `PublicKeyCredential${purpose}OptionsJSON ${section}`))
 const offered = { challenge: 'MTc2MjE1NTk3MjI1MC5hYmNkZWZnaGlqa2xtbm9wcXJzdHUubWFj', timeout: 300_000 }
 export const PasskeyRequestOptions = t.example(optionsOf('Request'), {
   ...offered,
