@@ -52,9 +52,8 @@ type FlowNeeds = { site: Pick<Site, 'cookie'>; sealing: Sealing }
 export async function isBound(
   dependencies: FlowNeeds,
   request: FastifyRequest,
-  { bond, verifier }: { bond: Bond; verifier?: string | undefined },
+  { challenge, origin, flow: id, stateHash = '', verifier }: Bond & { verifier?: string | undefined },
 ): Promise<boolean> {
-  const { challenge, origin, flow: id, stateHash = '' } = bond
   if (origin !== undefined && request.raw.headers.origin !== origin) return false
   if (challenge !== undefined && (verifier === undefined || !equalSecrets(hashOf(verifier), challenge))) return false
   if (id === undefined) return challenge !== undefined
@@ -63,14 +62,10 @@ export async function isBound(
 }
 
 /** What the cookie of a flow says; undefined without one that was made here. `id`: see `flowId`. */
-export async function readFlow<Flow extends { state: string }>(
-  { site, sealing }: FlowNeeds,
-  { raw }: FastifyRequest,
-  id: string,
-): Promise<Flow | undefined> {
-  const sealed = sessionSecret(raw.headers.cookie, flowCookie(site, id).name)
-  const text = sealed === null ? undefined : await sealing.open('provider-sign-ins', sealed)
-  return text === undefined ? undefined : JSON.parse(text)
+export async function readFlow<Flow extends { state: string }>(needs: FlowNeeds, { raw }: FastifyRequest, id: string) {
+  const sealed = sessionSecret(raw.headers.cookie, flowCookie(needs.site, id).name)
+  const text = sealed === null ? undefined : await needs.sealing.open('provider-sign-ins', sealed)
+  return text === undefined ? undefined : (JSON.parse(text) as Flow)
 }
 
 export function forgetFlow({ site }: Pick<FlowNeeds, 'site'>, reply: FastifyReply, id: string | undefined): void {

@@ -6,7 +6,7 @@ import { auditEntry, type RequestSource, sourceOf } from '../audit/entry.ts'
 import { iso } from '../basics/clock.ts'
 import * as errors from '../basics/errors.ts'
 import { knownDevice, presentedDevices } from '../guessing/device-tokens.ts'
-import { forAnyone, forUser, type Subject } from '../http/operation.ts'
+import { forAnyone, forUser } from '../http/operation.ts'
 import { goneSignal, sendData, sendObject } from '../http/response/send.ts'
 import { type Exchange, finishSignIn, type SignInFacts, type Variant } from '../sessions/finish-sign-in.ts'
 import { renewOwnCookie } from '../sessions/own-sign-in.ts'
@@ -79,8 +79,7 @@ export async function signInByFactor(dependencies: FactorNeeds, given: SecondFac
     forgetFlow(dependencies, reply, bond?.flow)
     return completed
   } catch (error) {
-    const account = { name: user.username ?? user.id, user }
-    throw signInLog.noted(error, source, { account, variant })
+    throw signInLog.noted(error, source, { account: { name: user.username ?? user.id, user }, variant })
   }
 }
 
@@ -91,7 +90,7 @@ export async function findWaiting(dependencies: FactorNeeds, text: string, reque
   if (found === undefined || user === undefined || user.disabledAt !== null) throw challengeEnded()
   const { variant, generation, bond } = found.data as FirstStep
   if (generation !== user.credentialGeneration) throw challengeEnded()
-  if (bond !== undefined && !(await isBound(dependencies, request, { bond }))) throw challengeEnded()
+  if (bond !== undefined && !(await isBound(dependencies, request, bond))) throw challengeEnded()
   return { user, variant, challenge: found.key, bond }
 }
 
@@ -117,7 +116,15 @@ export const confirm = forUser({
     // Recorded with the use of the proof: a confirmation beyond the limit of changes uses nothing up.
     const audit = [auditEntry(source, { event: 'confirmed', ...facts })]
     if (presented.method === 'password') {
-      await provePassword(dependencies, presented.password, { user, caller, source, signal, device })
+      const name = user.username ?? ''
+      const found = await store.read(findCredentials, name)
+      // A user without a password, or a name that has become another user's meanwhile.
+      if (found?.id !== userId) throw errors.invalidCredentials()
+      const attempt = { password: presented.password, address: source.address, signal, device }
+      await checkCredentials(dependencies, { name, user: found }, attempt)
+      // A person who has learned the password could remove a factor (OWASP ASVS 5.0, 7.5.1).
+      const variant = caller.proof === 'session' ? 'stateful' : 'stateless'
+      await demandSecondFactor(dependencies, user, { variant, method: 'password', source })
       await store.write(recordAudit, audit)
     } else await proveFactor(dependencies, presented, { userId, request, source, device, audit })
     if (caller.proof === 'session') {
@@ -130,21 +137,6 @@ export const confirm = forUser({
     return sendData(reply.code(201), { token, expiresAt: iso(expiresAt) })
   },
 })
-
-type Attempt = { user: User; caller: Subject; source: RequestSource; signal: AbortSignal; device: string | undefined }
-
-/** Throws SECOND_FACTOR_REQUIRED if there is a factor: a person who has learned the password could remove it (OWASP ASVS 5.0, 7.5.1). */
-async function provePassword(dependencies: FactorNeeds, password: string, attempt: Attempt): Promise<void> {
-  const { user, caller, source, signal, device } = attempt
-  const name = user.username ?? ''
-  const found = await dependencies.store.read(findCredentials, name)
-  // A user without a password, or a name that has become another user's meanwhile.
-  if (found?.id !== user.id) throw errors.invalidCredentials()
-  const { address } = source
-  await checkCredentials(dependencies, { name, user: found }, { password, address, signal, device })
-  const variant = caller.proof === 'session' ? 'stateful' : 'stateless'
-  await demandSecondFactor(dependencies, user, { variant, method: 'password', source })
-}
 
 // Is this the user's second factor? A right one is used up, together with the challenge that it answers. Every attempt is a guess that is
 // counted (A9), in a count of its own: a right password allows no more guesses of a code.

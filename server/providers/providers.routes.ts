@@ -205,7 +205,7 @@ async function userOfCode(dependencies: ProviderNeeds, { provider, request, repl
   const found = await findChallenge(dependencies, code, purpose)
   const data = found?.data as CodeData | undefined
   if (found === undefined || data?.provider !== provider.setting.name) throw invalidCode()
-  if (!(await isBound(dependencies, request, { bond: data, verifier }))) throw invalidCode()
+  if (!(await isBound(dependencies, request, { ...data, verifier }))) throw invalidCode()
   const used = await store.write(useChallenge, { ...found.key, at: users.now() })
   const user = used && (await store.read(findUser, found.key.userId))
   if (!user || user.disabledAt !== null || user.credentialGeneration !== data.generation) throw invalidCode()

@@ -52,20 +52,19 @@ export const signIn = forAnyone({
   failurePage: failedPage,
   async handle(dependencies: Needs & FactorNeeds, request, reply) {
     const form = request.body
-    const username = displayedName(form)
     const asPage = async (step: SecondStep) => {
       const { view, page, policy } = await pageFor(dependencies, request, { wanted: form.return_to, step })
       return sendPage(reply, view, page, policy)
     }
     // From the script, after a provider has led back with a challenge: nothing is proved yet.
-    if (form.challenge !== undefined && form.code === undefined)
-      return asPage({ challenge: form.challenge, factors: factorsIn(form), username })
+    const second = stepIn(form)
+    if (second !== undefined && form.code === undefined) return asPage(second)
     try {
       await proveUser(dependencies, form, { request, reply })
     } catch (error) {
       const { secondFactor } = error as Partial<CarillonError>
       if (secondFactor === undefined || !acceptsHtml(request)) throw error
-      return asPage({ ...secondFactor, username })
+      return asPage({ ...secondFactor, username: displayedName(form) })
     }
     return reply.redirect(placeAfter(dependencies, form.return_to), 303)
   },
@@ -115,9 +114,10 @@ function presentedCode(text: string): { code: string } | { recoveryCode: string 
 }
 
 /** Only for what the page displays: the challenge decides what completes the sign-in. */
-function factorsIn({ factors = '' }: SignInForm): string[] {
+function stepIn({ challenge, factors = '', ...form }: SignInForm): SecondStep | undefined {
   const named = factors.split(' ')
-  return secondFactorKinds.filter((kind) => named.includes(kind))
+  const kinds = secondFactorKinds.filter((kind) => named.includes(kind))
+  return challenge === undefined ? undefined : { challenge, factors: kinds, username: displayedName(form) }
 }
 
 /** The form again, with what was typed except the password, and why it was refused. */
@@ -127,9 +127,7 @@ async function failedPage(dependencies: Needs, error: CarillonError, { request, 
   const form: SignInForm = Object.fromEntries(texts)
   const wanted = form.return_to ?? (request.query as Query).return_to
   const username = displayedName(form)
-  const { challenge } = form
-  const isStep = challenge !== undefined && error.code !== 'UNAUTHORIZED'
-  const step = isStep ? { challenge, factors: factorsIn(form), username } : undefined
+  const step = error.code === 'UNAUTHORIZED' ? undefined : stepIn(form)
   return writePage(reply, await pageFor(dependencies, request, { wanted, username, step, error }))
 }
 

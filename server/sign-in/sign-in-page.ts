@@ -18,12 +18,9 @@ export type SignInView = {
   fault?: string | undefined
 }
 
-type Link = { name: string; href: string }
+type Form = { username: string; providers: readonly { name: string; href: string }[]; hasMail: boolean }
 
-export function passwordPage(
-  given: SignInView,
-  { username, providers, hasMail }: { username: string; providers: readonly Link[]; hasMail: boolean },
-): Page {
+export function passwordPage(given: SignInView, { username, providers, hasMail }: Form): Page {
   const { view, texts, nextHost, done, fault, hasPasskeys } = given
   // After a failure, the reader corrects the password; a screen reader then reads the sentence with the field.
   const isNamed = username !== ''

@@ -221,11 +221,8 @@ export function newChallenge(sealing: Pick<Sealing, 'mac'>, purpose: Purpose, at
 }
 
 /** Undefined if the service gave no such challenge for this purpose, or if it expired. It says nothing about an earlier use. */
-export function readChallenge(
-  sealing: Pick<Sealing, 'isMac'>,
-  purpose: Purpose,
-  { challenge, at }: { challenge: string; at: number },
-): SpentChallenge | undefined {
+export function readChallenge(sealing: Sealing, purpose: Purpose, given: { challenge: string; at: number }) {
+  const { challenge, at } = given
   const [, expires = '', random = '', mac = ''] = shape.exec(challenge) ?? []
   if (!sealing.isMac('passkeys', boundTo(purpose, `${expires}.${random}`), mac)) return undefined
   const expiresAt = Number(expires)

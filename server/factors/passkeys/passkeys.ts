@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify'
 import { recordAudit } from '../../audit/audit.store.ts'
 import { auditEntry, type RequestSource } from '../../audit/entry.ts'
 import { CarillonError, notAuthenticated } from '../../basics/errors.ts'
-import { newId } from '../../basics/ids.ts'
+import { isIdShaped, newId } from '../../basics/ids.ts'
 import { findUser, type User } from '../../users/users.store.ts'
 import type { Factor } from '../factors.store.ts'
 import * as stored from '../factors.store.ts'
@@ -98,10 +98,8 @@ async function spend({ store }: FactorNeeds, userId: string, challenge: SpentCha
 /** The user whom a passkey names; undefined if it names nobody, as a browser may do if it knew the user. */
 export function namedUser({ response: { userHandle } }: Assertion): string | undefined {
   const named = userHandle ? Buffer.from(userHandle, 'base64url').toString() : ''
-  return userIdShape.test(named) ? named : undefined
+  return isIdShaped(named) ? named : undefined
 }
-
-const userIdShape = /^[0-9a-f-]{36}$/
 
 type Passkey = Factor & { credentialId: string; publicKey: string; transports: readonly string[] }
 
