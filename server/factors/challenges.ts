@@ -9,8 +9,6 @@ import type { Audited } from '../store/events.ts'
 import type { Store } from '../store/store.ts'
 import { addChallenge, type ChallengeKey, findChallenge as findStoredChallenge } from './factors.store.ts'
 
-const challengeLifetimeMs = 5 * 60_000
-
 /** Before it is known who signs in, there is no user id in front of the dot. */
 const shape = /^([0-9a-f-]{36})?\.[\w-]{43}$/
 
@@ -21,7 +19,7 @@ export async function makeChallenge(
   { store, users }: ChallengeNeeds,
   wanted: { userId: string; purpose: string; data: unknown; lifetimeMs?: number } & Audited,
 ): Promise<string> {
-  const { lifetimeMs = challengeLifetimeMs, ...kept } = wanted
+  const { lifetimeMs = 5 * 60_000, ...kept } = wanted
   const challenge = `${kept.userId}.${randomBytes(32).toString('base64url')}`
   const stored = { ...kept, hash: hashOf(challenge), data: JSON.stringify(kept.data) }
   await store.write(addChallenge, { ...stored, expiresAt: users.now() + lifetimeMs })
@@ -48,16 +46,14 @@ export type Bond = { flow?: string; stateHash?: string; challenge?: string | und
 export const flowLifetimeMs = 10 * 60_000
 
 type FlowNeeds = { site: Pick<Site, 'cookie'>; sealing: Sealing }
+type Claim = Bond & { verifier?: string | undefined }
 
-export async function isBound(
-  dependencies: FlowNeeds,
-  request: FastifyRequest,
-  { challenge, origin, flow: id, stateHash = '', verifier }: Bond & { verifier?: string | undefined },
-): Promise<boolean> {
+export async function isBound(needs: FlowNeeds, request: FastifyRequest, claim: Claim): Promise<boolean> {
+  const { challenge, origin, flow: id, stateHash = '', verifier } = claim
   if (origin !== undefined && request.raw.headers.origin !== origin) return false
   if (challenge !== undefined && (verifier === undefined || !equalSecrets(hashOf(verifier), challenge))) return false
   if (id === undefined) return challenge !== undefined
-  const flow = await readFlow(dependencies, request, id)
+  const flow = await readFlow(needs, request, id)
   return flow !== undefined && equalSecrets(hashOf(flow.state), stateHash)
 }
 

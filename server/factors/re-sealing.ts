@@ -13,8 +13,6 @@ import { factorsSealedOtherwise, removeFactor, resealFactors, type SealedFactor 
 export type Counts = { signingKeys: number; factors: number }
 type Options = { audit: (counts: Counts) => AuditEntry; pause: () => Promise<unknown> }
 
-const factorsAtOnce = 200
-
 /** Throws CONFLICT, and changes nothing, if neither secret opens one of the sealed texts. Can be repeated after an interruption. */
 export async function sealAgain(store: Store, secrets: Secrets, { audit, pause }: Options): Promise<Counts> {
   const sealing = new Sealing(secrets)
@@ -73,7 +71,7 @@ async function* factorsOf(store: Store, sealing: Sealing): AsyncGenerator<Sealed
   const prefix = sealing.prefix('factors')
   let after = { userId: '', id: '' }
   for (;;) {
-    const batch = await store.read(factorsSealedOtherwise, { prefix, after, limit: factorsAtOnce })
+    const batch = await store.read(factorsSealedOtherwise, { prefix, after, limit: 200 })
     const last = batch.at(-1)
     if (last === undefined) return
     yield batch

@@ -2,7 +2,7 @@
 // has one. POST /login/second-factor then ends it. POST /api/me/confirm makes a sign-in fresh by the same proofs.
 import type { FastifyRequest } from 'fastify'
 import { recordAudit } from '../audit/audit.store.ts'
-import { auditEntry, type RequestSource, sourceOf } from '../audit/entry.ts'
+import { auditEntry, type RequestSource, recorded, sourceOf } from '../audit/entry.ts'
 import { iso } from '../basics/clock.ts'
 import * as errors from '../basics/errors.ts'
 import { knownDevice, presentedDevices } from '../guessing/device-tokens.ts'
@@ -103,18 +103,17 @@ export const confirm = forUser({
   refusals: [...factorRefusals, 'SECOND_FACTOR_REQUIRED'],
   async handle(dependencies: FactorNeeds, request, reply) {
     const { caller } = request
+    const { userId, signInId } = caller
     const { sessions, accessTokens, store } = dependencies
     const source = sourceOf(dependencies, request)
     const signal = goneSignal(reply)
     const user = await findEnabledUser(dependencies, caller)
-    const { id: userId } = user
     const device = knownDevice(dependencies, presentedDevices(dependencies, request), user)
     const { password, ...body } = request.body
     const presented = password === undefined ? presentedFactor(body) : { method: 'password' as const, password }
-    const { method } = presented
-    const facts = { at: dependencies.users.now(), userId, signInId: caller.signInId, detail: { method } }
+    const facts = { event: 'confirmed', userId, signInId, detail: { method: presented.method } } as const
     // Recorded with the use of the proof: a confirmation beyond the limit of changes uses nothing up.
-    const audit = [auditEntry(source, { event: 'confirmed', ...facts })]
+    const { audit } = recorded({ ...dependencies.users, source }, facts)
     if (presented.method === 'password') {
       const name = user.username ?? ''
       const found = await store.read(findCredentials, name)

@@ -114,8 +114,7 @@ function refusalsOf({ limits, at }: GuessLimits, rows: readonly Row[]): GuessRef
 function notBeforeOf(limit: GuessLimit, row: Count | undefined): number {
   if (row === undefined) return Number.NEGATIVE_INFINITY
   if ('burst' in limit) return row.at + (row.failures - limit.burst + 1) * limit.intervalMs
-  const { delaysMs } = limit
-  const delayMs = delaysMs[Math.min(row.failures, delaysMs.length - 1)] ?? 0
+  const delayMs = limit.delaysMs[row.failures] ?? limit.delaysMs.at(-1) ?? 0
   // Without a delay, the guess of a node whose clock is a little ahead delays none of a node whose clock is right.
   return delayMs === 0 ? Number.NEGATIVE_INFINITY : row.at + delayMs
 }

@@ -34,7 +34,6 @@ const keptMs = 24 * 3_600_000
 const countOf = (key: string): GuessLimit => ({ key, delaysMs: guessDelaysMs, keptMs })
 /** One address: 100 failures at once, then 100 an hour, for all accounts. A /56 of IPv6 has four times that, a /48 sixteen times. */
 const rateOfAddress = { intervalMs: 36_000, burst: 100 }
-const widerBy = 4
 
 /**
  * The limits of a user and of an e-mail address: at most three mails at once and then one an hour, and at most ten in 24 hours, from
@@ -51,8 +50,6 @@ const testLimit = { intervalMs: hour, burst: 10 }
 /** Of a client, for whichever users, and for names that no user has: ten at once, then ten an hour. */
 const mailRateOfAddress = { intervalMs: 360_000, burst: 10 }
 
-const maxDelaysRecorded = 10_000
-
 type Options = { store: Store; sealing: Pick<Sealing, 'mac'>; now: () => number }
 
 /** A guess or a mail to count. `limits`: that of the account first, if there is one. */
@@ -64,7 +61,7 @@ export const guessPrefixOf = (userId: string) => `user ${userId} `
 export class Guesses {
   readonly #options: Options
   /** When the audit log got the last entry about a delayed account, by user and kind. */
-  readonly #delaysRecordedAt = new BoundedCache<number>(maxDelaysRecorded)
+  readonly #delaysRecordedAt = new BoundedCache<number>(10_000)
 
   constructor(options: Options) {
     this.#options = options
@@ -72,7 +69,7 @@ export class Guesses {
 
   /** Counts a request for a mail, by the client alone: no count may show whether there is such a user. Throws TOO_MANY_REQUESTS. */
   beginMailRequest(address: string): Promise<Guess> {
-    return this.#beginMail(this.#ratesOf(address, mailRateOfAddress, 'mail '), null)
+    return this.begin({ limits: this.#ratesOf(address, mailRateOfAddress, 'mail '), kind: 'mail', userId: null })
   }
 
   /** Counts a mail to a user at an e-mail address, which users may share. Throws TOO_MANY_REQUESTS. */
@@ -80,28 +77,25 @@ export class Guesses {
     const mailbox = this.#keyOf('mailbox', email.toLowerCase())
     const ofUser = `${guessPrefixOf(userId)}mail`
     const ofClient = `${ofUser} ${this.#networkKeys(address).at(-1)}`
-    const rates = mailLimits.flatMap(({ name, intervalMs, burst, burstOfClient }) => [
+    const limits = mailLimits.flatMap(({ name, intervalMs, burst, burstOfClient }) => [
       ...[ofUser, mailbox].map((key) => ({ key: `${key} ${name}`, intervalMs, burst })),
       { key: `${ofClient} ${name}`, intervalMs, burst: burstOfClient },
     ])
-    return this.#beginMail(rates, userId)
-  }
-
-  #beginMail(rates: readonly GuessRate[], userId: string | null): Promise<Guess> {
-    return this.begin({ limits: rates, kind: 'mail', userId })
+    return this.begin({ limits, kind: 'mail', userId })
   }
 
   /** Counts a mail about changes of a user's account, by user and by address, which users may share. Throws TOO_MANY_REQUESTS. */
   async beginNoticeMail({ userId, to }: { userId: string; to: string }): Promise<void> {
     const keys = [`${guessPrefixOf(userId)}notice`, `${this.#keyOf('mailbox', to.toLowerCase())} notice`]
-    const rates = keys.map((key) => ({ key, ...noticeLimit }))
+    const limits = keys.map((key) => ({ key, ...noticeLimit }))
     // Not as the user's: this is no guess, which the audit log would show.
-    await this.#beginMail(rates, null)
+    await this.begin({ limits, kind: 'mail', userId: null })
   }
 
   /** Counts a notification that a user sends to try the service. Throws TOO_MANY_REQUESTS. */
   async beginTestNotification(userId: string): Promise<void> {
-    await this.#beginMail([{ key: `${guessPrefixOf(userId)}test`, ...testLimit }], null)
+    const limits = [{ key: `${guessPrefixOf(userId)}test`, ...testLimit }]
+    await this.begin({ limits, kind: 'mail', userId: null })
   }
 
   /** A guess that has not begun. */
@@ -141,7 +135,7 @@ export class Guesses {
 
   #ratesOf(address: string, { intervalMs, burst }: Omit<GuessRate, 'key'>, prefix: string): GuessRate[] {
     return this.#networkKeys(address).map((key, n) => {
-      const times = widerBy ** n
+      const times = 4 ** n
       return { key: prefix + key, intervalMs: intervalMs / times, burst: burst * times }
     })
   }
@@ -153,16 +147,14 @@ export class Guesses {
 
   /** Throws TOO_MANY_REQUESTS like `begin`, and counts nothing. */
   async refuseIfDelayed(guess: Guess): Promise<void> {
-    const { store, now } = this.#options
-    const at = now()
-    this.#refuse(guess, await store.read(stored.guessRefusals, { limits: guess.limits, at }), at)
+    const limits = { limits: guess.limits, at: this.#options.now() }
+    this.#refuse(guess, await this.#options.store.read(stored.guessRefusals, limits), limits.at)
   }
 
   /** Counts the guess as a failure. Throws TOO_MANY_REQUESTS, with the time to wait, if it must not be evaluated now. */
   async begin(guess: Guess): Promise<Guess> {
-    const { store, now } = this.#options
-    const at = now()
-    this.#refuse(guess, await store.write(stored.reserveGuess, { limits: guess.limits, at }), at)
+    const limits = { limits: guess.limits, at: this.#options.now() }
+    this.#refuse(guess, await this.#options.store.write(stored.reserveGuess, limits), limits.at)
     return guess
   }
 

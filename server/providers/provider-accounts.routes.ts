@@ -90,8 +90,7 @@ export const link = forUser({
     const provider = providerOf(dependencies, request)
     const returnTo = readReturnTo(dependencies, 'returnTo', request.body.returnTo)
     const { credentialGeneration: generation } = await findEnabledUser(dependencies, request.caller)
-    const linking = { userId, signInId, generation, proof }
-    const begun = { provider, variant: 'stateful', returnTo, linking } as const
+    const begun = { provider, variant: 'stateful', returnTo, linking: { userId, signInId, generation, proof } } as const
     const url = await begin(dependencies, begun, { request, reply })
     return sendData(reply.code(201), { url })
   },

@@ -46,14 +46,13 @@ export const start = forAnyone({
   async handle(dependencies: ProviderNeeds, request, reply) {
     const { variant = dependencies.site.variant, return_to: wanted, challenge } = request.query
     const provider = flows.providerOf(dependencies, request)
-    const place = flows.readReturnTo(dependencies, 'return_to', wanted)
+    const returnTo = flows.readReturnTo(dependencies, 'return_to', wanted)
     // The author of the link may have written the challenge, too, and the page at `return_to` may redirect the browser with the code.
     const reason = `needs a form of the page: POST /login/with/${provider.setting.name}/start (docs/sign-in.md)`
     if (challenge !== undefined) throw invalidField('challenge', reason)
-    if (variant === 'stateless' && originOf(dependencies, place) !== originOf(dependencies, '/'))
+    if (variant === 'stateless' && originOf(dependencies, returnTo) !== originOf(dependencies, '/'))
       throw invalidField('return_to', reason)
-    const begun = { provider, variant, returnTo: place }
-    return reply.redirect(await flows.begin(dependencies, begun, { request, reply }), 302)
+    return reply.redirect(await flows.begin(dependencies, { provider, variant, returnTo }, { request, reply }), 302)
   },
 })
 
@@ -111,7 +110,6 @@ export const callback = forAnyone({
   refusals: ['INVALID_REQUEST', 'FORBIDDEN', 'CONFLICT', 'UNAVAILABLE'],
   failurePage,
   async handle(dependencies: ProviderNeeds, request, reply) {
-    const { signInLog } = dependencies
     const provider = flows.providerOf(dependencies, request)
     const source = sourceFrom(dependencies, provider, request)
     const flow = await flows.flowOf(dependencies, request, provider)
@@ -136,7 +134,8 @@ export const callback = forAnyone({
       return reply.redirect(place ?? flow.returnTo, 303)
     } catch (error) {
       forget()
-      throw signInLog.noted(error, source, { account: { name: source.actor, user }, variant: flow.variant })
+      const account = { name: source.actor, user }
+      throw dependencies.signInLog.noted(error, source, { account, variant: flow.variant })
     }
   },
 })
@@ -163,8 +162,8 @@ async function finishFlow(dependencies: ProviderNeeds, { flow, user, signedIn }:
     const wanted = { userId: user.id, purpose, data, lifetimeMs: codeLifetimeMs }
     return { 'sign-in-code': await makeChallenge(dependencies, wanted) }
   }
-  const { source } = signedIn
   try {
+    const { source } = signedIn
     const facts = { variant: 'stateful', method: 'provider', source, bond: flows.bondOf(flow) } as const
     await continueSignIn(dependencies, user, facts, exchange)
     return undefined
@@ -182,7 +181,6 @@ export const exchangeCode = forAnyone({
   responses: { 200: StatelessLogin },
   refusals: ['INVALID_CREDENTIALS', 'SECOND_FACTOR_REQUIRED', 'UNAVAILABLE'],
   async handle(dependencies: ProviderNeeds, request, reply) {
-    const { signInLog } = dependencies
     const provider = flows.providerOf(dependencies, request)
     const source = sourceFrom(dependencies, provider, request)
     let user: User | undefined
@@ -191,7 +189,7 @@ export const exchangeCode = forAnyone({
       const facts = { variant: 'stateless', method: 'provider', source } as const
       return sendObject(reply, await continueSignIn(dependencies, user, facts, { request, reply }))
     } catch (error) {
-      throw signInLog.noted(error, source, { account: { name: source.actor, user }, variant: 'stateless' })
+      throw dependencies.signInLog.noted(error, source, { account: { name: source.actor, user }, variant: 'stateless' })
     }
   },
 })

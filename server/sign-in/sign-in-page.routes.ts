@@ -93,17 +93,14 @@ function displayedName({ username = '' }: SignInForm): string {
 }
 
 /** Always a session, whatever CARILLON_VARIANT is: a page cannot keep a token. */
-async function proveUser(dependencies: FactorNeeds, form: SignInForm, exchange: Exchange): Promise<void> {
+async function proveUser(dependencies: FactorNeeds, form: SignInForm, exchange: Exchange): Promise<object> {
   const { password = '', challenge, code = '' } = form
   const username = form.username?.trim() ?? ''
-  if (challenge !== undefined) {
-    await signInByFactor(dependencies, { challenge, ...presentedCode(code) }, exchange)
-    return
-  }
+  if (challenge !== undefined) return signInByFactor(dependencies, { challenge, ...presentedCode(code) }, exchange)
   const missing = Object.entries({ username, password }).filter(([, text]) => text === '')
   if (missing.length > 0) throw invalidRequest(missing.map(([field]) => ({ field, reason: 'is missing' })))
   if (username.length > maxLength || password.length > maxLength) throw invalidCredentials()
-  await signInByPassword(dependencies, { username, password, variant: 'stateful' }, exchange)
+  return signInByPassword(dependencies, { username, password, variant: 'stateful' }, exchange)
 }
 
 /** A recovery code has letters, so one field takes both. Apps display a code as `123 456`. */
@@ -146,11 +143,12 @@ async function pageFor(dependencies: Needs, request: FastifyRequest, shown: Show
   const pages = await import('./sign-in-page.ts')
   const { signIn: texts } = await view.textsOf('service')
   const place = placeIn(dependencies, wanted)
+  const isElsewhere = place !== undefined && originOf(dependencies, place) !== originOf(dependencies, '/')
   const given: SignInView = {
     view,
     texts,
     next: place ?? pagePath(dependencies, 'inbox'),
-    nextHost: place === undefined ? undefined : hostElsewhere(dependencies, place),
+    nextHost: isElsewhere ? new URL(place).host : undefined,
     returnTo: place,
     hasPasskeys: acceptsPasskeys(dependencies, request),
     done: done === undefined ? '' : texts[done],
@@ -187,11 +185,6 @@ function placeIn(dependencies: Needs, wanted: unknown): string | undefined {
 
 function placeAfter(dependencies: Needs, wanted: unknown): string {
   return placeIn(dependencies, wanted) ?? pagePath(dependencies, 'inbox')
-}
-
-function hostElsewhere({ site: { publicUrl } }: Needs, place: string): string | undefined {
-  const { host, origin } = new URL(place, publicUrl())
-  return origin === new URL(publicUrl()).origin ? undefined : host
 }
 
 /** Browsers apply `form-action` to the redirect that follows the form, too. */

@@ -56,7 +56,6 @@ export function secondStepPage(given: SignInView, { challenge, factors, username
   const again = `${view.pages}sign-in${returnTo === undefined ? '' : `?return_to=${encodeURIComponent(returnTo)}`}`
   const hidden = html`<input type="hidden" name="challenge" value="${challenge}"><input type="hidden" name="factors" value="${factors.join(' ')}">
 <input type="hidden" name="username" value="${username}">${returnToField(given)}`
-  const described = fault === undefined ? '' : ' fault'
   return framed(given, {
     title: texts.title,
     main: html`<p>${username === '' ? texts.introWithoutName : texts.intro(username)}</p>
@@ -70,7 +69,7 @@ ${
   hasCode &&
   html`<form method="post" action="${view.pages}sign-in">
 <div class="field"><label for="code">${texts.code}</label>
-<input id="code" name="code" inputmode="numeric" autocomplete="one-time-code" required maxlength="64" autofocus aria-describedby="code-hint${described}"${fault !== undefined && html` aria-invalid="true"`}>
+<input id="code" name="code" inputmode="numeric" autocomplete="one-time-code" required maxlength="64" autofocus aria-describedby="code-hint${fault !== undefined && ' fault'}"${fault !== undefined && html` aria-invalid="true"`}>
 <p class="hint" id="code-hint">${texts.codeHint}</p></div>
 ${hidden}
 <p><button type="submit" class="${usesPasskey ? 'whole' : 'primary whole'}">${given.texts.continue}</button></p>

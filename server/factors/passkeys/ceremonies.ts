@@ -15,15 +15,14 @@ export type Registration = RegistrationResponseJSON
 
 /** `origins`: pages that may use a passkey, exactly as browsers send them. */
 export type RelyingParty = { id: string; origins: readonly string[] }
+type Here = { site: Pick<Site, 'publicUrl' | 'allowedOrigins'> }
 
 /**
  * The relying party of the host that the request names. Throws UNPROCESSABLE if browsers refuse passkeys here: they need a host name, and
  * HTTPS or this machine. If the public URL is an address of this machine, as it is without a setting, the passkeys belong to `localhost`.
  */
-export function relyingPartyFor(
-  { site }: { site: Pick<Site, 'publicUrl' | 'allowedOrigins'> },
-  { headers: { host } }: Pick<FastifyRequest, 'headers'>,
-): RelyingParty {
+export function relyingPartyFor({ site }: Here, { headers }: Pick<FastifyRequest, 'headers'>): RelyingParty {
+  const { host } = headers
   const publicUrl = site.publicUrl()
   const url = new URL(publicUrl)
   const hasAddress = `Passkeys need a host name, and ${url.origin} has an address`

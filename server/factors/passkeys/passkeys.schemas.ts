@@ -37,8 +37,7 @@ const label = t.optional(t.example(t.text(1, 64), 'My laptop'))
 export const NewPasskeyBody = t.component('NewPasskey', { response: Registration, label })
 export const PasskeySignInBody = t.component('PasskeySignIn', { response: Assertion, ...ofSignIn })
 
-const challengeNote = "Of SECOND_FACTOR_REQUIRED: offers that user's passkeys"
-const challenge = t.optional(t.text(0, 128, challengeNote))
+const challenge = t.optional(t.text(0, 128, "Of SECOND_FACTOR_REQUIRED: offers that user's passkeys"))
 export const PasskeyOptionsBody = t.orNull(t.component('PasskeyOptionsRequest', { challenge }))
 
 /** As WebAuthn defines it: a page passes it on to the browser. */
