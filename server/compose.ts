@@ -7,7 +7,6 @@ import { nameHasher, Sealing } from './basics/secrets.ts'
 import type { Config } from './config/settings.ts'
 import { Deliveries } from './delivery/deliver.ts'
 import type { Demonstration } from './demonstration/child.ts'
-import { DeviceTokens } from './guessing/device-tokens.ts'
 import { Guesses, limitChanges } from './guessing/guesses.ts'
 import { createApp } from './http/app.ts'
 import type { Readiness } from './http/health.routes.ts'
@@ -88,7 +87,6 @@ export async function compose(store: Store, config: Config, environment: Environ
     ...{ site, store, sealing, readiness, producerKeys, users, guesses, signInLog, notices, links, forgotten },
     ...proofs,
     ...notifications,
-    devices: new DeviceTokens(sealing),
     pages: {
       ...settings,
       scripts: new ServedScripts(),

@@ -14,7 +14,7 @@ import {
 test('a challenge is found for its own purpose and for no other (A18)', async () => {
   const added: (ChallengeKey & Challenge & { expiresAt: number })[] = []
   const store = stubStore()
-  replaceOperation(store, addChallenge, async (one) => void added.push(one))
+  replaceOperation(store, addChallenge, async (one) => added.push(one) > 0)
   replaceOperation(store, findStoredChallenge, async (key) =>
     added.find((one) => one.userId === key.userId && one.hash === key.hash),
   )

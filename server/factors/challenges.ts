@@ -5,26 +5,24 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { equalSecrets, hashOf, type Sealing } from '../basics/secrets.ts'
 import { sessionSecret, setCookie } from '../http/request/credentials.ts'
 import type { Cookie, Site } from '../http/site.ts'
-import type { AuditEntry } from '../store/events.ts'
+import type { Audited } from '../store/events.ts'
 import type { Store } from '../store/store.ts'
 import { addChallenge, type ChallengeKey, findChallenge as findStoredChallenge } from './factors.store.ts'
-
-const challengeLifetimeMs = 5 * 60_000
 
 /** Before it is known who signs in, there is no user id in front of the dot. */
 const shape = /^([0-9a-f-]{36})?\.[\w-]{43}$/
 
-export type ChallengeNeeds = { store: Store; users: { now: () => number } }
+type ChallengeNeeds = { store: Store; users: { now: () => number } }
 
 /** `userId`: '' before it is known. `data` must be JSON and no secret. `lifetimeMs`: five minutes if absent. */
 export async function makeChallenge(
   { store, users }: ChallengeNeeds,
-  wanted: { userId: string; purpose: string; data: unknown; lifetimeMs?: number; audit?: readonly AuditEntry[] },
+  wanted: { userId: string; purpose: string; data: unknown; lifetimeMs?: number } & Audited,
 ): Promise<string> {
-  const { userId, purpose, data, lifetimeMs = challengeLifetimeMs, audit } = wanted
-  const challenge = `${userId}.${randomBytes(32).toString('base64url')}`
-  const kept = { userId, hash: hashOf(challenge), purpose, data: JSON.stringify(data), audit }
-  await store.write(addChallenge, { ...kept, expiresAt: users.now() + lifetimeMs })
+  const { lifetimeMs = 5 * 60_000, ...kept } = wanted
+  const challenge = `${kept.userId}.${randomBytes(32).toString('base64url')}`
+  const stored = { ...kept, hash: hashOf(challenge), data: JSON.stringify(kept.data) }
+  await store.write(addChallenge, { ...stored, expiresAt: users.now() + lifetimeMs })
   return challenge
 }
 
@@ -48,29 +46,22 @@ export type Bond = { flow?: string; stateHash?: string; challenge?: string | und
 export const flowLifetimeMs = 10 * 60_000
 
 type FlowNeeds = { site: Pick<Site, 'cookie'>; sealing: Sealing }
+type Claim = Bond & { verifier?: string | undefined }
 
-export async function isBound(
-  dependencies: FlowNeeds,
-  request: FastifyRequest,
-  { bond, verifier }: { bond: Bond; verifier?: string | undefined },
-): Promise<boolean> {
-  const { challenge, origin, flow: id, stateHash = '' } = bond
+export async function isBound(needs: FlowNeeds, request: FastifyRequest, claim: Claim): Promise<boolean> {
+  const { challenge, origin, flow: id, stateHash = '', verifier } = claim
   if (origin !== undefined && request.raw.headers.origin !== origin) return false
   if (challenge !== undefined && (verifier === undefined || !equalSecrets(hashOf(verifier), challenge))) return false
   if (id === undefined) return challenge !== undefined
-  const flow = await readFlow(dependencies, request, id)
+  const flow = await readFlow(needs, request, id)
   return flow !== undefined && equalSecrets(hashOf(flow.state), stateHash)
 }
 
 /** What the cookie of a flow says; undefined without one that was made here. `id`: see `flowId`. */
-export async function readFlow<Flow extends { state: string }>(
-  { site, sealing }: FlowNeeds,
-  { raw }: FastifyRequest,
-  id: string,
-): Promise<Flow | undefined> {
-  const sealed = sessionSecret(raw.headers.cookie, flowCookie(site, id).name)
-  const text = sealed === null ? undefined : await sealing.open('provider-sign-ins', sealed)
-  return text === undefined ? undefined : JSON.parse(text)
+export async function readFlow<Flow extends { state: string }>(needs: FlowNeeds, { raw }: FastifyRequest, id: string) {
+  const sealed = sessionSecret(raw.headers.cookie, flowCookie(needs.site, id).name)
+  const text = sealed === null ? undefined : await needs.sealing.open('provider-sign-ins', sealed)
+  return text === undefined ? undefined : (JSON.parse(text) as Flow)
 }
 
 export function forgetFlow({ site }: Pick<FlowNeeds, 'site'>, reply: FastifyReply, id: string | undefined): void {

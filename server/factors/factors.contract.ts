@@ -16,7 +16,6 @@ import {
   removeExpiredChallenges,
   removeFactor,
   replaceRecoveryCodes,
-  spendChallenge,
   useChallenge,
   useFactor,
   useRecoveryCode,
@@ -247,17 +246,17 @@ export function factorPromises(promise: PromiseOf): void {
     async (world) => {
       const { store } = world
       const ann = await world.addUser('ann')
-      const spend = { userId: ann.id, hash: newId(), expiresAt: at(300) }
-      const raced = await Promise.all(Array.from({ length: 5 }, () => store.write(spendChallenge, spend)))
+      const spend = { userId: ann.id, hash: newId(), purpose: 'spent', data: '', expiresAt: at(300) }
+      const raced = await Promise.all(Array.from({ length: 5 }, () => store.write(addChallenge, spend)))
       assert.deepEqual(raced.toSorted(), [false, false, false, false, true])
-      assert.equal(await store.write(spendChallenge, { ...spend, hash: newId() }), true)
+      assert.equal(await store.write(addChallenge, { ...spend, hash: newId() }), true)
       await store.write(removeExpiredChallenges, at(300))
-      assert.equal(await store.write(spendChallenge, spend), false)
+      assert.equal(await store.write(addChallenge, spend), false)
       await store.write(removeExpiredChallenges, at(301))
-      assert.equal(await store.write(spendChallenge, spend), true)
-      assert.equal(await store.write(spendChallenge, { ...spend, userId: newId() }), false)
+      assert.equal(await store.write(addChallenge, spend), true)
+      assert.equal(await store.write(addChallenge, { ...spend, userId: newId() }), false)
       assert.equal(await store.write(deleteUser, { userId: ann.id, at: at(9), revocationExpiresAt: at(969) }), 'done')
-      assert.equal(await store.write(spendChallenge, spend), false)
+      assert.equal(await store.write(addChallenge, spend), false)
     },
   )
 

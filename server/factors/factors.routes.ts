@@ -1,5 +1,5 @@
 // The second factors of a user: list, add and confirm an app, remove, and new recovery codes. Passkeys are added in passkeys/.
-import { auditEntry, sourceOf } from '../audit/entry.ts'
+import { auditEntry, recorded, sourceOf } from '../audit/entry.ts'
 import { iso } from '../basics/clock.ts'
 import { CarillonError, conflict, wrongSecondFactor } from '../basics/errors.ts'
 import { newId } from '../basics/ids.ts'
@@ -50,7 +50,6 @@ export const endTotp = forUser({
   responses: { 200: shapes.FactorAddedResponse },
   refusals: ['INVALID_CREDENTIALS', 'FACTOR_UNREADABLE', 'NOT_FOUND', 'CONFLICT', 'TOO_MANY_REQUESTS'],
   async handle(dependencies: FactorNeeds, request, reply) {
-    const { code } = request.body
     const factorId = request.body.id.toLowerCase()
     const { userId } = request.caller
     const { store, users } = dependencies
@@ -60,12 +59,11 @@ export const endTotp = forUser({
     if (factor === undefined) throw noSuchFactor()
     if (factor.confirmedAt !== null) throw confirmedAlready()
     const at = users.now()
-    const step = await stepOfCode(await secretOf(dependencies, factor), code, at)
+    const step = await stepOfCode(await secretOf(dependencies, factor), request.body.code, at)
     if (step === undefined) throw wrongSecondFactor()
-    const { codes, hashes } = newRecoveryCodes()
+    const { codes, recoveryCodeHashes } = newRecoveryCodes()
     const audit = [auditEntry(source, { event: 'factor-added', at, userId, detail: { factorId, kind: 'totp' } })]
-    const change = { userId, factorId, step, at, recoveryCodeHashes: hashes, audit }
-    const outcome = await store.write(stored.confirmFactor, change)
+    const outcome = await store.write(stored.confirmFactor, { userId, factorId, step, at, recoveryCodeHashes, audit })
     if (outcome === 'absent') throw noSuchFactor()
     if (outcome === 'refused') throw confirmedAlready()
     await renewOwnCookie(dependencies, { request, reply })
@@ -79,16 +77,12 @@ export const remove = forUser({
   async handle(dependencies: FactorNeeds, request, reply) {
     const factorId = request.params.id.toLowerCase()
     const { userId } = request.caller
-    const { store, users } = dependencies
-    const source = sourceOf(dependencies, request)
-    const audit = [auditEntry(source, { event: 'factor-removed', at: users.now(), userId, detail: { factorId } })]
-    const outcome = await store.write(stored.removeFactor, { userId, factorId, audit })
+    const users = { ...dependencies.users, source: sourceOf(dependencies, request) }
+    const entry = recorded(users, { event: 'factor-removed', userId, detail: { factorId } })
+    const outcome = await dependencies.store.write(stored.removeFactor, { userId, factorId, ...entry })
     if (outcome === 'absent') throw noSuchFactor()
-    if (outcome === 'last')
-      throw conflict(
-        'This passkey is the only way to sign in to this account',
-        'First add another passkey, set a password, or link an account at a provider.',
-      )
+    const remedy = 'First add another passkey, set a password, or link an account at a provider.'
+    if (outcome === 'last') throw conflict('This passkey is the only way to sign in to this account', remedy)
     await renewOwnCookie(dependencies, { request, reply })
   },
 })
@@ -101,9 +95,9 @@ export const recoveryCodes = forUser({
     const { userId } = request.caller
     const { store, users } = dependencies
     const at = users.now()
-    const { codes, hashes } = newRecoveryCodes()
+    const { codes, recoveryCodeHashes } = newRecoveryCodes()
     const audit = [auditEntry(sourceOf(dependencies, request), { event: 'recovery-codes-created', at, userId })]
-    const outcome = await store.write(stored.replaceRecoveryCodes, { userId, at, recoveryCodeHashes: hashes, audit })
+    const outcome = await store.write(stored.replaceRecoveryCodes, { userId, at, recoveryCodeHashes, audit })
     if (outcome === 'refused') throw conflict('There is no second factor to recover', 'Add one first.')
     await renewOwnCookie(dependencies, { request, reply })
     return sendData(reply.code(201), { recoveryCodes: codes })
@@ -119,10 +113,5 @@ function displayFactor({ id, kind, label, confirmedAt, createdAt, lastUsedAt }: 
   return { id, kind, label, confirmed: confirmedAt !== null, createdAt: iso(createdAt), lastUsedAt: used }
 }
 
-function noSuchFactor(): CarillonError {
-  return new CarillonError('NOT_FOUND', 'You have no such factor')
-}
-
-function confirmedAlready(): CarillonError {
-  return new CarillonError('CONFLICT', 'This factor is confirmed already')
-}
+const noSuchFactor = () => new CarillonError('NOT_FOUND', 'You have no such factor')
+const confirmedAlready = () => new CarillonError('CONFLICT', 'This factor is confirmed already')

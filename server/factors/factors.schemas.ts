@@ -11,26 +11,20 @@ export const NewTotpBody = t.orNull(t.component('NewTotp', { label }))
 export const TotpConfirmation = t.component('TotpConfirmation', { id: t.uuid(), code })
 
 const secret = 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP'
+const uri = `otpauth://totp/bell.example.org:ann?issuer=bell.example.org&secret=${secret}&algorithm=SHA1&digits=6&period=30`
+const qr = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 490 490"></svg>'
 export const TotpResponse = t.dataOf(
   t.component('Totp', {
     id: t.id,
     secret: t.example(t.string('Base32, for typing it into an app'), secret),
-    uri: t.example(
-      t.string('otpauth://, which an app on the same device opens'),
-      `otpauth://totp/bell.example.org:ann?issuer=bell.example.org&secret=${secret}&algorithm=SHA1&digits=6&period=30`,
-    ),
-    qr: t.example(
-      t.string('A picture (SVG) of the uri, for the camera of another device'),
-      '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 490 490"></svg>',
-    ),
+    uri: t.example(t.string('otpauth://, which an app on the same device opens'), uri),
+    qr: t.example(t.string('A picture (SVG) of the uri, for the camera of another device'), qr),
   }),
 )
 
-const challengeOf = t.example(
-  t.text(1, 128, 'Of SECOND_FACTOR_REQUIRED'),
-  `${t.exampleOf(t.id)}.hU5kQx0c3T2vYb7m1nZ8pLr4sWd6fGj9aEoIuKtRqXw`,
-)
-const secondFactor = { challenge: challengeOf, ...proofs, deviceToken: deviceToken('As at /login') }
+const someChallenge = `${t.exampleOf(t.id)}.hU5kQx0c3T2vYb7m1nZ8pLr4sWd6fGj9aEoIuKtRqXw`
+const challenge = t.example(t.text(1, 128, 'Of SECOND_FACTOR_REQUIRED'), someChallenge)
+const secondFactor = { challenge, ...proofs, deviceToken: deviceToken('As at /login') }
 const two = { minProperties: 2, maxProperties: 3, description: 'The challenge with exactly one factor' }
 export const SecondFactorBody = t.component('SecondFactor', secondFactor, two)
 export type SecondFactorBody = t.TypeOf<typeof SecondFactorBody>
@@ -51,9 +45,8 @@ const factor = {
 const codes = ['3kfm-xw7p-a2hq-vt5n-8gcd-r6yz', 'b9sk-4mqe-j7rw-2xtn-5ufa-h3pc']
 const recoveryCodes = t.example(t.array(t.string(), 'Displayed once. Each of them works once'), codes)
 export const RecoveryCodesResponse = t.dataOf(t.component('RecoveryCodes', { recoveryCodes }))
-export const FactorAddedResponse = t.dataOf(
-  t.component('FactorAdded', { ...factor, recoveryCodes: t.optional(recoveryCodes) }),
-)
+const added = { ...factor, recoveryCodes: t.optional(recoveryCodes) }
+export const FactorAddedResponse = t.dataOf(t.component('FactorAdded', added))
 const items = t.array(t.component('Factor', factor))
 const recoveryCodesLeft = t.example(t.integer({ minimum: 0 }), 10)
 export const FactorListResponse = t.dataOf(t.component('FactorList', { items, recoveryCodesLeft }))

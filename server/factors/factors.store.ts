@@ -209,14 +209,18 @@ function* storeRecoveryCodes({ userId, recoveryCodeHashes, at }: ReplaceRecovery
     yield* send`insert into recovery_code (user_id, code_hash, created_at) values (${userId}, ${hash}, ${at})`
 }
 
-/** Adds a challenge. For an unknown user it does nothing. */
-export function* addChallenge(add: ChallengeKey & Challenge & { expiresAt: number } & Audited): Write<void> {
+/**
+ * Adds a challenge; of one that was not stored when it was given, it records the use, until it has expired. False, and nothing changed,
+ * if the challenge is there already, or for an unknown user. Of calls at the same time, one succeeds; the others wait for it at the insert.
+ */
+export function* addChallenge(add: ChallengeKey & Challenge & { expiresAt: number } & Audited): Write<boolean> {
   const { userId, hash, purpose, data, expiresAt, audit } = add
-  if (userId !== '' && !(yield* lockUser(userId))) return
-  yield* send`
+  if (userId !== '' && !(yield* lockUser(userId))) return false
+  const added = yield* run`
     insert into challenge (user_id, hash, purpose, data, expires_at)
-    values (${userId}, ${hash}, ${purpose}, ${data}, ${expiresAt})`
-  yield* record(audit)
+    values (${userId}, ${hash}, ${purpose}, ${data}, ${expiresAt}) on conflict (user_id, hash) do nothing`
+  if (added > 0) yield* record(audit)
+  return added > 0
 }
 
 /** Finds a challenge that has not expired at `at`. */
@@ -229,18 +233,6 @@ export function* findChallenge({ userId, hash, at }: ChallengeKey & { at: number
 export function* useChallenge({ userId, hash, at }: ChallengeKey & { at: number }): Write<Challenge | undefined> {
   return yield* get<Challenge>`
     delete from challenge where user_id = ${userId} and hash = ${hash} and expires_at > ${at} returning purpose, data`
-}
-
-/**
- * Records the use of a challenge that was not stored when it was given, until it has expired. False, and nothing changed, if its use is
- * recorded already, or for an unknown user. Of calls at the same time, one succeeds; the others wait for it at the insert.
- */
-export function* spendChallenge({ userId, hash, expiresAt }: ChallengeKey & { expiresAt: number }): Write<boolean> {
-  if (!(yield* lockUser(userId))) return false
-  const added = yield* run`
-    insert into challenge (user_id, hash, purpose, data, expires_at)
-    values (${userId}, ${hash}, 'spent', '', ${expiresAt}) on conflict (user_id, hash) do nothing`
-  return added > 0
 }
 
 /** Removes the challenges that expired before `before`. */

@@ -1,5 +1,5 @@
 // The secrets of authenticator apps and recovery codes, and what these have in common with passkeys. The routes that change factors are in
-// factors.routes.ts; how a factor is proved is in proofs.ts.
+// factors.routes.ts; how a factor is proved is in second-factor.routes.ts.
 import type { SignInLog } from '../audit/sign-in-log.ts'
 import { CarillonError, conflict } from '../basics/errors.ts'
 import { hashOf, randomGroups, type Sealing } from '../basics/secrets.ts'
@@ -9,8 +9,8 @@ import type { User } from '../users/users.store.ts'
 import { endProofs, type UserDependencies } from '../users/users.ts'
 import type { Factor } from './factors.store.ts'
 
-/** What a sign-in with factors needs. `sealing`: for secrets of authenticator apps, so that a reader of the database computes no codes. */
-export type FactorNeeds = SessionNeeds & { sealing: Sealing; signInLog: SignInLog }
+/** What a sign-in with factors needs. */
+export type FactorNeeds = SessionNeeds & { signInLog: SignInLog }
 
 /** Each TOTP factor makes a guess as much more likely to be right. */
 export const maxFactors = 10
@@ -53,19 +53,19 @@ export async function secretOf({ sealing }: { sealing: Sealing }, factor: Factor
   const { factorId, secret } = JSON.parse(opened ?? '{}') as { factorId?: string; secret?: string }
   // A sealed secret that was copied into the row of another factor opens nothing.
   if (secret !== undefined && factorId === factor.id) return secret
-  throw new CarillonError('FACTOR_UNREADABLE', 'This service can no longer check the codes of your authenticator app', {
-    remedy:
-      'Use a passkey or a recovery code, or ask the operator of this service to remove the app from your account.',
-  })
+  const problem = 'This service can no longer check the codes of your authenticator app'
+  const remedy =
+    'Use a passkey or a recovery code, or ask the operator of this service to remove the app from your account.'
+  throw new CarillonError('FACTOR_UNREADABLE', problem, { remedy })
 }
 
 /**
  * Recovery codes, such as `3kfm-xw7p-a2hq-vt5n-8gcd-r6yz`: what a user writes down for the day on which the phone is lost. Each has 120
  * random bits, so a plain hash of it is enough (OWASP ASVS 5.0, 6.5.2: at least 112), and works once.
  */
-export function newRecoveryCodes(): { codes: string[]; hashes: string[] } {
+export function newRecoveryCodes(): { codes: string[]; recoveryCodeHashes: string[] } {
   const codes = Array.from({ length: 10 }, () => randomGroups({ groups: 6, of: 4 }))
-  return { codes, hashes: codes.map(hashOfRecoveryCode) }
+  return { codes, recoveryCodeHashes: codes.map(hashOfRecoveryCode) }
 }
 
 /** Upper case, blanks and other hyphens do not matter: people type it from paper. */

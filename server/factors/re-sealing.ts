@@ -2,7 +2,7 @@
 // opened first, so that a secret that does not fit changes nothing. The signing keys come before everything else: when a node reads
 // them, it seals with the current secret from then on. What a node sealed with the previous one in between is found by a second pass.
 import { recorded } from '../audit/entry.ts'
-import { CarillonError, conflict } from '../basics/errors.ts'
+import { type CarillonError, conflict } from '../basics/errors.ts'
 import { Sealing, type Secrets } from '../basics/secrets.ts'
 import type { AuditEntry } from '../store/events.ts'
 import type { Store } from '../store/store.ts'
@@ -13,19 +13,17 @@ import { factorsSealedOtherwise, removeFactor, resealFactors, type SealedFactor 
 export type Counts = { signingKeys: number; factors: number }
 type Options = { audit: (counts: Counts) => AuditEntry; pause: () => Promise<unknown> }
 
-const factorsAtOnce = 200
-
 /** Throws CONFLICT, and changes nothing, if neither secret opens one of the sealed texts. Can be repeated after an interruption. */
 export async function sealAgain(store: Store, secrets: Secrets, { audit, pause }: Options): Promise<Counts> {
   const sealing = new Sealing(secrets)
   const found = await countSealedOtherwise(store, sealing)
   if (found.signingKeys + found.factors === 0) return found
-  const entries = [audit(found)]
-  const done = await pass(store, sealing, entries)
+  const done = { signingKeys: 0, factors: 0 }
+  await pass(store, sealing, { done, entries: [audit(found)] })
   // Every node has read the signing keys after a second, and what it sealed before that is in the store.
   await pause()
-  const later = await pass(store, sealing, [])
-  return { signingKeys: done.signingKeys + later.signingKeys, factors: done.factors + later.factors }
+  await pass(store, sealing, { done, entries: [] })
+  return done
 }
 
 /** How much is not sealed with the current secret. Throws CONFLICT if neither secret opens it. */
@@ -38,20 +36,21 @@ export async function countSealedOtherwise(store: Store, sealing: Sealing): Prom
   return counts
 }
 
-/** The entries are recorded with the first change. */
-async function pass(store: Store, sealing: Sealing, entries: readonly AuditEntry[]): Promise<Counts> {
+type Pass = { done: Counts; entries: readonly AuditEntry[] }
+
+/** Adds to `done`. The entries are recorded with the first change. */
+async function pass(store: Store, sealing: Sealing, { done, entries }: Pass): Promise<void> {
   const keys = await openKeys(store, sealing)
-  const counts = { signingKeys: await store.write(resealSigningKeys, { keys, audit: entries }), factors: 0 }
+  done.signingKeys += await store.write(resealSigningKeys, { keys, audit: entries })
   for await (const batch of factorsOf(store, sealing)) {
     const sealAnew = async (factor: SealedFactor) => {
       const to = await sealing.seal('factors', await textOf(factor, sealing))
       return { userId: factor.userId, id: factor.id, from: factor.sealedSecret, to }
     }
     const factors = await Promise.all(batch.map(sealAnew))
-    const isFirst = counts.signingKeys + counts.factors === 0
-    counts.factors += await store.write(resealFactors, { factors, audit: isFirst ? entries : [] })
+    const isFirst = done.signingKeys + done.factors === 0
+    done.factors += await store.write(resealFactors, { factors, audit: isFirst ? entries : [] })
   }
-  return counts
 }
 
 /** The signing keys that the previous secret sealed, with what replaces them. */
@@ -72,7 +71,7 @@ async function* factorsOf(store: Store, sealing: Sealing): AsyncGenerator<Sealed
   const prefix = sealing.prefix('factors')
   let after = { userId: '', id: '' }
   for (;;) {
-    const batch = await store.read(factorsSealedOtherwise, { prefix, after, limit: factorsAtOnce })
+    const batch = await store.read(factorsSealedOtherwise, { prefix, after, limit: 200 })
     const last = batch.at(-1)
     if (last === undefined) return
     yield batch
@@ -87,35 +86,29 @@ async function textOf({ userId, id, sealedSecret }: SealedFactor, sealing: Seali
 }
 
 function doesNotFit(what: string): CarillonError {
-  return new CarillonError('CONFLICT', `Neither secret opens ${what}, and nothing was changed`, {
-    remedy:
-      'Set CARILLON_SECRET_PREVIOUS to the secret that the service had before, and CARILLON_SECRET to the new one: ' +
-      'docs/operations.md, "Change the secret".',
-  })
+  const both = 'CARILLON_SECRET_PREVIOUS to the secret that the service had before, and CARILLON_SECRET to the new one'
+  const remedy = `Set ${both}: docs/operations.md, "Change the secret".`
+  return conflict(`Neither secret opens ${what}, and nothing was changed`, remedy)
 }
 
 // A secret that is lost: what it had sealed is of no use any more, and an operator removes it.
 
-type Unreadable = Pick<SealedFactor, 'userId' | 'id'>
-
 /** The factors that no secret of the service opens. Throws CONFLICT if it opens no signing key: then it is the wrong one, and not lost. */
-export async function unreadableFactors(store: Store, sealing: Sealing): Promise<Unreadable[]> {
+export async function unreadableFactors(store: Store, sealing: Sealing): Promise<SealedFactor[]> {
   const keys = (await store.read(signingKeys)).filter(({ retiredAt }) => retiredAt === null)
   const opened = await Promise.all(keys.map((key) => sealing.open('signing-keys', key.sealedPrivateJwk)))
+  const remedy = 'Set the right one. If it is lost, see "A secret that is lost" in docs/operations.md.'
   if (opened.length === 0 || opened.includes(undefined))
-    throw conflict(
-      'The secret that is set does not open the signing keys, so it may be a wrong one',
-      'Set the right one. If it is lost, see "A secret that is lost" in docs/operations.md.',
-    )
-  const found: Unreadable[] = []
+    throw conflict('The secret that is set does not open the signing keys, so it may be a wrong one', remedy)
+  const found: SealedFactor[] = []
   for await (const batch of factorsOf(store, sealing))
-    for (const { userId, id, sealedSecret } of batch)
-      if ((await sealing.open('factors', sealedSecret)) === undefined) found.push({ userId, id })
+    for (const factor of batch)
+      if ((await sealing.open('factors', factor.sealedSecret)) === undefined) found.push(factor)
   return found
 }
 
 /** Other factors stay, and so do sessions: nothing of the user is in other hands. With the last factor, the recovery codes end. */
-export async function removeUnreadable(users: UserDependencies, factors: readonly Unreadable[]): Promise<void> {
+export async function removeUnreadable(users: UserDependencies, factors: readonly SealedFactor[]): Promise<void> {
   for (const { userId, id: factorId } of factors) {
     const entry = recorded(users, { event: 'factor-removed', userId, detail: { factorId } })
     await users.store.write(removeFactor, { userId, factorId, ...entry })

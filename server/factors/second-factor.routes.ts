@@ -2,11 +2,11 @@
 // has one. POST /login/second-factor then ends it. POST /api/me/confirm makes a sign-in fresh by the same proofs.
 import type { FastifyRequest } from 'fastify'
 import { recordAudit } from '../audit/audit.store.ts'
-import { auditEntry, type RequestSource, sourceOf } from '../audit/entry.ts'
+import { auditEntry, type RequestSource, recorded, sourceOf } from '../audit/entry.ts'
 import { iso } from '../basics/clock.ts'
-import { invalidCredentials, notAuthenticated, secondFactorRequired } from '../basics/errors.ts'
-import { presentedDevices } from '../guessing/device-tokens.ts'
-import { forAnyone, forUser, type Subject } from '../http/operation.ts'
+import * as errors from '../basics/errors.ts'
+import { knownDevice, presentedDevices } from '../guessing/device-tokens.ts'
+import { forAnyone, forUser } from '../http/operation.ts'
 import { goneSignal, sendData, sendObject } from '../http/response/send.ts'
 import { type Exchange, finishSignIn, type SignInFacts, type Variant } from '../sessions/finish-sign-in.ts'
 import { renewOwnCookie } from '../sessions/own-sign-in.ts'
@@ -17,9 +17,10 @@ import { findCredentials, findUser, type User } from '../users/users.store.ts'
 import { findEnabledUser } from '../users/users.ts'
 import { type Bond, findChallenge, forgetFlow, isBound, makeChallenge } from './challenges.ts'
 import { ConfirmationBody, SecondFactorBody } from './factors.schemas.ts'
-import { offeredFactors } from './factors.store.ts'
-import { challengeEnded, type FactorNeeds } from './factors.ts'
-import { presentedFactor, proveFactor } from './proofs.ts'
+import { type FactorOutcome, factorsOf, offeredFactors, type Use, useFactor, useRecoveryCode } from './factors.store.ts'
+import { challengeEnded, type FactorNeeds, hashOfRecoveryCode, secretOf, stepOfCode } from './factors.ts'
+import type { Assertion } from './passkeys/ceremonies.ts'
+import { usePasskey } from './passkeys/passkeys.ts'
 
 /** The purpose of its challenge, and what the challenge says of the first step. */
 const purpose = 'second-factor'
@@ -40,7 +41,7 @@ async function demandSecondFactor(dependencies: FactorNeeds, user: User, { sourc
   const entry = auditEntry(source, { event: 'second-factor-required', ...about })
   const data: FirstStep = { variant, generation: user.credentialGeneration, ...(bond && { bond }) }
   const challenge = await makeChallenge(dependencies, { userId: user.id, purpose, data, audit: [entry] })
-  throw secondFactorRequired({ challenge, factors: offered })
+  throw errors.secondFactorRequired({ challenge, factors: offered })
 }
 
 /** For a body with a passkey: what browsers return has 20 keys, and with an RSA key 3 KB. */
@@ -63,23 +64,22 @@ export const complete = forAnyone({
 /** What the response says. Throws the refusals of `complete`. */
 export async function signInByFactor(dependencies: FactorNeeds, given: SecondFactorBody, { request, reply }: Exchange) {
   const { challenge: text, ...body } = given
-  const { devices, signInLog } = dependencies
+  const { signInLog } = dependencies
   const source = sourceOf(dependencies, request)
   const { user, variant, challenge, bond } = await findWaiting(dependencies, text, request).catch((error: unknown) => {
     // A challenge that is unknown or has ended proves nothing about the user whom it names.
     throw signInLog.noted(error, source, { account: { name: '', user: undefined } })
   })
   const presented = presentedFactor(body)
-  const device = devices.knownDevice(presentedDevices(dependencies, request), user)
+  const device = knownDevice(dependencies, presentedDevices(dependencies, request), user)
   try {
-    await proveFactor(dependencies, presented, { userId: user.id, source, device, challenge }, request)
+    await proveFactor(dependencies, presented, { userId: user.id, request, source, device, challenge })
     const facts = { variant, method: presented.method, source }
     const completed = await finishSignIn(dependencies, user, facts, { request, reply })
     forgetFlow(dependencies, reply, bond?.flow)
     return completed
   } catch (error) {
-    const account = { name: user.username ?? user.id, user }
-    throw signInLog.noted(error, source, { account, variant })
+    throw signInLog.noted(error, source, { account: { name: user.username ?? user.id, user }, variant })
   }
 }
 
@@ -90,7 +90,7 @@ export async function findWaiting(dependencies: FactorNeeds, text: string, reque
   if (found === undefined || user === undefined || user.disabledAt !== null) throw challengeEnded()
   const { variant, generation, bond } = found.data as FirstStep
   if (generation !== user.credentialGeneration) throw challengeEnded()
-  if (bond !== undefined && !(await isBound(dependencies, request, { bond }))) throw challengeEnded()
+  if (bond !== undefined && !(await isBound(dependencies, request, bond))) throw challengeEnded()
   return { user, variant, challenge: found.key, bond }
 }
 
@@ -103,26 +103,33 @@ export const confirm = forUser({
   refusals: [...factorRefusals, 'SECOND_FACTOR_REQUIRED'],
   async handle(dependencies: FactorNeeds, request, reply) {
     const { caller } = request
-    const { devices, sessions, accessTokens, store } = dependencies
+    const { userId, signInId } = caller
+    const { sessions, accessTokens, store } = dependencies
     const source = sourceOf(dependencies, request)
     const signal = goneSignal(reply)
     const user = await findEnabledUser(dependencies, caller)
-    const { id: userId } = user
-    const device = devices.knownDevice(presentedDevices(dependencies, request), user)
+    const device = knownDevice(dependencies, presentedDevices(dependencies, request), user)
     const { password, ...body } = request.body
     const presented = password === undefined ? presentedFactor(body) : { method: 'password' as const, password }
-    const { method } = presented
-    const facts = { at: dependencies.users.now(), userId, signInId: caller.signInId, detail: { method } }
+    const facts = { event: 'confirmed', userId, signInId, detail: { method: presented.method } } as const
     // Recorded with the use of the proof: a confirmation beyond the limit of changes uses nothing up.
-    const audit = [auditEntry(source, { event: 'confirmed', ...facts })]
+    const { audit } = recorded({ ...dependencies.users, source }, facts)
     if (presented.method === 'password') {
-      await provePassword(dependencies, presented.password, { user, caller, source, signal, device })
+      const name = user.username ?? ''
+      const found = await store.read(findCredentials, name)
+      // A user without a password, or a name that has become another user's meanwhile.
+      if (found?.id !== userId) throw errors.invalidCredentials()
+      const attempt = { password: presented.password, address: source.address, signal, device }
+      await checkCredentials(dependencies, { name, user: found }, attempt)
+      // A person who has learned the password could remove a factor (OWASP ASVS 5.0, 7.5.1).
+      const variant = caller.proof === 'session' ? 'stateful' : 'stateless'
+      await demandSecondFactor(dependencies, user, { variant, method: 'password', source })
       await store.write(recordAudit, audit)
-    } else await proveFactor(dependencies, presented, { userId, source, device, audit }, request)
+    } else await proveFactor(dependencies, presented, { userId, request, source, device, audit })
     if (caller.proof === 'session') {
       // The new secret is fresh, and no copy of the old one.
       const secret = await renewOwnCookie(dependencies, { request, reply })
-      if (secret === null || !(await sessions.confirm(secret))) throw notAuthenticated()
+      if (secret === null || !(await sessions.confirm(secret))) throw errors.notAuthenticated()
       return reply.code(204).send()
     }
     const { token, expiresAt } = await accessTokens.confirm(caller as TokenSubject, user)
@@ -130,17 +137,59 @@ export const confirm = forUser({
   },
 })
 
-type Proving = { user: User; caller: Subject; source: RequestSource; signal: AbortSignal; device: string | undefined }
+// Is this the user's second factor? A right one is used up, together with the challenge that it answers. Every attempt is a guess that is
+// counted (A9), in a count of its own: a right password allows no more guesses of a code.
 
-/** Throws SECOND_FACTOR_REQUIRED if there is a factor: a person who has learned the password could remove it (OWASP ASVS 5.0, 7.5.1). */
-async function provePassword(dependencies: FactorNeeds, password: string, proving: Proving): Promise<void> {
-  const { user, caller, source, signal, device } = proving
-  const name = user.username ?? ''
-  const found = await dependencies.store.read(findCredentials, name)
-  // A user without a password, or a name that has become another user's meanwhile.
-  if (found?.id !== user.id) throw invalidCredentials()
-  const { address } = source
-  await checkCredentials(dependencies, { name, user: found }, { password, address, signal, device })
-  const variant = caller.proof === 'session' ? 'stateful' : 'stateless'
-  await demandSecondFactor(dependencies, user, { variant, method: 'password', source })
+type PresentedFactor = { method: 'totp' | 'recovery-code'; code: string } | { method: 'passkey'; passkey: Assertion }
+/** `device`: a known one of this user: the guesses of others do not delay it. It proves no factor. */
+type Proving = Omit<Use, 'at'> & { request: FastifyRequest; source: RequestSource; device: string | undefined }
+
+/** Throws INVALID_REQUEST unless there is exactly one. */
+function presentedFactor({ code, recoveryCode, passkey }: Omit<SecondFactorBody, 'challenge'>): PresentedFactor {
+  const given = [code, recoveryCode, passkey].filter((one) => one !== undefined)
+  if (given.length !== 1) throw errors.invalidField('code', 'or recoveryCode, or passkey: send exactly one of them')
+  if (code !== undefined) return { method: 'totp', code }
+  if (recoveryCode !== undefined) return { method: 'recovery-code', code: recoveryCode }
+  return { method: 'passkey', passkey: passkey as Assertion }
+}
+
+/**
+ * Throws INVALID_CREDENTIALS for a wrong code and one that was used, FACTOR_UNREADABLE if an app could not be checked, UNAUTHORIZED if the
+ * challenge has ended, and TOO_MANY_REQUESTS, before anything is compared, after too many failures. For a passkey, throws as
+ * `usePasskey`: the guesses of others never delay it.
+ */
+async function proveFactor(dependencies: FactorNeeds, presented: PresentedFactor, proving: Proving): Promise<void> {
+  const { request, source, device, ...of } = proving
+  if (presented.method === 'passkey') {
+    await usePasskey(dependencies, presented.passkey, { ...of, request, source })
+    return
+  }
+  const { guesses, store, users } = dependencies
+  const guesser = { account: of.userId, address: source.address, device }
+  const guess = await guesses.begin(guesses.of(guesser, 'second-factor'))
+  const { method, code } = presented
+  const use = { ...of, at: users.now() }
+  const outcome =
+    method === 'totp'
+      ? await useCode(dependencies, code, use)
+      : await store.write(useRecoveryCode, { ...use, codeHash: hashOfRecoveryCode(code) })
+  if (outcome === 'no-challenge') throw challengeEnded()
+  if (outcome === 'refused') throw errors.wrongSecondFactor()
+  await guesses.succeed(guess)
+}
+
+async function useCode(dependencies: FactorNeeds, code: string, use: Use): Promise<FactorOutcome> {
+  const { store } = dependencies
+  let unreadable: unknown
+  for (const factor of (await store.read(factorsOf, use.userId)).factors) {
+    if (factor.kind !== 'totp' || factor.confirmedAt === null) continue
+    // Another app of the user may be readable.
+    const secret = await secretOf(dependencies, factor).catch((error: unknown) => {
+      unreadable = error
+    })
+    const step = secret && (await stepOfCode(secret, code, use.at))
+    if (typeof step === 'number') return store.write(useFactor, { ...use, factorId: factor.id, step })
+  }
+  if (unreadable !== undefined) throw unreadable
+  return 'refused'
 }

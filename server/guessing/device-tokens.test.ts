@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Sealing } from '../basics/secrets.ts'
-import { DeviceTokens, type DeviceUser, maxDeviceTokenLength } from './device-tokens.ts'
+import { type DeviceUser, knownDevice, maxDeviceTokenLength, tokenAfterSignIn } from './device-tokens.ts'
 
 const secret = 'six brown owls in the barn, only for tests'
-const devices = new DeviceTokens(new Sealing({ current: secret }))
+const devices = { sealing: new Sealing({ current: secret }) }
 const userOf = (n: number, deviceGeneration = 0): DeviceUser => ({
   id: `01900000-0000-7000-8000-${String(n).padStart(12, '0')}`,
   deviceGeneration,
@@ -13,57 +13,57 @@ const userOf = (n: number, deviceGeneration = 0): DeviceUser => ({
 const [ann, ben] = [userOf(1), userOf(2)]
 
 test('a device is known for the user who signed in on it, and for no other', () => {
-  const token = devices.afterSignIn([], ann)
-  assert.match(devices.knownDevice([token], ann) ?? '', /^[\w-]{22}$/)
-  assert.equal(devices.knownDevice([token], ben), undefined)
-  assert.equal(devices.knownDevice([token], undefined), undefined)
-  assert.equal(devices.knownDevice([], ann), undefined)
-  assert.notEqual(devices.knownDevice([devices.afterSignIn([], ann)], ann), devices.knownDevice([token], ann))
+  const token = tokenAfterSignIn(devices, [], ann)
+  assert.match(knownDevice(devices, [token], ann) ?? '', /^[\w-]{22}$/)
+  assert.equal(knownDevice(devices, [token], ben), undefined)
+  assert.equal(knownDevice(devices, [token], undefined), undefined)
+  assert.equal(knownDevice(devices, [], ann), undefined)
+  assert.notEqual(knownDevice(devices, [tokenAfterSignIn(devices, [], ann)], ann), knownDevice(devices, [token], ann))
 })
 
 test('users of one device do not throw each other away, up to ten; the id of the device stays', () => {
   const users = Array.from({ length: 11 }, (_, n) => userOf(n))
-  let token = devices.afterSignIn([], ann)
-  const device = devices.knownDevice([token], ann)
-  for (const user of users.slice(0, 10)) token = devices.afterSignIn([token], user)
-  assert.deepEqual(new Set(users.slice(0, 10).map((user) => devices.knownDevice([token], user))), new Set([device]))
+  let token = tokenAfterSignIn(devices, [], ann)
+  const device = knownDevice(devices, [token], ann)
+  for (const user of users.slice(0, 10)) token = tokenAfterSignIn(devices, [token], user)
+  assert.deepEqual(new Set(users.slice(0, 10).map((user) => knownDevice(devices, [token], user))), new Set([device]))
   assert.ok(token.length <= maxDeviceTokenLength)
   // The user who signed in longest ago is forgotten.
-  token = devices.afterSignIn([token], userOf(0))
-  token = devices.afterSignIn([token], userOf(10))
+  token = tokenAfterSignIn(devices, [token], userOf(0))
+  token = tokenAfterSignIn(devices, [token], userOf(10))
   assert.ok(token.length <= maxDeviceTokenLength)
-  const forgotten = users.filter((user) => devices.knownDevice([token], user) === undefined)
+  const forgotten = users.filter((user) => knownDevice(devices, [token], user) === undefined)
   assert.deepEqual(forgotten, [userOf(1)])
 })
 
 test('a repeated sign-in keeps the token as it is', () => {
-  const token = devices.afterSignIn([devices.afterSignIn([], ben)], ann)
-  assert.equal(devices.afterSignIn([token], ann), token)
+  const token = tokenAfterSignIn(devices, [tokenAfterSignIn(devices, [], ben)], ann)
+  assert.equal(tokenAfterSignIn(devices, [token], ann), token)
 })
 
 test('a raised device generation forgets every device of the user', () => {
-  const token = devices.afterSignIn([devices.afterSignIn([], ben)], ann)
-  assert.equal(devices.knownDevice([token], userOf(1, 1)), undefined)
-  const later = devices.afterSignIn([token], userOf(1, 1))
-  assert.equal(devices.knownDevice([later], userOf(1, 1)), devices.knownDevice([later], ben))
-  assert.notEqual(devices.knownDevice([later], ben), undefined)
+  const token = tokenAfterSignIn(devices, [tokenAfterSignIn(devices, [], ben)], ann)
+  assert.equal(knownDevice(devices, [token], userOf(1, 1)), undefined)
+  const later = tokenAfterSignIn(devices, [token], userOf(1, 1))
+  assert.equal(knownDevice(devices, [later], userOf(1, 1)), knownDevice(devices, [later], ben))
+  assert.notEqual(knownDevice(devices, [later], ben), undefined)
 })
 
 test('while the secret changes, tokens of the secret before are valid, and are replaced at the next sign-in', () => {
-  const token = devices.afterSignIn([], ann)
+  const token = tokenAfterSignIn(devices, [], ann)
   const other = 'nine white storks on the roof, only for tests'
-  const both = new DeviceTokens(new Sealing({ current: other, previous: secret }))
-  const device = devices.knownDevice([token], ann)
-  assert.equal(both.knownDevice([token], ann), device)
-  const later = both.afterSignIn([token], ann)
-  const after = new DeviceTokens(new Sealing({ current: other }))
-  assert.equal(after.knownDevice([token], ann), undefined)
-  assert.equal(after.knownDevice([later], ann), device)
+  const both = { sealing: new Sealing({ current: other, previous: secret }) }
+  const device = knownDevice(devices, [token], ann)
+  assert.equal(knownDevice(both, [token], ann), device)
+  const later = tokenAfterSignIn(both, [token], ann)
+  const after = { sealing: new Sealing({ current: other }) }
+  assert.equal(knownDevice(after, [token], ann), undefined)
+  assert.equal(knownDevice(after, [later], ann), device)
   assert.equal(later.length, token.length)
 })
 
 test('an invented or changed token is no known device, and does not reach the next token', () => {
-  const token = devices.afterSignIn([], ann)
+  const token = tokenAfterSignIn(devices, [], ann)
   const [id = '', seal = ''] = token.split('.')
   const forged = [
     '',
@@ -78,8 +78,8 @@ test('an invented or changed token is no known device, and does not reach the ne
     `${token}\r\nset-cookie: a=b`,
   ]
   for (const value of forged) {
-    assert.equal(devices.knownDevice([value], ann), undefined, value)
-    assert.match(devices.afterSignIn([value], ann), /^[\w-]{22}\.[\w-]{43}(~[\w-]{43}){0,9}$/)
+    assert.equal(knownDevice(devices, [value], ann), undefined, value)
+    assert.match(tokenAfterSignIn(devices, [value], ann), /^[\w-]{22}\.[\w-]{43}(~[\w-]{43}){0,9}$/)
   }
-  assert.equal(devices.knownDevice([...forged.slice(0, 3), token], ann), id, 'another value beside it does no harm')
+  assert.equal(knownDevice(devices, [...forged.slice(0, 3), token], ann), id, 'another value beside it does no harm')
 })

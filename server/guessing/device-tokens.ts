@@ -18,55 +18,46 @@ const maxPresented = 4
 
 export const maxDeviceTokenLength = 22 + 44 * maxUsers
 
-/** Checked in place of a user who does not exist, so that the response takes the same time. */
-const noUser: DeviceUser = { id: '', deviceGeneration: 0 }
-
 type Device = { id: string; seals: readonly string[] }
-type Needs = { site: Pick<Site, 'deviceCookie'> }
+type Needs = { sealing: Pick<Sealing, 'mac' | 'isMac'> }
 
-export class DeviceTokens {
-  readonly #sealing: Pick<Sealing, 'mac' | 'isMac'>
+/** The id of the device if the user has signed in on it and `deviceGeneration` was not raised since; otherwise undefined. */
+export function knownDevice(needs: Needs, presented: readonly string[], user: DeviceUser | undefined) {
+  // Also for a user who does not exist, so that the response takes the same time.
+  const device = known(needs, devicesIn(presented), user ?? { id: '', deviceGeneration: 0 })
+  return user && device?.id
+}
 
-  constructor(sealing: Pick<Sealing, 'mac' | 'isMac'>) {
-    this.#sealing = sealing
-  }
+/** The token after a sign-in of `user`: that of the device that was presented, also for its other users, or a new one. */
+export function tokenAfterSignIn(needs: Needs, presented: readonly string[], user: DeviceUser): string {
+  const devices = devicesIn(presented)
+  const device = known(needs, devices, user) ?? devices[0]
+  return withSealOf(needs, user, device ?? { id: randomBytes(16).toString('base64url'), seals: [] })
+}
 
-  /** The id of the device if the user has signed in on it and `deviceGeneration` was not raised since; otherwise undefined. */
-  knownDevice(presented: readonly string[], user: DeviceUser | undefined): string | undefined {
-    const device = this.#known(devicesIn(presented), user ?? noUser)
-    return user === undefined ? undefined : device?.id
-  }
+/**
+ * The token after a one-time link set the password of `user`, who may still have to prove a second factor. `before`: the user before
+ * that. A device that was known keeps its id. All others have one id for each user, so that each further link does not
+ * allow further guesses of the second factor.
+ */
+export function tokenAfterLink(
+  needs: Needs,
+  presented: readonly string[],
+  users: Record<'before' | 'user', DeviceUser>,
+) {
+  const { before, user } = users
+  const id = needs.sealing.mac('device-tokens', `link ${user.id}`).slice(0, 22)
+  return withSealOf(needs, user, known(needs, devicesIn(presented), before) ?? { id, seals: [] })
+}
 
-  /** The token after a sign-in of `user`: that of the device that was presented, also for its other users, or a new one. */
-  afterSignIn(presented: readonly string[], user: DeviceUser): string {
-    const devices = devicesIn(presented)
-    const device = this.#known(devices, user) ?? devices[0]
-    return this.#withSealOf(user, device ?? { id: randomBytes(16).toString('base64url'), seals: [] })
-  }
+function withSealOf({ sealing }: Needs, user: DeviceUser, { id, seals }: Device): string {
+  const text = sealed(user, id)
+  const others = seals.filter((seal) => !sealing.isMac('device-tokens', text, seal))
+  return `${id}.${[sealing.mac('device-tokens', text), ...others].slice(0, maxUsers).join('~')}`
+}
 
-  /**
-   * The token after a one-time link set the password of `user`, who may still have to prove a second factor. `before`: the user before
-   * that. A device that was known keeps its id. All others have one id for each user, so that each further link does not
-   * allow further guesses of the second factor.
-   */
-  afterLink(presented: readonly string[], { before, user }: { before: DeviceUser; user: DeviceUser }): string {
-    const id = this.#sealing.mac('device-tokens', `link ${user.id}`).slice(0, 22)
-    return this.#withSealOf(user, this.#known(devicesIn(presented), before) ?? { id, seals: [] })
-  }
-
-  #withSealOf(user: DeviceUser, { id, seals }: Device): string {
-    const others = seals.filter((seal) => !this.#isSealOf(user, id, seal))
-    const own = this.#sealing.mac('device-tokens', sealed(user, id))
-    return `${id}.${[own, ...others].slice(0, maxUsers).join('~')}`
-  }
-
-  #known(devices: readonly Device[], user: DeviceUser): Device | undefined {
-    return devices.find(({ id, seals }) => seals.some((seal) => this.#isSealOf(user, id, seal)))
-  }
-
-  #isSealOf(user: DeviceUser, deviceId: string, seal: string): boolean {
-    return this.#sealing.isMac('device-tokens', sealed(user, deviceId), seal)
-  }
+function known({ sealing }: Needs, devices: readonly Device[], user: DeviceUser): Device | undefined {
+  return devices.find(({ id, seals }) => seals.some((seal) => sealing.isMac('device-tokens', sealed(user, id), seal)))
 }
 
 /** All that a seal is for. Another generation, another device or another user has another seal. */
@@ -82,7 +73,7 @@ function devicesIn(presented: readonly string[]): Device[] {
 }
 
 /** The device tokens of a request: the application's, in the body of a sign-in, and those of the browser's cookie. */
-export function presentedDevices({ site }: Needs, { body, raw }: FastifyRequest): string[] {
+export function presentedDevices({ site }: { site: Site }, { body, raw }: FastifyRequest): string[] {
   const { deviceToken } = (body ?? {}) as { deviceToken?: unknown }
   const cookies = sessionSecrets(raw.headers.cookie, site.deviceCookie.name)
   return typeof deviceToken === 'string' ? [deviceToken, ...cookies] : cookies

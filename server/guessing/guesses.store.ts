@@ -60,7 +60,7 @@ export function* reserveGuess(limits: GuessLimits): Write<GuessRefusal[]> {
   if (refusals.length > 0) return refusals
   for (const limit of ordered) {
     const { key } = limit
-    const { failures, at, expiresAt } = counted(limit, rowOf(limit, rows), now)
+    const { failures, at, expiresAt } = counted(limit, liveRow(limit, rows, now), now)
     // A right guess may have removed the row.
     yield* send`
       insert into guess_count (key, failures, at, expires_at) values (${key}, ${failures}, ${at}, ${expiresAt})
@@ -101,27 +101,27 @@ function inOrder(limits: readonly GuessLimit[]): GuessLimit[] {
   return limits.toSorted((one, other) => (one.key < other.key ? -1 : 1))
 }
 
-function rowOf(limit: GuessLimit, rows: readonly Row[]): Row | undefined {
-  return rows.find(({ key }) => key === limit.key)
+/** The count of a key. One in the future is from before the clock was set back, and begins again. */
+function liveRow(limit: GuessLimit, rows: readonly Row[], now: number): Row | undefined {
+  return rows.find(({ key, at, expiresAt }) => key === limit.key && expiresAt > now && at <= now + clockLeewayMs)
 }
 
 function refusalsOf({ limits, at }: GuessLimits, rows: readonly Row[]): GuessRefusal[] {
-  const moments = limits.map((limit) => ({ key: limit.key, notBefore: notBeforeOf(limit, rowOf(limit, rows), at) }))
+  const moments = limits.map((limit) => ({ key: limit.key, notBefore: notBeforeOf(limit, liveRow(limit, rows, at)) }))
   return moments.filter(({ notBefore }) => notBefore > at)
 }
 
-function notBeforeOf(limit: GuessLimit, row: Count | undefined, at: number): number {
-  if (!isLive(row, at)) return Number.NEGATIVE_INFINITY
+function notBeforeOf(limit: GuessLimit, row: Count | undefined): number {
+  if (row === undefined) return Number.NEGATIVE_INFINITY
   if ('burst' in limit) return row.at + (row.failures - limit.burst + 1) * limit.intervalMs
-  const { delaysMs } = limit
-  const delayMs = delaysMs[Math.min(row.failures, delaysMs.length - 1)] ?? 0
+  const delayMs = limit.delaysMs[row.failures] ?? limit.delaysMs.at(-1) ?? 0
   // Without a delay, the guess of a node whose clock is a little ahead delays none of a node whose clock is right.
   return delayMs === 0 ? Number.NEGATIVE_INFINITY : row.at + delayMs
 }
 
 /** The row after one more guess. */
 function counted(limit: GuessLimit, row: Count | undefined, at: number): Count {
-  const before = isLive(row, at) ? row : { failures: 0, at }
+  const before = row ?? { failures: 0, at }
   if (!('burst' in limit)) {
     const last = Math.max(before.at, at)
     return { failures: before.failures + 1, at: last, expiresAt: last + limit.keptMs }
@@ -131,9 +131,4 @@ function counted(limit: GuessLimit, row: Count | undefined, at: number): Count {
   const failures = before.failures - left + 1
   const since = before.at + left * intervalMs
   return { failures, at: since, expiresAt: since + failures * intervalMs }
-}
-
-/** A count in the future is from before the clock was set back, and begins again. */
-function isLive(row: Count | undefined, at: number): row is Count {
-  return row !== undefined && row.expiresAt > at && row.at <= at + clockLeewayMs
 }

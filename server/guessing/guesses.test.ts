@@ -55,7 +55,8 @@ class World {
   /** Returns after how many milliseconds a refused guess may come again; 0 if it was evaluated. */
   async guess(on: number, guesser: Guesser): Promise<number> {
     try {
-      await this.nodes[on]?.of(guesser, 'password').begin()
+      const guesses = this.nodes[on] ?? assert.fail()
+      await guesses.begin(guesses.of(guesser, 'password'))
       this.evaluated.push(this.now)
       return 0
     } catch (error) {
@@ -116,8 +117,8 @@ for (const engine of isSoak ? (['SQLite', 'PostgreSQL'] as const) : (['SQLite'] 
           )
           const delays = await Promise.all(guesses)
           world.now += wait === 'as told' ? Math.max(...delays) : wait
-          const attempt = await world.nodes[node]?.of(owner, 'password').begin()
-          await attempt?.succeed()
+          const own = world.nodes[node] ?? assert.fail()
+          await own.succeed(await own.begin(own.of(owner, 'password')))
         }
         highest = Math.max(highest, world.mostWithin(day))
         assert.ok(world.mostWithin(day) <= 100, `${world.mostWithin(day)} were evaluated`)

@@ -10,7 +10,7 @@ import { networksOfClient } from '../basics/ip-addresses.ts'
 import type { Sealing } from '../basics/secrets.ts'
 import type { AuditEntry, Audited } from '../store/events.ts'
 import type { Store } from '../store/store.ts'
-import type { GuessLimit, GuessLimits, GuessRate, GuessRefusal } from './guesses.store.ts'
+import type { GuessLimit, GuessRate, GuessRefusal } from './guesses.store.ts'
 import * as stored from './guesses.store.ts'
 
 /** Each kind has its own counts: a right password allows no more guesses of the code. All but passkeys share the rate of an address. */
@@ -34,7 +34,6 @@ const keptMs = 24 * 3_600_000
 const countOf = (key: string): GuessLimit => ({ key, delaysMs: guessDelaysMs, keptMs })
 /** One address: 100 failures at once, then 100 an hour, for all accounts. A /56 of IPv6 has four times that, a /48 sixteen times. */
 const rateOfAddress = { intervalMs: 36_000, burst: 100 }
-const widerBy = 4
 
 /**
  * The limits of a user and of an e-mail address: at most three mails at once and then one an hour, and at most ten in 24 hours, from
@@ -51,25 +50,26 @@ const testLimit = { intervalMs: hour, burst: 10 }
 /** Of a client, for whichever users, and for names that no user has: ten at once, then ten an hour. */
 const mailRateOfAddress = { intervalMs: 360_000, burst: 10 }
 
-const maxDelaysRecorded = 10_000
+type Options = { store: Store; sealing: Pick<Sealing, 'mac'>; now: () => number }
 
-type GuessesOptions = { store: Store; sealing: Pick<Sealing, 'mac'>; now: () => number }
-/** `delaysRecordedAt`: when the audit log got the last entry about a delayed account, by user and kind. */
-type Dependencies = GuessesOptions & { delaysRecordedAt: BoundedCache<number> }
+/** A guess or a mail to count. `limits`: that of the account first, if there is one. */
+export type Guess = { limits: readonly GuessLimit[]; kind: GuessKind; userId: string | null }
 
 /** What the keys of the guesses of a user begin with. */
 export const guessPrefixOf = (userId: string) => `user ${userId} `
 
 export class Guesses {
-  readonly #dependencies: Dependencies
+  readonly #options: Options
+  /** When the audit log got the last entry about a delayed account, by user and kind. */
+  readonly #delaysRecordedAt = new BoundedCache<number>(10_000)
 
-  constructor(options: GuessesOptions) {
-    this.#dependencies = { ...options, delaysRecordedAt: new BoundedCache(maxDelaysRecorded) }
+  constructor(options: Options) {
+    this.#options = options
   }
 
   /** Counts a request for a mail, by the client alone: no count may show whether there is such a user. Throws TOO_MANY_REQUESTS. */
   beginMailRequest(address: string): Promise<Guess> {
-    return this.#beginMail(this.#ratesOf(address, mailRateOfAddress, 'mail '), null)
+    return this.begin({ limits: this.#ratesOf(address, mailRateOfAddress, 'mail '), kind: 'mail', userId: null })
   }
 
   /** Counts a mail to a user at an e-mail address, which users may share. Throws TOO_MANY_REQUESTS. */
@@ -77,50 +77,47 @@ export class Guesses {
     const mailbox = this.#keyOf('mailbox', email.toLowerCase())
     const ofUser = `${guessPrefixOf(userId)}mail`
     const ofClient = `${ofUser} ${this.#networkKeys(address).at(-1)}`
-    const rates = mailLimits.flatMap(({ name, intervalMs, burst, burstOfClient }) => [
+    const limits = mailLimits.flatMap(({ name, intervalMs, burst, burstOfClient }) => [
       ...[ofUser, mailbox].map((key) => ({ key: `${key} ${name}`, intervalMs, burst })),
       { key: `${ofClient} ${name}`, intervalMs, burst: burstOfClient },
     ])
-    return this.#beginMail(rates, userId)
-  }
-
-  #beginMail(rates: readonly GuessRate[], userId: string | null): Promise<Guess> {
-    return new Guess(this.#dependencies, { limits: rates, kind: 'mail', userId }).begin()
+    return this.begin({ limits, kind: 'mail', userId })
   }
 
   /** Counts a mail about changes of a user's account, by user and by address, which users may share. Throws TOO_MANY_REQUESTS. */
   async beginNoticeMail({ userId, to }: { userId: string; to: string }): Promise<void> {
     const keys = [`${guessPrefixOf(userId)}notice`, `${this.#keyOf('mailbox', to.toLowerCase())} notice`]
-    const rates = keys.map((key) => ({ key, ...noticeLimit }))
+    const limits = keys.map((key) => ({ key, ...noticeLimit }))
     // Not as the user's: this is no guess, which the audit log would show.
-    await this.#beginMail(rates, null)
+    await this.begin({ limits, kind: 'mail', userId: null })
   }
 
   /** Counts a notification that a user sends to try the service. Throws TOO_MANY_REQUESTS. */
   async beginTestNotification(userId: string): Promise<void> {
-    await this.#beginMail([{ key: `${guessPrefixOf(userId)}test`, ...testLimit }], null)
+    const limits = [{ key: `${guessPrefixOf(userId)}test`, ...testLimit }]
+    await this.begin({ limits, kind: 'mail', userId: null })
   }
 
   /** A guess that has not begun. */
   of({ account, address, device }: Guesser, kind: GuessKind): Guess {
     const rates = this.#ratesOf(address, rateOfAddress, kind === 'passkey' ? 'passkey ' : '')
-    if (account === undefined) return new Guess(this.#dependencies, { limits: rates, kind, userId: null })
+    if (account === undefined) return { limits: rates, kind, userId: null }
     const isUser = typeof account === 'string'
     const all = (isUser ? guessPrefixOf(account) : `${this.#keyOf('name', account.unknownName)} `) + kind
     const [network] = this.#networkKeys(address)
     const ofStranger = [countOf(all), countOf(`${all} ${network}`), ...rates]
     const limits = device === undefined ? ofStranger : [countOf(`${all} device ${device}`)]
-    return new Guess(this.#dependencies, { limits, kind, userId: isUser ? account : null })
+    return { limits, kind, userId: isUser ? account : null }
   }
 
   /** After a link set the password of the user: guesses of the one before say nothing of it. Those of a second factor still count. */
   async forgetPasswordGuesses(userId: string): Promise<void> {
-    await this.#dependencies.store.write(stored.forgetGuesses, { prefix: `${guessPrefixOf(userId)}password` })
+    await this.#options.store.write(stored.forgetGuesses, { prefix: `${guessPrefixOf(userId)}password` })
   }
 
   /** After a passkey, which proves more than a password and a code: forgets the guesses of strangers, and not those on known devices. */
   async forgetStrangers(userId: string): Promise<void> {
-    const { store } = this.#dependencies
+    const { store } = this.#options
     const counts = ['password', 'second-factor'].map((kind) => guessPrefixOf(userId) + kind)
     await store.write(stored.clearGuesses, { limits: counts.map(countOf) })
     for (const count of counts) await store.write(stored.forgetGuesses, { prefix: `${count} address ` })
@@ -128,7 +125,7 @@ export class Guesses {
 
   /** A key with a keyed hash: the store keeps neither names nor addresses in clear text. */
   #keyOf(what: 'name' | 'mailbox' | 'address', text: string): string {
-    return `${what} ${this.#dependencies.sealing.mac('guesses', `${what} ${text}`)}`
+    return `${what} ${this.#options.sealing.mac('guesses', `${what} ${text}`)}`
   }
 
   /** The keys of the client's networks, from narrow to wide. */
@@ -138,54 +135,36 @@ export class Guesses {
 
   #ratesOf(address: string, { intervalMs, burst }: Omit<GuessRate, 'key'>, prefix: string): GuessRate[] {
     return this.#networkKeys(address).map((key, n) => {
-      const times = widerBy ** n
+      const times = 4 ** n
       return { key: prefix + key, intervalMs: intervalMs / times, burst: burst * times }
     })
   }
 
   async removeOld(): Promise<void> {
-    const { store, now } = this.#dependencies
+    const { store, now } = this.#options
     while ((await store.write(stored.removeOldGuesses, now())) > 0);
-  }
-}
-
-/** `limits`: that of the account first, if there is one. */
-type Counted = { limits: readonly GuessLimit[]; kind: GuessKind; userId: string | null }
-
-export class Guess {
-  readonly #dependencies: Dependencies
-  readonly #counted: Counted
-
-  constructor(dependencies: Dependencies, counted: Counted) {
-    this.#dependencies = dependencies
-    this.#counted = counted
   }
 
   /** Throws TOO_MANY_REQUESTS like `begin`, and counts nothing. */
-  async refuseIfDelayed(): Promise<void> {
-    const limits = this.#limits()
-    this.#refuse(await this.#dependencies.store.read(stored.guessRefusals, limits), limits.at)
+  async refuseIfDelayed(guess: Guess): Promise<void> {
+    const limits = { limits: guess.limits, at: this.#options.now() }
+    this.#refuse(guess, await this.#options.store.read(stored.guessRefusals, limits), limits.at)
   }
 
   /** Counts the guess as a failure. Throws TOO_MANY_REQUESTS, with the time to wait, if it must not be evaluated now. */
-  async begin(): Promise<this> {
-    const limits = this.#limits()
-    this.#refuse(await this.#dependencies.store.write(stored.reserveGuess, limits), limits.at)
-    return this
+  async begin(guess: Guess): Promise<Guess> {
+    const limits = { limits: guess.limits, at: this.#options.now() }
+    this.#refuse(guess, await this.#options.store.write(stored.reserveGuess, limits), limits.at)
+    return guess
   }
 
   /** The guess was right, or the mail was not sent: takes it back, and forgets the failures of the account, and those from this address. */
-  async succeed(): Promise<void> {
-    await this.#dependencies.store.write(stored.clearGuesses, this.#counted)
+  async succeed({ limits }: Guess): Promise<void> {
+    await this.#options.store.write(stored.clearGuesses, { limits })
   }
 
-  #limits(): GuessLimits {
-    return { limits: this.#counted.limits, at: this.#dependencies.now() }
-  }
-
-  #refuse(refusals: readonly GuessRefusal[], at: number): void {
+  #refuse({ limits, kind, userId }: Guess, refusals: readonly GuessRefusal[], at: number): void {
     if (refusals.length === 0) return
-    const { limits, kind, userId } = this.#counted
     const delayed = refusals.find(({ key }) => key === limits[0]?.key)
     if (delayed !== undefined && userId !== null) this.#recordDelay({ userId, kind, until: delayed.notBefore }, at)
     const notBefore = Math.max(...refusals.map((refusal) => refusal.notBefore))
@@ -194,15 +173,14 @@ export class Guess {
 
   /** Records one refusal an hour on each node: no attacker fills the log. Not awaited: the time would show that there is such a user. */
   #recordDelay({ userId, kind, until }: { userId: string; kind: GuessKind; until: number }, at: number): void {
-    const { store, delaysRecordedAt } = this.#dependencies
     const account = `${userId} ${kind}`
-    const last = delaysRecordedAt.get(account)
+    const last = this.#delaysRecordedAt.get(account)
     if (last !== undefined && at < last + hour) return
-    delaysRecordedAt.set(account, at, 1)
+    this.#delaysRecordedAt.set(account, at, 1)
     const detail = { kind, until: iso(until) }
     const entry = auditEntry(serviceSource, { event: 'account-delayed', at, userId, detail })
     // A store that fails says so at every other request.
-    store.write(recordAudit, [entry]).catch(() => delaysRecordedAt.delete(account))
+    this.#options.store.write(recordAudit, [entry]).catch(() => this.#delaysRecordedAt.delete(account))
   }
 }
 
@@ -235,24 +213,24 @@ const limited: Readonly<Partial<Record<EventName, 'changes' | 'defences' | 'ends
 
 /** From then on `store.write` makes no change by a user beyond the limit, and throws TOO_MANY_REQUESTS. */
 export function limitChanges(store: Store, now: () => number): void {
-  /** The counts of changes in progress, by the id of the entry. */
-  const counted = new Map<string, GuessRate>()
+  /** The ids of the entries of changes in progress. */
+  const unrecorded = new Set<string>()
   store.onRecorded(async (entries) => {
-    for (const { id } of entries) counted.delete(id)
+    for (const { id } of entries) unrecorded.delete(id)
   })
   const write = store.write.bind(store)
   store.write = async (operation, input) => {
     const entry = limitedEntry(input)
     if (entry === undefined) return write(operation, input)
-    counted.set(entry.id, await countChange(write, entry, now()))
+    const limits = [await countChange(write, entry, now())]
+    unrecorded.add(entry.id)
     try {
       const result = await write(operation, input)
-      const rate = counted.get(entry.id)
       // The change had no effect.
-      if (rate !== undefined) await write(stored.clearGuesses, { limits: [rate] })
+      if (unrecorded.has(entry.id)) await write(stored.clearGuesses, { limits })
       return result
     } finally {
-      counted.delete(entry.id)
+      unrecorded.delete(entry.id)
     }
   }
 }

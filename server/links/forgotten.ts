@@ -138,7 +138,7 @@ export class ForgottenPasswords {
     } catch (error) {
       const reason = messageOf(error)
       log.warn({ event: 'mail-failed', userId: id, reason }, 'the mail with a link to set a new password was not sent')
-      await counted.succeed()
+      await guesses.succeed(counted)
     }
   }
 

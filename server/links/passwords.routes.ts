@@ -6,7 +6,7 @@ import { CarillonError, secondFactorRequired } from '../basics/errors.ts'
 import { offeredFactors } from '../factors/factors.store.ts'
 import type { FactorNeeds } from '../factors/factors.ts'
 import { continueSignIn } from '../factors/second-factor.routes.ts'
-import { presentedDevices } from '../guessing/device-tokens.ts'
+import { knownDevice, presentedDevices, tokenAfterLink } from '../guessing/device-tokens.ts'
 import { forAnyone, forProducer, forUser } from '../http/operation.ts'
 import { setCookie } from '../http/request/credentials.ts'
 import { goneSignal, sendData, sendObject } from '../http/response/send.ts'
@@ -50,7 +50,7 @@ export const reset = forAnyone({
   refusals: ['LINK_INVALID', 'SECOND_FACTOR_REQUIRED', 'TOO_MANY_REQUESTS', 'UNAVAILABLE'],
   async handle(dependencies: FactorNeeds, request, reply) {
     const { token, newPassword, variant } = request.body
-    const { guesses, signInLog, devices, site } = dependencies
+    const { guesses, signInLog, site } = dependencies
     const source = sourceOf(dependencies, request)
     const signal = goneSignal(reply)
     const users = { ...dependencies.users, source }
@@ -64,7 +64,7 @@ export const reset = forAnyone({
       throw error
     })
     await guesses.forgetPasswordGuesses(userId)
-    const deviceToken = devices.afterLink(presentedDevices(dependencies, request), { before, user })
+    const deviceToken = tokenAfterLink(dependencies, presentedDevices(dependencies, request), { before, user })
     if (variant === undefined) {
       setCookie(reply, site.deviceCookie, deviceToken)
       return reply.code(204).send()
@@ -96,7 +96,7 @@ async function presentedLink(dependencies: FactorNeeds, token: string, source: R
   const link = await findLiveLink(users, token)
   if (link !== undefined) return link
   signInLog.refused(source, noAccount, refused)
-  await guesses.of({ address: source.address }, 'link').begin()
+  await guesses.begin(guesses.of({ address: source.address }, 'link'))
   throw linkInvalid()
 }
 
@@ -146,14 +146,14 @@ export const change = forUser({
   /** The current password is proof enough that the user is there: the sign-in may be older than ten minutes. */
   async handle(dependencies: FactorNeeds, request, reply) {
     const { currentPassword, newPassword } = request.body
-    const { store, devices, sessions } = dependencies
+    const { store, sessions } = dependencies
     const source = sourceOf(dependencies, request)
     const signal = goneSignal(reply)
     const { id, username } = await findEnabledUser(dependencies, request.caller)
     // A user who signs in by a provider or a passkey may have neither a name nor a password: every password is wrong then.
     const found = username === null ? undefined : await store.read(findCredentials, username)
     const account = { name: username ?? '', user: found?.id === id ? found : undefined }
-    const device = devices.knownDevice(presentedDevices(dependencies, request), account.user)
+    const device = knownDevice(dependencies, presentedDevices(dependencies, request), account.user)
     const presented = { password: currentPassword, device, address: source.address, signal }
     await checkCredentials(dependencies, account, presented)
     const own = ownSignIn(request.caller)

@@ -6,6 +6,7 @@ import { CarillonError, invalidField } from '../basics/errors.ts'
 import { equalSecrets, hashOf } from '../basics/secrets.ts'
 import { type Bond, flowCookie, flowLifetimeMs, readFlow } from '../factors/challenges.ts'
 import type { FactorNeeds } from '../factors/factors.ts'
+import type { GuardedRequest } from '../http/operation.ts'
 import { cookiePairs, setCookie } from '../http/request/credentials.ts'
 import type { PageNeeds } from '../pages/page.ts'
 import { acceptedPlace, pagePath } from '../pages/places.ts'
@@ -42,14 +43,13 @@ export async function begin(dependencies: ProviderNeeds, { provider, ...begun }:
   const random = () => randomBytes(32).toString('base64url')
   const checks = { state: random(), nonce: random(), verifier: random() }
   const expiresAt = dependencies.users.now() + flowLifetimeMs
-  const flow = { ...begun, ...checks, provider: provider.setting.name, expiresAt }
   const address = await provider.authorizationUrl(redirectUri(dependencies, provider), checks)
   const names = cookiePairs(request.raw.headers.cookie ?? '').map(({ name }) => name)
   const beginning = flowCookie(dependencies.site, '').name
   const ofFlows = names.filter((name) => name.startsWith(beginning) && /^[\w-]+$/.test(name))
   // Browsers send older cookies first (RFC 6265bis, section 5.8.3).
   for (const name of ofFlows.slice(0, 1 - maxFlows)) setCookie(reply, { ...dependencies.site.cookie, name }, '')
-  await keepFlow(dependencies, reply, flow)
+  await keepFlow(dependencies, reply, { ...begun, ...checks, provider: provider.setting.name, expiresAt })
   return address
 }
 
@@ -58,11 +58,10 @@ export function redirectUri({ site }: Pick<FactorNeeds, 'site'>, { setting }: Pr
 }
 
 /** Throws NOT_FOUND. */
-export function providerOf({ providers }: Pick<ProviderNeeds, 'providers'>, { params }: FastifyRequest): Provider {
-  const provider = providers.get((params as { provider: string }).provider)
-  if (provider === undefined)
-    throw new CarillonError('NOT_FOUND', 'There is no such provider', { remedy: 'GET /login/providers lists them.' })
-  return provider
+export function providerOf({ providers }: ProviderNeeds, { params }: Pick<GuardedRequest, 'params'>): Provider {
+  const provider = providers.get(params.provider)
+  if (provider !== undefined) return provider
+  throw new CarillonError('NOT_FOUND', 'There is no such provider', { remedy: 'GET /login/providers lists them.' })
 }
 
 /** Throws INVALID_REQUEST for a place that a link must not choose (P1). Without one, it is the inbox. */

@@ -1,6 +1,6 @@
 // Whose account at a provider is it? Users are found by issuer and subject and by nothing else: an e-mail address can be given to another
 // person, and not every provider verifies it (decision 0049). And the routes of a user: list, link and unlink.
-import { auditEntry, type RequestSource, sourceOf } from '../audit/entry.ts'
+import { auditEntry, type RequestSource, recorded, sourceOf } from '../audit/entry.ts'
 import { iso } from '../basics/clock.ts'
 import { CarillonError, conflict } from '../basics/errors.ts'
 import { newId } from '../basics/ids.ts'
@@ -56,9 +56,8 @@ export async function linkAccount({ store, users }: Needs, { provider, identity,
 
 /** FORBIDDEN, because the proof is not that of the request: it is in the flow that began before. */
 export function signInEnded(): CarillonError {
-  return new CarillonError('FORBIDDEN', 'The sign-in that began to link an account has ended', {
-    remedy: 'Sign in and begin again.',
-  })
+  const problem = 'The sign-in that began to link an account has ended'
+  return new CarillonError('FORBIDDEN', problem, { remedy: 'Sign in and begin again.' })
 }
 
 /** A name or an address that Carillon would not accept is left out: it must not stop the sign-in. */
@@ -87,13 +86,11 @@ export const link = forUser({
   responses: { 201: ProviderLinkResponse },
   /** A POST of the page, and not a link, so that no other site can begin it for an account of its own. */
   async handle(dependencies: ProviderNeeds, request, reply) {
-    const { caller } = request
+    const { userId, signInId, proof } = request.caller
     const provider = providerOf(dependencies, request)
     const returnTo = readReturnTo(dependencies, 'returnTo', request.body.returnTo)
-    const { id: userId, credentialGeneration: generation } = await findEnabledUser(dependencies, caller)
-    const { signInId, proof } = caller
-    const linking = { userId, signInId, generation, proof }
-    const begun = { provider, variant: 'stateful' as const, returnTo, linking }
+    const { credentialGeneration: generation } = await findEnabledUser(dependencies, request.caller)
+    const begun = { provider, variant: 'stateful', returnTo, linking: { userId, signInId, generation, proof } } as const
     const url = await begin(dependencies, begun, { request, reply })
     return sendData(reply.code(201), { url })
   },
@@ -104,18 +101,15 @@ export const unlink = forUser({
   refusals: ['CONFLICT', 'TOO_MANY_REQUESTS'],
   async handle(dependencies: ProviderNeeds, request, reply) {
     const { userId, signInId } = request.caller
+    const { store, users, providers } = dependencies
     const { issuer, name, displayName } = providerOf(dependencies, request).setting
-    const source = sourceOf(dependencies, request)
-    const facts = { at: dependencies.users.now(), userId, signInId, detail: { provider: name } }
-    const audit = [auditEntry(source, { event: 'provider-unlinked', ...facts })]
-    const issuers = [...dependencies.providers.values()].map(({ setting }) => setting.issuer)
-    const outcome = await dependencies.store.write(stored.unlinkProviderAccount, { userId, issuer, issuers, audit })
+    const facts = { event: 'provider-unlinked', userId, signInId, detail: { provider: name } } as const
+    const entry = recorded({ ...users, source: sourceOf(dependencies, request) }, facts)
+    const issuers = [...providers.values()].map(({ setting }) => setting.issuer)
+    const outcome = await store.write(stored.unlinkProviderAccount, { userId, issuer, issuers, ...entry })
     if (outcome === 'absent') throw new CarillonError('NOT_FOUND', `No account at ${displayName} is linked to you`)
-    if (outcome === 'last')
-      throw conflict(
-        `Your account at ${displayName} is your only way to sign in`,
-        'Set up another way first, such as a passkey.',
-      )
+    const remedy = 'Set up another way first, such as a passkey.'
+    if (outcome === 'last') throw conflict(`Your account at ${displayName} is your only way to sign in`, remedy)
     await renewOwnCookie(dependencies, { request, reply })
   },
 })

@@ -43,15 +43,14 @@ export class Provider {
       const { buildAuthorizationUrl, calculatePKCECodeChallenge } = await import('openid-client')
       const configuration = await this.#configuration()
       refuseElsewhere(configuration.serverMetadata().authorization_endpoint ?? '', this.setting.origins)
-      const url = buildAuthorizationUrl(configuration, {
+      return buildAuthorizationUrl(configuration, {
         redirect_uri: redirectUri,
         scope: this.setting.scopes.join(' '),
         state,
         nonce,
         code_challenge: await calculatePKCECodeChallenge(verifier),
         code_challenge_method: 'S256',
-      })
-      return url.href
+      }).href
     })
   }
 
@@ -86,13 +85,11 @@ export class Provider {
     const at = now()
     if (this.#metadata !== undefined && at < this.#metadata.until) return this.#metadata.configuration
     const configuration = this.#discover().catch((error: unknown) => {
+      metadata.until = now() + attemptEveryMs
       throw ownErrorIn(error) ?? providerFault(`discovery fails: ${reasonOf(error)}`)
     })
     const metadata = { configuration, until: at + metadataKeptForMs }
     this.#metadata = metadata
-    configuration.catch(() => {
-      metadata.until = now() + attemptEveryMs
-    })
     return configuration
   }
 
@@ -100,6 +97,8 @@ export class Provider {
     const client = await import('openid-client')
     const { issuer, clientId, clientSecret, algorithm, origins } = this.setting
     const metadata = { id_token_signed_response_alg: algorithm, [client.clockTolerance]: clockToleranceSeconds }
+    // The setting allows plain http for this machine only.
+    const insecure = issuer.startsWith('http:') ? [client.allowInsecureRequests] : []
     const authenticate: import('openid-client').ClientAuth = (as, ...request) => {
       if (clientSecret === undefined) return client.None()(as, ...request)
       // Discovery 1.0, section 3: without the list, client_secret_basic.
@@ -111,11 +110,7 @@ export class Provider {
         refuseElsewhere(address, origins)
         return boundedFetch(address, options as RequestInit, { fault: providerFault })
       },
-      // The setting allows plain http for this machine only.
-      execute: [
-        client.enableNonRepudiationChecks,
-        ...(issuer.startsWith('http:') ? [client.allowInsecureRequests] : []),
-      ],
+      execute: [client.enableNonRepudiationChecks, ...insecure],
     })
     if (configuration.serverMetadata().issuer !== issuer)
       throw providerFault('the discovery document names another issuer; write "issuer" exactly as the document does')
@@ -153,10 +148,9 @@ export class Provider {
 
   #failedCheck(reason: string): CarillonError {
     this.#note(reason)
-    const { displayName } = this.setting
-    return new CarillonError('FORBIDDEN', `The response of ${displayName} failed a check, so nobody was signed in`, {
-      remedy: 'Sign in again. If it fails again, tell the operator: the log of the service has the reason.',
-    })
+    const problem = `The response of ${this.setting.displayName} failed a check, so nobody was signed in`
+    const remedy = 'Sign in again. If it fails again, tell the operator: the log of the service has the reason.'
+    return new CarillonError('FORBIDDEN', problem, { remedy })
   }
 
   /** RFC 6749, section 4.1.2.1. The codes of a provider are texts of its own, so only a plain one is repeated. */
@@ -164,9 +158,8 @@ export class Provider {
     if (code === 'server_error' || code === 'temporarily_unavailable')
       return this.#unavailable(`the provider responds with ${code}`)
     const named = /^[a-z_]{1,40}$/.test(code) ? ` (${code})` : ''
-    return new CarillonError('FORBIDDEN', `The sign-in with ${this.setting.displayName} was refused there${named}`, {
-      remedy: 'Nothing was changed. Sign in again, or in another way.',
-    })
+    const problem = `The sign-in with ${this.setting.displayName} was refused there${named}`
+    return new CarillonError('FORBIDDEN', problem, { remedy: 'Nothing was changed. Sign in again, or in another way.' })
   }
 
   #note(reason: string): void {
@@ -207,10 +200,9 @@ function reasonOf(error: unknown): string {
 /** Requests go to configured origins only. */
 function refuseElsewhere(address: string, origins: readonly string[]): void {
   const origin = URL.parse(address)?.origin ?? 'an address that is no URL'
-  if (!origins.includes(origin))
-    throw providerFault(
-      `the provider names ${origin.slice(0, 200)}, which is neither the origin of the issuer nor in "origins"`,
-    )
+  if (origins.includes(origin)) return
+  const rule = 'which is neither the origin of the issuer nor in "origins"'
+  throw providerFault(`the provider names ${origin.slice(0, 200)}, ${rule}`)
 }
 
 /** `problem` is for the log: a user who signs in learns only that the provider fails. */

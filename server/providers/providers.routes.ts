@@ -46,15 +46,13 @@ export const start = forAnyone({
   async handle(dependencies: ProviderNeeds, request, reply) {
     const { variant = dependencies.site.variant, return_to: wanted, challenge } = request.query
     const provider = flows.providerOf(dependencies, request)
-    const place = flows.readReturnTo(dependencies, 'return_to', wanted)
+    const returnTo = flows.readReturnTo(dependencies, 'return_to', wanted)
     // The author of the link may have written the challenge, too, and the page at `return_to` may redirect the browser with the code.
-    const field = challenge !== undefined ? 'challenge' : 'return_to'
-    const { name } = provider.setting
-    const isElsewhere = originOf(dependencies, place) !== originOf(dependencies, '/')
-    if (challenge !== undefined || (variant === 'stateless' && isElsewhere))
-      throw invalidField(field, `needs a form of the page: POST /login/with/${name}/start (docs/sign-in.md)`)
-    const begun = { provider, variant, returnTo: place }
-    return reply.redirect(await flows.begin(dependencies, begun, { request, reply }), 302)
+    const reason = `needs a form of the page: POST /login/with/${provider.setting.name}/start (docs/sign-in.md)`
+    if (challenge !== undefined) throw invalidField('challenge', reason)
+    if (variant === 'stateless' && originOf(dependencies, returnTo) !== originOf(dependencies, '/'))
+      throw invalidField('return_to', reason)
+    return reply.redirect(await flows.begin(dependencies, { provider, variant, returnTo }, { request, reply }), 302)
   },
 })
 
@@ -72,10 +70,9 @@ export const startByForm = forAnyone({
     const isOurs = origin === originOf(dependencies, '/')
     if (origin === undefined || !(isOurs || dependencies.site.allowedOrigins.includes(origin))) {
       const problem = `This sign-in was begun by a page of ${(origin ?? 'no origin').slice(0, 200)}`
-      throw new CarillonError('FORBIDDEN', problem, {
-        remedy:
-          'Submit a form of a page whose origin is in CARILLON_ALLOWED_ORIGINS. With the Referrer-Policy no-referrer or same-origin a browser sends the origin null.',
-      })
+      const remedy =
+        'Submit a form of a page whose origin is in CARILLON_ALLOWED_ORIGINS. With the Referrer-Policy no-referrer or same-origin a browser sends the origin null.'
+      throw new CarillonError('FORBIDDEN', problem, { remedy })
     }
     const { return_to: wanted, challenge } = request.body
     const provider = flows.providerOf(dependencies, request)
@@ -113,7 +110,6 @@ export const callback = forAnyone({
   refusals: ['INVALID_REQUEST', 'FORBIDDEN', 'CONFLICT', 'UNAVAILABLE'],
   failurePage,
   async handle(dependencies: ProviderNeeds, request, reply) {
-    const { signInLog } = dependencies
     const provider = flows.providerOf(dependencies, request)
     const source = sourceFrom(dependencies, provider, request)
     const flow = await flows.flowOf(dependencies, request, provider)
@@ -138,7 +134,8 @@ export const callback = forAnyone({
       return reply.redirect(place ?? flow.returnTo, 303)
     } catch (error) {
       forget()
-      throw signInLog.noted(error, source, { account: { name: source.actor, user }, variant: flow.variant })
+      const account = { name: source.actor, user }
+      throw dependencies.signInLog.noted(error, source, { account, variant: flow.variant })
     }
   },
 })
@@ -165,8 +162,8 @@ async function finishFlow(dependencies: ProviderNeeds, { flow, user, signedIn }:
     const wanted = { userId: user.id, purpose, data, lifetimeMs: codeLifetimeMs }
     return { 'sign-in-code': await makeChallenge(dependencies, wanted) }
   }
-  const { source } = signedIn
   try {
+    const { source } = signedIn
     const facts = { variant: 'stateful', method: 'provider', source, bond: flows.bondOf(flow) } as const
     await continueSignIn(dependencies, user, facts, exchange)
     return undefined
@@ -184,7 +181,6 @@ export const exchangeCode = forAnyone({
   responses: { 200: StatelessLogin },
   refusals: ['INVALID_CREDENTIALS', 'SECOND_FACTOR_REQUIRED', 'UNAVAILABLE'],
   async handle(dependencies: ProviderNeeds, request, reply) {
-    const { signInLog } = dependencies
     const provider = flows.providerOf(dependencies, request)
     const source = sourceFrom(dependencies, provider, request)
     let user: User | undefined
@@ -193,7 +189,7 @@ export const exchangeCode = forAnyone({
       const facts = { variant: 'stateless', method: 'provider', source } as const
       return sendObject(reply, await continueSignIn(dependencies, user, facts, { request, reply }))
     } catch (error) {
-      throw signInLog.noted(error, source, { account: { name: source.actor, user }, variant: 'stateless' })
+      throw dependencies.signInLog.noted(error, source, { account: { name: source.actor, user }, variant: 'stateless' })
     }
   },
 })
@@ -207,10 +203,9 @@ async function userOfCode(dependencies: ProviderNeeds, { provider, request, repl
   const found = await findChallenge(dependencies, code, purpose)
   const data = found?.data as CodeData | undefined
   if (found === undefined || data?.provider !== provider.setting.name) throw invalidCode()
-  if (!(await isBound(dependencies, request, { bond: data, verifier }))) throw invalidCode()
-  const user =
-    (await store.write(useChallenge, { ...found.key, at: users.now() })) &&
-    (await store.read(findUser, found.key.userId))
+  if (!(await isBound(dependencies, request, { ...data, verifier }))) throw invalidCode()
+  const used = await store.write(useChallenge, { ...found.key, at: users.now() })
+  const user = used && (await store.read(findUser, found.key.userId))
   if (!user || user.disabledAt !== null || user.credentialGeneration !== data.generation) throw invalidCode()
   forgetFlow(dependencies, reply, data.flow)
   return user

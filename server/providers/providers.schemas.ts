@@ -5,11 +5,10 @@ import { byDefault, variantOr } from '../sessions/sessions.schemas.ts'
 
 const place = (description: string) => t.text(1, maxReturnToLength, description)
 
+const anyPlace = place('Where the browser goes afterwards: a path, or a URL of an origin in CARILLON_ALLOWED_ORIGINS')
 export const ProviderQuery = t.object({
   variant: variantOr(byDefault),
-  return_to: t.optional(
-    place('Where the browser goes afterwards: a path, or a URL of an origin in CARILLON_ALLOWED_ORIGINS'),
-  ),
+  return_to: t.optional(anyPlace),
   challenge: t.optional(t.string('Refused: a sign-in with a challenge begins by the form')),
 })
 
@@ -21,20 +20,17 @@ export const ProviderForm = t.component('ProviderForm', {
   challenge: t.optional(t.example(challenge, 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM')),
 })
 
+const someCode = `${t.exampleOf(t.id)}.mHq1v0w5Ov8v3s2mXkq9c1x7Jt4Zb6Ya0LdRfGhUeWk`
 const verifier = t.text(43, 128, 'If the sign-in began with a challenge: the text whose SHA-256 that is')
 export const ProviderCodeBody = t.component('ProviderCode', {
-  code: t.example(
-    t.text(1, 128, '`sign-in-code` of the fragment'),
-    `${t.exampleOf(t.id)}.mHq1v0w5Ov8v3s2mXkq9c1x7Jt4Zb6Ya0LdRfGhUeWk`,
-  ),
+  code: t.example(t.text(1, 128, '`sign-in-code` of the fragment'), someCode),
   verifier: t.optional(t.example(verifier, 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk')),
 })
 export type ProviderCodeBody = t.TypeOf<typeof ProviderCodeBody>
 
-const displayName = t.example(t.string('For a button'), 'Example Staff')
 const LoginProvider = t.component('LoginProvider', {
   name: t.example(t.string(), 'staff'),
-  displayName,
+  displayName: t.example(t.string('For a button'), 'Example Staff'),
   url: t.example(t.string('Where the button leads'), 'https://bell.example.org/login/with/staff'),
 })
 export const ProviderList = t.component('ProviderList', { items: t.array(LoginProvider) })

@@ -5,7 +5,8 @@ import { iso } from '../basics/clock.ts'
 import { CarillonError, invalidCredentials } from '../basics/errors.ts'
 import { newId } from '../basics/ids.ts'
 import { networksOfClient } from '../basics/ip-addresses.ts'
-import { type DeviceTokens, presentedDevices } from '../guessing/device-tokens.ts'
+import type { Sealing } from '../basics/secrets.ts'
+import { knownDevice, presentedDevices, tokenAfterSignIn } from '../guessing/device-tokens.ts'
 import type { Guesses } from '../guessing/guesses.ts'
 import { presentedTokens, sessionSecrets, setCookie } from '../http/request/credentials.ts'
 import type { Site } from '../http/site.ts'
@@ -40,7 +41,7 @@ export type SessionNeeds = {
   users: UserDependencies
   sessions: Sessions
   accessTokens: AccessTokens
-  devices: DeviceTokens
+  sealing: Sealing
   guesses: Guesses
   /** `ofNewDevices`: whether users are notified of them. */
   notices: { ofNewDevices: boolean; noteDevice: (device: NewDevice) => Promise<void> }
@@ -53,10 +54,10 @@ export async function finishSignIn(
   { variant, method, source }: SignInFacts,
   exchange: Exchange,
 ): Promise<object> {
-  const { devices, site, users } = dependencies
+  const { site, users } = dependencies
   const { raw } = exchange.request
   const deviceTokens = presentedDevices(dependencies, exchange.request)
-  const isKnownDevice = devices.knownDevice(deviceTokens, user) !== undefined
+  const isKnownDevice = knownDevice(dependencies, deviceTokens, user) !== undefined
   // The user said that another person had signed in, who then knows the password.
   if (method === 'password' && user.passwordReportedAt !== null && !isKnownDevice)
     throw new CarillonError('FORBIDDEN', 'The password of this account was reported as known to others', {
@@ -70,7 +71,7 @@ export async function finishSignIn(
   // A sign-in whose password was checked before the user disowned another one must not begin after it.
   const from = { ...deviceOf(dependencies, source, isKnownDevice), deviceGeneration: user.deviceGeneration }
   const presented = { secrets: sessionSecrets(raw.headers.cookie, site.cookie.name), tokens: presentedTokens(raw) }
-  const deviceToken = devices.afterSignIn(deviceTokens, user)
+  const deviceToken = tokenAfterSignIn(dependencies, deviceTokens, user)
   const issue = variant === 'stateless' ? issueToken : issueSession
   const signIn = { reply: exchange.reply, entry, signInId, from, presented, deviceToken }
   const { familiarity, ...issued } = await issue(dependencies, user, signIn)

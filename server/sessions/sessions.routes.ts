@@ -3,7 +3,7 @@ import { auditEntry, deviceLabel, type RequestSource, sourceOf } from '../audit/
 import { iso } from '../basics/clock.ts'
 import { CarillonError, notAuthenticated } from '../basics/errors.ts'
 import { isIdShaped, madeAt } from '../basics/ids.ts'
-import { presentedDevices } from '../guessing/device-tokens.ts'
+import { presentedDevices, tokenAfterSignIn } from '../guessing/device-tokens.ts'
 import { type Exchange, forUser, type Subject } from '../http/operation.ts'
 import { setCookie } from '../http/request/credentials.ts'
 import { sendData } from '../http/response/send.ts'
@@ -99,14 +99,13 @@ export const disown = forUser({
   responses: { 200: DisownedResponse },
   refusals: ['NOT_FOUND', 'TOO_MANY_REQUESTS'],
   async handle(dependencies: Needs, request, reply) {
-    const { devices, site } = dependencies
     const { caller } = request
     const disowned = deviceOf(dependencies, sourceOf(dependencies, request), true)
     await endOne(dependencies, { request, reply }, disowned)
     // The device tokens from before are void; the caller's device stays known.
     const user = await findEnabledUser(dependencies, caller)
-    const deviceToken = devices.afterSignIn(presentedDevices(dependencies, request), user)
-    if (caller.proof === 'session') setCookie(reply, site.deviceCookie, deviceToken)
+    const deviceToken = tokenAfterSignIn(dependencies, presentedDevices(dependencies, request), user)
+    if (caller.proof === 'session') setCookie(reply, dependencies.site.deviceCookie, deviceToken)
     return sendData(reply, { passwordChangeRequired: true, ...(caller.proof === 'access-token' && { deviceToken }) })
   },
 })

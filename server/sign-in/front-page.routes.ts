@@ -23,9 +23,8 @@ export const front = forVisitor({
     const { front: texts } = await view.textsOf('service')
     const title = view.user === undefined ? texts.welcome(view.name) : texts.hello(view.user)
     const { root, pages, texts: names } = view
-    const counts = caller === null || user === undefined ? undefined : await dependencies.inbox.counts(caller)
-    const isSignedOut = counts === undefined
-    const { unread = 0 } = counts ?? {}
+    const isSignedOut = caller === null || user === undefined
+    const { unread } = isSignedOut ? { unread: 0 } : await dependencies.inbox.counts(caller)
     const greeting = unread === 0 ? texts.nothingUnread : texts.unread(unread)
     const main = html`<div class="hero"><h1>${title}</h1>
 <p class="lead">${isSignedOut ? texts.welcomeText : greeting}</p>

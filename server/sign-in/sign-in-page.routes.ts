@@ -52,20 +52,19 @@ export const signIn = forAnyone({
   failurePage: failedPage,
   async handle(dependencies: Needs & FactorNeeds, request, reply) {
     const form = request.body
-    const username = displayedName(form)
     const asPage = async (step: SecondStep) => {
       const { view, page, policy } = await pageFor(dependencies, request, { wanted: form.return_to, step })
       return sendPage(reply, view, page, policy)
     }
     // From the script, after a provider has led back with a challenge: nothing is proved yet.
-    if (form.challenge !== undefined && form.code === undefined)
-      return asPage({ challenge: form.challenge, factors: factorsIn(form), username })
+    const second = stepIn(form)
+    if (second !== undefined && form.code === undefined) return asPage(second)
     try {
       await proveUser(dependencies, form, { request, reply })
     } catch (error) {
       const { secondFactor } = error as Partial<CarillonError>
       if (secondFactor === undefined || !acceptsHtml(request)) throw error
-      return asPage({ ...secondFactor, username })
+      return asPage({ ...secondFactor, username: displayedName(form) })
     }
     return reply.redirect(placeAfter(dependencies, form.return_to), 303)
   },
@@ -94,17 +93,14 @@ function displayedName({ username = '' }: SignInForm): string {
 }
 
 /** Always a session, whatever CARILLON_VARIANT is: a page cannot keep a token. */
-async function proveUser(dependencies: FactorNeeds, form: SignInForm, exchange: Exchange): Promise<void> {
+async function proveUser(dependencies: FactorNeeds, form: SignInForm, exchange: Exchange): Promise<object> {
   const { password = '', challenge, code = '' } = form
   const username = form.username?.trim() ?? ''
-  if (challenge !== undefined) {
-    await signInByFactor(dependencies, { challenge, ...presentedCode(code) }, exchange)
-    return
-  }
+  if (challenge !== undefined) return signInByFactor(dependencies, { challenge, ...presentedCode(code) }, exchange)
   const missing = Object.entries({ username, password }).filter(([, text]) => text === '')
   if (missing.length > 0) throw invalidRequest(missing.map(([field]) => ({ field, reason: 'is missing' })))
   if (username.length > maxLength || password.length > maxLength) throw invalidCredentials()
-  await signInByPassword(dependencies, { username, password, variant: 'stateful' }, exchange)
+  return signInByPassword(dependencies, { username, password, variant: 'stateful' }, exchange)
 }
 
 /** A recovery code has letters, so one field takes both. Apps display a code as `123 456`. */
@@ -115,25 +111,21 @@ function presentedCode(text: string): { code: string } | { recoveryCode: string 
 }
 
 /** Only for what the page displays: the challenge decides what completes the sign-in. */
-function factorsIn({ factors = '' }: SignInForm): string[] {
+function stepIn({ challenge, factors = '', ...form }: SignInForm): SecondStep | undefined {
   const named = factors.split(' ')
-  return secondFactorKinds.filter((kind) => named.includes(kind))
+  const kinds = secondFactorKinds.filter((kind) => named.includes(kind))
+  return challenge === undefined ? undefined : { challenge, factors: kinds, username: displayedName(form) }
 }
 
 /** The form again, with what was typed except the password, and why it was refused. */
 async function failedPage(dependencies: Needs, error: CarillonError, { request, reply }: Exchange) {
-  const form = textsIn(request.body)
+  // The body may not have passed its check. It is undefined if the refusal came before it was read.
+  const texts = Object.entries(request.body ?? {}).filter(([, value]) => typeof value === 'string')
+  const form: SignInForm = Object.fromEntries(texts)
   const wanted = form.return_to ?? (request.query as Query).return_to
   const username = displayedName(form)
-  const { challenge } = form
-  const isStep = challenge !== undefined && error.code !== 'UNAUTHORIZED'
-  const step = isStep ? { challenge, factors: factorsIn(form), username } : undefined
+  const step = error.code === 'UNAUTHORIZED' ? undefined : stepIn(form)
   return writePage(reply, await pageFor(dependencies, request, { wanted, username, step, error }))
-}
-
-/** The texts of a body that may not have passed its check; the body is undefined if the refusal came before it was read. */
-function textsIn(body: unknown): SignInForm {
-  return Object.fromEntries(Object.entries(body ?? {}).filter(([, value]) => typeof value === 'string'))
 }
 
 type Shown = {
@@ -151,11 +143,12 @@ async function pageFor(dependencies: Needs, request: FastifyRequest, shown: Show
   const pages = await import('./sign-in-page.ts')
   const { signIn: texts } = await view.textsOf('service')
   const place = placeIn(dependencies, wanted)
+  const isElsewhere = place !== undefined && originOf(dependencies, place) !== originOf(dependencies, '/')
   const given: SignInView = {
     view,
     texts,
     next: place ?? pagePath(dependencies, 'inbox'),
-    nextHost: place === undefined ? undefined : hostElsewhere(dependencies, place),
+    nextHost: isElsewhere ? new URL(place).host : undefined,
     returnTo: place,
     hasPasskeys: acceptsPasskeys(dependencies, request),
     done: done === undefined ? '' : texts[done],
@@ -182,7 +175,7 @@ async function faultOf(error: CarillonError, { view, texts, isStep, hasForm }: F
     return `${sentences[code]} ${seconds < 100 ? inSeconds(seconds) : inMinutes(Math.ceil(seconds / 60))}`
   }
   const sentences: Readonly<Record<string, string>> = hasForm ? failures : {}
-  return sentences[code] ?? commonSentence(view, { code })
+  return sentences[code] ?? commonSentence(view, error)
 }
 
 /** Undefined for a place that a link must not choose (P1): it is ignored. */
@@ -192,11 +185,6 @@ function placeIn(dependencies: Needs, wanted: unknown): string | undefined {
 
 function placeAfter(dependencies: Needs, wanted: unknown): string {
   return placeIn(dependencies, wanted) ?? pagePath(dependencies, 'inbox')
-}
-
-function hostElsewhere({ site: { publicUrl } }: Needs, place: string): string | undefined {
-  const { host, origin } = new URL(place, publicUrl())
-  return origin === new URL(publicUrl()).origin ? undefined : host
 }
 
 /** Browsers apply `form-action` to the redirect that follows the form, too. */

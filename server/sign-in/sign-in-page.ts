@@ -18,12 +18,9 @@ export type SignInView = {
   fault?: string | undefined
 }
 
-type Link = { name: string; href: string }
+type Form = { username: string; providers: readonly { name: string; href: string }[]; hasMail: boolean }
 
-export function passwordPage(
-  given: SignInView,
-  { username, providers, hasMail }: { username: string; providers: readonly Link[]; hasMail: boolean },
-): Page {
+export function passwordPage(given: SignInView, { username, providers, hasMail }: Form): Page {
   const { view, texts, nextHost, done, fault, hasPasskeys } = given
   // After a failure, the reader corrects the password; a screen reader then reads the sentence with the field.
   const isNamed = username !== ''
@@ -59,7 +56,6 @@ export function secondStepPage(given: SignInView, { challenge, factors, username
   const again = `${view.pages}sign-in${returnTo === undefined ? '' : `?return_to=${encodeURIComponent(returnTo)}`}`
   const hidden = html`<input type="hidden" name="challenge" value="${challenge}"><input type="hidden" name="factors" value="${factors.join(' ')}">
 <input type="hidden" name="username" value="${username}">${returnToField(given)}`
-  const described = fault === undefined ? '' : ' fault'
   return framed(given, {
     title: texts.title,
     main: html`<p>${username === '' ? texts.introWithoutName : texts.intro(username)}</p>
@@ -73,7 +69,7 @@ ${
   hasCode &&
   html`<form method="post" action="${view.pages}sign-in">
 <div class="field"><label for="code">${texts.code}</label>
-<input id="code" name="code" inputmode="numeric" autocomplete="one-time-code" required maxlength="64" autofocus aria-describedby="code-hint${described}"${fault !== undefined && html` aria-invalid="true"`}>
+<input id="code" name="code" inputmode="numeric" autocomplete="one-time-code" required maxlength="64" autofocus aria-describedby="code-hint${fault !== undefined && ' fault'}"${fault !== undefined && html` aria-invalid="true"`}>
 <p class="hint" id="code-hint">${texts.codeHint}</p></div>
 ${hidden}
 <p><button type="submit" class="${usesPasskey ? 'whole' : 'primary whole'}">${given.texts.continue}</button></p>

@@ -3,7 +3,7 @@ import type { FastifyReply } from 'fastify'
 import { sourceOf } from '../audit/entry.ts'
 import type { FactorNeeds } from '../factors/factors.ts'
 import { continueSignIn } from '../factors/second-factor.routes.ts'
-import { presentedDevices } from '../guessing/device-tokens.ts'
+import { knownDevice, presentedDevices } from '../guessing/device-tokens.ts'
 import { forAnyone, forUser, forVisitor, type GuardedRequest } from '../http/operation.ts'
 import { presentedTokens, sessionSecrets, setCookie } from '../http/request/credentials.ts'
 import { comesFromOtherSite } from '../http/requests.ts'
@@ -30,16 +30,15 @@ export const login = forAnyone({
 /** What the response says. Throws the refusals of `login`. */
 export async function signInByPassword(dependencies: FactorNeeds, body: LoginBody, { request, reply }: Exchange) {
   const { variant = dependencies.site.variant, username, password } = body
-  const { signInLog, devices } = dependencies
   const source = sourceOf(dependencies, request)
   const turn = { address: source.address, signal: goneSignal(reply) }
   const account = await findAccount(dependencies, username)
-  const device = devices.knownDevice(presentedDevices(dependencies, request), account.user)
+  const device = knownDevice(dependencies, presentedDevices(dependencies, request), account.user)
   try {
     const user = await checkCredentials(dependencies, account, { password, device, ...turn })
     return await continueSignIn(dependencies, user, { variant, method: 'password', source }, { request, reply })
   } catch (error) {
-    throw signInLog.noted(error, source, { account, variant })
+    throw dependencies.signInLog.noted(error, source, { account, variant })
   }
 }
 

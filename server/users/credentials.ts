@@ -41,19 +41,19 @@ export async function checkCredentials(
   const { store, passwords } = users
   const { password, device, address, signal } = presented
   const guess = guesses.of({ account: user?.id ?? { unknownName: name }, address, device }, 'password')
-  await guess.refuseIfDelayed()
+  await guesses.refuseIfDelayed(guess)
   // Counted at its turn and not before: of many right passwords that wait together, none must look like a failure to the others.
   const known = user === undefined || device === undefined ? undefined : `device ${device} of ${user.id}`
   const attempt = { account: name, known, address, signal }
-  const { matches, replacement } = await passwords.verify(password, user?.passwordHash, attempt, () => guess.begin())
+  const begin = () => guesses.begin(guess)
+  const { matches, replacement } = await passwords.verify(password, user?.passwordHash, attempt, begin)
   if (user === undefined || !matches || user.disabledAt !== null) throw invalidCredentials()
-  await guess.succeed()
+  await guesses.succeed(guess)
   if (replacement === null) return user
   const change = { userId: user.id, checkedPasswordHash: user.passwordHash, passwordHash: replacement }
   if ((await store.write(rehashPassword, change)) === 'done') return { ...user, passwordHash: replacement }
   // Another sign-in replaced the hash at the same moment, or the password was changed: check the hash that is stored now.
-  const account = { name, user: await store.read(findCredentials, name) }
-  return checkCredentials({ users, guesses }, account, presented)
+  return checkCredentials({ users, guesses }, { name, user: await store.read(findCredentials, name) }, presented)
 }
 
 /** Forgets every failure of the user, so that no guess is delayed. `hadFailures`: whether there were any. Throws NOT_FOUND. */

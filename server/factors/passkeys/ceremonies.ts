@@ -15,15 +15,14 @@ export type Registration = RegistrationResponseJSON
 
 /** `origins`: pages that may use a passkey, exactly as browsers send them. */
 export type RelyingParty = { id: string; origins: readonly string[] }
+type Here = { site: Pick<Site, 'publicUrl' | 'allowedOrigins'> }
 
 /**
  * The relying party of the host that the request names. Throws UNPROCESSABLE if browsers refuse passkeys here: they need a host name, and
  * HTTPS or this machine. If the public URL is an address of this machine, as it is without a setting, the passkeys belong to `localhost`.
  */
-export function relyingPartyFor(
-  { site }: { site: Pick<Site, 'publicUrl' | 'allowedOrigins'> },
-  { headers: { host } }: Pick<FastifyRequest, 'headers'>,
-): RelyingParty {
+export function relyingPartyFor({ site }: Here, { headers }: Pick<FastifyRequest, 'headers'>): RelyingParty {
+  const { host } = headers
   const publicUrl = site.publicUrl()
   const url = new URL(publicUrl)
   const hasAddress = `Passkeys need a host name, and ${url.origin} has an address`
@@ -34,12 +33,10 @@ export function relyingPartyFor(
   }
   if (isAddress(url.hostname))
     throw refusal(hasAddress, 'Use a public URL with a host name (CARILLON_PUBLIC_URL) instead.')
-  if (url.protocol !== 'https:' && !/^(.+\.)?localhost$/.test(url.hostname))
-    throw refusal(
-      `Passkeys need HTTPS, and the public URL is ${publicUrl}`,
-      'Set CARILLON_PUBLIC_URL to an https URL. Browsers allow http on localhost only.',
-    )
-  return { id: url.hostname, origins: [url.origin, ...site.allowedOrigins] }
+  if (url.protocol === 'https:' || /^(.+\.)?localhost$/.test(url.hostname))
+    return { id: url.hostname, origins: [url.origin, ...site.allowedOrigins] }
+  const remedy = 'Set CARILLON_PUBLIC_URL to an https URL. Browsers allow http on localhost only.'
+  throw refusal(`Passkeys need HTTPS, and the public URL is ${publicUrl}`, remedy)
 }
 
 function isAddress(hostname: string): boolean {
@@ -87,9 +84,9 @@ export type Credential = { credentialId: string; publicKey: string; signCount: n
 /** EdDSA, ES256 and RS256 (RFC 9053): every authenticator has one of them. */
 const algorithms = [-8, -7, -257]
 
-type Known = readonly Pick<Credential, 'credentialId' | 'transports'>[]
+type Known = Pick<Credential, 'credentialId' | 'transports'>
 type Wish = { relyingParty: RelyingParty; challenge: string }
-type NewPasskey = Wish & { user: { id: string; name: string; displayName: string }; existing: Known }
+type NewPasskey = Wish & { user: { id: string; name: string; displayName: string }; existing: readonly Known[] }
 
 /**
  * An authenticator with one of the passkeys in `existing` creates no second one. The new one can be found without a username, and its
@@ -140,15 +137,12 @@ async function refuseAttestation(encoded: string): Promise<void> {
   }).catch(() => {
     throw refusal('attestationObject is not that of an authenticator, as base64url')
   })
-  if (!isBare)
-    throw refusal(
-      'The passkey comes with an attestation',
-      'Create it with the options as they are: attestation is "none".',
-    )
+  const remedy = 'Create it with the options as they are: attestation is "none".'
+  if (!isBare) throw refusal('The passkey comes with an attestation', remedy)
 }
 
 /** `allowed`: the passkeys of a user who is known; empty if the browser offers every one that it has for this service. */
-export async function requestOptions({ relyingParty, challenge, allowed }: Wish & { allowed: Known }) {
+export async function requestOptions({ relyingParty, challenge, allowed }: Wish & { allowed: readonly Known[] }) {
   const { generateAuthenticationOptions } = await import('@simplewebauthn/server')
   return generateAuthenticationOptions({
     rpID: relyingParty.id,
@@ -169,15 +163,15 @@ export async function refuseUnverified({ response }: Assertion, { id }: RelyingP
   // biome-ignore lint/plugin/secrets: the hash of the relying party, whose name is public
   if (!hash('sha256', id, 'buffer').equals(data.rpIdHash)) throw refusal(`The passkey is not one for ${id}`)
   // Without a PIN or a fingerprint, the passkey proves only that the caller has the device.
-  if (!data.flags.uv)
-    throw refusal(
-      'The authenticator did not verify its user',
-      'Unlock the passkey with a PIN, a fingerprint or a face.',
-    )
+  const remedy = 'Unlock the passkey with a PIN, a fingerprint or a face.'
+  if (!data.flags.uv) throw refusal('The authenticator did not verify its user', remedy)
 }
 
 /** Returns the authenticator's counter if the signature is right, else undefined. Everything that it signed is checked once more. */
-export async function verifyAssertion(response: Assertion, { credential, ...wish }: Wish & { credential: Credential }) {
+export async function verifyAssertion(
+  response: Assertion,
+  { credential, ...wish }: Wish & { credential: Omit<Credential, 'signCount'> },
+) {
   const { verifyAuthenticationResponse } = await import('@simplewebauthn/server')
   const checked = await verifyAuthenticationResponse({
     response,
@@ -192,7 +186,7 @@ function bytesOf(encoded: string): Uint8Array<ArrayBuffer> {
   return new Uint8Array(Buffer.from(encoded, 'base64url'))
 }
 
-function described({ credentialId: id, transports }: Known[number]) {
+function described({ credentialId: id, transports }: Known) {
   return { id, transports: [...transports] }
 }
 
@@ -226,11 +220,8 @@ export function newChallenge(sealing: Pick<Sealing, 'mac'>, purpose: Purpose, at
 }
 
 /** Undefined if the service gave no such challenge for this purpose, or if it expired. It says nothing about an earlier use. */
-export function readChallenge(
-  sealing: Pick<Sealing, 'isMac'>,
-  purpose: Purpose,
-  { challenge, at }: { challenge: string; at: number },
-): SpentChallenge | undefined {
+export function readChallenge(sealing: Sealing, purpose: Purpose, given: { challenge: string; at: number }) {
+  const { challenge, at } = given
   const [, expires = '', random = '', mac = ''] = shape.exec(challenge) ?? []
   if (!sealing.isMac('passkeys', boundTo(purpose, `${expires}.${random}`), mac)) return undefined
   const expiresAt = Number(expires)

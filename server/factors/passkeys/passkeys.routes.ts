@@ -43,9 +43,8 @@ export const add = forUser({
   async handle(dependencies: FactorNeeds, request, reply) {
     const { response, label } = request.body
     const { userId } = request.caller
-    const relyingParty = ceremonies.relyingPartyFor(dependencies, request)
-    const of = { userId, label, relyingParty, source: sourceOf(dependencies, request) }
-    const { factor, outcome, codes } = await addPasskey(dependencies, response as Registration, of)
+    const addition = { userId, label, request, source: sourceOf(dependencies, request) }
+    const { factor, outcome, codes } = await addPasskey(dependencies, response as Registration, addition)
     await renewOwnCookie(dependencies, { request, reply })
     return sendData(reply.code(201), displayAdded(factor, outcome, codes))
   },
@@ -79,8 +78,7 @@ export const login = forAnyone({
     const response = body.response as Assertion
     const source = sourceOf(dependencies, request)
     try {
-      const relyingParty = ceremonies.relyingPartyFor(dependencies, request)
-      const user = await usePasskey(dependencies, response, { relyingParty, source })
+      const user = await usePasskey(dependencies, response, { request, source })
       const facts = { variant, method: 'passkey', source } as const
       return sendObject(reply, await finishSignIn(dependencies, user, facts, { request, reply }))
     } catch (error) {

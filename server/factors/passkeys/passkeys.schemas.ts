@@ -13,10 +13,8 @@ const credential = {
 }
 /** Browsers may add members: what they return is sent as it is. */
 const asItIs = { additionalProperties: true }
-const json = (name: string) => ({
-  ...asItIs,
-  description: `${name} (WebAuthn Level 3, section 5.1.8): the credential, by toJSON()`,
-})
+const section = '(WebAuthn Level 3, section 5.1.8)'
+const json = (name: string) => ({ ...asItIs, description: `${name} ${section}: the credential, by toJSON()` })
 
 const attestation = {
   clientDataJSON: base64url(4_096, 'eyJ0eXBlIjoid2ViYXV0aG4uY3JlYXRlIiwiY2hhbGxlbmdlIjoiLi4uIn0'),
@@ -39,16 +37,12 @@ const label = t.optional(t.example(t.text(1, 64), 'My laptop'))
 export const NewPasskeyBody = t.component('NewPasskey', { response: Registration, label })
 export const PasskeySignInBody = t.component('PasskeySignIn', { response: Assertion, ...ofSignIn })
 
-const challengeNote = "Of SECOND_FACTOR_REQUIRED: offers that user's passkeys"
-const challenge = t.optional(t.text(0, 128, challengeNote))
+const challenge = t.optional(t.text(0, 128, "Of SECOND_FACTOR_REQUIRED: offers that user's passkeys"))
 export const PasskeyOptionsBody = t.orNull(t.component('PasskeyOptionsRequest', { challenge }))
 
 /** As WebAuthn defines it: a page passes it on to the browser. */
 const optionsOf = (purpose: string) =>
-  t.named(
-    `Passkey${purpose}Options`,
-    t.record(t.anything, `PublicKeyCredential${purpose}OptionsJSON (WebAuthn Level 3, section 5.1.8)`),
-  )
+  t.named(`Passkey${purpose}Options`, t.record(t.anything, `PublicKeyCredential${purpose}OptionsJSON ${section}`))
 const offered = { challenge: 'MTc2MjE1NTk3MjI1MC5hYmNkZWZnaGlqa2xtbm9wcXJzdHUubWFj', timeout: 300_000 }
 export const PasskeyRequestOptions = t.example(optionsOf('Request'), {
   ...offered,

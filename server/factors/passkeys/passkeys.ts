@@ -1,33 +1,35 @@
 // The passkeys of a user: adding one, and proving one. The cryptography is in ceremonies.ts.
+import type { FastifyRequest } from 'fastify'
 import { recordAudit } from '../../audit/audit.store.ts'
-import { auditEntry, type RequestSource, type Source } from '../../audit/entry.ts'
+import { auditEntry, type RequestSource } from '../../audit/entry.ts'
 import { CarillonError, notAuthenticated } from '../../basics/errors.ts'
-import { newId } from '../../basics/ids.ts'
+import { isIdShaped, newId } from '../../basics/ids.ts'
 import { findUser, type User } from '../../users/users.store.ts'
 import type { Factor } from '../factors.store.ts'
 import * as stored from '../factors.store.ts'
 import { challengeEnded, type FactorNeeds, maxFactors, newRecoveryCodes, tooManyFactors } from '../factors.ts'
-import type { Assertion, Credential, Purpose, Registration, RelyingParty, SpentChallenge } from './ceremonies.ts'
+import type { Assertion, Purpose, Registration, SpentChallenge } from './ceremonies.ts'
 import * as ceremonies from './ceremonies.ts'
 
-type Addition = { userId: string; label?: string | undefined; relyingParty: RelyingParty; source: Source }
+type Addition = { userId: string; label?: string | undefined } & Pick<Use, 'request' | 'source'>
 
 /**
  * Adds what the browser created. `codes` are recovery codes for the first factor. Throws UNPROCESSABLE with the reason if it is not a new
  * passkey for this user and this service, and CONFLICT if the user has it already or has too many factors.
  */
 export async function addPasskey(dependencies: FactorNeeds, response: Registration, addition: Addition) {
-  const { userId, label = 'Passkey', relyingParty, source } = addition
+  const { userId, label = 'Passkey', request, source } = addition
+  const relyingParty = ceremonies.relyingPartyFor(dependencies, request)
   const challenge = ceremonies.readClientData(response.response.clientDataJSON, 'create', relyingParty)
   const given = refuseStrange(dependencies, challenge, { ceremony: 'create', userId })
   const credential = await ceremonies.verifyRegistration(response, { relyingParty, challenge })
   await spend(dependencies, userId, given)
   const at = dependencies.users.now()
   const factor = { id: newId(at), kind: 'passkey', label, createdAt: at, confirmedAt: at, ...credential } as const
-  const { codes, hashes } = newRecoveryCodes()
+  const { codes, recoveryCodeHashes } = newRecoveryCodes()
   const detail = { factorId: factor.id, kind: factor.kind }
   const audit = [auditEntry(source, { event: 'factor-added', at, userId, detail })]
-  const change = { userId, factor, maxFactors, recoveryCodeHashes: hashes, audit }
+  const change = { userId, factor, maxFactors, recoveryCodeHashes, audit }
   const outcome = await dependencies.store.write(stored.addFactor, change)
   if (outcome === 'full') throw tooManyFactors()
   if (outcome === 'taken') throw new CarillonError('CONFLICT', 'You have this passkey already')
@@ -36,7 +38,7 @@ export async function addPasskey(dependencies: FactorNeeds, response: Registrati
 }
 
 /** `userId`: whose passkey it must be; without it, the passkey says who signs in. `challenge`: of the sign-in that waits for it. */
-type Use = Partial<Omit<stored.Use, 'at'>> & { relyingParty: RelyingParty; source: RequestSource }
+type Use = Partial<Omit<stored.Use, 'at'>> & { request: Pick<FastifyRequest, 'headers'>; source: RequestSource }
 
 /**
  * Checks what the browser returned, uses the challenge up, and stores the counter. Returns the user. Throws UNPROCESSABLE for what depends
@@ -44,12 +46,13 @@ type Use = Partial<Omit<stored.Use, 'at'>> & { relyingParty: RelyingParty; sourc
  * `challenge` of `Use` has ended; and one and the same INVALID_CREDENTIALS for everything that depends on an account.
  */
 export async function usePasskey(dependencies: FactorNeeds, response: Assertion, given: Use): Promise<User> {
-  const { relyingParty, userId: expected, challenge: secondFactor, source, audit } = given
+  const { request, userId: expected, challenge: secondFactor, source, audit } = given
   const { store, guesses, users } = dependencies
+  const relyingParty = ceremonies.relyingPartyFor(dependencies, request)
   const challenge = ceremonies.readClientData(response.response.clientDataJSON, 'get', relyingParty)
   const unspent = refuseStrange(dependencies, challenge, { ceremony: 'get' })
   await ceremonies.refuseUnverified(response, relyingParty)
-  const guess = await guesses.of({ address: source.address }, 'passkey').begin()
+  const guess = await guesses.begin(guesses.of({ address: source.address }, 'passkey'))
   const userId = expected ?? namedUser(response)
   // A passkey of another user must not complete the sign-in of this one.
   if (userId === undefined || (namedUser(response) ?? userId) !== userId) throw wrongPasskey()
@@ -59,7 +62,7 @@ export async function usePasskey(dependencies: FactorNeeds, response: Assertion,
   const signCount = await ceremonies.verifyAssertion(response, { relyingParty, challenge, credential })
   if (signCount === undefined) throw wrongPasskey()
   await spend(dependencies, userId, unspent)
-  const { factorId } = credential
+  const factorId = credential.id
   const at = users.now()
   const use = { userId, factorId, at, signCount, challenge: secondFactor, audit }
   const outcome = await store.write(stored.useFactor, use)
@@ -70,7 +73,7 @@ export async function usePasskey(dependencies: FactorNeeds, response: Assertion,
     const problem = 'The counter of this passkey did not rise, so there may be a copy of it'
     throw new CarillonError('INVALID_CREDENTIALS', problem, { remedy: 'Sign in another way and remove the passkey.' })
   }
-  await guess.succeed()
+  await guesses.succeed(guess)
   if (outcome === 'no-challenge') throw challengeEnded()
   return user
 }
@@ -82,32 +85,24 @@ function wrongPasskey(): CarillonError {
 
 function refuseStrange({ sealing, users }: FactorNeeds, challenge: string, purpose: Purpose): SpentChallenge {
   const given = ceremonies.readChallenge(sealing, purpose, { challenge, at: users.now() })
-  if (given === undefined)
-    throw ceremonies.refusal(
-      'The challenge is not one of this service, or older than 5 minutes',
-      'Request new options.',
-    )
-  return given
+  if (given !== undefined) return given
+  throw ceremonies.refusal('The challenge is not one of this service, or older than 5 minutes', 'Request new options.')
 }
 
 /** After everything else is known to be right, so that only a user with a passkey can write to the store. */
 async function spend({ store }: FactorNeeds, userId: string, challenge: SpentChallenge): Promise<void> {
-  if (!(await store.write(stored.spendChallenge, { userId, ...challenge })))
+  if (!(await store.write(stored.addChallenge, { userId, purpose: 'spent', data: '', ...challenge })))
     throw ceremonies.refusal('The challenge was used already', 'Request new options.')
 }
 
 /** The user whom a passkey names; undefined if it names nobody, as a browser may do if it knew the user. */
 export function namedUser({ response: { userHandle } }: Assertion): string | undefined {
   const named = userHandle ? Buffer.from(userHandle, 'base64url').toString() : ''
-  return userIdShape.test(named) ? named : undefined
+  return isIdShaped(named) ? named : undefined
 }
 
-const userIdShape = /^[0-9a-f-]{36}$/
+type Passkey = Factor & { credentialId: string; publicKey: string; transports: readonly string[] }
 
-export function passkeysIn({ factors }: { factors: readonly Factor[] }): (Credential & { factorId: string })[] {
-  return factors.flatMap(({ id: factorId, credentialId, publicKey, signCount, transports }) =>
-    credentialId === null || publicKey === null
-      ? []
-      : [{ factorId, credentialId, publicKey, signCount: signCount ?? 0, transports: transports ?? [] }],
-  )
+export function passkeysIn({ factors }: { factors: readonly Factor[] }): Passkey[] {
+  return factors.filter((factor): factor is Passkey => factor.kind === 'passkey')
 }

@@ -25,7 +25,6 @@ import {
   removeFactor,
   replaceRecoveryCodes,
   resealFactors,
-  spendChallenge,
   useChallenge,
   useFactor,
   useRecoveryCode,
@@ -503,11 +502,6 @@ const paths: Path[] = [
   {
     of: 'addChallenge',
     run: () => store.write(addChallenge, { userId: 'u1', hash: 'new', purpose: 'p', data: '{}', expiresAt: 9 }),
-    reads: [user],
-  },
-  {
-    of: 'spendChallenge',
-    run: () => store.write(spendChallenge, { userId: 'u1', hash: 'spent', expiresAt: 9 }),
     reads: [user],
   },
   { of: 'findChallenge', run: () => store.read(findChallenge, { ...challengeKey, at: 1 }), reads: [challenge] },
