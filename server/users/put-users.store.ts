@@ -7,9 +7,7 @@ import {
   namespaceOf,
   type Profile,
   profileAfter,
-  toUser,
   type User,
-  type UserRow,
   userColumns,
 } from './users.store.ts'
 
@@ -30,7 +28,7 @@ export function* putUsers({ at, users, ...of }: PutUsers): Write<PutUser[]> {
   const offered = new Map(users.map((user) => [user.externalId, user]))
   yield* lockUsers()
   const rows = yield* lockOrAdd(users.toSorted(byExternalId), { namespace, at })
-  const changed: UserRow[] = []
+  const changed: User[] = []
   const inOtherLanguage: string[] = []
   const entries: AuditEntry[] = []
   const put = new Map<string, PutUser>()
@@ -43,7 +41,7 @@ export function* putUsers({ at, users, ...of }: PutUsers): Write<PutUser[]> {
     if (!created && after.locale !== row.locale) inOtherLanguage.push(row.id)
     if (entry !== undefined && created) entries.push(entry)
     else if (entry !== undefined && hasChanged) entries.push({ ...entry, event: 'user-changed', userId: row.id })
-    put.set(externalId, { user: toUser(after), created })
+    put.set(externalId, { user: after, created })
   }
   yield* setProfiles(changed)
   // In the order in which deliveries lock inboxes.
@@ -59,7 +57,7 @@ function byExternalId({ externalId: one }: Put, { externalId: other }: Put): num
 const profileFields = ['displayName', 'locale', 'email', 'emailVerifiedAt'] as const
 
 /** A user can be erased before the lock, and is then added again. */
-function* lockOrAdd(users: readonly Put[], { namespace, at }: { namespace: string; at: number }): Write<UserRow[]> {
+function* lockOrAdd(users: readonly Put[], { namespace, at }: { namespace: string; at: number }): Write<User[]> {
   const externalIds = users.map(({ externalId }) => externalId)
   const added = users.map(({ newId, externalId }) => ({ newId, externalId }))
   for (;;) {
@@ -67,14 +65,14 @@ function* lockOrAdd(users: readonly Put[], { namespace, at }: { namespace: strin
       insert into "user" (id, created_at, external_id, issuer)
       select given.value ->> 'newId', ${at}, given.value ->> 'externalId', ${namespace} from ${rowsOf(added)} where true
       on conflict (external_id, issuer) where external_id is not null do nothing`
-    const rows = yield* lockAll<UserRow>`
+    const rows = yield* lockAll<User>`
       select ${userColumns} from "user" u
       where u.external_id ${inList(externalIds)} and u.issuer = ${namespace} order by u.external_id`
     if (rows.length === users.length) return rows
   }
 }
 
-function* setProfiles(rows: readonly UserRow[]): Write<void> {
+function* setProfiles(rows: readonly User[]): Write<void> {
   if (rows.length === 0) return
   yield* send`
     update "user" set display_name = given.value ->> 'displayName', locale = given.value ->> 'locale',
