@@ -9,11 +9,10 @@ import { UserEntry as DescribedEntry } from './users.schemas.ts'
 import type { User } from './users.store.ts'
 import * as stored from './users.store.ts'
 import {
-  disableUser,
-  enableUser,
   isInReach,
   lookUp,
   recordedChange,
+  setDisabled,
   storeChange,
   storePassword,
   storeUser,
@@ -22,8 +21,6 @@ import {
 
 /** `position` counts from 0. `isTaken`: another user has the name. `sameAs`: the position of an earlier entry with the same one. */
 export type EntryFault = Fault & { position: number; isTaken?: true; sameAs?: number }
-/** `report` gets the number of entries that are stored. */
-type ImportOptions = { needsExternalId?: boolean; report?: (done: number) => void }
 
 /** How many entries wait for the store at the same time. */
 const atOnce = 32
@@ -34,11 +31,12 @@ const putAtOnce = 1_000
  * `values` are parsed JSON; each should be a `UserEntry`. One names an existing user by its external id, or by its username if it
  * has none. An absent field stays; a password hash applies only to a user without a password. With any fault nothing is stored.
  * Throws CONFLICT if another request takes a name after the check: what was stored by then stays, and a repetition does the rest.
+ * `report` gets the number of entries that are stored.
  */
 export async function importUsers(
   dependencies: UserDependencies,
   values: readonly unknown[],
-  { needsExternalId = false, report = () => {} }: ImportOptions = {},
+  { needsExternalId = false, report = () => {} }: { needsExternalId?: boolean; report?: (done: number) => void } = {},
 ): Promise<{ faults: EntryFault[] } | { imported: PutUser[] }> {
   const read = values.map((value) => readValue(value, needsExternalId))
   const checked = read.map((one) => one.checked)
@@ -48,7 +46,9 @@ export async function importUsers(
   const faults: EntryFault[] = [
     ...read.flatMap(({ faults: found }, position) => found.map((fault) => ({ position, ...fault }))),
     ...repetitions(checked),
-    ...(existing ?? []).flatMap(({ isTaken }, position) => (isTaken ? [{ position, ...nameTaken }] : [])),
+    ...(existing ?? []).flatMap(({ isTaken }, position) =>
+      isTaken ? [{ position, field: 'username', reason: 'is taken', isTaken }] : [],
+    ),
   ]
   if (faults.length > 0) return { faults: faults.toSorted((a, b) => a.position - b.position) }
   let done = 0
@@ -63,8 +63,6 @@ export async function importUsers(
   await dependencies.store.write(recordAudit, recorded(dependencies, { event: 'users-imported', detail }).audit)
   return { imported }
 }
-
-const nameTaken = { field: 'username', reason: 'is taken', isTaken: true } as const
 
 type ReadEntry = ReturnType<typeof readEntry>
 type CheckedEntry = ReadEntry['checked']
@@ -179,8 +177,8 @@ async function storeEntry(
   const { username, externalId, passwordHash, profile, disabled } = entry
   const user = existing ?? (await storeUser(dependencies, { username, externalId, passwordHash, ...profile }))
   if (existing !== undefined) await changeExisting(dependencies, existing, entry)
-  if (disabled === true && user.disabledAt === null) await disableUser(dependencies, { id: user.id })
-  if (disabled === false && user.disabledAt !== null) await enableUser(dependencies, { id: user.id })
+  if (disabled !== undefined && disabled !== (user.disabledAt !== null))
+    await setDisabled(dependencies, { id: user.id }, disabled)
   return { user: (await dependencies.store.read(stored.findUser, user.id)) ?? user, created: existing === undefined }
 }
 
@@ -191,7 +189,7 @@ async function changeExisting(dependencies: UserDependencies, user: User, entry:
   if (username === null || passwordHash === null) return
   if ((await dependencies.store.read(stored.findCredentials, username)) !== undefined) return
   await storePassword(dependencies, user, passwordHash)
-  if (user.disabledAt !== null) await disableUser(dependencies, { id: user.id })
+  if (user.disabledAt !== null) await setDisabled(dependencies, { id: user.id }, true)
 }
 
 /** Results in the order of the items. Work that has begun is awaited before the first error is thrown. */

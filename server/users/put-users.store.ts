@@ -27,7 +27,7 @@ export function* putUsers({ at, users, ...of }: PutUsers): Write<PutUser[]> {
   const namespace = namespaceOf(of)
   const offered = new Map(users.map((user) => [user.externalId, user]))
   yield* lockUsers()
-  const rows = yield* lockOrAdd(users.toSorted(byExternalId), { namespace, at })
+  const rows = yield* lockOrAdd(users, { namespace, at })
   const changed: User[] = []
   const inOtherLanguage: string[] = []
   const entries: AuditEntry[] = []
@@ -50,10 +50,6 @@ export function* putUsers({ at, users, ...of }: PutUsers): Write<PutUser[]> {
   return users.map(({ externalId }) => put.get(externalId) as PutUser)
 }
 
-function byExternalId({ externalId: one }: Put, { externalId: other }: Put): number {
-  return Buffer.compare(Buffer.from(one), Buffer.from(other))
-}
-
 const profileFields = ['displayName', 'locale', 'email', 'emailVerifiedAt'] as const
 
 /** A user can be erased before the lock, and is then added again. */
@@ -64,6 +60,7 @@ function* lockOrAdd(users: readonly Put[], { namespace, at }: { namespace: strin
     yield* send`
       insert into "user" (id, created_at, external_id, issuer)
       select given.value ->> 'newId', ${at}, given.value ->> 'externalId', ${namespace} from ${rowsOf(added)} where true
+      order by given.value ->> 'externalId'
       on conflict (external_id, issuer) where external_id is not null do nothing`
     const rows = yield* lockAll<User>`
       select ${userColumns} from "user" u

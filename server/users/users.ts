@@ -77,11 +77,7 @@ export async function storeUser(dependencies: UserDependencies, wanted: Stored):
 }
 
 /** A user signs in by a verified address, too: it must not become the username of another one. Throws CONFLICT. */
-async function refuseAddress(
-  { store }: UserDependencies,
-  username: string | null | undefined,
-  userId?: string,
-): Promise<void> {
+async function refuseAddress({ store }: Finding, username?: string | null, userId?: string): Promise<void> {
   if (!username?.includes('@')) return
   const owners = await store.read(stored.findUsersByEmail, { email: username, limit: 2, canSignIn: true })
   if (owners.some(({ id }) => id !== userId)) throw taken('username', username)
@@ -126,8 +122,7 @@ export async function changeUser(dependencies: UserDependencies, key: UserKey, c
   const username = faulting(faults, () => changedUsername(user, change.username))
   refuseFaults(faults)
   await storeChange(dependencies, user, { ...(username !== undefined && { username }), ...profile })
-  if (change.disabled === true) await disableUser(dependencies, { id: user.id })
-  if (change.disabled === false) await enableUser(dependencies, { id: user.id })
+  if (change.disabled !== undefined) await setDisabled(dependencies, { id: user.id }, change.disabled)
   return findUser(dependencies, { id: user.id })
 }
 
@@ -205,28 +200,20 @@ export function storePassword(
   return endProofs(dependencies, changes.setPassword, change, facts)
 }
 
-/** Ends every session and token of the user and refuses every later sign-in. Throws NOT_FOUND. */
-export async function disableUser(dependencies: UserDependencies, key: UserKey): Promise<User> {
+/** Disabling ends every session and token of the user and refuses every later sign-in; enabling ends that. Throws NOT_FOUND. */
+export async function setDisabled(dependencies: UserDependencies, key: UserKey, isDisabled: boolean): Promise<User> {
   const user = await findUser(dependencies, key)
   const { id: userId, username } = user
-  await endProofs(dependencies, changes.disableUser, { userId }, { event: 'user-disabled', userId, username })
+  const facts = { event: isDisabled ? 'user-disabled' : 'user-enabled', userId, username } as const
+  if (isDisabled) await endProofs(dependencies, changes.disableUser, { userId }, facts)
+  else await dependencies.store.write(stored.enableUser, { userId, ...recorded(dependencies, facts) })
   return user
 }
 
-/** Throws NOT_FOUND. */
-export async function enableUser(dependencies: UserDependencies, key: UserKey): Promise<User> {
-  const user = await findUser(dependencies, key)
-  const { id: userId, username } = user
-  const entry = recorded(dependencies, { event: 'user-enabled', userId, username })
-  await dependencies.store.write(stored.enableUser, { userId, ...entry })
-  return user
-}
-
-/** Erases the user with all data, and ends the user's streams. Returns the user as they were. Throws NOT_FOUND. */
-export async function deleteUser(dependencies: UserDependencies, key: UserKey): Promise<User> {
-  const user = await findUser(dependencies, key)
-  if ((await eraseUser(dependencies, user.id)) === 'absent') throw noSuchUser(key)
-  return user
+/** Erases the user with all data, and ends the user's streams. Throws NOT_FOUND. */
+export async function deleteUser(dependencies: UserDependencies, key: UserKey): Promise<void> {
+  const { id } = await findUser(dependencies, key)
+  if ((await eraseUser(dependencies, id)) === 'absent') throw noSuchUser(key)
 }
 
 export function eraseUser(dependencies: UserDependencies, userId: string): Promise<'done' | 'absent'> {

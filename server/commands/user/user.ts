@@ -13,10 +13,9 @@ import {
   addUser,
   changeUser,
   deleteUser,
-  disableUser,
-  enableUser,
   findUser,
   makePassphrase,
+  setDisabled,
   setPassword,
   type UserKey,
 } from '../../users/users.ts'
@@ -187,13 +186,13 @@ async function renameOne(names: readonly string[], options: KeyOptions, command:
 }
 
 async function disableOne(users: Users, key: UserKey, options: Output): Promise<void> {
-  const user = await disableUser(users, key)
+  const user = await setDisabled(users, key, true)
   const done = `Disabled ${nameOf(user)}; every session and token has ended`
   print(options, identityOf(user, { disabled: true }), () => done)
 }
 
 async function enableOne(users: Users, key: UserKey, options: Output): Promise<void> {
-  const user = await enableUser(users, key)
+  const user = await setDisabled(users, key, false)
   print(options, identityOf(user, { disabled: false }), () => `Enabled ${nameOf(user)}`)
 }
 
