@@ -121,8 +121,7 @@ export const forgot = forAnyone({
   refusals: ['NOT_FOUND'],
   /** Whether the service can send mail at all says nothing about a user, and a page needs to know it: 404 then, and not a false 202. */
   async handle(dependencies: ForgotNeeds, request, reply) {
-    const { username, email } = request.body
-    requestReset(dependencies, username === undefined ? { email: email as string } : { username }, request)
+    requestReset(dependencies, request.body, request)
     return reply.code(202).send()
   },
 })
