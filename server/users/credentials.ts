@@ -57,10 +57,7 @@ export async function checkCredentials(
 }
 
 /** Forgets every failure of the user, so that no guess is delayed. `hadFailures`: whether there were any. Throws NOT_FOUND. */
-export async function unlock(
-  users: Pick<UserDependencies, 'now' | 'source'> & { store: Store },
-  key: UserKey,
-): Promise<{ user: User; hadFailures: boolean }> {
+export async function unlock(users: UserDependencies, key: UserKey): Promise<{ user: User; hadFailures: boolean }> {
   const user = await findUser(users, key)
   const entry = recorded(users, { event: 'account-unlocked', userId: user.id, username: user.username })
   const outcome = await users.store.write(forgetGuesses, { prefix: guessPrefixOf(user.id), ...entry })

@@ -3,7 +3,7 @@ import { recordAudit } from '../audit/audit.store.ts'
 import { auditEntry, recorded, serviceSource } from '../audit/entry.ts'
 import type { Fault } from '../basics/errors.ts'
 import { newId } from '../basics/ids.ts'
-import { type GivenProfile, profileAt, readEntry, refuseFaults, type UserEntry } from './profile.ts'
+import { profileAt, readEntry, refuseFaults, type UserEntry } from './profile.ts'
 import { type PutUser, putUsers } from './put-users.store.ts'
 import { UserEntry as DescribedEntry } from './users.schemas.ts'
 import type { User } from './users.store.ts'
@@ -115,12 +115,8 @@ function isProfileOnly({ username, externalId, disabled }: CheckedEntry): boolea
 }
 
 /** Creates the user with this external id, or changes the given fields of the existing one. Throws INVALID_REQUEST. */
-export async function putUser(
-  dependencies: UserDependencies,
-  externalId: string,
-  given: GivenProfile,
-): Promise<PutUser> {
-  const { checked, faults } = readEntry({ ...given, externalId })
+export async function putUser(dependencies: UserDependencies, entry: UserEntry): Promise<PutUser> {
+  const { checked, faults } = readEntry(entry)
   refuseFaults(faults)
   const [put] = await putProfiles(dependencies, [checked])
   return put as PutUser
@@ -149,7 +145,7 @@ async function newUserOf(dependencies: UserDependencies, { externalId: id, profi
   const { source = serviceSource } = dependencies
   const externalId = id ?? ''
   const before = profile.email === undefined ? undefined : await lookUp(dependencies, { externalId })
-  const [change] = (before && recordedChange(dependencies, before, profile).audit) ?? []
+  const [change] = (before && recordedChange(dependencies, { user: before, fields: profile }).audit) ?? []
   const { detail = null, formerEmail = null } = change ?? {}
   const userId = newId(at)
   const entry = { ...auditEntry(source, { event: 'user-created', at, userId, detail }), formerEmail }
@@ -169,11 +165,7 @@ async function existingOf(dependencies: UserDependencies, { checked, faults }: R
   return { user, isTaken: byName !== undefined && byName.id !== user?.id }
 }
 
-async function storeEntry(
-  dependencies: UserDependencies,
-  entry: CheckedEntry,
-  existing: User | undefined,
-): Promise<PutUser> {
+async function storeEntry(dependencies: UserDependencies, entry: CheckedEntry, existing?: User): Promise<PutUser> {
   const { username, externalId, passwordHash, profile, disabled } = entry
   const user = existing ?? (await storeUser(dependencies, { username, externalId, passwordHash, ...profile }))
   if (existing !== undefined) await changeExisting(dependencies, existing, entry)
@@ -185,7 +177,7 @@ async function storeEntry(
 async function changeExisting(dependencies: UserDependencies, user: User, entry: CheckedEntry): Promise<void> {
   const { username, passwordHash, profile } = entry
   const renamed = username !== null && username !== user.username
-  await storeChange(dependencies, user, { ...(renamed && { username }), ...profile })
+  await storeChange(dependencies, { user, fields: { ...(renamed && { username }), ...profile } })
   if (username === null || passwordHash === null) return
   if ((await dependencies.store.read(stored.findCredentials, username)) !== undefined) return
   await storePassword(dependencies, user, passwordHash)

@@ -35,7 +35,7 @@ export const change = forUser({
     const { profile, faults } = readProfile(request.body)
     refuseFaults(faults)
     const user = await findEnabledUser(users, caller)
-    const outcome = await storeChange({ ...users, source }, user, profile, caller.signInId)
+    const outcome = await storeChange({ ...users, source }, { user, fields: profile, signInId: caller.signInId })
     if (outcome === 'absent') throw notAuthenticated()
     return sendData(reply, displaySession(await findEnabledUser(users, caller), caller))
   },

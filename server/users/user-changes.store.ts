@@ -12,7 +12,7 @@ export function* disableUser(change: UserChange): Write<'done' | 'absent'> {
   return (yield* endLinksAndProofs(change)) ? 'done' : 'absent'
 }
 
-type SetPassword = UserChange & Excepted & { passwordHash: string }
+export type SetPassword = UserChange & Excepted & { passwordHash: string }
 
 /**
  * In one step it sets a password, enables the user, voids every link, clears `passwordReportedAt` and ends all proofs, except those

@@ -75,7 +75,7 @@ export const put = forProducer({
   async handle(dependencies: UserNeeds, request, reply) {
     const users = usersFor(dependencies, request)
     const { externalId } = userKey(request) as { externalId: string }
-    const { user, created } = await putUser(users, externalId, request.body)
+    const { user, created } = await putUser(users, { ...request.body, externalId })
     return sendUser(reply.code(created ? 201 : 200), user)
   },
 })

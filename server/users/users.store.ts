@@ -61,7 +61,7 @@ export type NewUser = Pick<User, 'id' | 'username' | 'displayName' | 'createdAt'
 
 export type Credentials = User & { username: string; passwordHash: string }
 
-export type UserQuery = {
+type UserQuery = {
   after: string
   limit: number
   search?: string

@@ -121,20 +121,19 @@ export async function changeUser(dependencies: UserDependencies, key: UserKey, c
   const { profile, faults } = readProfile(change)
   const username = faulting(faults, () => changedUsername(user, change.username))
   refuseFaults(faults)
-  await storeChange(dependencies, user, { ...(username !== undefined && { username }), ...profile })
+  await storeChange(dependencies, { user, fields: { ...(username !== undefined && { username }), ...profile } })
   if (change.disabled !== undefined) await setDisabled(dependencies, { id: user.id }, change.disabled)
   return findUser(dependencies, { id: user.id })
 }
 
-/** `username` is prepared. `signInId`: the sign-in of the user who makes the change. Throws CONFLICT if the username is taken. */
-export async function storeChange(
-  dependencies: UserDependencies,
-  user: User,
-  fields: GivenProfile & { username?: string },
-  signInId: string | null = null,
-): Promise<'done' | 'absent'> {
+/** `username` is prepared. `signInId`: the sign-in of the user who makes the change. */
+type Change = { user: User; fields: GivenProfile & { username?: string }; signInId?: string | null }
+
+/** Throws CONFLICT if the username is taken. */
+export async function storeChange(dependencies: UserDependencies, given: Change): Promise<'done' | 'absent'> {
+  const { user, fields } = given
   await refuseAddress(dependencies, fields.username, user.id)
-  const { audit } = recordedChange(dependencies, user, fields, signInId)
+  const { audit } = recordedChange(dependencies, given)
   if (audit === undefined) return 'done'
   const change = { userId: user.id, ...profileAt(fields, dependencies.now()), audit }
   const outcome = await dependencies.store.write(stored.updateUser, change)
@@ -143,12 +142,7 @@ export async function storeChange(
 }
 
 /** The entry names the fields, not their values; there is none if every value stays as it was. */
-export function recordedChange(
-  dependencies: UserDependencies,
-  user: User,
-  fields: GivenProfile & { username?: string },
-  signInId: string | null = null,
-): Audited {
+export function recordedChange(dependencies: UserDependencies, { user, fields, signInId = null }: Change): Audited {
   const before = { ...user, emailVerified: user.emailVerifiedAt !== null }
   const changed = Object.entries(fields).filter(([name, value]) => before[name as keyof typeof fields] !== value)
   if (changed.length === 0) return {}
@@ -170,9 +164,8 @@ function changedUsername(user: User, username: string | null | undefined): strin
 /** Ends every session and token of the user. Throws INVALID_REQUEST or NOT_FOUND. */
 export async function setPassword(
   dependencies: UserDependencies,
-  wanted: { username: string; password: string; isGenerated?: boolean },
+  { username, password, isGenerated }: { username: string; password: string; isGenerated?: boolean },
 ): Promise<void> {
-  const { username, password, isGenerated } = wanted
   const user = await findUser(dependencies, { username })
   if (!isGenerated) refuseFaults(await passwordFaults(dependencies, { username: user.username ?? '', password }))
   await storePassword(dependencies, user, await dependencies.passwords.hash(password))
@@ -181,9 +174,8 @@ export async function setPassword(
 /** Sets the password that the user chose: the caller's sign-in stays. Throws INVALID_REQUEST, or UNAUTHORIZED if that has ended since. */
 export async function changePassword(
   dependencies: UserDependencies,
-  wanted: { id: string; username: string; newPassword: string } & Excepted,
+  { newPassword: password, ...user }: { id: string; username: string; newPassword: string } & Excepted,
 ): Promise<void> {
-  const { newPassword: password, ...user } = wanted
   refuseFaults(await passwordFaults(dependencies, { ...user, password, field: 'newPassword' }))
   const outcome = await storePassword(dependencies, user, await dependencies.passwords.hash(password))
   if (outcome !== 'done') throw notAuthenticated()
