@@ -75,9 +75,8 @@ export class Notices {
 
   async #briefly(sending: Promise<unknown>, fields: { event: string } & Record<string, unknown>): Promise<void> {
     const { log } = this.#options
-    const onFailure = (error: unknown) =>
-      log.error({ ...fields, reason: messageOf(error) }, 'a user could not be notified')
-    const sent = sending.catch(onFailure)
+    const problem = 'a user could not be notified'
+    const sent = sending.catch((error: unknown) => log.error({ ...fields, reason: messageOf(error) }, problem))
     await Promise.race([sent, sleep(maxDelayMs, undefined, { ref: false })])
   }
 

@@ -220,13 +220,9 @@ class Turns {
   }
 
   /** Removes the attempt with the lowest rank: the first number that differs decides. `either`: what counts of a /48 and an account. */
-  #takeLowest(
-    rankBy: (name: string, waiter: Waiter) => number,
-    either: (ofWide: number, ofAccount: number) => number,
-  ): Waiter | undefined {
+  #takeLowest(rankBy: (name: string, waiter: Waiter) => number, either: typeof Math.max): Waiter | undefined {
     const ranked = Array.from(this.waiting, (waiter) => {
-      const values = waiter.names.map((name) => rankBy(name, waiter))
-      const [narrow = 0, middle = 0, wide = 0, account = 0, pair = 0] = values
+      const [narrow = 0, middle = 0, wide = 0, account = 0, pair = 0] = waiter.names.map((name) => rankBy(name, waiter))
       return { waiter, rank: [either(wide, account), wide, middle, narrow, pair, waiter.at] }
     })
     const [lowest] = ranked.sort((a, b) => {

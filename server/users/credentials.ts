@@ -30,11 +30,9 @@ export async function findAccount({ store }: { store: Store }, username: string)
 /** `device`: the id of a known device of the user. */
 type Presented = { password: string; device: string | undefined; address: string; signal: AbortSignal }
 
-type CheckNeeds = { users: { store: Store; passwords: Passwords }; guesses: Guesses }
-
 /** Replaces a hash of another system by ours. Throws INVALID_CREDENTIALS, TOO_MANY_REQUESTS, or UNAVAILABLE if too many wait. */
 export async function checkCredentials(
-  { users, guesses }: CheckNeeds,
+  { users, guesses }: { users: { store: Store; passwords: Passwords }; guesses: Guesses },
   { name, user }: Account,
   presented: Presented,
 ): Promise<Credentials> {

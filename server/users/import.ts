@@ -40,9 +40,8 @@ export async function importUsers(
 ): Promise<{ faults: EntryFault[] } | { imported: PutUser[] }> {
   const read = values.map((value) => readValue(value, needsExternalId))
   const checked = read.map((one) => one.checked)
-  const existing = checked.every(isProfileOnly)
-    ? undefined
-    : await inParallel(read, (one) => existingOf(dependencies, one))
+  const isPlain = checked.every((one) => one.username === null && one.externalId !== null && one.disabled === undefined)
+  const existing = isPlain ? undefined : await inParallel(read, (one) => existingOf(dependencies, one))
   const faults: EntryFault[] = [
     ...read.flatMap(({ faults: found }, position) => found.map((fault) => ({ position, ...fault }))),
     ...repetitions(checked),
@@ -108,10 +107,6 @@ function repetitions(entries: readonly CheckedEntry[]): EntryFault[] {
       return earlier === undefined ? [] : [{ position, field, reason: 'is named twice', sameAs: earlier }]
     })
   })
-}
-
-function isProfileOnly({ username, externalId, disabled }: CheckedEntry): boolean {
-  return username === null && externalId !== null && disabled === undefined
 }
 
 /** Creates the user with this external id, or changes the given fields of the existing one. Throws INVALID_REQUEST. */

@@ -34,23 +34,26 @@ export function* putUsers({ at, users, ...of }: PutUsers): Write<PutUser[]> {
   const put = new Map<string, PutUser>()
   for (const row of rows) {
     const { entry, newId, externalId, ...given } = offered.get(row.externalId ?? '') as Put
-    const after = { ...row, ...profileAfter(row, given) }
+    const profile = profileAfter(row, given)
+    const after = { ...row, ...profile }
     const created = row.id === newId
-    const hasChanged = profileFields.some((field) => after[field] !== row[field])
+    const hasChanged = Object.entries(profile).some(([field, value]) => value !== row[field as keyof Profile])
     if (hasChanged) changed.push(after)
     if (!created && after.locale !== row.locale) inOtherLanguage.push(row.id)
     if (entry !== undefined && created) entries.push(entry)
     else if (entry !== undefined && hasChanged) entries.push({ ...entry, event: 'user-changed', userId: row.id })
     put.set(externalId, { user: after, created })
   }
-  yield* setProfiles(changed)
+  if (changed.length > 0)
+    yield* send`
+      update "user" set display_name = given.value ->> 'displayName', locale = given.value ->> 'locale',
+        email = given.value ->> 'email', email_verified_at = cast(given.value ->> 'emailVerifiedAt' as bigint)
+      from ${rowsOf(changed)} where "user".id = given.value ->> 'id'`
   // In the order in which deliveries lock inboxes.
   for (const userId of inOtherLanguage.sort()) yield* changeLanguage(userId)
   yield* record(entries)
   return users.map(({ externalId }) => put.get(externalId) as PutUser)
 }
-
-const profileFields = ['displayName', 'locale', 'email', 'emailVerifiedAt'] as const
 
 /** A user can be erased before the lock, and is then added again. */
 function* lockOrAdd(users: readonly Put[], { namespace, at }: { namespace: string; at: number }): Write<User[]> {
@@ -67,12 +70,4 @@ function* lockOrAdd(users: readonly Put[], { namespace, at }: { namespace: strin
       where u.external_id ${inList(externalIds)} and u.issuer = ${namespace} order by u.external_id`
     if (rows.length === users.length) return rows
   }
-}
-
-function* setProfiles(rows: readonly User[]): Write<void> {
-  if (rows.length === 0) return
-  yield* send`
-    update "user" set display_name = given.value ->> 'displayName', locale = given.value ->> 'locale',
-      email = given.value ->> 'email', email_verified_at = cast(given.value ->> 'emailVerifiedAt' as bigint)
-    from ${rowsOf(rows)} where "user".id = given.value ->> 'id'`
 }

@@ -127,10 +127,10 @@ export async function changeUser(dependencies: UserDependencies, key: UserKey, c
 }
 
 /** `username` is prepared. `signInId`: the sign-in of the user who makes the change. */
-type Change = { user: User; fields: GivenProfile & { username?: string }; signInId?: string | null }
+type Edit = { user: User; fields: GivenProfile & { username?: string }; signInId?: string | null }
 
 /** Throws CONFLICT if the username is taken. */
-export async function storeChange(dependencies: UserDependencies, given: Change): Promise<'done' | 'absent'> {
+export async function storeChange(dependencies: UserDependencies, given: Edit): Promise<'done' | 'absent'> {
   const { user, fields } = given
   await refuseAddress(dependencies, fields.username, user.id)
   const { audit } = recordedChange(dependencies, given)
@@ -142,7 +142,7 @@ export async function storeChange(dependencies: UserDependencies, given: Change)
 }
 
 /** The entry names the fields, not their values; there is none if every value stays as it was. */
-export function recordedChange(dependencies: UserDependencies, { user, fields, signInId = null }: Change): Audited {
+export function recordedChange(dependencies: UserDependencies, { user, fields, signInId = null }: Edit): Audited {
   const before = { ...user, emailVerified: user.emailVerifiedAt !== null }
   const changed = Object.entries(fields).filter(([name, value]) => before[name as keyof typeof fields] !== value)
   if (changed.length === 0) return {}
