@@ -17,14 +17,8 @@ import { createLink, type LinkSettings } from './links.ts'
 export type Forgotten = { username?: string; email?: string }
 type Request = { forgotten: Forgotten; source: RequestSource; acceptLanguage: string | undefined }
 
-type ResetMail = {
-  to: string
-  locale: string | null
-  acceptLanguage: string | undefined
-  url: string
-  kind: 'reset'
-  facts: { username: string; until: string }
-}
+type Recipient = { to: string; locale: string | null; acceptLanguage: string | undefined }
+type ResetMail = Recipient & { kind: 'reset'; url: string; facts: { username: string; until: string } }
 
 export type ForgottenOptions = {
   users: UserDependencies

@@ -6,18 +6,10 @@ import { changePassword, type SetPassword } from '../users/user-changes.store.ts
 /** `invite` for the first password of a user, `reset` for another one. Both do the same. */
 export type LinkPurpose = 'invite' | 'reset'
 
-export type NewLink = {
-  userId: string
-  purpose: LinkPurpose
-  /** SHA-256 of the token. The token itself is not stored. */
-  tokenHash: string
-  at: number
-  expiresAt: number
-  /** The address that the link is sent to, which its use verifies; null if it is passed on in another way. */
-  email: string | null
-} & Audited
-
-export type Link = Pick<NewLink, 'userId' | 'purpose' | 'expiresAt' | 'email'>
+/** `email`: the address that the link is sent to, which its use verifies; null if it is passed on in another way. */
+export type Link = { userId: string; purpose: LinkPurpose; expiresAt: number; email: string | null }
+/** `tokenHash`: SHA-256 of the token, which itself is not stored. */
+export type NewLink = Link & { tokenHash: string; at: number } & Audited
 
 /**
  * Adds a link. The user's last three links of a purpose stay, in the order in which they were added; older ones are void from then on.

@@ -64,12 +64,7 @@ export class Passwords {
    * `passwordHash`: absent for an unknown user. `replacement`: our hash of the same password with today's cost, if it matched another one.
    * Throws UNAVAILABLE like `hash`, TIMEOUT if the client disconnects. `begin` is called at the turn; if it throws, nothing is hashed.
    */
-  verify(
-    password: string,
-    passwordHash: string | undefined,
-    attempt: Attempt = operator,
-    begin?: () => Promise<unknown>,
-  ): Promise<{ matches: boolean; replacement: string | null }> {
+  verify(password: string, passwordHash: string | undefined, attempt = operator, begin?: () => Promise<unknown>) {
     return this.#queue.run(attempt, async () => {
       await begin?.()
       const { hash, verify } = await argon2()

@@ -12,10 +12,7 @@ import {
 } from '../store/statements.ts'
 import { erasedKey, revoke, type UserChange } from '../tokens/tokens.store.ts'
 
-/**
- * In one step it removes every row of a user, and takes the user out of the outcomes of deliveries. It revokes every token by one
- * row that names the user by `erasedKey` only. A delivery at the same time is erased with the user, or does not find the user.
- */
+/** It revokes every token by one row that names the user by `erasedKey` only. A delivery at the same time is erased, too, or finds no user. */
 export function* deleteUser(change: UserChange): Write<'done' | 'absent'> {
   const { userId, at, revocationExpiresAt } = change
   // On Citus the table of deliveries is copied to every node, and an update locks the whole copy. A delivery with an idempotency key

@@ -19,13 +19,11 @@ export const me = forUser({
   },
 })
 
-/** A display name of the longest text, each character sent as an escape. */
-const bodyLimit = 16 * 1024
-
 export const change = forUser({
   summary: 'Change the display name or the language of the signed-in user',
   body: OwnProfile,
-  bodyLimit,
+  // A display name of the longest text, each character sent as an escape.
+  bodyLimit: 16 * 1024,
   responses: { 200: MeResponse },
   refusals: ['TOO_MANY_REQUESTS'],
   async handle(dependencies: UserNeeds, request, reply) {

@@ -19,9 +19,8 @@ export type SetPassword = UserChange & Excepted & { passwordHash: string }
  * of `exceptSignInId`. If that sign-in has ended, it changes nothing and returns 'refused'.
  */
 export function* setPassword(change: SetPassword): Write<'done' | 'absent' | 'refused'> {
-  const isThere = yield* lockUser(change.userId)
+  if (!(yield* lockUser(change.userId))) return 'absent'
   if (!(yield* isExceptionAlive(change))) return 'refused'
-  if (!isThere) return 'absent'
   yield* changePassword(change)
   return 'done'
 }

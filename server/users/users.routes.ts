@@ -73,9 +73,8 @@ export const put = forProducer({
   bodyLimit: profileLimit,
   responses: { 200: shapes.UserAccountResponse, 201: shapes.UserAccountResponse },
   async handle(dependencies: UserNeeds, request, reply) {
-    const users = usersFor(dependencies, request)
-    const { externalId } = userKey(request) as { externalId: string }
-    const { user, created } = await putUser(users, { ...request.body, externalId })
+    const entry = { ...request.body, ...userKey(request) }
+    const { user, created } = await putUser(usersFor(dependencies, request), entry)
     return sendUser(reply.code(created ? 201 : 200), user)
   },
 })

@@ -61,13 +61,7 @@ export type NewUser = Pick<User, 'id' | 'username' | 'displayName' | 'createdAt'
 
 export type Credentials = User & { username: string; passwordHash: string }
 
-type UserQuery = {
-  after: string
-  limit: number
-  search?: string
-  externalId?: string
-  application?: string | undefined
-}
+type UserQuery = { after: string; limit: number; search?: string; externalId?: string } & Pick<Namespace, 'application'>
 
 export function* findUser(userId: string): Read<User | undefined> {
   return yield* get`select ${userColumns} from "user" u where u.id = ${userId}`
@@ -154,11 +148,9 @@ export function* addUser(user: NewUser & Audited): Write<'added' | 'username-tak
     values (${user.id}, ${user.username}, ${user.displayName}, ${user.passwordHash}, ${user.createdAt},
       ${user.externalId ?? null}, ${namespaceOf(user)}, ${user.locale ?? null}, ${user.email ?? null}, ${provedAt})
     on conflict do nothing`
-  if (added > 0) {
-    yield* record(user.audit)
-    return 'added'
-  }
-  return (yield* isUsernameTaken(user.username, user.id)) ? 'username-taken' : 'external-id-taken'
+  if (added === 0) return (yield* isUsernameTaken(user.username, user.id)) ? 'username-taken' : 'external-id-taken'
+  yield* record(user.audit)
+  return 'added'
 }
 
 function* isUsernameTaken(username: string | null, userId: string): Read<boolean> {

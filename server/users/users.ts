@@ -259,6 +259,5 @@ export type UserNeeds = { users: UserDependencies; site: Pick<Site, 'trustedProx
 /** The users that a producer reaches, and the changes that it requests, which the audit log ascribes to it. */
 export function usersFor(needs: UserNeeds, request: GuardedRequest<ProducerCaller>): UserDependencies {
   const { id, application } = request.caller
-  const actor = `producer:${id}`
-  return { ...needs.users, application, source: { ...sourceOf(needs, request), actor } }
+  return { ...needs.users, application, source: { ...sourceOf(needs, request), actor: `producer:${id}` } }
 }
