@@ -99,7 +99,6 @@ const passwordPage = (purpose: 'reset' | 'invite', setting: string) =>
       const requestLink = html`<p><a class="button primary" href="${view.pages}forgot">${texts.requestLink}</a></p>`
       const missing = !isFirst && dependencies.pages.hasMail ? requestLink : signIn
       const elsewhere = !isFirst && html`<p>${texts.doneElsewhere}</p>`
-      const signedIn = html`<section id="signed-in" hidden data-title="${isFirst ? front.welcome(view.name) : texts.doneTitle}"><p>${texts.signedIn}</p>${elsewhere}<p><a class="button primary" href="${view.pages}account">${view.texts.account}</a></p></section>`
       const main = html`<p class="not-started fault">${view.texts.unsupportedBrowser}</p>
 <div class="narrow card" id="password-page" data-root="${view.root}" data-min="${minLength}" data-show="${words.showPassword}" data-hide="${words.hidePassword}" data-progress="${texts.progress}" data-failed="${requests.failures.NETWORK}">
 <h1 id="heading" tabindex="-1">${title}</h1>
@@ -118,7 +117,7 @@ ${isFirst && html`<p>${front.welcome(view.name)}.</p>`}
 <p class="hint" id="progress" role="status"></p>
 </form>
 <section id="done" hidden data-title="${texts.doneTitle}"><p>${texts.done}</p>${elsewhere}${signIn}</section>
-${signedIn}
+<section id="signed-in" hidden data-title="${isFirst ? front.welcome(view.name) : texts.doneTitle}"><p>${texts.signedIn}</p>${elsewhere}<p><a class="button primary" href="${view.pages}account">${view.texts.account}</a></p></section>
 <section id="invalid" hidden data-title="${texts.invalidTitle}"><p>${texts.invalid}</p><p>${newLink}</p>${signIn}</section>
 <section id="missing" hidden data-title="${texts.missingTitle}"><p>${texts.missing}</p>${missing}</section>
 </div>`

@@ -147,11 +147,8 @@ async function newUserOf(dependencies: UserDependencies, { externalId: id, profi
   return { newId: userId, externalId, ...profileAt(profile, at), entry }
 }
 
-/** `isTaken`: the username is that of another user. */
-type Existing = { user?: User | undefined; isTaken?: boolean }
-
-/** An entry with faults is not looked up. */
-async function existingOf(dependencies: UserDependencies, { checked, faults }: ReadEntry): Promise<Existing> {
+/** `isTaken`: the username is that of another user. An entry with faults is not looked up. */
+async function existingOf(dependencies: UserDependencies, { checked, faults }: ReadEntry) {
   if (faults.length > 0) return {}
   const { username, externalId } = checked
   const byName = username === null ? undefined : await lookUp(dependencies, { username })

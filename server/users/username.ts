@@ -1,5 +1,5 @@
 // Prepares a username (RFC 8265, section 3.3: UsernameCaseMapped), so that two spellings of one name are never two accounts.
-import { CarillonError, faulting } from '../basics/errors.ts'
+import { CarillonError } from '../basics/errors.ts'
 
 /** Code points of a prepared username. */
 export const maxUsernameLength = 64
@@ -26,7 +26,12 @@ export function prepareUsername(text: string): string {
 
 /** The prepared username, or undefined if no user can have it. For looking up a user, never for adding one. */
 export function findableUsername(text: string): string | undefined {
-  return faulting([], () => prepareUsername(text))
+  try {
+    return prepareUsername(text)
+  } catch (error) {
+    if (error instanceof CarillonError) return undefined
+    throw error
+  }
 }
 
 const tooLong = `write at most ${maxUsernameLength} characters`

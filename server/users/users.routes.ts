@@ -73,8 +73,7 @@ export const put = forProducer({
   bodyLimit: profileLimit,
   responses: { 200: shapes.UserAccountResponse, 201: shapes.UserAccountResponse },
   async handle(dependencies: UserNeeds, request, reply) {
-    const entry = { ...request.body, ...userKey(request) }
-    const { user, created } = await putUser(usersFor(dependencies, request), entry)
+    const { user, created } = await putUser(usersFor(dependencies, request), { ...request.body, ...userKey(request) })
     return sendUser(reply.code(created ? 201 : 200), user)
   },
 })
