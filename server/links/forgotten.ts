@@ -9,23 +9,16 @@ import type { Log } from '../basics/log.ts'
 import { LogWindow } from '../basics/log-window.ts'
 import type { Guess, Guesses } from '../guessing/guesses.ts'
 import { languageFor } from '../pages/texts/texts.ts'
-import { findableUsername } from '../users/username.ts'
-import { findUserByUsername, findUsersByEmail, type User } from '../users/users.store.ts'
-import type { UserDependencies } from '../users/users.ts'
+import { findUsersByEmail, type User } from '../users/users.store.ts'
+import { lookUp, type UserDependencies } from '../users/users.ts'
 import { createLink, type LinkSettings } from './links.ts'
 
-/** Whose password was forgotten. Users who share an address get one mail each. */
-export type Forgotten = { username: string } | { email: string }
+/** Whose password was forgotten: one of the two. Users who share an address get one mail each. */
+export type Forgotten = { username?: string; email?: string }
 type Request = { forgotten: Forgotten; source: RequestSource; acceptLanguage: string | undefined }
 
-type ResetMail = {
-  to: string
-  locale: string | null
-  acceptLanguage: string | undefined
-  url: string
-  kind: 'reset'
-  facts: { username: string; until: string }
-}
+type Recipient = { to: string; locale: string | null; acceptLanguage: string | undefined }
+type ResetMail = Recipient & { kind: 'reset'; url: string; facts: { username: string; until: string } }
 
 export type ForgottenOptions = {
   users: UserDependencies
@@ -104,7 +97,7 @@ export class ForgottenPasswords {
     try {
       const { guesses } = this.#options
       const { forgotten, source } = request
-      const account = { name: 'email' in forgotten ? forgotten.email : forgotten.username, user: undefined }
+      const account = { name: forgotten.email ?? forgotten.username ?? '', user: undefined }
       if (!(await this.#within(guesses.beginMailRequest(source.address), source, account))) return
       for (const user of await this.#usersOf(forgotten)) await this.#sendTo(user, request)
     } catch (error) {
@@ -114,11 +107,10 @@ export class ForgottenPasswords {
     }
   }
 
-  async #usersOf(forgotten: Forgotten): Promise<User[]> {
-    const { store } = this.#options.users
-    if ('email' in forgotten) return store.read(findUsersByEmail, { email: forgotten.email, limit: maxUsers })
-    const name = findableUsername(forgotten.username)
-    const user = name === undefined ? undefined : await store.read(findUserByUsername, name)
+  async #usersOf({ email, username = '' }: Forgotten): Promise<User[]> {
+    const { users } = this.#options
+    if (email !== undefined) return users.store.read(findUsersByEmail, { email, limit: maxUsers })
+    const user = await lookUp(users, { username })
     return user === undefined ? [] : [user]
   }
 

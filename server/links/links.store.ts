@@ -1,24 +1,15 @@
 // One-time links. Each use locks the user's row first, so that of two uses of one link the second finds no link.
 import type { Audited } from '../store/events.ts'
 import { get, lock, lockUsers, type Read, record, send, type Write } from '../store/statements.ts'
-import type { UserChange } from '../tokens/tokens.store.ts'
-import { changePassword } from '../users/user-changes.store.ts'
+import { changePassword, type SetPassword } from '../users/user-changes.store.ts'
 
 /** `invite` for the first password of a user, `reset` for another one. Both do the same. */
 export type LinkPurpose = 'invite' | 'reset'
 
-export type NewLink = {
-  userId: string
-  purpose: LinkPurpose
-  /** SHA-256 of the token. The token itself is not stored. */
-  tokenHash: string
-  at: number
-  expiresAt: number
-  /** The address that the link is sent to, which its use verifies; null if it is passed on in another way. */
-  email: string | null
-} & Audited
-
-export type Link = Pick<NewLink, 'userId' | 'purpose' | 'expiresAt' | 'email'>
+/** `email`: the address that the link is sent to, which its use verifies; null if it is passed on in another way. */
+export type Link = { userId: string; purpose: LinkPurpose; expiresAt: number; email: string | null }
+/** `tokenHash`: SHA-256 of the token, which itself is not stored. */
+export type NewLink = Link & { tokenHash: string; at: number } & Audited
 
 /**
  * Adds a link. The user's last three links of a purpose stay, in the order in which they were added; older ones are void from then on.
@@ -58,9 +49,7 @@ export function* findLink(tokenHash: string): Read<Link | undefined> {
  * time, also on other processes, one succeeds. If the user has no such link, it has expired at `at`, or the user is disabled, it
  * changes nothing and returns 'refused'.
  */
-export function* resetPassword(
-  change: UserChange & { tokenHash: string; passwordHash: string },
-): Write<'done' | 'refused'> {
+export function* resetPassword(change: SetPassword & { tokenHash: string }): Write<'done' | 'refused'> {
   const { userId, tokenHash, at } = change
   if (!(yield* lockEnabled(userId))) return 'refused'
   const link = yield* get<{ email: string | null }>`

@@ -4,8 +4,7 @@ import { type CarillonError, invalidField } from '../basics/errors.ts'
 import { forAnyone, forVisitor } from '../http/operation.ts'
 import type { View } from '../pages/frame.ts'
 import { type Html, html } from '../pages/html.ts'
-import type { PageNeeds, Reader } from '../pages/page.ts'
-import { commonSentence, sendPage, viewOf, writePage } from '../pages/page.ts'
+import { commonSentence, type PageNeeds, type Reader, sendPage, viewOf, writePage } from '../pages/page.ts'
 import { pagePath } from '../pages/places.ts'
 import type { TextsOf } from '../pages/texts/texts.ts'
 import type { Exchange } from '../sessions/finish-sign-in.ts'
@@ -81,9 +80,9 @@ function form(view: View, texts: TextsOf<'service'>['signIn'], fault = ''): Html
 
 type Needs = PageNeeds & { users: { passwordMinLength: number } }
 
-const passwordPage = (purpose: 'reset' | 'invite', summary: string) =>
+const passwordPage = (purpose: 'reset' | 'invite', setting: string) =>
   forVisitor({
-    summary,
+    summary: `The page of a link to set a ${purpose === 'reset' ? 'new' : 'first'} password, unless \`${setting}\` names another one`,
     responses: { 200: 'html' },
     /** No cache keeps it (the default): a browser would otherwise show it again by "back", with a typed password. */
     async handle(dependencies: Needs, request, reply) {
@@ -100,7 +99,6 @@ const passwordPage = (purpose: 'reset' | 'invite', summary: string) =>
       const requestLink = html`<p><a class="button primary" href="${view.pages}forgot">${texts.requestLink}</a></p>`
       const missing = !isFirst && dependencies.pages.hasMail ? requestLink : signIn
       const elsewhere = !isFirst && html`<p>${texts.doneElsewhere}</p>`
-      const signedIn = html`<section id="signed-in" hidden data-title="${isFirst ? front.welcome(view.name) : texts.doneTitle}"><p>${texts.signedIn}</p>${elsewhere}<p><a class="button primary" href="${view.pages}account">${view.texts.account}</a></p></section>`
       const main = html`<p class="not-started fault">${view.texts.unsupportedBrowser}</p>
 <div class="narrow card" id="password-page" data-root="${view.root}" data-min="${minLength}" data-show="${words.showPassword}" data-hide="${words.hidePassword}" data-progress="${texts.progress}" data-failed="${requests.failures.NETWORK}">
 <h1 id="heading" tabindex="-1">${title}</h1>
@@ -119,7 +117,7 @@ ${isFirst && html`<p>${front.welcome(view.name)}.</p>`}
 <p class="hint" id="progress" role="status"></p>
 </form>
 <section id="done" hidden data-title="${texts.doneTitle}"><p>${texts.done}</p>${elsewhere}${signIn}</section>
-${signedIn}
+<section id="signed-in" hidden data-title="${isFirst ? front.welcome(view.name) : texts.doneTitle}"><p>${texts.signedIn}</p>${elsewhere}<p><a class="button primary" href="${view.pages}account">${view.texts.account}</a></p></section>
 <section id="invalid" hidden data-title="${texts.invalidTitle}"><p>${texts.invalid}</p><p>${newLink}</p>${signIn}</section>
 <section id="missing" hidden data-title="${texts.missingTitle}"><p>${texts.missing}</p>${missing}</section>
 </div>`
@@ -128,7 +126,5 @@ ${signedIn}
     },
   })
 
-const newSummary = 'The page of a link to set a new password, unless `CARILLON_RESET_PAGE` names another one'
-export const resetPage = passwordPage('reset', newSummary)
-const firstSummary = 'The page of a link to set a first password, unless `CARILLON_INVITE_PAGE` names another one'
-export const invitePage = passwordPage('invite', firstSummary)
+export const resetPage = passwordPage('reset', 'CARILLON_RESET_PAGE')
+export const invitePage = passwordPage('invite', 'CARILLON_INVITE_PAGE')

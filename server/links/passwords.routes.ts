@@ -52,11 +52,10 @@ export const reset = forAnyone({
     const { token, newPassword, variant } = request.body
     const { guesses, signInLog, site } = dependencies
     const source = sourceOf(dependencies, request)
-    const signal = goneSignal(reply)
     const users = { ...dependencies.users, source }
     const link = await presentedLink(dependencies, token, source)
     const { userId } = link
-    const attempt = { address: source.address, account: userId, known: `link ${token}`, signal }
+    const attempt = { address: source.address, account: userId, known: `link ${token}`, signal: goneSignal(reply) }
     const change = { token, newPassword, attempt }
     const { before, user } = await resetPassword(users, link, change).catch((error: unknown) => {
       // It was used, or voided, while the new password was being hashed.
@@ -121,8 +120,7 @@ export const forgot = forAnyone({
   refusals: ['NOT_FOUND'],
   /** Whether the service can send mail at all says nothing about a user, and a page needs to know it: 404 then, and not a false 202. */
   async handle(dependencies: ForgotNeeds, request, reply) {
-    const { username, email } = request.body
-    requestReset(dependencies, username === undefined ? { email: email as string } : { username }, request)
+    requestReset(dependencies, request.body, request)
     return reply.code(202).send()
   },
 })
@@ -148,13 +146,12 @@ export const change = forUser({
     const { currentPassword, newPassword } = request.body
     const { store, sessions } = dependencies
     const source = sourceOf(dependencies, request)
-    const signal = goneSignal(reply)
     const { id, username } = await findEnabledUser(dependencies, request.caller)
     // A user who signs in by a provider or a passkey may have neither a name nor a password: every password is wrong then.
     const found = username === null ? undefined : await store.read(findCredentials, username)
     const account = { name: username ?? '', user: found?.id === id ? found : undefined }
     const device = knownDevice(dependencies, presentedDevices(dependencies, request), account.user)
-    const presented = { password: currentPassword, device, address: source.address, signal }
+    const presented = { password: currentPassword, device, address: source.address, signal: goneSignal(reply) }
     await checkCredentials(dependencies, account, presented)
     const own = ownSignIn(request.caller)
     await changePassword({ ...dependencies.users, source }, { id, username: username as string, newPassword, ...own })

@@ -16,20 +16,7 @@ import { findUser } from '../users/users.store.ts'
 import type { UserMail } from './mail.ts'
 
 type Texts = TextsOf<'service'>['notices']
-const noticeKinds = [
-  'password-changed',
-  'email-changed',
-  'username-changed',
-  'factor-added',
-  'passkey-added',
-  'factor-removed',
-  'factors-reset',
-  'recovery-codes-created',
-  'provider-linked',
-  'provider-unlinked',
-  'old-session-presented',
-] as const
-type NoticeKind = (typeof noticeKinds)[number]
+type NoticeKind = keyof Texts['titles']
 
 /** The inbox usually has the notice when the request gets its response, and the response never waits longer for it. */
 const maxDelayMs = 250
@@ -88,9 +75,8 @@ export class Notices {
 
   async #briefly(sending: Promise<unknown>, fields: { event: string } & Record<string, unknown>): Promise<void> {
     const { log } = this.#options
-    const onFailure = (error: unknown) =>
-      log.error({ ...fields, reason: messageOf(error) }, 'a user could not be notified')
-    const sent = sending.catch(onFailure)
+    const problem = 'a user could not be notified'
+    const sent = sending.catch((error: unknown) => log.error({ ...fields, reason: messageOf(error) }, problem))
     await Promise.race([sent, sleep(maxDelayMs, undefined, { ref: false })])
   }
 
@@ -136,8 +122,7 @@ export class Notices {
 
   /** Five an hour for a user; the other changes of the hour wait for one mail at its end. Never throws. */
   async #mail(mailed: Mailed): Promise<void> {
-    if (this.#options.mail === undefined) return
-    if (this.#append(mailed)) return
+    if (this.#options.mail === undefined || this.#append(mailed)) return
     try {
       await this.#options.guesses.beginNoticeMail(mailed)
     } catch (error) {
@@ -154,9 +139,7 @@ export class Notices {
     if (this.#waiting.size >= maxWaiting.users) return void this.#logFailed(mailed, 'too many mails wait')
     const key = keyOf(mailed)
     this.#waiting.set(key, mailed)
-    const sendLater = () => {
-      if (this.#waiting.delete(key)) void this.#mail(mailed)
-    }
+    const sendLater = () => void (this.#waiting.delete(key) && this.#mail(mailed))
     setTimeout(sendLater, seconds * 1_000).unref()
   }
 
@@ -195,12 +178,23 @@ const keyOf = ({ userId, to }: Mailed) => `${userId} ${to}`
 function kindsOf({ event, detail }: AuditEntry): NoticeKind[] {
   if (event === 'password-reset') return detail?.isFirst === true ? [] : ['password-changed']
   if (event === 'factor-added') return [detail?.kind === 'passkey' ? 'passkey-added' : 'factor-added']
-  if (event !== 'user-changed') return noticeKinds.filter((kind) => kind === event)
-  const fields = String(detail?.fields ?? '').split(/[ ,]/)
-  return (['email', 'username'] as const)
-    .filter((field) => fields.includes(field))
-    .map((field) => `${field}-changed` as const)
+  const fields = String(detail?.fields).split(',')
+  const names = event === 'user-changed' ? fields.map((field) => `${field}-changed`) : [event]
+  return namedKinds.filter((kind) => names.includes(kind))
 }
+
+/** The kinds that have the name of an event or a field. */
+const namedKinds: readonly NoticeKind[] = [
+  'email-changed',
+  'username-changed',
+  'password-changed',
+  'factor-removed',
+  'factors-reset',
+  'recovery-codes-created',
+  'provider-linked',
+  'provider-unlinked',
+  'old-session-presented',
+]
 
 /** A label is `<browser> on <system>`, or the name of a program. */
 function deviceIn({ aBrowser, on, unknownDevice }: Texts, label: string | null): string {

@@ -25,7 +25,6 @@ const maxIterations: Record<Digest, number> = { sha1: 2_000_000, sha256: 2_000_0
 const digestBytes: Record<Digest, number> = { sha1: 20, sha256: 32, sha512: 64 }
 /** N * r * p; 128 bytes of memory each. */
 const maxScryptBlocks = 2 ** 20
-const scryptMemory = 256 * 2 ** 20
 /** KiB */
 const maxArgon2Memory = 128 * 1024
 /** KiB, times the passes over them */
@@ -128,7 +127,7 @@ function readScrypt({ ln, n = `${2 ** Number(ln)}`, ...others }: Groups, { salt,
   if (N * r * p > maxScryptBlocks)
     refuse(`costs too much to verify: scrypt must have at most N * r * p = ${maxScryptBlocks}`)
   const derive = promisify<string, Buffer, number, ScryptOptions, Buffer>(scrypt)
-  const options = { N, r, p, maxmem: scryptMemory }
+  const options = { N, r, p, maxmem: 256 * 2 ** 20 }
   return async (password) => equalKeys(await derive(password, salt, key.length, options), key)
 }
 

@@ -64,12 +64,7 @@ export class Passwords {
    * `passwordHash`: absent for an unknown user. `replacement`: our hash of the same password with today's cost, if it matched another one.
    * Throws UNAVAILABLE like `hash`, TIMEOUT if the client disconnects. `begin` is called at the turn; if it throws, nothing is hashed.
    */
-  verify(
-    password: string,
-    passwordHash: string | undefined,
-    attempt: Attempt = operator,
-    begin?: () => Promise<unknown>,
-  ): Promise<{ matches: boolean; replacement: string | null }> {
+  verify(password: string, passwordHash: string | undefined, attempt = operator, begin?: () => Promise<unknown>) {
     return this.#queue.run(attempt, async () => {
       await begin?.()
       const { hash, verify } = await argon2()
@@ -110,7 +105,7 @@ export class HashQueue {
   }
 
   get waiting(): number {
-    return this.#known.waiting + this.#others.waiting
+    return this.#known.waiting.size + this.#others.waiting.size
   }
 
   /**
@@ -136,7 +131,7 @@ export class HashQueue {
     const waiter = turns.add(attempt, { start: resolve, refuse: reject })
     if (isKnown) this.#knownNow.add(known)
     this.#refuseBeyondLimits()
-    const refuse = (error: CarillonError) => turns.remove(waiter) && reject(error)
+    const refuse = (error: CarillonError) => turns.waiting.delete(waiter) && reject(error)
     const leave = () => refuse(clientLeft())
     signal?.addEventListener('abort', leave)
     const timer = setTimeout(() => refuse(tooMany()), this.#limits.maxWaitMs).unref()
@@ -151,7 +146,7 @@ export class HashQueue {
 
   #refuseBeyondLimits(): void {
     const { maxWaiting, refusalDelayMs: delayMs } = this.#limits
-    const isFull = this.waiting > maxWaiting || this.#others.waiting > maxWaiting - Math.floor(maxWaiting / 4)
+    const isFull = this.waiting > maxWaiting || this.#others.waiting.size > maxWaiting - Math.floor(maxWaiting / 4)
     const refused = isFull ? (this.#others.takeFromLargest() ?? this.#known.takeFromLargest()) : undefined
     if (delayMs === 0) refused?.refuse(tooMany())
     else if (refused !== undefined) setTimeout(() => refused.refuse(tooMany()), delayMs)
@@ -160,7 +155,7 @@ export class HashQueue {
   /** Every second turn is that of a known device, if one waits. */
   #startNext(): void {
     const [one, other] = this.#wasKnown ? [this.#others, this.#known] : [this.#known, this.#others]
-    const turns = one.waiting > 0 ? one : other
+    const turns = one.waiting.size > 0 ? one : other
     const next = turns.takeNext()
     this.#wasKnown = next !== undefined && turns === this.#known
     if (next === undefined) this.#running--
@@ -168,9 +163,7 @@ export class HashQueue {
   }
 }
 
-function tooMany(): CarillonError {
-  return overloaded('Too many sign-ins at once')
-}
+const tooMany = () => overloaded('Too many sign-ins at once')
 
 /** No client receives it; the code keeps it out of the logged failures. */
 function clientLeft(): CarillonError {
@@ -183,25 +176,17 @@ type Waiter = { names: Names; at: number; start: () => void; refuse: (error: Err
 
 /** The waiting attempts of one kind, in the order of their arrival. The networks of clients and the accounts take turns. */
 class Turns {
-  readonly #waiting = new Set<Waiter>()
+  readonly waiting = new Set<Waiter>()
   /** When an attempt of each name last began, as a number of events, not as a time. */
   readonly #servedAt = new Map<string, number>()
   #events = 0
-
-  get waiting(): number {
-    return this.#waiting.size
-  }
 
   add({ address, account }: Attempt, ends: Pick<Waiter, 'start' | 'refuse'>): Waiter {
     const [narrow, middle = narrow, wide = narrow] = networksOfClient(address)
     const names: Names = [narrow, middle, wide, `account ${account}`, `${wide} ${account}`]
     const waiter = { names, at: ++this.#events, ...ends }
-    this.#waiting.add(waiter)
+    this.waiting.add(waiter)
     return waiter
-  }
-
-  remove(waiter: Waiter): boolean {
-    return this.#waiting.delete(waiter)
   }
 
   // Round robin. It counts when the /48 or the account was last served, whichever is later. Among attempts of one account, the /48 that was
@@ -212,7 +197,7 @@ class Turns {
     const at = ++this.#events
     for (const name of next.names) this.#servedAt.set(name, at)
     // What began before the oldest of those that wait arrived decides nothing.
-    const [oldest = { at: Number.POSITIVE_INFINITY }] = this.#waiting
+    const [oldest = { at: Number.POSITIVE_INFINITY }] = this.waiting
     for (const [name, servedAt] of this.#servedAt) if (servedAt < oldest.at) this.#servedAt.delete(name)
     return next
   }
@@ -221,7 +206,7 @@ class Turns {
   // for which the most /48 wait. If an account counted attempts, one network could get those of others refused.
   takeFromLargest(): Waiter | undefined {
     const sizes = new Map<string, number>()
-    for (const { names } of this.#waiting) {
+    for (const { names } of this.waiting) {
       const [narrow, middle, wide, , pair] = names
       const grown = sizes.has(pair) ? [narrow, middle, wide] : names
       for (const name of new Set(grown)) sizes.set(name, (sizes.get(name) ?? 0) + 1)
@@ -230,20 +215,16 @@ class Turns {
   }
 
   /** Removes the attempt with the lowest rank: the first number that differs decides. `either`: what counts of a /48 and an account. */
-  #takeLowest(
-    rankBy: (name: string, waiter: Waiter) => number,
-    either: (ofWide: number, ofAccount: number) => number,
-  ): Waiter | undefined {
-    const ranked = Array.from(this.#waiting, (waiter) => {
-      const values = waiter.names.map((name) => rankBy(name, waiter))
-      const [narrow = 0, middle = 0, wide = 0, account = 0, pair = 0] = values
+  #takeLowest(rankBy: (name: string, waiter: Waiter) => number, either: typeof Math.max): Waiter | undefined {
+    const ranked = Array.from(this.waiting, (waiter) => {
+      const [narrow = 0, middle = 0, wide = 0, account = 0, pair = 0] = waiter.names.map((name) => rankBy(name, waiter))
       return { waiter, rank: [either(wide, account), wide, middle, narrow, pair, waiter.at] }
     })
     const [lowest] = ranked.sort((a, b) => {
       const differs = a.rank.findIndex((number, i) => number !== b.rank[i])
       return (a.rank[differs] ?? 0) - (b.rank[differs] ?? 0)
     })
-    if (lowest !== undefined) this.#waiting.delete(lowest.waiter)
+    if (lowest !== undefined) this.waiting.delete(lowest.waiter)
     return lowest?.waiter
   }
 }

@@ -18,9 +18,8 @@ export async function passwordFaults(
   { passwordMinLength: minLength, breaches }: PasswordRules,
   { username, password, field = 'password' }: { username: string; password: string; field?: string },
 ): Promise<Fault[]> {
-  const blocked = await loadBlockList()
   const prepared = preparePassword(password)
-  const fault = policyFault(prepared, { username, minLength, blocked })
+  const fault = policyFault(prepared, { username, minLength, blocked: await loadBlockList() })
   if (fault !== undefined) return [{ field, ...fault }]
   if (breaches === undefined || !(await isBreached(prepared, breaches))) return []
   return [{ field, reason: 'choose another: this one is in a list of stolen passwords', code: 'too_common' }]

@@ -40,14 +40,8 @@ export function* putCategory(category: Category & { application: string }): Writ
 
 /** `category` is '' for everything, and `mutedUntil` is ISO 8601 or 'forever'. */
 export type Mute = { category: string; mutedUntil: string }
-export type Preferences = {
-  user: User
-  mutes: readonly Mute[]
-  /** Those of no application first. */
-  declared: readonly Category[]
-  /** What the user's inbox has notifications of. */
-  present: readonly { category: string }[]
-}
+/** `declared`: those of no application first. `present`: what the user's inbox has notifications of. */
+export type Preferences = { user: User; mutes: Mute[]; declared: Category[]; present: { category: string }[] }
 
 export function* readPreferences({ userId, now }: { userId: string; now: string }): Read<Preferences | undefined> {
   const user = yield* findUser(userId)
@@ -63,16 +57,10 @@ export function* readPreferences({ userId, now }: { userId: string; now: string 
   return { user, mutes, declared, present }
 }
 
-export type MuteChange = {
-  userId: string
-  /** Replaces what the user has muted of these; null ends a mute. */
-  mutes: readonly { category: string; mutedUntil: string | null }[]
-  /** ISO 8601. */
-  now: string
-}
+type MuteChange = { userId: string; mutes: readonly { category: string; mutedUntil: string | null }[]; now: string }
 
 /**
- * Mutes what is named until a time, or ends its mute, and removes the mutes that have ended. It takes turns with deliveries to the inbox:
+ * Mutes what is named until a time, or with null ends its mute, and removes the mutes that have ended. It takes turns with deliveries:
  * one that begins afterwards is muted. Returns 'too-many' if more than `maxMuted` categories would be muted; then nothing is changed.
  */
 export function* changeMutes({ userId, mutes, now }: MuteChange): Write<'done' | 'absent' | 'too-many'> {

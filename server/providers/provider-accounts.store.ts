@@ -3,7 +3,7 @@
 import { hasPasswordOrPasskey } from '../factors/factors.store.ts'
 import type { Audited } from '../store/events.ts'
 import { all, get, lock, lockUser, lockUsers, type Read, record, run, send, type Write } from '../store/statements.ts'
-import { toUser, type User, type UserRow, userColumns } from '../users/users.store.ts'
+import { type User, userColumns } from '../users/users.store.ts'
 
 /** `issuer` and `subject` as the ID token has them, compared byte by byte. */
 type ProviderAccountKey = { issuer: string; subject: string }
@@ -88,10 +88,9 @@ function* addAccount({ issuer, subject, email, at }: NewAccount, ownerId: string
 }
 
 function* userWith({ issuer, subject }: ProviderAccountKey): Read<User | undefined> {
-  const row = yield* get<UserRow>`
+  return yield* get`
     select ${userColumns} from provider_account a join "user" u on u.id = a.owner_id
     where a.issuer = ${issuer} and a.subject = ${subject}`
-  return row && toUser(row)
 }
 
 /** Lists the user's accounts, ordered by issuer. */

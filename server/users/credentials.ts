@@ -30,11 +30,9 @@ export async function findAccount({ store }: { store: Store }, username: string)
 /** `device`: the id of a known device of the user. */
 type Presented = { password: string; device: string | undefined; address: string; signal: AbortSignal }
 
-type CheckNeeds = { users: { store: Store; passwords: Passwords }; guesses: Guesses }
-
 /** Replaces a hash of another system by ours. Throws INVALID_CREDENTIALS, TOO_MANY_REQUESTS, or UNAVAILABLE if too many wait. */
 export async function checkCredentials(
-  { users, guesses }: CheckNeeds,
+  { users, guesses }: { users: { store: Store; passwords: Passwords }; guesses: Guesses },
   { name, user }: Account,
   presented: Presented,
 ): Promise<Credentials> {
@@ -57,10 +55,7 @@ export async function checkCredentials(
 }
 
 /** Forgets every failure of the user, so that no guess is delayed. `hadFailures`: whether there were any. Throws NOT_FOUND. */
-export async function unlock(
-  users: Pick<UserDependencies, 'now' | 'source'> & { store: Store },
-  key: UserKey,
-): Promise<{ user: User; hadFailures: boolean }> {
+export async function unlock(users: UserDependencies, key: UserKey): Promise<{ user: User; hadFailures: boolean }> {
   const user = await findUser(users, key)
   const entry = recorded(users, { event: 'account-unlocked', userId: user.id, username: user.username })
   const outcome = await users.store.write(forgetGuesses, { prefix: guessPrefixOf(user.id), ...entry })

@@ -59,12 +59,10 @@ function* eraseInbox(userId: string): Write<void> {
   yield* send`delete from inbox where user_id = ${user}`
 }
 
-type Outcome = { producerId: string; idempotencyKey: string; answer: string }
-
 /** One caller at a time: two could change the same outcomes in different orders. */
 function* removeFromOutcomes(userId: string): Write<void> {
   yield* sendOnPostgres`select pg_advisory_xact_lock(hashtext('carillon outcomes'))`
-  const outcomes = yield* all<Outcome>`
+  const outcomes = yield* all<{ producerId: string; idempotencyKey: string; answer: string }>`
     select producer_id as "producerId", idempotency_key as "idempotencyKey", answer from delivery
     where answer like ${`%${userId}%`}`
   for (const { producerId, idempotencyKey, answer } of outcomes) {

@@ -3,17 +3,16 @@ import { recordAudit } from '../audit/audit.store.ts'
 import { auditEntry, recorded, serviceSource } from '../audit/entry.ts'
 import type { Fault } from '../basics/errors.ts'
 import { newId } from '../basics/ids.ts'
-import { type GivenProfile, profileAt, readEntry, refuseFaults, type UserEntry } from './profile.ts'
+import { profileAt, readEntry, refuseFaults, type UserEntry } from './profile.ts'
 import { type PutUser, putUsers } from './put-users.store.ts'
 import { UserEntry as DescribedEntry } from './users.schemas.ts'
 import type { User } from './users.store.ts'
 import * as stored from './users.store.ts'
 import {
-  disableUser,
-  enableUser,
   isInReach,
   lookUp,
   recordedChange,
+  setDisabled,
   storeChange,
   storePassword,
   storeUser,
@@ -22,8 +21,6 @@ import {
 
 /** `position` counts from 0. `isTaken`: another user has the name. `sameAs`: the position of an earlier entry with the same one. */
 export type EntryFault = Fault & { position: number; isTaken?: true; sameAs?: number }
-/** `report` gets the number of entries that are stored. */
-type ImportOptions = { needsExternalId?: boolean; report?: (done: number) => void }
 
 /** How many entries wait for the store at the same time. */
 const atOnce = 32
@@ -34,21 +31,23 @@ const putAtOnce = 1_000
  * `values` are parsed JSON; each should be a `UserEntry`. One names an existing user by its external id, or by its username if it
  * has none. An absent field stays; a password hash applies only to a user without a password. With any fault nothing is stored.
  * Throws CONFLICT if another request takes a name after the check: what was stored by then stays, and a repetition does the rest.
+ * `report` gets the number of entries that are stored.
  */
 export async function importUsers(
   dependencies: UserDependencies,
   values: readonly unknown[],
-  { needsExternalId = false, report = () => {} }: ImportOptions = {},
+  { needsExternalId = false, report = () => {} }: { needsExternalId?: boolean; report?: (done: number) => void } = {},
 ): Promise<{ faults: EntryFault[] } | { imported: PutUser[] }> {
   const read = values.map((value) => readValue(value, needsExternalId))
   const checked = read.map((one) => one.checked)
-  const existing = checked.every(isProfileOnly)
-    ? undefined
-    : await inParallel(read, (one) => existingOf(dependencies, one))
+  const isPlain = checked.every((one) => one.username === null && one.externalId !== null && one.disabled === undefined)
+  const existing = isPlain ? undefined : await inParallel(read, (one) => existingOf(dependencies, one))
   const faults: EntryFault[] = [
     ...read.flatMap(({ faults: found }, position) => found.map((fault) => ({ position, ...fault }))),
     ...repetitions(checked),
-    ...(existing ?? []).flatMap(({ isTaken }, position) => (isTaken ? [{ position, ...nameTaken }] : [])),
+    ...(existing ?? []).flatMap(({ isTaken }, position) =>
+      isTaken ? [{ position, field: 'username', reason: 'is taken', isTaken }] : [],
+    ),
   ]
   if (faults.length > 0) return { faults: faults.toSorted((a, b) => a.position - b.position) }
   let done = 0
@@ -63,8 +62,6 @@ export async function importUsers(
   await dependencies.store.write(recordAudit, recorded(dependencies, { event: 'users-imported', detail }).audit)
   return { imported }
 }
-
-const nameTaken = { field: 'username', reason: 'is taken', isTaken: true } as const
 
 type ReadEntry = ReturnType<typeof readEntry>
 type CheckedEntry = ReadEntry['checked']
@@ -112,17 +109,9 @@ function repetitions(entries: readonly CheckedEntry[]): EntryFault[] {
   })
 }
 
-function isProfileOnly({ username, externalId, disabled }: CheckedEntry): boolean {
-  return username === null && externalId !== null && disabled === undefined
-}
-
 /** Creates the user with this external id, or changes the given fields of the existing one. Throws INVALID_REQUEST. */
-export async function putUser(
-  dependencies: UserDependencies,
-  externalId: string,
-  given: GivenProfile,
-): Promise<PutUser> {
-  const { checked, faults } = readEntry({ ...given, externalId })
+export async function putUser(dependencies: UserDependencies, entry: UserEntry): Promise<PutUser> {
+  const { checked, faults } = readEntry(entry)
   refuseFaults(faults)
   const [put] = await putProfiles(dependencies, [checked])
   return put as PutUser
@@ -151,18 +140,15 @@ async function newUserOf(dependencies: UserDependencies, { externalId: id, profi
   const { source = serviceSource } = dependencies
   const externalId = id ?? ''
   const before = profile.email === undefined ? undefined : await lookUp(dependencies, { externalId })
-  const [change] = (before && recordedChange(dependencies, before, profile).audit) ?? []
+  const [change] = (before && recordedChange(dependencies, { user: before, fields: profile }).audit) ?? []
   const { detail = null, formerEmail = null } = change ?? {}
   const userId = newId(at)
   const entry = { ...auditEntry(source, { event: 'user-created', at, userId, detail }), formerEmail }
   return { newId: userId, externalId, ...profileAt(profile, at), entry }
 }
 
-/** `isTaken`: the username is that of another user. */
-type Existing = { user?: User | undefined; isTaken?: boolean }
-
-/** An entry with faults is not looked up. */
-async function existingOf(dependencies: UserDependencies, { checked, faults }: ReadEntry): Promise<Existing> {
+/** `isTaken`: the username is that of another user. An entry with faults is not looked up. */
+async function existingOf(dependencies: UserDependencies, { checked, faults }: ReadEntry) {
   if (faults.length > 0) return {}
   const { username, externalId } = checked
   const byName = username === null ? undefined : await lookUp(dependencies, { username })
@@ -171,27 +157,23 @@ async function existingOf(dependencies: UserDependencies, { checked, faults }: R
   return { user, isTaken: byName !== undefined && byName.id !== user?.id }
 }
 
-async function storeEntry(
-  dependencies: UserDependencies,
-  entry: CheckedEntry,
-  existing: User | undefined,
-): Promise<PutUser> {
+async function storeEntry(dependencies: UserDependencies, entry: CheckedEntry, existing?: User): Promise<PutUser> {
   const { username, externalId, passwordHash, profile, disabled } = entry
   const user = existing ?? (await storeUser(dependencies, { username, externalId, passwordHash, ...profile }))
   if (existing !== undefined) await changeExisting(dependencies, existing, entry)
-  if (disabled === true && user.disabledAt === null) await disableUser(dependencies, { id: user.id })
-  if (disabled === false && user.disabledAt !== null) await enableUser(dependencies, { id: user.id })
+  if (disabled !== undefined && disabled !== (user.disabledAt !== null))
+    await setDisabled(dependencies, { id: user.id }, disabled)
   return { user: (await dependencies.store.read(stored.findUser, user.id)) ?? user, created: existing === undefined }
 }
 
 async function changeExisting(dependencies: UserDependencies, user: User, entry: CheckedEntry): Promise<void> {
   const { username, passwordHash, profile } = entry
   const renamed = username !== null && username !== user.username
-  await storeChange(dependencies, user, { ...(renamed && { username }), ...profile })
+  await storeChange(dependencies, { user, fields: { ...(renamed && { username }), ...profile } })
   if (username === null || passwordHash === null) return
   if ((await dependencies.store.read(stored.findCredentials, username)) !== undefined) return
   await storePassword(dependencies, user, passwordHash)
-  if (user.disabledAt !== null) await disableUser(dependencies, { id: user.id })
+  if (user.disabledAt !== null) await setDisabled(dependencies, { id: user.id }, true)
 }
 
 /** Results in the order of the items. Work that has begun is awaited before the first error is thrown. */

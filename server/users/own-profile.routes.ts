@@ -19,13 +19,11 @@ export const me = forUser({
   },
 })
 
-/** A display name of the longest text, each character sent as an escape. */
-const bodyLimit = 16 * 1024
-
 export const change = forUser({
   summary: 'Change the display name or the language of the signed-in user',
   body: OwnProfile,
-  bodyLimit,
+  // A display name of the longest text, each character sent as an escape.
+  bodyLimit: 16 * 1024,
   responses: { 200: MeResponse },
   refusals: ['TOO_MANY_REQUESTS'],
   async handle(dependencies: UserNeeds, request, reply) {
@@ -35,7 +33,7 @@ export const change = forUser({
     const { profile, faults } = readProfile(request.body)
     refuseFaults(faults)
     const user = await findEnabledUser(users, caller)
-    const outcome = await storeChange({ ...users, source }, user, profile, caller.signInId)
+    const outcome = await storeChange({ ...users, source }, { user, fields: profile, signInId: caller.signInId })
     if (outcome === 'absent') throw notAuthenticated()
     return sendData(reply, displaySession(await findEnabledUser(users, caller), caller))
   },

@@ -21,9 +21,9 @@ export function readProfile(given: GivenProfile): { profile: GivenProfile; fault
   for (const field of ['displayName', 'locale', 'email'] as const) {
     const text = given[field]
     if (text === undefined) continue
-    const read = text === null ? { value: null } : readers[field](text)
-    if ('value' in read) profile[field] = read.value
-    else faults.push({ field, reason: read.reason })
+    const read = text === null ? null : readers[field](text)
+    if (read === null || typeof read === 'string') profile[field] = read
+    else faults.push({ field, ...read })
   }
   const { emailVerified, email } = given
   if (emailVerified && email === null)
@@ -37,7 +37,8 @@ export function profileAt<Fields extends GivenProfile>({ emailVerified, ...profi
   return { ...profile, ...(emailVerified !== undefined && { emailVerifiedAt: emailVerified ? at : null }) }
 }
 
-type Read = { value: string } | { reason: string }
+/** The text as it is stored, or why it cannot be. */
+type Read = string | { reason: string }
 
 const readers = { displayName: readDisplayName, locale: readLocale, email: readEmail }
 
@@ -50,7 +51,7 @@ function readDisplayName(name: string): Read {
       reason: 'must have no control characters, line separators, or characters that are invisible or turn the text',
     }
   if (/^[\p{Z}\p{Default_Ignorable_Code_Point}]+$/u.test(name)) return { reason: 'must have a visible character' }
-  return { value: name }
+  return name
 }
 
 /** Characters that draw nothing or turn the text. Joiners and variation selectors stay: Persian, Hindi and Japanese names have them. */
@@ -61,7 +62,7 @@ function readLocale(tag: string): Read {
   const reason = 'must be a language tag (BCP 47), such as en or de-CH'
   if (tag.length > maxLocaleLength) return { reason }
   try {
-    return { value: Intl.getCanonicalLocales(tag)[0] as string }
+    return Intl.getCanonicalLocales(tag)[0] as string
   } catch {
     return { reason }
   }
@@ -69,19 +70,19 @@ function readLocale(tag: string): Read {
 
 /** Each text is a string, or an object with one for each language: a fault for each tag that is none, or is not in its canonical form. */
 export function languageFaults(texts: Readonly<Record<string, string | object | null | undefined>>): Fault[] {
-  const tags = Object.entries(texts).flatMap(([field, text]) =>
-    typeof text === 'string' ? [] : Object.keys(text ?? {}).map((tag) => ({ tag, field: `${field}.${tag}` })),
-  )
-  return tags.flatMap(({ tag, field }) => {
-    const read = readLocale(tag)
-    if ('reason' in read) return [{ field, reason: read.reason }]
-    return read.value === tag ? [] : [{ field, reason: `must be written as ${read.value}` }]
+  return Object.entries(texts).flatMap(([field, text]) => {
+    const tags = typeof text === 'string' ? [] : Object.keys(text ?? {}).filter((tag) => readLocale(tag) !== tag)
+    return tags.map((tag) => {
+      const read = readLocale(tag)
+      const reason = typeof read === 'string' ? `must be written as ${read}` : read.reason
+      return { field: `${field}.${tag}`, reason }
+    })
   })
 }
 
 /** A light check: only a message to the address can prove it. */
 function readEmail(text: string): Read {
-  if (text.length <= maxEmailLength && address.test(text)) return { value: text }
+  if (text.length <= maxEmailLength && address.test(text)) return text
   return { reason: 'must be an e-mail address such as ann@example.org, without a name or a comment' }
 }
 

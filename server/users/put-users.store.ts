@@ -7,9 +7,7 @@ import {
   namespaceOf,
   type Profile,
   profileAfter,
-  toUser,
   type User,
-  type UserRow,
   userColumns,
 } from './users.store.ts'
 
@@ -29,55 +27,49 @@ export function* putUsers({ at, users, ...of }: PutUsers): Write<PutUser[]> {
   const namespace = namespaceOf(of)
   const offered = new Map(users.map((user) => [user.externalId, user]))
   yield* lockUsers()
-  const rows = yield* lockOrAdd(users.toSorted(byExternalId), { namespace, at })
-  const changed: UserRow[] = []
+  const rows = yield* lockOrAdd(users, { namespace, at })
+  const changed: User[] = []
   const inOtherLanguage: string[] = []
   const entries: AuditEntry[] = []
   const put = new Map<string, PutUser>()
   for (const row of rows) {
     const { entry, newId, externalId, ...given } = offered.get(row.externalId ?? '') as Put
-    const after = { ...row, ...profileAfter(row, given) }
+    const profile = profileAfter(row, given)
+    const after = { ...row, ...profile }
     const created = row.id === newId
-    const hasChanged = profileFields.some((field) => after[field] !== row[field])
+    const hasChanged = Object.entries(profile).some(([field, value]) => value !== row[field as keyof Profile])
     if (hasChanged) changed.push(after)
     if (!created && after.locale !== row.locale) inOtherLanguage.push(row.id)
     if (entry !== undefined && created) entries.push(entry)
     else if (entry !== undefined && hasChanged) entries.push({ ...entry, event: 'user-changed', userId: row.id })
-    put.set(externalId, { user: toUser(after), created })
+    put.set(externalId, { user: after, created })
   }
-  yield* setProfiles(changed)
+  if (changed.length > 0)
+    yield* send`
+      update "user" set display_name = given.value ->> 'displayName', locale = given.value ->> 'locale',
+        email = given.value ->> 'email', email_verified_at = cast(given.value ->> 'emailVerifiedAt' as bigint)
+      from ${rowsOf(changed)} where "user".id = given.value ->> 'id'`
   // In the order in which deliveries lock inboxes.
   for (const userId of inOtherLanguage.sort()) yield* changeLanguage(userId)
   yield* record(entries)
   return users.map(({ externalId }) => put.get(externalId) as PutUser)
 }
 
-function byExternalId({ externalId: one }: Put, { externalId: other }: Put): number {
-  return Buffer.compare(Buffer.from(one), Buffer.from(other))
-}
-
-const profileFields = ['displayName', 'locale', 'email', 'emailVerifiedAt'] as const
-
 /** A user can be erased before the lock, and is then added again. */
-function* lockOrAdd(users: readonly Put[], { namespace, at }: { namespace: string; at: number }): Write<UserRow[]> {
+function* lockOrAdd(users: readonly Put[], { namespace, at }: { namespace: string; at: number }): Write<User[]> {
   const externalIds = users.map(({ externalId }) => externalId)
-  const added = users.map(({ newId, externalId }) => ({ newId, externalId }))
+  // In the order in which deliveries create users.
+  const sorted = users.toSorted((one, other) => (one.externalId < other.externalId ? -1 : 1))
+  const added = sorted.map(({ newId, externalId }) => ({ newId, externalId }))
   for (;;) {
     yield* send`
       insert into "user" (id, created_at, external_id, issuer)
       select given.value ->> 'newId', ${at}, given.value ->> 'externalId', ${namespace} from ${rowsOf(added)} where true
+      order by given.value ->> 'externalId'
       on conflict (external_id, issuer) where external_id is not null do nothing`
-    const rows = yield* lockAll<UserRow>`
+    const rows = yield* lockAll<User>`
       select ${userColumns} from "user" u
       where u.external_id ${inList(externalIds)} and u.issuer = ${namespace} order by u.external_id`
     if (rows.length === users.length) return rows
   }
-}
-
-function* setProfiles(rows: readonly UserRow[]): Write<void> {
-  if (rows.length === 0) return
-  yield* send`
-    update "user" set display_name = given.value ->> 'displayName', locale = given.value ->> 'locale',
-      email = given.value ->> 'email', email_verified_at = cast(given.value ->> 'emailVerifiedAt' as bigint)
-    from ${rowsOf(rows)} where "user".id = given.value ->> 'id'`
 }

@@ -12,16 +12,15 @@ export function* disableUser(change: UserChange): Write<'done' | 'absent'> {
   return (yield* endLinksAndProofs(change)) ? 'done' : 'absent'
 }
 
-type SetPassword = UserChange & Excepted & { passwordHash: string }
+export type SetPassword = UserChange & Excepted & { passwordHash: string }
 
 /**
  * In one step it sets a password, enables the user, voids every link, clears `passwordReportedAt` and ends all proofs, except those
  * of `exceptSignInId`. If that sign-in has ended, it changes nothing and returns 'refused'.
  */
 export function* setPassword(change: SetPassword): Write<'done' | 'absent' | 'refused'> {
-  const isThere = yield* lockUser(change.userId)
+  if (!(yield* lockUser(change.userId))) return 'absent'
   if (!(yield* isExceptionAlive(change))) return 'refused'
-  if (!isThere) return 'absent'
   yield* changePassword(change)
   return 'done'
 }

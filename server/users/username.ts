@@ -7,13 +7,20 @@ export const maxUsernameLength = 64
 /** ASCII without space and control characters: for these the rules below only convert to lower case. */
 const plainName = /^[!-~]{1,64}$/
 
-/** 1 to 64 code points; preparing it again changes nothing. Throws INVALID_REQUEST with the reason for `username`. */
+/**
+ * 1 to 64 code points (RFC 8265, section 3.3.3). Preparing it again changes nothing (RFC 8264, section 7), because contextual code points
+ * are refused. Throws INVALID_REQUEST with the reason for `username`.
+ */
 export function prepareUsername(text: string): string {
   if (plainName.test(text)) return text.toLowerCase()
+  if (text === '') refuse('write at least one character')
   if (text.length > maxInput) refuse(tooLong)
-  const prepared = applyRules(text)
-  if (prepared === '') refuse('write at least one character')
+  const narrowed = text.replace(otherWidths, (character) => character.normalize('NFKC'))
+  for (const character of narrowed) refuseOutsideClass(character)
+  const prepared = narrowed.toLowerCase().normalize('NFC')
+  // Before the direction rule, which costs the most.
   if ([...prepared].length > maxUsernameLength) refuse(tooLong)
+  if (rightToLeft.test(prepared)) refuseMixedDirection(prepared)
   return prepared
 }
 
@@ -31,17 +38,6 @@ const tooLong = `write at most ${maxUsernameLength} characters`
 
 /** UTF-16 units. NFC makes one code point of at most four, of two units each. */
 const maxInput = maxUsernameLength * 4 * 2
-
-/** RFC 8265, section 3.3.3. Another pass changes nothing (RFC 8264, section 7), because contextual code points are refused. */
-function applyRules(text: string): string {
-  const narrowed = text.replace(otherWidths, (character) => character.normalize('NFKC'))
-  for (const character of narrowed) refuseOutsideClass(character)
-  const prepared = narrowed.toLowerCase().normalize('NFC')
-  // Before the direction rule, which costs the most.
-  if (prepared.length > maxUsernameLength && [...prepared].length > maxUsernameLength) refuse(tooLong)
-  if (rightToLeft.test(prepared)) refuseMixedDirection(prepared)
-  return prepared
-}
 
 /** The code points that Unicode decomposes as <wide> or <narrow>. */
 const otherWidths = /[\u3000\uff01-\uffee]/g

@@ -73,9 +73,7 @@ export const put = forProducer({
   bodyLimit: profileLimit,
   responses: { 200: shapes.UserAccountResponse, 201: shapes.UserAccountResponse },
   async handle(dependencies: UserNeeds, request, reply) {
-    const users = usersFor(dependencies, request)
-    const { externalId } = userKey(request) as { externalId: string }
-    const { user, created } = await putUser(users, externalId, request.body)
+    const { user, created } = await putUser(usersFor(dependencies, request), { ...request.body, ...userKey(request) })
     return sendUser(reply.code(created ? 201 : 200), user)
   },
 })

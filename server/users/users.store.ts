@@ -43,18 +43,16 @@ export type User = {
   passwordReportedAt: number | null
 }
 
-/** The columns of the table `u`, which make a UserRow. */
-export const userColumns = new Part(`u.id, u.username, u.display_name as "displayName", u.created_at as "createdAt",
-  u.disabled_at as "disabledAt", u.credential_generation as "credentialGeneration", u.external_id as "externalId",
-  u.issuer as namespace, u.locale, u.email, u.issued_generation as "issuedGeneration",
-  u.email_verified_at as "emailVerifiedAt", u.device_generation as "deviceGeneration",
-  u.password_reported_at as "passwordReportedAt"`)
-
-export type UserRow = Omit<User, 'application' | 'issuer'> & { namespace: string }
-
-export function toUser<Row extends UserRow>({ namespace, ...row }: Row): Omit<Row, 'namespace'> & User {
-  return { ...row, ...splitNamespace(namespace) }
-}
+/** The length of `prefixOf` in the column `issuer` of the table `u`. */
+const prefixLength = new Part('instr(u.issuer, char(1))', 'strpos(u.issuer, chr(1))')
+const columnsWith = (length: string) => `
+  u.id, u.username, u.display_name as "displayName", u.created_at as "createdAt", u.disabled_at as "disabledAt",
+  u.credential_generation as "credentialGeneration", u.external_id as "externalId", u.locale, u.email,
+  substr(u.issuer, 1, ${length} - cast(${length} > 0 as integer)) as application, substr(u.issuer, ${length} + 1) as issuer,
+  u.issued_generation as "issuedGeneration", u.email_verified_at as "emailVerifiedAt",
+  u.device_generation as "deviceGeneration", u.password_reported_at as "passwordReportedAt"`
+/** The columns of the table `u`, which make a User. */
+export const userColumns = new Part(columnsWith(prefixLength.sqlite), columnsWith(prefixLength.postgres))
 
 /** A user of no application if `application` is absent. Without `issuer`, the external id is a plain one. */
 export type NewUser = Pick<User, 'id' | 'username' | 'displayName' | 'createdAt'> &
@@ -63,38 +61,28 @@ export type NewUser = Pick<User, 'id' | 'username' | 'displayName' | 'createdAt'
 
 export type Credentials = User & { username: string; passwordHash: string }
 
-export type UserQuery = {
-  after: string
-  limit: number
-  search?: string
-  externalId?: string
-  application?: string | undefined
-}
+type UserQuery = { after: string; limit: number; search?: string; externalId?: string } & Pick<Namespace, 'application'>
 
 export function* findUser(userId: string): Read<User | undefined> {
-  const row = yield* get<UserRow>`select ${userColumns} from "user" u where u.id = ${userId}`
-  return row && toUser(row)
+  return yield* get`select ${userColumns} from "user" u where u.id = ${userId}`
 }
 
 /** Finds a user by prepared username. */
 export function* findUserByUsername(username: string): Read<User | undefined> {
-  const row = yield* get<UserRow>`select ${userColumns} from "user" u where u.username = ${username}`
-  return row && toUser(row)
+  return yield* get`select ${userColumns} from "user" u where u.username = ${username}`
 }
 
 /** Finds a user by external id, compared byte by byte. Without `issuer`, it is a plain id; without `application`, one of no application. */
 export function* findUserByExternalId(key: { externalId: string } & Namespace): Read<User | undefined> {
-  const row = yield* get<UserRow>`
+  return yield* get`
     select ${userColumns} from "user" u where u.external_id = ${key.externalId} and u.issuer = ${namespaceOf(key)}`
-  return row && toUser(row)
 }
 
 /** Finds a user by prepared username who has a password, with the password hash and the credential generation that belongs to that hash. */
 export function* findCredentials(username: string): Read<Credentials | undefined> {
-  const row = yield* get<UserRow & Pick<Credentials, 'username' | 'passwordHash'>>`
+  return yield* get`
     select ${userColumns}, u.password_hash as "passwordHash" from "user" u
     where u.username = ${username} and u.password_hash is not null`
-  return row && toUser(row)
 }
 
 // In the collation "C", which columns have, lower() of PostgreSQL changes ASCII letters only, as on SQLite.
@@ -104,11 +92,6 @@ const searched = new Part(
 )
 /** The place of a text in another one, from 1; 0 if it is not there. */
 const placeIn = new Part('instr', 'strpos')
-const isOfApplication = new Part('instr(u.issuer, char(1)) > 0', 'strpos(u.issuer, chr(1)) > 0')
-const ofApplication = new Part(
-  'substr(u.issuer, 1, instr(u.issuer, char(1)))',
-  'substr(u.issuer, 1, strpos(u.issuer, chr(1)))',
-)
 
 /** As lower() of the engines. */
 function lowerCase(text: string): string {
@@ -121,12 +104,11 @@ function lowerCase(text: string): string {
  */
 export function* findUsersByEmail(query: { email: string; limit: number; canSignIn?: boolean }): Read<User[]> {
   const { email, limit, canSignIn = false } = query
-  const rows = yield* all<UserRow>`
+  return yield* all`
     select ${userColumns} from "user" u
     where lower(u.email) = ${lowerCase(email)} and u.email is not null and u.username is not null
-      and (${Number(canSignIn)} = 0 or u.email_verified_at is not null and not ${isOfApplication})
-    order by ${isOfApplication}, u.id limit ${limit}`
-  return rows.map(toUser)
+      and (${Number(canSignIn)} = 0 or u.email_verified_at is not null and ${prefixLength} = 0)
+    order by ${prefixLength} > 0, u.id limit ${limit}`
 }
 
 /**
@@ -135,26 +117,22 @@ export function* findUsersByEmail(query: { email: string; limit: number; canSign
  * letters are the same. With `externalId`, only those with this external id, of every issuer. With `application`, only its users.
  */
 export function* listUsers(query: UserQuery): Read<User[]> {
-  return (yield* rowsOf(query)).map(toUser)
-}
-
-function rowsOf(query: UserQuery): Read<UserRow[]> {
   const { after, limit, externalId, application } = query
   const search = lowerCase(query.search ?? '')
   const prefix = prefixOf(application)
   if (externalId !== undefined)
-    return all<UserRow>`
+    return yield* all`
       select ${userColumns} from "user" u
       where u.external_id = ${externalId} and ${placeIn}(u.issuer, ${prefix}) = 1 and u.id > ${after}
         and (${search} = '' or ${placeIn}(${searched}, ${search}) > 0)
       order by u.id limit ${limit}`
   if (prefix !== '')
-    return all<UserRow>`
+    return yield* all`
       select ${userColumns} from "user" u
-      where ${isOfApplication} and ${ofApplication} = ${prefix} and u.id > ${after}
+      where ${prefixLength} > 0 and substr(u.issuer, 1, ${prefixLength}) = ${prefix} and u.id > ${after}
         and (${search} = '' or ${placeIn}(${searched}, ${search}) > 0)
       order by u.id limit ${limit}`
-  return all<UserRow>`
+  return yield* all`
     select ${userColumns} from "user" u
     where u.id > ${after} and (${search} = '' or ${placeIn}(${searched}, ${search}) > 0)
     order by u.id limit ${limit}`
@@ -170,11 +148,9 @@ export function* addUser(user: NewUser & Audited): Write<'added' | 'username-tak
     values (${user.id}, ${user.username}, ${user.displayName}, ${user.passwordHash}, ${user.createdAt},
       ${user.externalId ?? null}, ${namespaceOf(user)}, ${user.locale ?? null}, ${user.email ?? null}, ${provedAt})
     on conflict do nothing`
-  if (added > 0) {
-    yield* record(user.audit)
-    return 'added'
-  }
-  return (yield* isUsernameTaken(user.username, user.id)) ? 'username-taken' : 'external-id-taken'
+  if (added === 0) return (yield* isUsernameTaken(user.username, user.id)) ? 'username-taken' : 'external-id-taken'
+  yield* record(user.audit)
+  return 'added'
 }
 
 function* isUsernameTaken(username: string | null, userId: string): Read<boolean> {
@@ -248,10 +224,6 @@ export function namespaceOf({ application, issuer = '' }: Namespace): string {
   return `${prefixOf(application)}${issuer}`
 }
 
-function splitNamespace(namespace: string): { application: string; issuer: string } {
-  const at = namespace.indexOf(end)
-  return { application: namespace.slice(0, Math.max(at, 0)), issuer: namespace.slice(at + 1) }
-}
 export type Namespace = { application?: string | undefined; issuer?: string | undefined }
 
 /** The columns of a notification's key: the same key of another application, or of none, is another one. */

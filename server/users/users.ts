@@ -77,11 +77,7 @@ export async function storeUser(dependencies: UserDependencies, wanted: Stored):
 }
 
 /** A user signs in by a verified address, too: it must not become the username of another one. Throws CONFLICT. */
-async function refuseAddress(
-  { store }: UserDependencies,
-  username: string | null | undefined,
-  userId?: string,
-): Promise<void> {
+async function refuseAddress({ store }: Finding, username?: string | null, userId?: string): Promise<void> {
   if (!username?.includes('@')) return
   const owners = await store.read(stored.findUsersByEmail, { email: username, limit: 2, canSignIn: true })
   if (owners.some(({ id }) => id !== userId)) throw taken('username', username)
@@ -125,21 +121,19 @@ export async function changeUser(dependencies: UserDependencies, key: UserKey, c
   const { profile, faults } = readProfile(change)
   const username = faulting(faults, () => changedUsername(user, change.username))
   refuseFaults(faults)
-  await storeChange(dependencies, user, { ...(username !== undefined && { username }), ...profile })
-  if (change.disabled === true) await disableUser(dependencies, { id: user.id })
-  if (change.disabled === false) await enableUser(dependencies, { id: user.id })
+  await storeChange(dependencies, { user, fields: { ...(username !== undefined && { username }), ...profile } })
+  if (change.disabled !== undefined) await setDisabled(dependencies, { id: user.id }, change.disabled)
   return findUser(dependencies, { id: user.id })
 }
 
-/** `username` is prepared. `signInId`: the sign-in of the user who makes the change. Throws CONFLICT if the username is taken. */
-export async function storeChange(
-  dependencies: UserDependencies,
-  user: User,
-  fields: GivenProfile & { username?: string },
-  signInId: string | null = null,
-): Promise<'done' | 'absent'> {
+/** `username` is prepared. `signInId`: the sign-in of the user who makes the change. */
+type Edit = { user: User; fields: GivenProfile & { username?: string }; signInId?: string | null }
+
+/** Throws CONFLICT if the username is taken. */
+export async function storeChange(dependencies: UserDependencies, given: Edit): Promise<'done' | 'absent'> {
+  const { user, fields } = given
   await refuseAddress(dependencies, fields.username, user.id)
-  const { audit } = recordedChange(dependencies, user, fields, signInId)
+  const { audit } = recordedChange(dependencies, given)
   if (audit === undefined) return 'done'
   const change = { userId: user.id, ...profileAt(fields, dependencies.now()), audit }
   const outcome = await dependencies.store.write(stored.updateUser, change)
@@ -148,12 +142,7 @@ export async function storeChange(
 }
 
 /** The entry names the fields, not their values; there is none if every value stays as it was. */
-export function recordedChange(
-  dependencies: UserDependencies,
-  user: User,
-  fields: GivenProfile & { username?: string },
-  signInId: string | null = null,
-): Audited {
+export function recordedChange(dependencies: UserDependencies, { user, fields, signInId = null }: Edit): Audited {
   const before = { ...user, emailVerified: user.emailVerifiedAt !== null }
   const changed = Object.entries(fields).filter(([name, value]) => before[name as keyof typeof fields] !== value)
   if (changed.length === 0) return {}
@@ -175,9 +164,8 @@ function changedUsername(user: User, username: string | null | undefined): strin
 /** Ends every session and token of the user. Throws INVALID_REQUEST or NOT_FOUND. */
 export async function setPassword(
   dependencies: UserDependencies,
-  wanted: { username: string; password: string; isGenerated?: boolean },
+  { username, password, isGenerated }: { username: string; password: string; isGenerated?: boolean },
 ): Promise<void> {
-  const { username, password, isGenerated } = wanted
   const user = await findUser(dependencies, { username })
   if (!isGenerated) refuseFaults(await passwordFaults(dependencies, { username: user.username ?? '', password }))
   await storePassword(dependencies, user, await dependencies.passwords.hash(password))
@@ -186,9 +174,8 @@ export async function setPassword(
 /** Sets the password that the user chose: the caller's sign-in stays. Throws INVALID_REQUEST, or UNAUTHORIZED if that has ended since. */
 export async function changePassword(
   dependencies: UserDependencies,
-  wanted: { id: string; username: string; newPassword: string } & Excepted,
+  { newPassword: password, ...user }: { id: string; username: string; newPassword: string } & Excepted,
 ): Promise<void> {
-  const { newPassword: password, ...user } = wanted
   refuseFaults(await passwordFaults(dependencies, { ...user, password, field: 'newPassword' }))
   const outcome = await storePassword(dependencies, user, await dependencies.passwords.hash(password))
   if (outcome !== 'done') throw notAuthenticated()
@@ -205,28 +192,20 @@ export function storePassword(
   return endProofs(dependencies, changes.setPassword, change, facts)
 }
 
-/** Ends every session and token of the user and refuses every later sign-in. Throws NOT_FOUND. */
-export async function disableUser(dependencies: UserDependencies, key: UserKey): Promise<User> {
+/** Disabling ends every session and token of the user and refuses every later sign-in; enabling ends that. Throws NOT_FOUND. */
+export async function setDisabled(dependencies: UserDependencies, key: UserKey, isDisabled: boolean): Promise<User> {
   const user = await findUser(dependencies, key)
   const { id: userId, username } = user
-  await endProofs(dependencies, changes.disableUser, { userId }, { event: 'user-disabled', userId, username })
+  const facts = { event: isDisabled ? 'user-disabled' : 'user-enabled', userId, username } as const
+  if (isDisabled) await endProofs(dependencies, changes.disableUser, { userId }, facts)
+  else await dependencies.store.write(stored.enableUser, { userId, ...recorded(dependencies, facts) })
   return user
 }
 
-/** Throws NOT_FOUND. */
-export async function enableUser(dependencies: UserDependencies, key: UserKey): Promise<User> {
-  const user = await findUser(dependencies, key)
-  const { id: userId, username } = user
-  const entry = recorded(dependencies, { event: 'user-enabled', userId, username })
-  await dependencies.store.write(stored.enableUser, { userId, ...entry })
-  return user
-}
-
-/** Erases the user with all data, and ends the user's streams. Returns the user as they were. Throws NOT_FOUND. */
-export async function deleteUser(dependencies: UserDependencies, key: UserKey): Promise<User> {
-  const user = await findUser(dependencies, key)
-  if ((await eraseUser(dependencies, user.id)) === 'absent') throw noSuchUser(key)
-  return user
+/** Erases the user with all data, and ends the user's streams. Throws NOT_FOUND. */
+export async function deleteUser(dependencies: UserDependencies, key: UserKey): Promise<void> {
+  const { id } = await findUser(dependencies, key)
+  if ((await eraseUser(dependencies, id)) === 'absent') throw noSuchUser(key)
 }
 
 export function eraseUser(dependencies: UserDependencies, userId: string): Promise<'done' | 'absent'> {
@@ -280,6 +259,5 @@ export type UserNeeds = { users: UserDependencies; site: Pick<Site, 'trustedProx
 /** The users that a producer reaches, and the changes that it requests, which the audit log ascribes to it. */
 export function usersFor(needs: UserNeeds, request: GuardedRequest<ProducerCaller>): UserDependencies {
   const { id, application } = request.caller
-  const actor = `producer:${id}`
-  return { ...needs.users, application, source: { ...sourceOf(needs, request), actor } }
+  return { ...needs.users, application, source: { ...sourceOf(needs, request), actor: `producer:${id}` } }
 }

@@ -177,13 +177,13 @@ async function renameOne(names: readonly string[], options: KeyOptions, command:
 }
 
 async function disableOne(users: Users, key: accounts.UserKey, options: Output): Promise<void> {
-  const user = await accounts.disableUser(users, key)
+  const user = await accounts.setDisabled(users, key, true)
   const done = `Disabled ${nameOf(user)}; every session and token has ended`
   print(options, identityOf(user, { disabled: true }), () => done)
 }
 
 async function enableOne(users: Users, key: accounts.UserKey, options: Output): Promise<void> {
-  const user = await accounts.enableUser(users, key)
+  const user = await accounts.setDisabled(users, key, false)
   print(options, identityOf(user, { disabled: false }), () => `Enabled ${nameOf(user)}`)
 }
 
