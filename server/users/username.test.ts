@@ -108,6 +108,7 @@ test('refuses invisible, ambiguous and symbol characters, with the code point in
     ['x²', /ordinary character in place of U\+00B2/],
     ['€', /U\+20AC: beyond ASCII/],
     ['😀', /U\+1F600: beyond ASCII/],
+    ['a<\u0338', /U\+226E: beyond ASCII/],
   ]
   for (const [text, reason] of refused) assert.match(reasonOf(text), reason, JSON.stringify(text))
 })

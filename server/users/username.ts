@@ -18,6 +18,8 @@ export function prepareUsername(text: string): string {
   const narrowed = text.replace(otherWidths, (character) => character.normalize('NFKC'))
   for (const character of narrowed) refuseOutsideClass(character)
   const prepared = narrowed.toLowerCase().normalize('NFC')
+  // NFC makes one character of `<` and U+0338.
+  for (const character of prepared) refuseOutsideClass(character)
   // Before the direction rule, which costs the most.
   if ([...prepared].length > maxUsernameLength) refuse(tooLong)
   if (rightToLeft.test(prepared)) refuseMixedDirection(prepared)
