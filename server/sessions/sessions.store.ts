@@ -32,14 +32,8 @@ export type LiveSession = {
   inboxVersion: number
 }
 
-type SessionRow = [
-  username: string,
-  createdAt: number,
-  lastSeenAt: number,
-  signInId: string,
-  confirmedAt: number,
-  inboxVersion: number,
-]
+/** As `liveSessionOf` names its values. */
+type SessionRow = [string, number, number, string, number, number]
 
 function liveSessionOf(userId: string, row: SessionRow): LiveSession {
   const [username, createdAt, lastSeenAt, signInId, confirmedAt, inboxVersion] = row

@@ -25,9 +25,7 @@ const copyGraceMs = 10_000
 const cookieShape = /^([0-9a-f-]{36})\.[\w-]{43}$/
 
 /** `replaces`: secrets. */
-type NewSignIn = Pick<NewSession, 'signInId' | 'device' | 'address' | 'from' | 'audit'> & {
-  replaces: readonly string[]
-}
+type Detail = Pick<NewSession, 'signInId' | 'device' | 'address' | 'from' | 'audit'> & { replaces: readonly string[] }
 
 type SessionOptions = {
   store: Store
@@ -54,7 +52,7 @@ export class Sessions {
   /** Ends the sessions in `replaces`. Throws INVALID_CREDENTIALS if the user was disabled or has a new password since. */
   async issue(
     user: Pick<User, 'id' | 'credentialGeneration'>,
-    { replaces, ...detail }: NewSignIn,
+    { replaces, ...detail }: Detail,
   ): Promise<{ secret: string; expiresAt: number; familiarity: Familiarity | undefined }> {
     const { store, revocations, now, lifetimeMs, maxPerUser: maxSessions } = this.#options
     const secret = newSecretOf(user.id)

@@ -9,13 +9,7 @@ import { type Familiarity, type LiveBounds, type Note, note, type SeenDevice } f
 export type AliveSignIns = { sessions: LiveBounds; tokensSince: number }
 
 /** `after`: the id of the last sign-in of the page before. `ownSignInId` comes first on the first page, and on no other. */
-type SignInQuery = {
-  userId: string
-  ownSignInId: string
-  alive: AliveSignIns
-  after?: string | undefined
-  limit: number
-}
+type Query = { userId: string; ownSignInId: string; alive: AliveSignIns; after?: string | undefined; limit: number }
 
 export type ListedSignIn = {
   signInId: string
@@ -34,16 +28,13 @@ export type ListedSignIn = {
  * Ends every sign-in of a user except one, issued tokens included, and raises the credential generation in the same step. If the
  * excepted one has ended, it changes nothing and returns 'refused'.
  */
-export function* endOtherSignIns(
-  change: UserChange & Excepted & { exceptSignInId: string },
-): Write<'done' | 'refused'> {
-  yield* lockUser(change.userId)
-  if (!(yield* isExceptionAlive(change))) return 'refused'
-  return (yield* endProofs(change)) ? 'done' : 'refused'
+export function* endOtherSignIns(end: UserChange & Excepted & { exceptSignInId: string }): Write<'done' | 'refused'> {
+  yield* lockUser(end.userId)
+  return (yield* isExceptionAlive(end)) && (yield* endProofs(end)) ? 'done' : 'refused'
 }
 
 /** Lists the sign-ins of a user that are alive: the own one first, then newest first. */
-export function* listSignIns(query: SignInQuery): Read<ListedSignIn[]> {
+export function* listSignIns(query: Query): Read<ListedSignIn[]> {
   const { userId, ownSignInId, alive, after, limit } = query
   const listed = [...(yield* liveSessions(userId, alive.sessions)), ...(yield* tokenSignIns(userId, alive.tokensSince))]
   const rank = ({ signInId }: ListedSignIn) => (signInId === ownSignInId ? 'own' : signInId)

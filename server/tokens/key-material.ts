@@ -68,13 +68,8 @@ function segmentOf(part: object): string {
   return Buffer.from(JSON.stringify(part)).toString('base64url')
 }
 
-type Probe = {
-  signingKeys: SigningKey[]
-  secrets: Secrets
-  /** The service's public URL: `iss` and `aud`. */
-  issuer: string
-  now: () => number
-}
+/** `issuer`: the service's public URL. */
+type Probe = { signingKeys: SigningKey[]; secrets: Secrets; issuer: string; now: () => number }
 
 /**
  * The token with which `carillon doctor` opens a live stream, for a minute. It names a user who does not exist, so it opens no inbox.
