@@ -13,16 +13,16 @@ import { Writer, type WriterPlace } from './writer.ts'
 /** `writerEntry`: the file that the writer thread runs, which knows the same `writes`. */
 type Code = { writes: Writes; writerEntry: URL }
 
-/** Creates and migrates it if needed. Throws UNAVAILABLE with a sentence. `notice`: a foreign log was moved aside. */
-export async function openSqliteStore(
-  file: string,
-  code: Code,
-): Promise<{ store: Store; migrations: string[]; notice?: string }> {
+/** `notice`: a foreign log was moved aside. */
+type Opened = { store: Store; migrations: string[]; notice?: string }
+
+/** Creates and migrates it if needed. Throws UNAVAILABLE with a sentence. */
+export async function openSqliteStore(file: string, code: Code): Promise<Opened> {
   // An absolute path, because SQLite does not take ':memory:' and 'file:' as file names.
   const path = resolve(file)
   const notice = hasForeignLog(path) ? setLogAside(path) : undefined
   peek(path, (found) => refuseNewer(appliedMigrations(found), knownMigrations()))
-  const database = openDatabase(path)
+  using database = openDatabase(path)
   try {
     const migrations = await migrate(database)
     const { dev, ino } = statSync(path, { bigint: true })
@@ -32,8 +32,6 @@ export async function openSqliteStore(
     return { store, migrations, ...(notice !== undefined && { notice }) }
   } catch (error) {
     throw openingFailure(error, path)
-  } finally {
-    database.close()
   }
 }
 
@@ -80,8 +78,7 @@ function storeAt(place: WriterPlace, { writes, writerEntry: entry }: Code): Stor
     },
     async close() {
       await writer.close()
-      if (writer.isFileLost) reader.abandon()
-      else reader.close()
+      reader.close(writer)
     },
   }
 }

@@ -5,8 +5,8 @@ import { messageOf } from '../../basics/errors.ts'
 import type { AuditEntry, ChangeSignal } from '../events.ts'
 import { boundValues, type SqlStatement, type Statement, Texts } from '../statements.ts'
 import type { WriteOperation, Writes } from '../store.ts'
-import { connect, resultCode } from './database.ts'
-import { FileGuard, type FileLoss, schemaIn, settleStamp, stampDatabase } from './file/identity.ts'
+import { connect, numberIn, resultCode } from './database.ts'
+import { FileGuard, type FileLoss, settleStamp, stampDatabase } from './file/identity.ts'
 import { changeNothing, type WriteReply, type WriteRequest, type WriterMessage } from './writer.ts'
 
 const port = parentPort as NonNullable<typeof parentPort>
@@ -29,7 +29,8 @@ const dataVersion = database.prepare('pragma data_version')
 let knownDataVersion: unknown
 // Opens the log, so that the guard finds it.
 database.exec('begin; select 1 from sqlite_schema; commit')
-const guard = new FileGuard({ path: workerData.path, database: workerData.file, schemaNow: () => schemaIn(database) })
+const schemaNow = () => numberIn(database, 'schema_version')
+const guard = new FileGuard({ path: workerData.path, database: workerData.file, schemaNow })
 let loss: FileLoss | undefined
 let stampedAt = Number.NEGATIVE_INFINITY
 let hasWritten = false
@@ -63,21 +64,19 @@ function commit(
   runOne: (request: WriteRequest, signals: ChangeSignal[]) => WriteReply,
 ): WriterMessage | undefined {
   const signals: ChangeSignal[] = []
-  let isOneWrites = false
-  let isOfCommit = false
+  let step: 'begin' | 'write' | 'commit' = 'begin'
   try {
     database.exec('begin immediate')
-    isOneWrites = true
+    step = 'write'
     const replies = requests.map((request) => runOne(request, signals))
-    isOneWrites = false
-    isOfCommit = true
+    step = 'commit'
     database.exec('commit')
     return { replies, signals }
   } catch (error) {
     // A failure of the system (disk full, I/O) has already ended the transaction.
-    isOneWrites &&= database.isTransaction
+    const canRunAgain = step === 'write' && database.isTransaction
     if (database.isTransaction) database.exec('rollback')
-    return isOneWrites ? undefined : refuseAll(requests, error, isOfCommit)
+    return canRunAgain ? undefined : refuseAll(requests, error, step === 'commit')
   }
 }
 

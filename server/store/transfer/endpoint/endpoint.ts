@@ -12,13 +12,10 @@ import {
   movingTable,
   refuseIncomplete,
 } from '../../transfer-state.ts'
-import { type Endpoint, type Row, rowsInBatch, type Source, type Table, tableNames } from '../rows.ts'
+import { type Endpoint, ledger, type Row, rowsInBatch, type Source, type Table, tableNames } from '../rows.ts'
 
 const currentMigrations = knownMigrations()
 export const newestMigration = currentMigrations.at(-1) ?? ''
-const ledger = 'kysely_migration'
-/** The tables that accept no writes during a move. With the ledger: a newer program must not migrate the database then. */
-const guarded = [...tableNames, ledger]
 
 /** Opens a database in any state; creates the file if SQLite has none. */
 export async function openEndpoint(database: Database): Promise<Endpoint> {
@@ -64,7 +61,7 @@ export async function createTables(target: Endpoint, partitions: number): Promis
 /** Runs `work` in a transaction that no write of another process overlaps. Does not block readers. */
 export async function exclusively<T>(endpoint: Endpoint, work: () => Promise<T>): Promise<T> {
   try {
-    for (const text of endpoint.begin(guarded)) await endpoint.query(text)
+    for (const text of endpoint.begin) await endpoint.query(text)
     const result = await work()
     await endpoint.query('commit')
     return result
@@ -138,13 +135,13 @@ export function refuseWrites(endpoint: Endpoint, move: Move): Promise<void> {
   return exclusively(endpoint, async () => {
     await endpoint.query(`create table ${movingTable} (state text primary key)`)
     await endpoint.query(`insert into ${movingTable} values ($1)`, [JSON.stringify(move)])
-    for (const text of endpoint.guards(guarded)) await endpoint.query(text)
+    for (const text of endpoint.guards) await endpoint.query(text)
   })
 }
 
 export function allowWrites(endpoint: Endpoint): Promise<void> {
   return exclusively(endpoint, async () => {
-    for (const text of [...endpoint.unguards(guarded), `drop table ${movingTable}`]) await endpoint.query(text)
+    for (const text of [...endpoint.unguards, `drop table ${movingTable}`]) await endpoint.query(text)
   })
 }
 
