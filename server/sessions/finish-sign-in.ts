@@ -81,11 +81,7 @@ export async function finishSignIn(
 }
 
 /** The device as the store remembers it. If users are not notified of new devices, every device counts as known. */
-export function deviceOf(
-  { notices }: Pick<SessionNeeds, 'notices'>,
-  source: RequestSource,
-  isKnown: boolean,
-): SeenDevice {
+export function deviceOf({ notices }: SessionNeeds, source: RequestSource, isKnown: boolean): SeenDevice {
   const label = deviceLabel(source.userAgent) ?? ''
   const [network] = networksOfClient(source.address)
   return { label, network, isKnown: isKnown || !notices.ofNewDevices, keep: maxKnownDevices }
