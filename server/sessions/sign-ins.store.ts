@@ -87,10 +87,11 @@ type EndSignIn = UserChange & { signInId: string; alive: AliveSignIns; isOwn: bo
  * changes; but one that has ended can be disowned as long as the audit log has it: who was there knows the password.
  */
 export function* endSignIn(end: EndSignIn): Write<'stateful' | 'stateless' | 'absent'> {
-  const { userId, signInId, at, revocationExpiresAt, disowned } = end
+  const { userId, signInId, alive, at, revocationExpiresAt, disowned } = end
   if (disowned !== undefined) yield* lockUser(userId)
   const variant = (yield* isSessionAlive(end)) ? 'stateful' : 'stateless'
-  const isFound = variant === 'stateful' || end.isOwn || (yield* isTokenAlive(end))
+  const isHere = variant === 'stateful' || end.isOwn
+  const isFound = isHere || (yield* tokenSignIns(userId, alive.tokensSince)).some((one) => one.signInId === signInId)
   if (!isFound && !(disowned !== undefined && (yield* isRecorded(end)))) return 'absent'
   // Ends the session too.
   yield* revoke({ userId, signInId, at, expiresAt: revocationExpiresAt })
@@ -110,11 +111,6 @@ function* isSessionAlive({ userId, signInId, alive }: EndSignIn): Write<boolean>
     select 1 from session where user_id = ${userId} and sign_in_id = ${signInId}
       and created_at > ${createdAfter} and last_seen_at > ${lastSeenAfter} and last_seen_at <= ${lastSeenUntil}`
   return session !== undefined
-}
-
-function* isTokenAlive({ userId, signInId, alive }: EndSignIn): Read<boolean> {
-  const found = yield* tokenSignIns(userId, alive.tokensSince)
-  return found.some((one) => one.signInId === signInId)
 }
 
 /** A sign-in that has ended can still be disowned. Its entry has the time of its id. */

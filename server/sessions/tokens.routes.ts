@@ -50,7 +50,7 @@ export const create = forUser({
       const user = await findEnabledUser({ store }, caller)
       return sendToken(reply, await accessTokens.renew(caller as TokenSubject, user))
     }
-    const signIn = await sessions.signInOf(sessionSecret(raw.headers.cookie, cookie.name) ?? '', caller)
+    const signIn = await sessions.signInOf(sessionSecret(raw.headers.cookie, cookie.name) ?? '')
     if (signIn === undefined) throw notAuthenticated()
     const { username, confirmedAt } = caller
     return sendToken(reply, accessTokens.issueForSession({ ...signIn, username, confirmedAt }))

@@ -9,7 +9,6 @@ import { type Claims, claimsOf } from './read-token.ts'
 import type { NewSigningKey, SigningKey } from './signing-keys.store.ts'
 
 export type PrivateKey = { kid: string; privateKey: KeyObject }
-export type PublicKey = { kid: string; publicJwk: JWK; publicKey: KeyObject }
 
 export async function makeSigningKey(
   sealing: Sealing,
@@ -24,7 +23,7 @@ export async function makeSigningKey(
   return { kid, publicJwk: JSON.stringify(publicJwk), sealedPrivateJwk, ...times }
 }
 
-export function openPublic({ kid, publicJwk }: SigningKey): PublicKey {
+export function openPublic({ kid, publicJwk }: SigningKey): { kid: string; publicJwk: JWK; publicKey: KeyObject } {
   const jwk = JSON.parse(publicJwk) as JWK
   return { kid, publicJwk: jwk, publicKey: createPublicKey({ key: jwk, format: 'jwk' }) }
 }

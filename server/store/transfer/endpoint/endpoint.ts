@@ -4,14 +4,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { CarillonError } from '../../../basics/errors.ts'
 import { type Database, displayDatabase } from '../../../config/database-url.ts'
 import { knownMigrations } from '../../migrations.ts'
-import {
-  type Filling,
-  fillingIn,
-  fillingPrefix,
-  type Move,
-  movingTable,
-  refuseIncomplete,
-} from '../../transfer-state.ts'
+import { fillingIn, fillingPrefix, type Move, movingTable, refuseIncomplete } from '../../transfer-state.ts'
 import { type Endpoint, ledger, type Row, rowsInBatch, type Source, type Table, tableNames } from '../rows.ts'
 
 const currentMigrations = knownMigrations()
@@ -106,7 +99,7 @@ export async function lastKey(endpoint: Endpoint, table: Table): Promise<Row | u
 }
 
 /** What fills the database; undefined if it is complete or empty. */
-export async function fillingOf(endpoint: Endpoint): Promise<Filling | undefined> {
+export async function fillingOf(endpoint: Endpoint) {
   return fillingIn(await entriesOf(endpoint))
 }
 
