@@ -11,7 +11,7 @@ import { presentedTokens, sessionSecrets, setCookie } from '../http/request/cred
 import type { Site } from '../http/site.ts'
 import type { AuditEntry } from '../store/events.ts'
 import type { Store } from '../store/store.ts'
-import type { AccessTokens, TokenSubject } from '../tokens/access-token.ts'
+import type { AccessTokens } from '../tokens/access-token.ts'
 import { displayUser } from '../users/display-user.ts'
 import type { User } from '../users/users.store.ts'
 import type { UserDependencies } from '../users/users.ts'
@@ -133,7 +133,6 @@ export async function endPresented(
 /** Ends the whole sign-in of each token, renewed tokens included. Only its issuer can end a foreign token. */
 async function endTokens(accessTokens: AccessTokens, tokens: readonly string[], source?: Source): Promise<void> {
   const subjects = await Promise.all(tokens.slice(0, maxTokens).map((token) => accessTokens.verifyOurs(token)))
-  const signIns = new Map<string, TokenSubject>()
-  for (const subject of subjects) if (subject !== null) signIns.set(subject.signInId, subject)
-  await Promise.all([...signIns.values()].map((subject) => accessTokens.revoke(subject, source)))
+  const signIns = new Map(subjects.filter((subject) => subject !== null).map((subject) => [subject.signInId, subject]))
+  await Promise.all(signIns.values().map((subject) => accessTokens.revoke(subject, source)))
 }

@@ -24,10 +24,7 @@ export type ListedSignIn = {
   address: string | null
 }
 
-/**
- * Ends every sign-in of a user except one, issued tokens included, and raises the credential generation in the same step. If the
- * excepted one has ended, it changes nothing and returns 'refused'.
- */
+/** Ends every sign-in of a user but one, issued tokens included, by a higher generation. Changes nothing ('refused') if that one has ended. */
 export function* endOtherSignIns(end: UserChange & Excepted & { exceptSignInId: string }): Write<'done' | 'refused'> {
   yield* lockUser(end.userId)
   return (yield* isExceptionAlive(end)) && (yield* endProofs(end)) ? 'done' : 'refused'

@@ -69,7 +69,7 @@ export const issue = forProducer({
       throw new CarillonError('CONFLICT', 'This user is disabled and gets no token', {
         remedy: 'Enable the user first: PATCH with { "disabled": false }.',
       })
-    return sendToken(reply, dependencies.accessTokens.issueForInbox(user, { lifetimeMs: lifetime * 1_000 }))
+    return sendToken(reply, dependencies.accessTokens.issueForInbox(user, lifetime * 1_000))
   },
 })
 

@@ -60,10 +60,8 @@ export class AccessTokens {
   }
 
   /** A token of scope `inbox`, a sign-in of its own. The user's generations are as they are now. */
-  issueForInbox(
-    { id: userId, credentialGeneration: generation, issuedGeneration }: TokenUser & { issuedGeneration: number },
-    { lifetimeMs }: { lifetimeMs: number },
-  ): IssuedToken {
+  issueForInbox(user: TokenUser & { issuedGeneration: number }, lifetimeMs: number): IssuedToken {
+    const { id: userId, credentialGeneration: generation, issuedGeneration } = user
     const at = this.#options.now()
     const signIn = { userId, username: null, signInId: newId(at), signedInAt: at, generation, issuedGeneration }
     return this.#sign(signIn, at + lifetimeMs)

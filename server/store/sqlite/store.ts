@@ -3,7 +3,7 @@ import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { ChangeListener, ChangeSignal, RecordListener } from '../events.ts'
 import { knownMigrations, refuseNewer } from '../migrations.ts'
-import { nameOf, type Store, type WriteOperation, type Writes } from '../store.ts'
+import { nameOf, type Store, type Writes } from '../store.ts'
 import { connect, type Database, openDatabase, openingFailure, peek } from './database.ts'
 import { continuedHistory, hasForeignLog, removeDrafts, setLogAside } from './file/identity.ts'
 import { appliedMigrations, migrate } from './migrate.ts'
@@ -63,7 +63,9 @@ function storeAt(place: WriterPlace, { writes, writerEntry: entry }: Code): Stor
     },
     async write(operation, input) {
       const weight = typeof operation === 'function' ? undefined : operation.weightOf?.(input)
-      return writer.write([names.get(operation) ?? missing(operation), input], weight)
+      const name = names.get(operation)
+      if (name === undefined) throw new Error(`${nameOf(operation)} is in no file that server/writes.ts lists`)
+      return writer.write([name, input], weight)
     },
     history: place.history,
     failed: writer.failed,
@@ -81,8 +83,4 @@ function storeAt(place: WriterPlace, { writes, writerEntry: entry }: Code): Stor
       reader.close(writer)
     },
   }
-}
-
-function missing(operation: WriteOperation<never, unknown>): never {
-  throw new Error(`${nameOf(operation)} is in no file that server/writes.ts lists`)
 }

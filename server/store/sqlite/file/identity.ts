@@ -138,10 +138,7 @@ function disown(path: string): void {
   if (identity !== undefined) writeIdentity(path, { history: identity.history, stamps: [] })
 }
 
-/**
- * `schema`: every change of the schema raises it, and `vacuum into` raises it in the copy. `isShort`: the file has fewer pages than its
- * header says. A checkpoint writes the first page first, and may be killed then.
- */
+/** `schema`: a change of the schema raises it, and so does `vacuum into` in the copy. `isShort`: the file has fewer pages than its header says. */
 export type HeaderOnDisk = { stamp: number; schema: number; isShort: boolean }
 
 /** Reads the file without its log through SQLite: opening and closing the file directly would release SQLite's locks (POSIX). */
@@ -153,7 +150,8 @@ export function headerOnDisk(path: string): HeaderOnDisk | 'unreadable' | 'no da
 function readPastLog(path: string, { isShort }: { isShort: boolean }): HeaderOnDisk | 'unreadable' | 'no database' {
   try {
     using database = new Database(`${pathToFileURL(path).href}?immutable=1`, { readOnly: true, defensive: false })
-    // With this pragma SQLite does not compare the number of pages with the length of the file (lockBtree in btree.c).
+    // A checkpoint writes the first page first, and may be killed then. With this pragma SQLite does not compare the number of pages with
+    // the length of the file (lockBtree in btree.c).
     if (isShort) database.exec('pragma writable_schema = on')
     return { stamp: numberIn(database, 'user_version'), schema: numberIn(database, 'schema_version'), isShort }
   } catch (error) {
