@@ -9,7 +9,7 @@ import { listAudit } from './audit.store.ts'
 import { deviceLabel } from './entry.ts'
 
 const actors = ['user', 'application', 'operator', 'provider', 'service'] as const
-const userAgent = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0'
+const firefox = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0'
 const deviceNote = 'From `userAgent`, such as `Firefox on Linux`; null if that says nothing'
 /** Facts about the user's own proofs. Others, such as the id of a key or who ran a command, concern the operator alone. */
 const shownDetails = {
@@ -24,7 +24,7 @@ const Activity = t.component('Activity', {
   event: t.example(t.string('Such as sign-in, sign-in-refused, password-changed'), 'sign-in'),
   actor: t.oneOf(actors, 'Who did it; user is a client, with or without a proof'),
   address: t.example(t.nullable(t.string('Of the client, if the actor is user')), '192.0.2.7'),
-  userAgent: t.example(t.nullable(t.string()), userAgent),
+  userAgent: t.example(t.nullable(t.string()), firefox),
   device: t.example(t.nullable(t.string(deviceNote)), 'Firefox on Linux'),
   signInId: t.example(t.nullable(t.string()), t.exampleOf(t.id)),
   count: t.integer({ minimum: 1, description: 'More than 1 for refusals that were counted together' }),
@@ -43,26 +43,17 @@ export const list = forUser({
   },
 })
 
-/** The address of an application is not the user's to see. */
 export function displayActivity(entry: AuditEntry) {
-  const { at, event, signInId, detail, count } = entry
+  const { id, event, signInId, detail, count } = entry
   const actor = kindOf(entry.actor)
-  const isOwn = actor === 'user'
+  // The address of an application is not the user's to see.
+  const { address, userAgent } = actor === 'user' ? entry : { address: null, userAgent: null }
+  const device = deviceLabel(userAgent)
   const shown = Object.keys(shownDetails).flatMap((name) =>
     detail?.[name] === undefined ? [] : [[name, `${detail[name]}`]],
   )
-  return {
-    id: entry.id,
-    at: iso(at),
-    event,
-    actor,
-    address: isOwn ? entry.address : null,
-    userAgent: isOwn ? entry.userAgent : null,
-    device: isOwn ? deviceLabel(entry.userAgent) : null,
-    signInId,
-    count,
-    detail: Object.fromEntries(shown),
-  }
+  const from = { actor, address, userAgent, device, signInId }
+  return { id, at: iso(entry.at), event, ...from, count, detail: Object.fromEntries(shown) }
 }
 
 function kindOf(actor: string): (typeof actors)[number] {

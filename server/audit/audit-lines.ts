@@ -30,12 +30,11 @@ export class AuditLines {
     const { event, actor, count } = entry
     const isLimited = actor !== 'user' && imported.has(event)
     if (isLimited) this.#second.begin()
-    if (!isLimited || this.#atOnce++ < maxAtOnce) {
-      writeLine(this.#log, entry)
-      return
+    if (!isLimited || this.#atOnce++ < maxAtOnce) writeLine(this.#log, entry)
+    else {
+      const key = `${event} ${actor}`
+      this.#counts.set(key, { event, actor, count: count + (this.#counts.get(key)?.count ?? 0) })
     }
-    const key = `${event} ${actor}`
-    this.#counts.set(key, { event, actor, count: count + (this.#counts.get(key)?.count ?? 0) })
   }
 
   /** Writes the counts so far. */

@@ -27,20 +27,20 @@ export function sourceOf({ site }: { site: Pick<Site, 'trustedProxies'> }, reque
 /** The service itself, for what no request and no command asked for. */
 export const serviceSource: Source = { actor: 'service', address: null, userAgent: null, requestId: null }
 
-type Facts = { event: EventName; at: number } & Partial<
+export type Facts = { event: EventName } & Partial<
   Pick<AuditEntry, 'userId' | 'username' | 'signInId' | 'nameHash' | 'detail'>
 >
 
 /** The entry of a change, for the store, which records it with the change. */
 export function recorded(
   { source = serviceSource, now }: { source?: Source; now: () => number },
-  facts: Omit<Facts, 'at'>,
+  facts: Facts,
 ): { audit: readonly AuditEntry[] } {
   return { audit: [auditEntry(source, { ...facts, at: now() })] }
 }
 
 /** `detail` must not contain a secret. */
-export function auditEntry(source: Source, { event, at, ...facts }: Facts): AuditEntry {
+export function auditEntry(source: Source, { event, at, ...facts }: Facts & { at: number }): AuditEntry {
   const { userId = null, signInId = null, nameHash = null, detail: given = null } = facts
   const { actor, address, userAgent, requestId, by } = source
   const from = { actor, address, userAgent, requestId, signInId, nameHash }

@@ -7,7 +7,7 @@ import type { AuditEntry } from '../store/events.ts'
 import type { Store } from '../store/store.ts'
 import { recordLogged } from './audit.store.ts'
 import { writeLine } from './audit-lines.ts'
-import { auditEntry, type Source } from './entry.ts'
+import { auditEntry, type Facts, type Source } from './entry.ts'
 import type { EventName } from './events.ts'
 
 /** Of a request, with its route; of tests at least these two. */
@@ -68,8 +68,7 @@ export class SignInLog {
       this.#second.begin()
       const detail = { code, ...(variant !== undefined && { variant }), ...(route !== undefined && { route }) }
       const userAgent = source.userAgent?.slice(0, maxUserAgent) ?? null
-      const from = { actor: 'user', ...source, userAgent }
-      this.#record(auditEntry(from, { event, at: this.#options.now(), ...named, detail }))
+      this.#record({ ...source, userAgent }, { event, ...named, detail })
     }
   }
 
@@ -91,8 +90,11 @@ export class SignInLog {
     await this.#storeRows().catch(() => {})
   }
 
-  #record(entry: AuditEntry, { isCount = false } = {}): void {
-    writeLine(this.#options.log, entry, { isCount })
+  /** With `count`, it stands for that many refusals. */
+  #record(source: Partial<Source>, facts: Facts, count?: number): void {
+    const from = { actor: 'user', address: null, userAgent: null, requestId: null, ...source }
+    const entry = { ...auditEntry(from, { ...facts, at: this.#options.now() }), ...(count !== undefined && { count }) }
+    writeLine(this.#options.log, entry, { isCount: count !== undefined })
     if (this.#rows.length >= maxWaiting) return
     this.#rows.push(entry)
     this.#storing ??= this.#storeSoon()
@@ -137,22 +139,14 @@ export class SignInLog {
   #writeCounts(): void {
     const counted = [...this.#pairs.values()].filter(({ unlogged }) => unlogged > 0)
     counted.sort((a, b) => b.unlogged - a.unlogged)
-    for (const { account, address, event, unlogged: count } of counted.slice(0, maxCounts))
-      this.#recordCount({ event, ...account }, { address, count })
+    for (const { account, address, event, unlogged } of counted.slice(0, maxCounts))
+      this.#record({ address }, { event, ...account }, unlogged)
     const rest = counted.slice(maxCounts)
     const count = rest.reduce((sum, { unlogged }) => sum + unlogged, this.#others)
     const addresses = new Set(rest.map(({ address }) => address)).size
-    if (count > 0) this.#recordCount({ event: 'sign-in-refused', detail: { addresses } }, { address: null, count })
+    if (count > 0) this.#record({}, { event: 'sign-in-refused', detail: { addresses } }, count)
     this.#pairs.clear()
     this.#others = 0
-  }
-
-  #recordCount(
-    facts: { event: EventName; detail?: { addresses: number } } & Partial<Named>,
-    { address, count }: Pick<AuditEntry, 'address' | 'count'>,
-  ): void {
-    const source = { actor: 'user', address, userAgent: null, requestId: null }
-    this.#record({ ...auditEntry(source, { ...facts, at: this.#options.now() }), count }, { isCount: true })
   }
 }
 

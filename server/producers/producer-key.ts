@@ -63,8 +63,7 @@ export class ProducerKeys {
     this.#remembered.set(producer.id, { producer, at }, 1)
     if (at >= (producer.lastUsedAt ?? 0) + touchEveryMs) {
       // The request does not wait for it, and a failure loses only the time of this use.
-      const done = () => {}
-      store.write(stored.touchProducer, { producerId: producer.id, at }).then(done, done)
+      store.write(stored.touchProducer, { producerId: producer.id, at }).catch(() => {})
     }
     return producer
   }
@@ -83,8 +82,7 @@ export class ProducerKeys {
     const { store, now } = this.#dependencies
     const secret = randomBytes(32).toString('base64url')
     const previousUntil = now() + overlapMs
-    const detail = { keyId: producerId, previousUntil }
-    const entry = recorded(this.#dependencies, { event: 'key-rotated', detail })
+    const entry = recorded(this.#dependencies, { event: 'key-rotated', detail: { keyId: producerId, previousUntil } })
     const rotation = { producerId, secretHash: hashOf(secret), previousUntil, ...entry }
     const outcome = await store.write(stored.rotateProducer, rotation)
     if (outcome === 'absent') throw new CarillonError('NOT_FOUND', `There is no key ${producerId}, or it is revoked`)

@@ -12,7 +12,7 @@ import { presentedTokens, sessionSecrets, setCookie } from '../http/request/cred
 import type { Site } from '../http/site.ts'
 import type { AuditEntry } from '../store/events.ts'
 import type { Store } from '../store/store.ts'
-import type { AccessTokens, TokenSubject } from '../tokens/access-token.ts'
+import type { AccessTokens } from '../tokens/access-token.ts'
 import { displayUser } from '../users/display-user.ts'
 import type { User } from '../users/users.store.ts'
 import type { UserDependencies } from '../users/users.ts'
@@ -82,11 +82,7 @@ export async function finishSignIn(
 }
 
 /** The device as the store remembers it. If users are not notified of new devices, every device counts as known. */
-export function deviceOf(
-  { notices }: Pick<SessionNeeds, 'notices'>,
-  source: RequestSource,
-  isKnown: boolean,
-): SeenDevice {
+export function deviceOf({ notices }: SessionNeeds, source: RequestSource, isKnown: boolean): SeenDevice {
   const label = deviceLabel(source.userAgent) ?? ''
   const [network] = networksOfClient(source.address)
   return { label, network, isKnown: isKnown || !notices.ofNewDevices, keep: maxKnownDevices }
@@ -138,7 +134,6 @@ export async function endPresented(
 /** Ends the whole sign-in of each token, renewed tokens included. Only its issuer can end a foreign token. */
 async function endTokens(accessTokens: AccessTokens, tokens: readonly string[], source?: Source): Promise<void> {
   const subjects = await Promise.all(tokens.slice(0, maxTokens).map((token) => accessTokens.verifyOurs(token)))
-  const signIns = new Map<string, TokenSubject>()
-  for (const subject of subjects) if (subject !== null) signIns.set(subject.signInId, subject)
-  await Promise.all([...signIns.values()].map((subject) => accessTokens.revoke(subject, source)))
+  const signIns = new Map(subjects.filter((subject) => subject !== null).map((subject) => [subject.signInId, subject]))
+  await Promise.all(signIns.values().map((subject) => accessTokens.revoke(subject, source)))
 }

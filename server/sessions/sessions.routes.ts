@@ -12,7 +12,7 @@ import type { TokenRevocations } from '../tokens/revocations.ts'
 import { endProofs, findEnabledUser } from '../users/users.ts'
 import { deviceOf, type SessionNeeds } from './finish-sign-in.ts'
 import { ownSignIn, refuseStale } from './own-sign-in.ts'
-import { DisownedResponse, SessionsQuery, UserSessionPageResponse } from './sessions.schemas.ts'
+import { DisownedResponse, ListQuery, UserSessionPageResponse } from './sessions.schemas.ts'
 import type { SeenDevice } from './sessions.store.ts'
 import * as stored from './sign-ins.store.ts'
 
@@ -27,7 +27,7 @@ const lastId = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 export const list = forUser({
   summary:
     'Where the user is signed in, in both variants, in pages: the sign-in of this request first, then newest first',
-  query: SessionsQuery,
+  query: ListQuery,
   responses: { 200: UserSessionPageResponse },
   async handle(dependencies: Needs, request, reply) {
     const { limit = 100, after } = request.query
@@ -55,17 +55,10 @@ function listed({ signInId, proof }: Subject, { userAgent, address }: RequestSou
 }
 
 function display({ signInLifetimes }: Needs, signIn: stored.ListedSignIn, ownSignInId: string) {
-  const { signInId: id, variant, userAgent, address, createdAt } = signIn
-  return {
-    id,
-    current: id === ownSignInId,
-    variant,
-    device: signIn.device ?? deviceLabel(userAgent),
-    address,
-    createdAt: iso(createdAt),
-    lastSeenAt: iso(signIn.lastSeenAt),
-    expiresAt: iso(createdAt + signInLifetimes[variant]),
-  }
+  const { signInId: id, variant, device, userAgent, address, createdAt, lastSeenAt } = signIn
+  const expiresAt = iso(createdAt + signInLifetimes[variant])
+  const times = { createdAt: iso(createdAt), lastSeenAt: iso(lastSeenAt), expiresAt }
+  return { id, current: id === ownSignInId, variant, device: device ?? deviceLabel(userAgent), address, ...times }
 }
 
 export const end = forUser({

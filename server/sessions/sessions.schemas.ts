@@ -41,10 +41,7 @@ const UserSession = t.component('UserSession', {
 })
 const orderNote = 'The one of this request first, then newest first'
 export const UserSessionPageResponse = t.dataOf(t.pageOf('UserSessionPage', UserSession, orderNote))
-export const SessionsQuery = t.object({
-  after: t.optional(t.uuid('`next` of an earlier page')),
-  limit: t.limit(100, 100),
-})
+export const ListQuery = t.object({ after: t.optional(t.uuid('`next` of an earlier page')), limit: t.limit(100, 100) })
 
 export const DisownedResponse = t.dataOf(
   t.component('Disowned', {
@@ -61,12 +58,6 @@ export const IssueBody = t.component('TokenRequest', {
 })
 export const TokenResponse = t.dataOf(t.component('Token', { token, expiresAt: t.expiresAt }))
 
-const key = t.example(t.record(t.anything), {
-  kty: 'OKP',
-  crv: 'Ed25519',
-  x: '11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo',
-  kid: 'u5Yk0cKRdvGBvsY7',
-  alg: 'EdDSA',
-  use: 'sig',
-})
+const ed25519 = { kty: 'OKP', crv: 'Ed25519', x: '11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo' }
+const key = t.example(t.record(t.anything), { ...ed25519, kid: 'u5Yk0cKRdvGBvsY7', alg: 'EdDSA', use: 'sig' })
 export const KeySet = t.component('KeySet', { keys: t.array(key) })

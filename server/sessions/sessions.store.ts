@@ -32,14 +32,8 @@ export type LiveSession = {
   inboxVersion: number
 }
 
-type SessionRow = [
-  username: string,
-  createdAt: number,
-  lastSeenAt: number,
-  signInId: string,
-  confirmedAt: number,
-  inboxVersion: number,
-]
+/** As `liveSessionOf` names its values. */
+type SessionRow = [string, number, number, string, number, number]
 
 function liveSessionOf(userId: string, row: SessionRow): LiveSession {
   const [username, createdAt, lastSeenAt, signInId, confirmedAt, inboxVersion] = row
@@ -190,14 +184,21 @@ type EndSessions = { keys: readonly SessionKey[]; live?: LiveBounds } & End & Au
  * Ends sessions with their tokens in one step and returns those that it ended, each once. If there is none to end, nothing is
  * written. The audit entries are in the order of the keys; each is recorded, with the sign-in, if its session was live.
  */
-export function* endSessions({ keys, audit, live, ...end }: EndSessions): Write<EndedSession[]> {
+export function* endSessions({ keys, audit, live, at, revocationExpiresAt }: EndSessions): Write<EndedSession[]> {
   const sessions: EndedSession[] = []
-  for (const [n, key] of keys.entries()) {
-    const ended = yield* endOne({ ...key, ...end })
-    if (ended === undefined) continue
+  for (const [n, { userId, secretHash }] of keys.entries()) {
+    const session = yield* get<Omit<EndedSession, 'hadTokens'> & { hasTokens: number }>`
+      delete from session where user_id = ${userId} and secret_hash = ${secretHash}
+      returning user_id as "userId", nullif(username, '') as username, created_at as "createdAt",
+        last_seen_at as "lastSeenAt", sign_in_id as "signInId", has_tokens as "hasTokens"`
+    if (session === undefined) continue
+    yield* signal({ about: 'session', userId })
+    const { hasTokens, ...rest } = session
+    const ended = { ...rest, hadTokens: hasTokens === 1 }
+    const { username, signInId } = ended
+    if (ended.hadTokens) yield* revoke({ userId, signInId, at, expiresAt: revocationExpiresAt })
     sessions.push(ended)
     const entry = audit?.[n]
-    const { username, signInId } = ended
     if (entry !== undefined && isLive(ended, live)) yield* record([{ ...entry, username, signInId }])
   }
   return sessions
@@ -207,20 +208,6 @@ export function* endSessions({ keys, audit, live, ...end }: EndSessions): Write<
 function isLive({ createdAt, lastSeenAt }: EndedSession, live: LiveBounds | undefined): boolean {
   if (live === undefined) return true
   return createdAt > live.createdAfter && lastSeenAt > live.lastSeenAfter && lastSeenAt <= live.lastSeenUntil
-}
-
-function* endOne(one: SessionKey & End): Write<EndedSession | undefined> {
-  const { userId, secretHash, at, revocationExpiresAt } = one
-  const session = yield* get<Omit<EndedSession, 'hadTokens'> & { hasTokens: number }>`
-    delete from session where user_id = ${userId} and secret_hash = ${secretHash}
-    returning user_id as "userId", nullif(username, '') as username, created_at as "createdAt",
-      last_seen_at as "lastSeenAt", sign_in_id as "signInId", has_tokens as "hasTokens"`
-  if (session === undefined) return undefined
-  yield* signal({ about: 'session', userId })
-  const { hasTokens, ...ended } = session
-  const hadTokens = hasTokens === 1
-  if (hadTokens) yield* revoke({ userId, signInId: ended.signInId, at, expiresAt: revocationExpiresAt })
-  return { ...ended, hadTokens }
 }
 
 /** Removes at most 1,000 sessions that had expired. Returns how many it removed. */

@@ -25,9 +25,7 @@ const copyGraceMs = 10_000
 const cookieShape = /^([0-9a-f-]{36})\.[\w-]{43}$/
 
 /** `replaces`: secrets. */
-type NewSignIn = Pick<NewSession, 'signInId' | 'device' | 'address' | 'from' | 'audit'> & {
-  replaces: readonly string[]
-}
+type Detail = Pick<NewSession, 'signInId' | 'device' | 'address' | 'from' | 'audit'> & { replaces: readonly string[] }
 
 type SessionOptions = {
   store: Store
@@ -54,7 +52,7 @@ export class Sessions {
   /** Ends the sessions in `replaces`. Throws INVALID_CREDENTIALS if the user was disabled or has a new password since. */
   async issue(
     user: Pick<User, 'id' | 'credentialGeneration'>,
-    { replaces, ...detail }: NewSignIn,
+    { replaces, ...detail }: Detail,
   ): Promise<{ secret: string; expiresAt: number; familiarity: Familiarity | undefined }> {
     const { store, revocations, now, lifetimeMs, maxPerUser: maxSessions } = this.#options
     const secret = newSecretOf(user.id)
@@ -103,11 +101,10 @@ export class Sessions {
   }
 
   /** The sign-in of a live session, for a token of it, and when it ends if it is not used again. Undefined if it has ended. */
-  async signInOf(secret: string, { expiresAt }: Subject): Promise<(SignIn & { endsAt: number }) | undefined> {
+  async signInOf(secret: string): Promise<(SignIn & { endsAt: number }) | undefined> {
     const key = keyOf(secret)
     if (key === null) return undefined
-    const { store, now, idleMs, lifetimeMs } = this.#options
-    const signedInAt = expiresAt - lifetimeMs
+    const { store, now, idleMs } = this.#options
     const found = await store.write(stored.signInOfSession, key)
     if (found === undefined) return undefined
     const at = now()
@@ -115,7 +112,7 @@ export class Sessions {
     const isNoted = at < found.lastSeenAt + touchEveryMs(idleMs)
     if (!isNoted) await store.write(stored.touchSession, { ...key, at })
     const endsAt = this.#endOf(isNoted ? found : { ...found, lastSeenAt: at }, at)
-    const { signInId, credentialGeneration: generation } = found
+    const { signInId, createdAt: signedInAt, credentialGeneration: generation } = found
     return { userId: key.userId, signInId, signedInAt, generation, endsAt }
   }
 

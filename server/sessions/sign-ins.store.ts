@@ -9,13 +9,7 @@ import { type Familiarity, type LiveBounds, type Note, note, type SeenDevice } f
 export type AliveSignIns = { sessions: LiveBounds; tokensSince: number }
 
 /** `after`: the id of the last sign-in of the page before. `ownSignInId` comes first on the first page, and on no other. */
-type SignInQuery = {
-  userId: string
-  ownSignInId: string
-  alive: AliveSignIns
-  after?: string | undefined
-  limit: number
-}
+type Query = { userId: string; ownSignInId: string; alive: AliveSignIns; after?: string | undefined; limit: number }
 
 export type ListedSignIn = {
   signInId: string
@@ -30,20 +24,14 @@ export type ListedSignIn = {
   address: string | null
 }
 
-/**
- * Ends every sign-in of a user except one, issued tokens included, and raises the credential generation in the same step. If the
- * excepted one has ended, it changes nothing and returns 'refused'.
- */
-export function* endOtherSignIns(
-  change: UserChange & Excepted & { exceptSignInId: string },
-): Write<'done' | 'refused'> {
-  yield* lockUser(change.userId)
-  if (!(yield* isExceptionAlive(change))) return 'refused'
-  return (yield* endProofs(change)) ? 'done' : 'refused'
+/** Ends every sign-in of a user but one, issued tokens included, by a higher generation. Changes nothing ('refused') if that one has ended. */
+export function* endOtherSignIns(end: UserChange & Excepted & { exceptSignInId: string }): Write<'done' | 'refused'> {
+  yield* lockUser(end.userId)
+  return (yield* isExceptionAlive(end)) && (yield* endProofs(end)) ? 'done' : 'refused'
 }
 
 /** Lists the sign-ins of a user that are alive: the own one first, then newest first. */
-export function* listSignIns(query: SignInQuery): Read<ListedSignIn[]> {
+export function* listSignIns(query: Query): Read<ListedSignIn[]> {
   const { userId, ownSignInId, alive, after, limit } = query
   const listed = [...(yield* liveSessions(userId, alive.sessions)), ...(yield* tokenSignIns(userId, alive.tokensSince))]
   const rank = ({ signInId }: ListedSignIn) => (signInId === ownSignInId ? 'own' : signInId)
@@ -96,10 +84,11 @@ type EndSignIn = UserChange & { signInId: string; alive: AliveSignIns; isOwn: bo
  * changes; but one that has ended can be disowned as long as the audit log has it: who was there knows the password.
  */
 export function* endSignIn(end: EndSignIn): Write<'stateful' | 'stateless' | 'absent'> {
-  const { userId, signInId, at, revocationExpiresAt, disowned } = end
+  const { userId, signInId, alive, at, revocationExpiresAt, disowned } = end
   if (disowned !== undefined) yield* lockUser(userId)
   const variant = (yield* isSessionAlive(end)) ? 'stateful' : 'stateless'
-  const isFound = variant === 'stateful' || end.isOwn || (yield* isTokenAlive(end))
+  const isHere = variant === 'stateful' || end.isOwn
+  const isFound = isHere || (yield* tokenSignIns(userId, alive.tokensSince)).some((one) => one.signInId === signInId)
   if (!isFound && !(disowned !== undefined && (yield* isRecorded(end)))) return 'absent'
   // Ends the session too.
   yield* revoke({ userId, signInId, at, expiresAt: revocationExpiresAt })
@@ -119,11 +108,6 @@ function* isSessionAlive({ userId, signInId, alive }: EndSignIn): Write<boolean>
     select 1 from session where user_id = ${userId} and sign_in_id = ${signInId}
       and created_at > ${createdAfter} and last_seen_at > ${lastSeenAfter} and last_seen_at <= ${lastSeenUntil}`
   return session !== undefined
-}
-
-function* isTokenAlive({ userId, signInId, alive }: EndSignIn): Read<boolean> {
-  const found = yield* tokenSignIns(userId, alive.tokensSince)
-  return found.some((one) => one.signInId === signInId)
 }
 
 /** A sign-in that has ended can still be disowned. Its entry has the time of its id. */

@@ -50,7 +50,7 @@ export const create = forUser({
       const user = await findEnabledUser({ store }, caller)
       return sendToken(reply, await accessTokens.renew(caller as TokenSubject, user))
     }
-    const signIn = await sessions.signInOf(sessionSecret(raw.headers.cookie, cookie.name) ?? '', caller)
+    const signIn = await sessions.signInOf(sessionSecret(raw.headers.cookie, cookie.name) ?? '')
     if (signIn === undefined) throw notAuthenticated()
     const { username, confirmedAt } = caller
     return sendToken(reply, accessTokens.issueForSession({ ...signIn, username, confirmedAt }))
@@ -69,7 +69,7 @@ export const issue = forProducer({
       throw new CarillonError('CONFLICT', 'This user is disabled and gets no token', {
         remedy: 'Enable the user first: PATCH with { "disabled": false }.',
       })
-    return sendToken(reply, dependencies.accessTokens.issueForInbox(user, { lifetimeMs: lifetime * 1_000 }))
+    return sendToken(reply, dependencies.accessTokens.issueForInbox(user, lifetime * 1_000))
   },
 })
 

@@ -31,14 +31,10 @@ export type AuditEntry = {
 /** The entries of a change are recorded in the same step, if the change takes effect. */
 export type Audited = { audit?: readonly AuditEntry[] | undefined }
 
-/** A hint that something changed. It carries no data: a listener that needs the new state reads it. */
+/** A hint that something changed; it carries no data, and a listener reads the new state. `audit`: a command recorded what an operator did. */
 export type ChangeSignal =
   | { about: 'inbox' | 'session'; userId: string }
-  | { about: 'token-revocation' }
-  /** A command recorded what an operator did. */
-  | { about: 'audit' }
-  | { about: 'signing-key' }
-  | { about: 'anything' }
+  | { about: 'token-revocation' | 'audit' | 'signing-key' | 'anything' }
 
 export type ChangeListener = (signal: ChangeSignal) => void
 

@@ -30,11 +30,9 @@ export function refuseNewer(applied: readonly string[], known: readonly string[]
   refuseIncomplete(applied)
   const newer = applied.find((name) => !known.includes(name))
   if (newer === undefined) return
-  throw new CarillonError(
-    'UNAVAILABLE',
-    `The database was written by a newer Carillon (schema ${newer}; this program knows ${known.at(-1)})`,
-    { remedy: 'Run that version or a later one; the database was left as it is.' },
-  )
+  const problem = `The database was written by a newer Carillon (schema ${newer}; this program knows ${known.at(-1)})`
+  const remedy = 'Run that version or a later one; the database was left as it is.'
+  throw new CarillonError('UNAVAILABLE', problem, { remedy })
 }
 
 /** The numbers of a version as one: prereleases are equal. Not `localeCompare`, which loads the rules of a language: 9 ms of every start. */

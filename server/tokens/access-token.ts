@@ -6,16 +6,7 @@ import { insufficientScope, invalidCredentials, notAuthenticated } from '../basi
 import { madeAt, newId } from '../basics/ids.ts'
 import type { Subject } from '../http/operation.ts'
 import { signToken } from './key-material.ts'
-import {
-  ageOf,
-  type Claimed,
-  type Claims,
-  claimsOf,
-  maxTokenLifeMs,
-  type ReadToken,
-  readToken,
-  type SignIn,
-} from './read-token.ts'
+import { ageOf, type Claimed, type Claims, claimsOf, maxTokenLifeMs, readToken, type SignIn } from './read-token.ts'
 import type { TokenRevocations } from './revocations.ts'
 import type { SignatureChecks } from './signature-checks.ts'
 import type { SigningKeys } from './signing-keys.ts'
@@ -25,10 +16,7 @@ const usualCache = 20_000
 const maxRefused = 4_000_000
 
 /** The tokens of other issuers (issuers/foreign-tokens.ts). */
-type ForeignTokens = {
-  cached(token: string): TokenSubject | undefined
-  verify(token: string): Promise<TokenSubject | null>
-}
+type Foreign = { cached(token: string): TokenSubject | undefined; verify(token: string): Promise<TokenSubject | null> }
 
 type Current = { credentialGeneration: number }
 type TokenUser = Current & { id: string }
@@ -43,7 +31,7 @@ type TokenOptions = {
   /** How long after the sign-in a token may still be renewed, in milliseconds. */
   chainMs: number
   /** Undefined if the service accepts its own tokens only. */
-  foreign?: ForeignTokens | undefined
+  foreign?: Foreign | undefined
   signatures: SignatureChecks
   /** How many verified tokens are remembered. */
   maxCached?: number | undefined
@@ -72,10 +60,8 @@ export class AccessTokens {
   }
 
   /** A token of scope `inbox`, a sign-in of its own. The user's generations are as they are now. */
-  issueForInbox(
-    { id: userId, credentialGeneration: generation, issuedGeneration }: TokenUser & { issuedGeneration: number },
-    { lifetimeMs }: { lifetimeMs: number },
-  ): IssuedToken {
+  issueForInbox(user: TokenUser & { issuedGeneration: number }, lifetimeMs: number): IssuedToken {
+    const { id: userId, credentialGeneration: generation, issuedGeneration } = user
     const at = this.#options.now()
     const signIn = { userId, username: null, signInId: newId(at), signedInAt: at, generation, issuedGeneration }
     return this.#sign(signIn, at + lifetimeMs)
@@ -159,7 +145,7 @@ export class AccessTokens {
     const claims = claimsOf(claimed, { issuer: issuer(), at, endsAt: Math.min(endsAt, at + maxTokenLifeMs) })
     const key = keys.current
     const token = signToken(key, claims)
-    return { token, expiresAt: this.#remember(token, { claims, kid: key.kid }).expiresAt }
+    return { token, expiresAt: this.#remember(token, subjectOf(claims, key.kid)).expiresAt }
   }
 
   async #checkNew(token: string): Promise<TokenSubject | null> {
@@ -175,13 +161,13 @@ export class AccessTokens {
       // An earlier check in the queue may have had the same token.
       const known = this.#verified.get(token)
       if (known !== undefined || this.#refused.get(token)) return known ?? null
-      const { signed, signature } = read
-      return (await isSigned({ key, signed, signature })) ? this.#remember(token, read) : this.#refuse(token)
+      const { claims, kid, signed, signature } = read
+      const isOurs = await isSigned({ key, signed, signature })
+      return isOurs ? this.#remember(token, subjectOf(claims, kid)) : this.#refuse(token)
     })
   }
 
-  #remember(token: string, { claims, kid }: Pick<ReadToken, 'claims' | 'kid'>): TokenSubject {
-    const subject = { ...subjectOf(claims), kid }
+  #remember(token: string, subject: TokenSubject): TokenSubject {
     this.#verified.set(token, subject, 1)
     return subject
   }
@@ -192,8 +178,8 @@ export class AccessTokens {
   }
 }
 
-function subjectOf(claims: Claims): TokenSubject {
-  const subject: TokenSubject = {
+function subjectOf(claims: Claims, kid: string): TokenSubject {
+  return {
     userId: claims.sub,
     username: claims.preferred_username ?? null,
     proof: 'access-token',
@@ -202,8 +188,8 @@ function subjectOf(claims: Claims): TokenSubject {
     signInId: claims.sid,
     signedInAt: madeAt(claims.sid),
     generation: claims.gen,
+    kid,
+    ...(claims.from !== undefined && { isOfSession: true }),
+    ...(claims.scope !== undefined && { scope: claims.scope, issuedGeneration: claims.ign as number }),
   }
-  if (claims.from !== undefined) subject.isOfSession = true
-  if (claims.scope === undefined) return subject
-  return { ...subject, scope: claims.scope, issuedGeneration: claims.ign as number }
 }

@@ -9,7 +9,6 @@ import { type Claims, claimsOf } from './read-token.ts'
 import type { NewSigningKey, SigningKey } from './signing-keys.store.ts'
 
 export type PrivateKey = { kid: string; privateKey: KeyObject }
-export type PublicKey = { kid: string; publicJwk: JWK; publicKey: KeyObject }
 
 export async function makeSigningKey(
   sealing: Sealing,
@@ -24,7 +23,7 @@ export async function makeSigningKey(
   return { kid, publicJwk: JSON.stringify(publicJwk), sealedPrivateJwk, ...times }
 }
 
-export function openPublic({ kid, publicJwk }: SigningKey): PublicKey {
+export function openPublic({ kid, publicJwk }: SigningKey): { kid: string; publicJwk: JWK; publicKey: KeyObject } {
   const jwk = JSON.parse(publicJwk) as JWK
   return { kid, publicJwk: jwk, publicKey: createPublicKey({ key: jwk, format: 'jwk' }) }
 }
@@ -68,13 +67,8 @@ function segmentOf(part: object): string {
   return Buffer.from(JSON.stringify(part)).toString('base64url')
 }
 
-type Probe = {
-  signingKeys: SigningKey[]
-  secrets: Secrets
-  /** The service's public URL: `iss` and `aud`. */
-  issuer: string
-  now: () => number
-}
+/** `issuer`: the service's public URL. */
+type Probe = { signingKeys: SigningKey[]; secrets: Secrets; issuer: string; now: () => number }
 
 /**
  * The token with which `carillon doctor` opens a live stream, for a minute. It names a user who does not exist, so it opens no inbox.

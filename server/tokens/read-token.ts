@@ -82,8 +82,7 @@ const idShape = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 /** Null if the token has not the form of ours, or names another algorithm, type, issuer or audience. */
 export function readToken(token: string, issuer: string): ReadToken | null {
   if (token.length > maxTokenLength) return null
-  const [, headerPart, payloadPart, signature] = shape.exec(token) ?? []
-  if (headerPart === undefined || payloadPart === undefined || signature === undefined) return null
+  const [, headerPart = '', payloadPart = '', signature = ''] = shape.exec(token) ?? []
   const header = objectIn(headerPart)
   // Exactly the names that we write, so no embedded key, no extension and no other spelling of a name.
   if (header === null || Object.keys(header).sort().join() !== headerNames) return null
@@ -118,12 +117,8 @@ function hasSoundClaims(claims: Record<string, unknown>): claims is Claims {
   const { sub, jti, sid, iat, exp, gen, nbf } = claims
   const ids = [sub, jti, sid].every((claim) => typeof claim === 'string' && idShape.test(claim))
   const times = [iat, exp].every((claim) => Number.isSafeInteger(claim))
-  if (!ids || !times) return false
-  if (!isGeneration(gen)) return false
-  if (!isKnownKind(claims)) return false
-  if (nbf !== undefined && typeof nbf !== 'number') return false
-  if (!isAuthTime(claims)) return false
-  return (exp as number) - (iat as number) <= maxTokenLifeMs / 1000
+  if (!ids || !times || !isGeneration(gen) || !isKnownKind(claims) || !isAuthTime(claims)) return false
+  return (nbf === undefined || typeof nbf === 'number') && (exp as number) - (iat as number) <= maxTokenLifeSeconds
 }
 
 /** RFC 9068, section 2.2.1: the time of the sign-in or of a later confirmation; after `iat` only by the difference of two clocks. */

@@ -4,15 +4,8 @@ import type { Audited } from '../store/events.ts'
 import { reloader } from '../store/reloads.ts'
 import type { Store } from '../store/store.ts'
 import { revocationKeptForMs, type SignIn } from './read-token.ts'
-import {
-  erasedKey,
-  isErasedKey,
-  issuedSignIns,
-  type NewRevocation,
-  revokeTokens,
-  type TokenRevocation,
-  tokenRevocations,
-} from './tokens.store.ts'
+import type { NewRevocation, TokenRevocation } from './tokens.store.ts'
+import * as stored from './tokens.store.ts'
 
 type Dependencies = {
   store: Store
@@ -46,7 +39,7 @@ export class TokenRevocations {
   async revoke({ audit, ...ended }: Ended & Audited): Promise<void> {
     const { store, now } = this.#dependencies
     const at = now()
-    await store.write(revokeTokens, { ...ended, at, expiresAt: at + revocationKeptForMs, audit })
+    await store.write(stored.revokeTokens, { ...ended, at, expiresAt: at + revocationKeptForMs, audit })
     this.note(ended)
   }
 
@@ -66,10 +59,10 @@ export class TokenRevocations {
     if (this.#revocations.size === 0) return false
     if (this.#revocations.has(keyOf(userId, signInId))) return true
     if (issuedGeneration !== undefined) {
-      const issued = this.#revocations.get(keyOf(userId, issuedSignIns))
+      const issued = this.#revocations.get(keyOf(userId, stored.issuedSignIns))
       if (issued !== undefined && issuedGeneration < issued.firstGeneration) return true
     }
-    if (this.#erased.size > 0 && this.#erased.has(erasedKey(userId))) return true
+    if (this.#erased.size > 0 && this.#erased.has(stored.erasedKey(userId))) return true
     const everySignIn = this.#revocations.get(keyOf(userId, null))
     if (everySignIn === undefined || everySignIn.exceptSignInId === signInId) return false
     return generation < everySignIn.firstGeneration
@@ -88,7 +81,7 @@ export class TokenRevocations {
   async refresh(): Promise<void> {
     const { store, now, wall } = this.#dependencies
     // If the wall clock was set back, other processes write their rows with the earlier time.
-    for (const revocation of await store.read(tokenRevocations, Math.min(now(), wall()))) this.#add(revocation)
+    for (const revocation of await store.read(stored.tokenRevocations, Math.min(now(), wall()))) this.#add(revocation)
     const at = now()
     for (const [key, { expiresAt, userId }] of this.#revocations)
       if (expiresAt <= at) {
@@ -109,7 +102,7 @@ export class TokenRevocations {
     // It stays until no token that it revokes is alive by the clock of this node.
     const expiresAt = Math.max(revocation.expiresAt, this.#dependencies.now() + revocationKeptForMs)
     this.#revocations.set(key, { ...revocation, firstGeneration, exceptSignInId, expiresAt })
-    if (isErasedKey(revocation.userId)) this.#erased.add(revocation.userId)
+    if (stored.isErasedKey(revocation.userId)) this.#erased.add(revocation.userId)
     for (const listener of this.#listeners) listener(revocation.userId)
   }
 }

@@ -15,10 +15,11 @@ const waitMs = 1
 const maxChargeMs = 1
 
 export type Signature = { key: KeyObject; signed: string; signature: string }
+type IsSigned<Checked> = (signature: Checked) => boolean | Promise<boolean>
 type Check<Checked, Result> = (isSigned: (signature: Checked) => Promise<boolean>) => Promise<Result>
 
 export class SignatureChecks<Checked = Signature> {
-  readonly #isSigned: (signature: Checked) => boolean | Promise<boolean>
+  readonly #isSigned: IsSigned<Checked>
   readonly #now: () => number
   readonly #waiting: (() => Promise<void>)[] = []
   #allowanceMs = maxAllowanceMs
@@ -26,10 +27,7 @@ export class SignatureChecks<Checked = Signature> {
   #isRunning = false
 
   /** `now` is in milliseconds and never goes back. */
-  constructor(
-    isSigned: (signature: Checked) => boolean | Promise<boolean>,
-    now: () => number = () => performance.now(),
-  ) {
+  constructor(isSigned: IsSigned<Checked>, now: () => number = () => performance.now()) {
     this.#isSigned = isSigned
     this.#now = now
     this.#creditedAt = now()

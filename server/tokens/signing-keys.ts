@@ -8,14 +8,7 @@ import { CarillonError } from '../basics/errors.ts'
 import type { Sealing, Secrets } from '../basics/secrets.ts'
 import { reloader } from '../store/reloads.ts'
 import type { Store } from '../store/store.ts'
-import {
-  makeSigningKey,
-  openPrivate,
-  openPublic,
-  type PrivateKey,
-  type PublicKey,
-  sealedWithAnother,
-} from './key-material.ts'
+import { makeSigningKey, openPrivate, openPublic, type PrivateKey, sealedWithAnother } from './key-material.ts'
 import { lastOf, nextKeyOf, reloadEveryMs, scheduleOf } from './key-schedule.ts'
 import { addSigningKey, retireSigningKeys, type SigningKey, signingKeys } from './signing-keys.store.ts'
 
@@ -28,7 +21,7 @@ type Dependencies = {
   onFailure: (error: unknown) => void
 }
 
-type Accepted = PublicKey & { until: number | null }
+type Accepted = ReturnType<typeof openPublic> & { until: number | null }
 type Signer = PrivateKey & { startsAt: number; secret: keyof Secrets; sealedPrivateJwk: string }
 
 /** The form of a thumbprint (RFC 7638) with SHA-256. */
@@ -134,9 +127,8 @@ export class SigningKeys {
     const retired = scheduleOf(keys, at).filter(({ key, state }) => state === 'retired' && key.retiredAt === null)
     if (retired.length > 0) await store.write(retireSigningKeys, { kids: retired.map(({ key }) => key.kid), at })
     const next = nextKeyOf(keys, { now: at, lifetimeMs })
-    const after = lastOf(keys)?.kid
-    if (next !== undefined && next.publishAt <= at && after !== undefined)
-      await publishKey(this.#dependencies, { at, startsAt: next.startsAt, after })
+    if (next !== undefined && next.publishAt <= at)
+      await publishKey(this.#dependencies, { at, startsAt: next.startsAt, after: lastOf(keys)?.kid ?? null })
     await this.#reload()
   }
 

@@ -1,18 +1,7 @@
 // Revocations of access tokens, and the end of all sessions and tokens of a user, or all but those of one sign-in.
 import { hash } from 'node:crypto'
 import type { Audited } from '../store/events.ts'
-import {
-  all,
-  get,
-  lockUsers,
-  onPostgres,
-  type Read,
-  record,
-  run,
-  send,
-  signal,
-  type Write,
-} from '../store/statements.ts'
+import { all, get, lockUsers, onPostgres, type Read, record, send, signal, type Write } from '../store/statements.ts'
 
 export type TokenRevocation = {
   userId: string
@@ -62,8 +51,9 @@ type Revocation = NewRevocation & { firstGeneration?: number; exceptSignInId?: s
 export function* revoke(revocation: Revocation): Write<void> {
   const { userId, signInId, at, expiresAt, firstGeneration = 0, exceptSignInId = null } = revocation
   const ended =
-    signInId === '' ? 0 : yield* run`delete from session where user_id = ${userId} and sign_in_id = ${signInId}`
-  if (ended > 0) yield* signal({ about: 'session', userId })
+    signInId !== '' &&
+    (yield* get`delete from session where user_id = ${userId} and sign_in_id = ${signInId} returning sign_in_id`)
+  if (ended) yield* signal({ about: 'session', userId })
   yield* removeExpired(at)
   yield* send`
     insert into token_cutoff (user_id, sign_in_id, expires_at, first_generation, except_sign_in_id)

@@ -88,14 +88,11 @@ export function openDatabase(path: string): Database {
 /** Runs `look` if `openDatabase` has a log to copy. Ignores other errors, which `openDatabase` will report. */
 export function peek(path: string, look: (database: Database) => void): void {
   if (!existsSync(`${path}-wal`) || !existsSync(path) || !isOurs(readHeader(path))) return
-  let database: Database | undefined
   try {
-    database = new Database(path, { readOnly: true })
+    using database = new Database(path, { readOnly: true })
     look(database)
   } catch (error) {
     if (error instanceof CarillonError) throw error
-  } finally {
-    database?.close()
   }
 }
 
@@ -176,8 +173,12 @@ export function readHeader(path: string): Buffer {
 
 /** If an earlier start was killed during this write, the file is empty again, although its header had the application id. */
 function setApplicationId(database: Database): void {
-  if (database.prepare('pragma application_id').get()?.application_id === applicationId) return
-  database.exec(`pragma application_id = ${applicationId}`)
+  if (numberIn(database, 'application_id') !== applicationId) database.exec(`pragma application_id = ${applicationId}`)
+}
+
+/** The value of a pragma. */
+export function numberIn(database: Database, pragma: string): number {
+  return Number(database.prepare(`pragma ${pragma}`).get()?.[pragma])
 }
 
 /** Two processes that start at the same time meet here, and SQLite does not wait for the lock when it changes the journal mode. */

@@ -91,20 +91,14 @@ export class Reader {
     return result
   }
 
-  close(): void {
+  /** `isFileLost`: the file at the path is another one now, and closing its last connection would write to it. */
+  close({ isFileLost = false } = {}): void {
     if (this.#isClosed) return
-    this.#ofMoment?.close()
+    this.#ofMoment?.close({ isFileLost })
     this.endSnapshot()
     this.#isClosed = true
-    this.#database.close()
-  }
-
-  /** Like `close`, if the file at the path is another one now: closing its last connection would write to it. */
-  abandon(): void {
-    this.#ofMoment?.abandon()
-    this.endSnapshot()
-    this.#isClosed = true
-    abandoned.push(this.#database)
+    if (isFileLost) abandoned.push(this.#database)
+    else this.#database.close()
   }
 
   #read(method: 'get' | 'all', sql: string, values: Bound[], asArrays = true): unknown {

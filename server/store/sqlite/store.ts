@@ -3,7 +3,7 @@ import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { ChangeListener, ChangeSignal, RecordListener } from '../events.ts'
 import { knownMigrations, refuseNewer } from '../migrations.ts'
-import { nameOf, type Store, type WriteOperation, type Writes } from '../store.ts'
+import { nameOf, type Store, type Writes } from '../store.ts'
 import { connect, type Database, openDatabase, openingFailure, peek } from './database.ts'
 import { continuedHistory, hasForeignLog, removeDrafts, setLogAside } from './file/identity.ts'
 import { appliedMigrations, migrate } from './migrate.ts'
@@ -13,16 +13,16 @@ import { Writer, type WriterPlace } from './writer.ts'
 /** `writerEntry`: the file that the writer thread runs, which knows the same `writes`. */
 type Code = { writes: Writes; writerEntry: URL }
 
-/** Creates and migrates it if needed. Throws UNAVAILABLE with a sentence. `notice`: a foreign log was moved aside. */
-export async function openSqliteStore(
-  file: string,
-  code: Code,
-): Promise<{ store: Store; migrations: string[]; notice?: string }> {
+/** `notice`: a foreign log was moved aside. */
+type Opened = { store: Store; migrations: string[]; notice?: string }
+
+/** Creates and migrates it if needed. Throws UNAVAILABLE with a sentence. */
+export async function openSqliteStore(file: string, code: Code): Promise<Opened> {
   // An absolute path, because SQLite does not take ':memory:' and 'file:' as file names.
   const path = resolve(file)
   const notice = hasForeignLog(path) ? setLogAside(path) : undefined
   peek(path, (found) => refuseNewer(appliedMigrations(found), knownMigrations()))
-  const database = openDatabase(path)
+  using database = openDatabase(path)
   try {
     const migrations = await migrate(database)
     const { dev, ino } = statSync(path, { bigint: true })
@@ -32,8 +32,6 @@ export async function openSqliteStore(
     return { store, migrations, ...(notice !== undefined && { notice }) }
   } catch (error) {
     throw openingFailure(error, path)
-  } finally {
-    database.close()
   }
 }
 
@@ -65,7 +63,9 @@ function storeAt(place: WriterPlace, { writes, writerEntry: entry }: Code): Stor
     },
     async write(operation, input) {
       const weight = typeof operation === 'function' ? undefined : operation.weightOf?.(input)
-      return writer.write([names.get(operation) ?? missing(operation), input], weight)
+      const name = names.get(operation)
+      if (name === undefined) throw new Error(`${nameOf(operation)} is in no file that server/writes.ts lists`)
+      return writer.write([name, input], weight)
     },
     history: place.history,
     failed: writer.failed,
@@ -80,12 +80,7 @@ function storeAt(place: WriterPlace, { writes, writerEntry: entry }: Code): Stor
     },
     async close() {
       await writer.close()
-      if (writer.isFileLost) reader.abandon()
-      else reader.close()
+      reader.close(writer)
     },
   }
-}
-
-function missing(operation: WriteOperation<never, unknown>): never {
-  throw new Error(`${nameOf(operation)} is in no file that server/writes.ts lists`)
 }

@@ -5,8 +5,8 @@ import { messageOf } from '../../basics/errors.ts'
 import type { AuditEntry, ChangeSignal } from '../events.ts'
 import { boundValues, type SqlStatement, type Statement, Texts } from '../statements.ts'
 import type { WriteOperation, Writes } from '../store.ts'
-import { connect, resultCode } from './database.ts'
-import { FileGuard, type FileLoss, schemaIn, settleStamp, stampDatabase } from './file/identity.ts'
+import { connect, numberIn, resultCode } from './database.ts'
+import { FileGuard, type FileLoss, settleStamp, stampDatabase } from './file/identity.ts'
 import { changeNothing, type WriteReply, type WriteRequest, type WriterMessage } from './writer.ts'
 
 const port = parentPort as NonNullable<typeof parentPort>
@@ -17,10 +17,9 @@ const dueLogPages = 4_000
 const maxLogPages = 16_000
 /** Eight times as much is not faster: the system keeps the pages, too, and some commits walk through the whole cache (decision 0054). */
 const cacheKib = 8 * 1_024
+database.exec(`pragma wal_autocheckpoint = ${maxLogPages}; pragma cache_size = ${-cacheKib}`)
 // What a rollback needs is kept in memory.
-database.exec(
-  `pragma temp_store = memory; pragma wal_autocheckpoint = ${maxLogPages}; pragma cache_size = ${-cacheKib}`,
-)
+database.exec('pragma temp_store = memory')
 const logPages = database.prepare('pragma wal_checkpoint(noop)')
 /** A copy of the file that is made while the service runs has an older stamp, so it is later recognised as a copy. */
 const stampEveryMs = 600_000
@@ -29,7 +28,8 @@ const dataVersion = database.prepare('pragma data_version')
 let knownDataVersion: unknown
 // Opens the log, so that the guard finds it.
 database.exec('begin; select 1 from sqlite_schema; commit')
-const guard = new FileGuard({ path: workerData.path, database: workerData.file, schemaNow: () => schemaIn(database) })
+const schemaNow = () => numberIn(database, 'schema_version')
+const guard = new FileGuard({ path: workerData.path, database: workerData.file, schemaNow })
 let loss: FileLoss | undefined
 let stampedAt = Number.NEGATIVE_INFINITY
 let hasWritten = false
@@ -63,21 +63,19 @@ function commit(
   runOne: (request: WriteRequest, signals: ChangeSignal[]) => WriteReply,
 ): WriterMessage | undefined {
   const signals: ChangeSignal[] = []
-  let isOneWrites = false
-  let isOfCommit = false
+  let step: 'begin' | 'write' | 'commit' = 'begin'
   try {
     database.exec('begin immediate')
-    isOneWrites = true
+    step = 'write'
     const replies = requests.map((request) => runOne(request, signals))
-    isOneWrites = false
-    isOfCommit = true
+    step = 'commit'
     database.exec('commit')
     return { replies, signals }
   } catch (error) {
     // A failure of the system (disk full, I/O) has already ended the transaction.
-    isOneWrites &&= database.isTransaction
+    const canRunAgain = step === 'write' && database.isTransaction
     if (database.isTransaction) database.exec('rollback')
-    return isOneWrites ? undefined : refuseAll(requests, error, isOfCommit)
+    return canRunAgain ? undefined : refuseAll(requests, error, step === 'commit')
   }
 }
 
@@ -152,11 +150,8 @@ function settle(): void {
 }
 
 function everySecond(): void {
-  if (isLost()) {
-    port.postMessage({ replies: [], signals: [], loss } satisfies WriterMessage)
-    return
-  }
-  if (hasWritten && performance.now() - stampedAt > stampEveryMs) stamp()
+  if (isLost()) port.postMessage({ replies: [], signals: [], loss } satisfies WriterMessage)
+  else if (hasWritten && performance.now() - stampedAt > stampEveryMs) stamp()
   else if (!guard.isSettled) settle()
   else if (pagesToCopy() > dueLogPages) database.exec('pragma wal_checkpoint(passive)')
 }
@@ -169,10 +164,13 @@ function pagesToCopy(): number {
 // Closing the last connection writes the log into the file at the path, so it must be the right file. If it is not,
 // this connection stays open; when the thread ends, the reader's open connection keeps SQLite from writing.
 function end(): void {
+  // First, because a check in the last turn of this thread would use a closed database.
+  clearInterval(noticing)
+  clearInterval(guarding)
   if (isLost()) port.postMessage({ replies: [], signals: [], loss } satisfies WriterMessage)
-  if (loss?.isLogOnly === false) return
   if (loss === undefined && hasWritten) stamp()
-  database.close()
+  if (loss?.isLogOnly !== false) database.close()
+  port.close()
 }
 
 /** `data_version` changes only if another connection wrote. That is always another process, for example a command. */
@@ -199,13 +197,6 @@ export function serveWrites(ofRooms: Writes): void {
 }
 
 function receive(message: readonly WriteRequest[] | 'close'): void {
-  if (message !== 'close') {
-    port.postMessage(commitGuarded(message))
-    return
-  }
-  // First, because a check in the last turn of this thread would use a closed database.
-  clearInterval(noticing)
-  clearInterval(guarding)
-  end()
-  port.close()
+  if (message === 'close') end()
+  else port.postMessage(commitGuarded(message))
 }

@@ -8,6 +8,10 @@ export const tableNames = [
   ...'challenge provider_account audit archive_mark removal preference category key_change'.split(' '),
 ]
 
+export const ledger = 'kysely_migration'
+/** The tables that accept no writes during a move. With the ledger: a newer program must not migrate the database then. */
+export const guardedTables = [...tableNames, ledger]
+
 /** The first `key` columns are the primary key. */
 export type Table = { readonly name: string; readonly columns: readonly string[]; readonly key: number }
 /** The values of a row, in the order of the table's columns. */
@@ -43,11 +47,11 @@ export interface Endpoint extends AsyncDisposable {
   /** The expression that has the value of a placeholder in the type of a column. */
   stored(placeholder: string, column: { table: Table; name: string }): string
   insert(table: Table, rows: readonly Row[]): Promise<void>
-  /** Statements that begin a transaction, wait for the writes of some tables in progress, and block new ones until the commit. */
-  begin(tables: readonly string[]): string[]
-  /** Statements that let every write of some tables fail, and those that end that. */
-  guards(tables: readonly string[]): string[]
-  unguards(tables: readonly string[]): string[]
+  /** Statements that begin a transaction, wait for the writes of the guarded tables in progress, and block new ones until the commit. */
+  readonly begin: readonly string[]
+  /** Statements that let every write of the guarded tables fail, and those that end that. */
+  readonly guards: readonly string[]
+  readonly unguards: readonly string[]
 }
 
 /** Integers, strings and null have only one form in JSON, so equal rows are equal text. */

@@ -122,12 +122,10 @@ export class ListeningConnection {
 // The identifier of the database cluster, and its timeline, which changes if a replica takes over. A managed service may refuse these functions:
 // then the numbers of the processes (history.ts) show a replica that lagged.
 async function serverOf(client: Client): Promise<string> {
-  const timeline = 'left(pg_walfile_name(pg_current_wal_lsn()), 8)'
+  const text = `select concat_ws(' ', system_identifier, left(pg_walfile_name(pg_current_wal_lsn()), 8)) as server
+    from pg_control_system()`
   try {
-    const { rows } = await client.query(
-      `select concat_ws(' ', system_identifier, ${timeline}) as server from pg_control_system()`,
-    )
-    return rows[0].server
+    return (await client.query(text)).rows[0].server
   } catch (error) {
     if (/^(42|0A)/.test((error as { code?: string }).code ?? '')) return ''
     throw error

@@ -67,7 +67,10 @@ export class Gathering<Call, Result> {
     this.#batches++
     try {
       const calls = batch.map(({ call }) => call)
-      const results = await this.#run(calls)
+      const results = await this.#kind.run(this.#read, calls).catch((error) => {
+        if (!isOfOneCall(error)) throw error
+        return calls.map((): typeof alone => alone)
+      })
       this.#end()
       for (const [index, { resolve }] of batch.entries()) {
         if (index > 0 && index % maxSettledInOneTurn === 0) await nextTurn()
@@ -76,15 +79,6 @@ export class Gathering<Call, Result> {
     } catch (error) {
       this.#end()
       for (const { reject } of batch) reject(error)
-    }
-  }
-
-  async #run(calls: readonly Call[]): ReturnType<Together<Call, Result>['run']> {
-    try {
-      return await this.#kind.run(this.#read, calls)
-    } catch (error) {
-      if (!isOfOneCall(error)) throw error
-      return calls.map(() => alone)
     }
   }
 

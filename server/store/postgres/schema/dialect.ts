@@ -1,9 +1,5 @@
 // The tables of schema/ in the words of PostgreSQL. The text of each column has the collation "C", which orders it by its bytes, as SQLite does.
-const types: Readonly<Record<string, string>> = {
-  integer: 'bigint',
-  text: 'text collate "C"',
-  blob: 'text collate "C"',
-}
+const types: Record<string, string> = { integer: 'bigint', text: 'text collate "C"', blob: 'text collate "C"' }
 /** By user_id, so that a hot statement touches one partition. */
 const partitioned = ['session', 'inbox', 'inbox_category', 'notification', 'read_mark']
 

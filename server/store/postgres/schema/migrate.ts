@@ -104,10 +104,8 @@ function lockStatement(text: string): string[] {
 async function buildIndexes(client: PoolClient, migration: string): Promise<void> {
   const rows = async (text: string, value: string) => (await client.query(text, [value])).rows
   for (const [, unique = '', index = '', table = '', definition] of migration.matchAll(concurrently)) {
-    const partitions = await rows(
-      'select inhrelid::regclass as name from pg_inherits where inhparent = $1::regclass',
-      table,
-    )
+    const children = 'select inhrelid::regclass as name from pg_inherits where inhparent = $1::regclass'
+    const partitions = await rows(children, table)
     // PostgreSQL builds no index of a partitioned table concurrently, but one for each partition.
     for (const part of partitions.length === 0 ? [table] : partitions.map(({ name }) => name)) {
       const name = part === table ? index : `${index}_on_${part}`

@@ -7,7 +7,7 @@ import * as fs from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { replaceDurably, syncFolder } from '../../../basics/durable-file.ts'
-import { corrupt, Database, inWriteLock, notADatabase, readHeader, resultCode } from '../database.ts'
+import { corrupt, Database, inWriteLock, notADatabase, numberIn, readHeader, resultCode } from '../database.ts'
 
 /** Identifies a file by its inode and, if the file system has it, its creation time. */
 type FileId = { inode: string; bornAt?: string }
@@ -86,7 +86,7 @@ export function setLogAside(path: string): string {
 
 /** The recorded history if the last process left the database as it is, else a new one: other changes may reach the same versions. */
 export function continuedHistory(database: Database, path: string): string {
-  return recordedHistory(path, stampIn(database)) ?? randomBytes(16).toString('base64url')
+  return recordedHistory(path, numberIn(database, 'user_version')) ?? randomBytes(16).toString('base64url')
 }
 
 function recordedHistory(path: string, stamp: number): string | undefined {
@@ -101,7 +101,7 @@ function recordedHistory(path: string, stamp: number): string | undefined {
 export function stampDatabase(database: Database, { path, history }: { path: string; history: string }): number[] {
   inWriteLock(database, () => {
     const identity = readIdentity(path)
-    const [before, stamp] = [stampIn(database), randomInt(1, stampRange)]
+    const [before, stamp] = [numberIn(database, 'user_version'), randomInt(1, stampRange)]
     const stamps = [...onDisk(path, identity), before, stamp]
     // In this order, so that the stamp is in the list whenever the power fails.
     writeIdentity(path, { history: recordedHistory(path, before) ?? history, stamps })
@@ -125,7 +125,7 @@ export function settleStamp(database: Database, { path, history }: { path: strin
   database.exec('pragma wal_checkpoint(passive)')
   return inWriteLock(database, () => {
     const identity = readIdentity(path)
-    const stamp = stampIn(database)
+    const stamp = numberIn(database, 'user_version')
     const stamps = [...onDisk(path, identity), stamp, stamp]
     writeIdentity(path, { history: identity?.history ?? history, stamps })
     return stamps
@@ -138,7 +138,7 @@ function disown(path: string): void {
   if (identity !== undefined) writeIdentity(path, { history: identity.history, stamps: [] })
 }
 
-/** `isShort`: the file has fewer pages than its header says. A checkpoint writes the first page first, and may be killed then. */
+/** `schema`: a change of the schema raises it, and so does `vacuum into` in the copy. `isShort`: the file has fewer pages than its header says. */
 export type HeaderOnDisk = { stamp: number; schema: number; isShort: boolean }
 
 /** Reads the file without its log through SQLite: opening and closing the file directly would release SQLite's locks (POSIX). */
@@ -148,32 +148,21 @@ export function headerOnDisk(path: string): HeaderOnDisk | 'unreadable' | 'no da
 }
 
 function readPastLog(path: string, { isShort }: { isShort: boolean }): HeaderOnDisk | 'unreadable' | 'no database' {
-  let database: Database | undefined
   try {
-    database = new Database(`${pathToFileURL(path).href}?immutable=1`, { readOnly: true, defensive: false })
-    // With this pragma SQLite does not compare the number of pages with the length of the file (lockBtree in btree.c).
+    using database = new Database(`${pathToFileURL(path).href}?immutable=1`, { readOnly: true, defensive: false })
+    // A checkpoint writes the first page first, and may be killed then. With this pragma SQLite does not compare the number of pages with
+    // the length of the file (lockBtree in btree.c).
     if (isShort) database.exec('pragma writable_schema = on')
-    return { stamp: stampIn(database), schema: schemaIn(database), isShort }
+    return { stamp: numberIn(database, 'user_version'), schema: numberIn(database, 'schema_version'), isShort }
   } catch (error) {
     const code = resultCode(error)
     return code === corrupt || code === notADatabase ? 'no database' : 'unreadable'
-  } finally {
-    database?.close()
   }
 }
 
 function onDisk(path: string, identity: Identity | undefined): number[] {
   const header = headerOnDisk(path)
   return typeof header === 'object' ? [header.stamp] : (identity?.stamps ?? [])
-}
-
-/** Every change of the schema raises it, and `vacuum into` raises it in the copy. */
-export function schemaIn(database: Database): number {
-  return Number(database.prepare('pragma schema_version').get()?.schema_version)
-}
-
-function stampIn(database: Database): number {
-  return Number(database.prepare('pragma user_version').get()?.user_version)
 }
 
 function writeIdentity(path: string, { history, stamps }: Pick<Identity, 'history' | 'stamps'>): void {

@@ -4,21 +4,11 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { CarillonError } from '../../../basics/errors.ts'
 import { type Database, displayDatabase } from '../../../config/database-url.ts'
 import { knownMigrations } from '../../migrations.ts'
-import {
-  type Filling,
-  fillingIn,
-  fillingPrefix,
-  type Move,
-  movingTable,
-  refuseIncomplete,
-} from '../../transfer-state.ts'
-import { type Endpoint, type Row, rowsInBatch, type Source, type Table, tableNames } from '../rows.ts'
+import { fillingIn, fillingPrefix, type Move, movingTable, refuseIncomplete } from '../../transfer-state.ts'
+import { type Endpoint, ledger, type Row, rowsInBatch, type Source, type Table, tableNames } from '../rows.ts'
 
 const currentMigrations = knownMigrations()
 export const newestMigration = currentMigrations.at(-1) ?? ''
-const ledger = 'kysely_migration'
-/** The tables that accept no writes during a move. With the ledger: a newer program must not migrate the database then. */
-const guarded = [...tableNames, ledger]
 
 /** Opens a database in any state; creates the file if SQLite has none. */
 export async function openEndpoint(database: Database): Promise<Endpoint> {
@@ -64,7 +54,7 @@ export async function createTables(target: Endpoint, partitions: number): Promis
 /** Runs `work` in a transaction that no write of another process overlaps. Does not block readers. */
 export async function exclusively<T>(endpoint: Endpoint, work: () => Promise<T>): Promise<T> {
   try {
-    for (const text of endpoint.begin(guarded)) await endpoint.query(text)
+    for (const text of endpoint.begin) await endpoint.query(text)
     const result = await work()
     await endpoint.query('commit')
     return result
@@ -109,7 +99,7 @@ export async function lastKey(endpoint: Endpoint, table: Table): Promise<Row | u
 }
 
 /** What fills the database; undefined if it is complete or empty. */
-export async function fillingOf(endpoint: Endpoint): Promise<Filling | undefined> {
+export async function fillingOf(endpoint: Endpoint) {
   return fillingIn(await entriesOf(endpoint))
 }
 
@@ -138,13 +128,13 @@ export function refuseWrites(endpoint: Endpoint, move: Move): Promise<void> {
   return exclusively(endpoint, async () => {
     await endpoint.query(`create table ${movingTable} (state text primary key)`)
     await endpoint.query(`insert into ${movingTable} values ($1)`, [JSON.stringify(move)])
-    for (const text of endpoint.guards(guarded)) await endpoint.query(text)
+    for (const text of endpoint.guards) await endpoint.query(text)
   })
 }
 
 export function allowWrites(endpoint: Endpoint): Promise<void> {
   return exclusively(endpoint, async () => {
-    for (const text of [...endpoint.unguards(guarded), `drop table ${movingTable}`]) await endpoint.query(text)
+    for (const text of [...endpoint.unguards, `drop table ${movingTable}`]) await endpoint.query(text)
   })
 }
 

@@ -4,11 +4,31 @@ import { openCheckedPool, openingFailure } from '../../postgres/connection/openi
 import type { Pool, PoolClient } from '../../postgres/connection/pool.ts'
 import { migrate } from '../../postgres/schema/migrate.ts'
 import { refusedWrite, refusedWriteState } from '../../transfer-state.ts'
-import type { Endpoint, Row, Table } from '../rows.ts'
+import { type Endpoint, guardedTables, type Row, type Table } from '../rows.ts'
 
 type Opened = { pool: Pool; client: PoolClient }
 
 const guard = 'carillon_moving'
+/** The timeout is shorter than the server's deadlock_timeout: in a deadlock the move tries again, and no write of the service fails. */
+const lock = `do $$ begin
+  for attempt in 1..60 loop
+    begin
+      lock table ${guardedTables.map((table) => `"${table}"`).join(', ')} in share row exclusive mode;
+      return;
+    exception when lock_not_available or deadlock_detected then perform pg_sleep(0.1);
+    end;
+  end loop;
+  raise 'a write has been in progress for half a minute: end it, and run the same command again';
+end $$`
+const raise = `create function ${guard}() returns trigger language plpgsql as $$
+  begin raise exception using errcode = '${refusedWriteState}', message = '${refusedWrite}'; end $$`
+// For each row, as in SQLite: a statement that changes no row is allowed.
+const triggers = guardedTables.map(
+  (table) => `create trigger ${guard} before insert or update or delete on "${table}"
+    for each row execute function ${guard}();
+    create trigger ${guard}_all before truncate on "${table}"
+    for each statement execute function ${guard}()`,
+)
 
 class Postgres implements Endpoint {
   readonly name: string
@@ -19,6 +39,9 @@ class Postgres implements Endpoint {
     join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
     join pg_index i on i.indrelid = c.oid and i.indisprimary
     where c.relnamespace = current_schema()::regnamespace group by c.relname, i.indnkeyatts`
+  readonly begin = ['begin', 'set local lock_timeout = 500', lock]
+  readonly guards = [raise, ...triggers]
+  readonly unguards = [`drop function if exists ${guard} cascade`]
   readonly #opened: Opened
 
   constructor(name: string, opened: Opened) {
@@ -47,38 +70,6 @@ class Postgres implements Endpoint {
     const quoted = (value: Row[number]) => (value === null ? '' : `"${String(value).replace(/["\\]/g, '\\$&')}"`)
     const records = rows.map((row) => `(${row.map(quoted).join()})`)
     await this.query(`insert into "${name}" select * from unnest($1::"${name}"[])`, [records])
-  }
-
-  /** The timeout is shorter than the server's deadlock_timeout: in a deadlock the move tries again, and no write of the service fails. */
-  begin(tables: readonly string[]): string[] {
-    const lock = `do $$ begin
-      for attempt in 1..60 loop
-        begin
-          lock table ${tables.map((table) => `"${table}"`).join(', ')} in share row exclusive mode;
-          return;
-        exception when lock_not_available or deadlock_detected then perform pg_sleep(0.1);
-        end;
-      end loop;
-      raise 'a write has been in progress for half a minute: end it, and run the same command again';
-    end $$`
-    return ['begin', 'set local lock_timeout = 500', lock]
-  }
-
-  guards(tables: readonly string[]): string[] {
-    const raise = `create function ${guard}() returns trigger language plpgsql as $$
-      begin raise exception using errcode = '${refusedWriteState}', message = '${refusedWrite}'; end $$`
-    // For each row, as in SQLite: a statement that changes no row is allowed.
-    const triggers = tables.map(
-      (table) => `create trigger ${guard} before insert or update or delete on "${table}"
-        for each row execute function ${guard}();
-        create trigger ${guard}_all before truncate on "${table}"
-        for each statement execute function ${guard}()`,
-    )
-    return [raise, ...triggers]
-  }
-
-  unguards(): string[] {
-    return [`drop function if exists ${guard} cascade`]
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

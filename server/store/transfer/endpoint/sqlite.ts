@@ -8,7 +8,7 @@ import { hasForeignLog } from '../../sqlite/file/identity.ts'
 import { migrate } from '../../sqlite/migrate.ts'
 import { userIdOfDigits } from '../../statements.ts'
 import { refusedWrite } from '../../transfer-state.ts'
-import type { Endpoint, Row, Table } from '../rows.ts'
+import { type Endpoint, guardedTables, type Row, type Table } from '../rows.ts'
 
 class Sqlite implements Endpoint {
   readonly name: string
@@ -20,6 +20,15 @@ class Sqlite implements Endpoint {
     drop: 'drop index if exists notification_by_id',
     create: /^create unique index notification_by_id on [^;]*/m.exec(textOf('0001-schema', 'sqlite'))?.[0] ?? '',
   }
+  /** SQLite has one writer at a time. */
+  readonly begin = ['begin immediate']
+  readonly guards = guardedTables.flatMap((table) =>
+    ['insert', 'update', 'delete'].map(
+      (change) => `create trigger carillon_moving_${table}_${change} before ${change} on "${table}"
+        begin select raise(abort, '${refusedWrite}'); end`,
+    ),
+  )
+  readonly unguards = this.guards.map((text) => text.replace(/^create (trigger \w+) .*/s, 'drop $1'))
   readonly #database: Database
 
   constructor(name: string, database: Database) {
@@ -62,25 +71,6 @@ class Sqlite implements Endpoint {
     } catch (cause) {
       throw new CarillonError('UNAVAILABLE', `${this.name}: ${messageOf(cause)}`, { cause })
     }
-  }
-
-  /** SQLite has one writer at a time. */
-  begin(): string[] {
-    return ['begin immediate']
-  }
-
-  guards(tables: readonly string[]): string[] {
-    const changes = ['insert', 'update', 'delete']
-    return tables.flatMap((table) =>
-      changes.map(
-        (change) => `create trigger carillon_moving_${table}_${change} before ${change} on "${table}"
-          begin select raise(abort, '${refusedWrite}'); end`,
-      ),
-    )
-  }
-
-  unguards(tables: readonly string[]): string[] {
-    return this.guards(tables).map((text) => text.replace(/^create (trigger \w+) .*/s, 'drop $1'))
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
