@@ -62,17 +62,23 @@ async function takeFiles(): Promise<Set<string>> {
   return new Set(scripts.filter(hasRun).flatMap(fileOf))
 }
 
-/** Those of a warm request that executed each of eight times: a timer may run beside some of them. */
-async function filesOf(prepare: () => Promise<() => Promise<{ status: number }>>): Promise<string[]> {
-  const runs: Set<string>[] = []
-  for (let n = 0; n < 10; n++) {
+type Prepare = () => Promise<() => Promise<{ status: number }>>
+
+/**
+ * Those of a warm request that executed each of eight times: a timer may run beside some of them. On a busy machine it can run beside all
+ * of eight, so up to a hundred are sent until no more than `most` are left.
+ */
+async function filesOf(prepare: Prepare, most: number): Promise<string[]> {
+  let files: Set<string> | undefined
+  for (let n = 0; n < 10 || (n < 100 && (files?.size ?? 0) > most); n++) {
     const send = await prepare()
     await forgetFiles()
     const { status } = await send()
     assert.ok(status < 300, `${status}`)
-    runs.push(await takeFiles())
+    const taken = await takeFiles()
+    if (n >= 2) files = files?.intersection(taken) ?? taken
   }
-  return [...runs.slice(2).reduce((all, one) => all.intersection(one))].sort()
+  return [...(files ?? [])].sort()
 }
 
 const proof = await app.signIn(ann, 'stateful')
@@ -81,7 +87,7 @@ const authenticator = new SoftwareAuthenticator({ origin })
 const passkey = await addPasskey(app, authenticator, await app.user(), 'carillon.example')
 const { username, password } = ann
 
-const requests: Record<string, { most: number; prepare: Parameters<typeof filesOf>[0] }> = {
+const requests: Record<string, { most: number; prepare: Prepare }> = {
   'a list by cookie': { most: 16, prepare: async () => () => app.get('/api/notifications', proof) },
   'mark as read': {
     most: 18,
@@ -108,7 +114,7 @@ const requests: Record<string, { most: number; prepare: Parameters<typeof filesO
 
 for (const [name, { most, prepare }] of Object.entries(requests))
   test(`${name} executes at most ${most} product files`, async () => {
-    const files = await filesOf(prepare)
+    const files = await filesOf(prepare, most)
     if (process.env.CARILLON_PRINT_FILES === '1')
       process.stdout.write(`${name}: ${files.length}\n${files.join('\n')}\n`)
     assert.ok(files.length <= most, `${files.length}:\n${files.join('\n')}`)
