@@ -5,16 +5,15 @@ import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { describeMachine, type Fact } from './report/machine.ts'
-import type { Bench, Scenario } from './report/scenario.ts'
+import { takeTurn } from './report/rounds.ts'
+import type { Scenario } from './report/scenario.ts'
 import { asPage, asText, besideBefore, type Result, type Row, summary } from './report/table.ts'
-import { Turnstile } from './report/turnstile.ts'
 import { depth } from './scenarios/depth.ts'
 import { durableWrites } from './scenarios/durable-writes.ts'
 import { emptying, postgresEmptying } from './scenarios/emptying.ts'
 import { largeDatabase } from './scenarios/large-database.ts'
-import { list } from './scenarios/list.ts'
+import { list, postgresList } from './scenarios/list.ts'
 import { postgresDeliveries } from './scenarios/postgres-deliveries.ts'
-import { postgresList } from './scenarios/postgres-list.ts'
 import { retention } from './scenarios/retention.ts'
 import { signIns } from './scenarios/sign-ins.ts'
 import { start } from './scenarios/start.ts'
@@ -103,7 +102,7 @@ async function runAll(): Promise<void> {
   console.log(`\n${summary(results)}`)
   const isWhole = positionals.length === 0 && values.rounds === undefined && seconds === undefined && !values.small
   if (!isWhole) return console.log('RESULTS.md is not written: it holds all scenarios at their usual length.')
-  writeFileSync(page, asPage({ results, machine, date: new Date() }))
+  writeFileSync(page, asPage(results, machine))
   console.log('Written to bench/RESULTS.md')
 }
 
@@ -114,42 +113,32 @@ function commitOf({ name, root }: Checkout): Fact {
 
 async function measure(scenario: Scenario): Promise<Result> {
   const startedAt = performance.now()
-  const turnstile = new Turnstile()
-  const reports = await Promise.all(checkouts.map((checkout) => runOne(scenario, { checkout, turnstile })))
-  const [rows = [], earlier] = reports
+  const [rows = [], earlier] = await Promise.all(checkouts.map((checkout) => runOne(scenario, checkout)))
   const took = (performance.now() - startedAt) / 1000
   return { scenario: scenario.name, rows: earlier === undefined ? rows : besideBefore(rows, earlier), seconds: took }
 }
 
-async function runOne(
-  { name, run, seconds: itsUsual = usual.seconds }: Scenario,
-  { checkout, turnstile }: { checkout: Checkout; turnstile: Turnstile },
-): Promise<Row[]> {
+async function runOne({ name, run, seconds: itsUsual = usual.seconds }: Scenario, checkout: Checkout): Promise<Row[]> {
   const dir = mkdtempSync(join(data, `bench-${name}-${checkout.name}-`))
   const remove = () => rmSync(dir, { recursive: true, force: true })
   process.once('exit', remove)
-  const started: { stop(): Promise<void> }[] = []
-  const prefix = before === undefined ? '' : `${checkout.name}: `
-  const bench: Bench = {
+  let endTurn = await takeTurn()
+  await using end = new AsyncDisposableStack()
+  end.defer(() => endTurn())
+  end.defer(remove)
+  return await run({
     checkout,
     dir,
     rounds,
     seconds: seconds ?? itsUsual,
     scaled: (count) => (values.small ? count / 10 : count),
     takesAgain: !values.small,
-    progress: (text) => process.stderr.write(`  ${prefix}${text}\n`),
-    turn: () => turnstile.turn(),
-    using(one) {
-      started.push(one)
-      return one
+    progress: (text) => process.stderr.write(`  ${before === undefined ? '' : `${checkout.name}: `}${text}\n`),
+    async turn() {
+      const next = takeTurn()
+      endTurn()
+      endTurn = await next
     },
-  }
-  await turnstile.enter()
-  try {
-    return await run(bench)
-  } finally {
-    await Promise.all(started.map((one) => one.stop()))
-    remove()
-    turnstile.leave()
-  }
+    onEnd: (stop) => end.defer(stop),
+  })
 }

@@ -1,7 +1,7 @@
 // Bundles the service into server/bundle, so that a start loads a few files in place of 550 (decision 0056). `npm ci` and `npm run build`
 // call it, and `npm run pack` for the package. server/bin/run.js runs the bundle while it is the same as the sources. Plain JavaScript,
 // so that any version of Node that can install Carillon can run it.
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -9,7 +9,6 @@ import { rolldown } from 'rolldown'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const server = join(root, 'server')
-const demonstration = join(root, 'demonstration', 'server')
 /** Where server/bin/run.js looks for it; git ignores it. */
 const bundleFolder = join(server, 'bundle')
 
@@ -49,13 +48,10 @@ export async function bundleAll(folder) {
  */
 async function bundled(folder, isInside, required = {}) {
   rmSync(folder, { recursive: true, force: true })
+  const main = { carillon: join(server, 'carillon.ts'), demonstration: join(root, 'demonstration/server/main.ts') }
   const made = [
     ...(await write(required, folder, isInside, 'cjs')),
-    ...(await write(
-      { carillon: join(server, 'carillon.ts'), demonstration: join(demonstration, 'main.ts') },
-      folder,
-      isInside,
-    )),
+    ...(await write(main, folder, isInside)),
     ...(await write({ writer: join(server, 'writer.ts') }, folder, isInside)),
   ]
   writeFileSync(join(folder, 'LICENSES.txt'), licences([...made.filter(isOfPackage), ofScripts]))
@@ -69,13 +65,14 @@ function isOfPackage(id) {
 
 /** The licences of the packages in the bundle, which ask to be with every copy. @param {string[]} modules */
 function licences(modules) {
-  const folders = new Set(modules.map((id) => /^.*[\\/]node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+/.exec(id)?.[0] ?? ''))
+  const folders = new Set(
+    modules.flatMap((id) => /^.*[\\/]node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+/.exec(id)?.[0] ?? []),
+  )
   return [...folders].sort().flatMap(licence).join('\n')
 }
 
 /** @param {string} folder */
 function licence(folder) {
-  if (folder === '') return []
   const { name, version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
   const files = readdirSync(folder).filter((file) => /^licen[cs]e/i.test(file))
   const texts = files.map((file) => readFileSync(join(folder, file), 'utf8'))
@@ -84,10 +81,7 @@ function licence(folder) {
 
 /** The time of the last change of the file, and its content. @param {string} file */
 function stampOf(file) {
-  return {
-    changedAt: statSync(file).ctimeMs,
-    content: createHash('sha256').update(readFileSync(file)).digest('base64'),
-  }
+  return { changedAt: statSync(file).ctimeMs, content: hash('sha256', readFileSync(file), 'base64') }
 }
 
 /**

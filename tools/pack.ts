@@ -1,6 +1,5 @@
 // `npm run pack`: builds the packages that a release publishes, the client, the element and the service, as files in dist/. npm installs
 // them from there into any folder. docs/release.md has the steps of a release.
-import { spawnSync } from 'node:child_process'
 import { copyFileSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
@@ -8,6 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { build as buildClient, buildElement } from '../client/build.js'
 import { build as buildScripts } from '../element/build.js'
 import { bundleAll } from './bundle.js'
+import { run } from './run.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const server = join(root, 'server')
@@ -98,12 +98,6 @@ type Manifest = Record<string, unknown> & { version: string; dependencies: Recor
 
 function manifestOf(folder: string): Manifest {
   return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
-}
-
-function run(program: string, args: string[]): string {
-  const { status, stdout, stderr, error } = spawnSync(program, args, { encoding: 'utf8' })
-  if (status !== 0) throw new Error(`${program} ${args[0]} failed: ${error ?? stdout + stderr}`)
-  return stdout
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url))

@@ -1,6 +1,5 @@
 // Runs after an install, prints nothing and never fails it: links the Node from npm into node_modules/.bin, bundles the scripts that the
 // service serves and the service itself, and fills the compile cache.
-
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
@@ -10,15 +9,14 @@ import { fileURLToPath } from 'node:url'
 import { platformNode } from '../server/bin/platform-node.js'
 
 const link = fileURLToPath(new URL('../node_modules/.bin/node', import.meta.url))
-const node = platformNode()
+const found = platformNode()
+const node = found && runs(found) ? found : undefined
 
-if (node && runs(node)) {
-  // On Windows npm creates command files, not links.
-  if (process.platform !== 'win32' && !existsSync(link)) createLink(node)
-}
+// On Windows npm creates command files, not links.
+if (node && process.platform !== 'win32' && !existsSync(link)) createLink(node)
 build('element/build.js')
 build('tools/bundle.js')
-if (node && runs(node)) await compile(node)
+if (node) await compile(node)
 
 /**
  * Puts the Node from npm first in the PATH of every npm script. npm before 11.12 drops the link that several optional

@@ -5,9 +5,7 @@ import { availableParallelism, tmpdir } from 'node:os'
 import { join, relative, resolve } from 'node:path'
 import type { Message } from './test-process.ts'
 
-/**
- * The last line of `report` is `N passed, N failed`. `notes` are the figures that tests reported by `t.diagnostic`.
- */
+/** The last line of `report` is `N passed, N failed`. `notes` are the figures that tests reported by `t.diagnostic`. */
 export type Outcome = { passed: boolean; report: string; notes?: readonly string[] }
 
 const testProcess = new URL('./test-process.ts', import.meta.url)
@@ -46,8 +44,8 @@ class Run {
   async files(waiting: string[]): Promise<void> {
     while (waiting.length > 0) {
       const lost = await this.#process(waiting)
-      if (lost === undefined) continue
-      this.#blame('a file that did not report its end', lost, 1, 'Some of its tests may not have run.')
+      if (lost !== undefined)
+        this.#blame('a file that did not report its end', lost, 1, 'Some of its tests may not have run.')
     }
   }
 
@@ -67,7 +65,7 @@ class Run {
     next()
     const end = () => child.kill('SIGKILL')
     // Longer than the limit of a test, which the process itself applies unless it hangs.
-    let limit = setTimeout(end, this.#perTestMs * 2)
+    const limit = setTimeout(end, this.#perTestMs * 2)
     this.#end.addEventListener('abort', end)
     if (this.#end.aborted) end()
     let words = ''
@@ -83,9 +81,10 @@ class Run {
       if (message.kind === 'note') keep(`${message.text}\n`)
       if (message.kind === 'note' && message.isInfo) this.#notes.push(`${display(message.file)}: ${message.text}`)
       if (message.kind !== 'end') return
-      this.#ended(message)
-      clearTimeout(limit)
-      limit = setTimeout(end, this.#perTestMs * 2)
+      this.#passed += message.passed
+      this.#times.push(message)
+      console.log(`  ${display(message.file)} (${message.ms.toFixed(0)} ms)`)
+      limit.refresh()
       next()
     })
     await new Promise((closed) => child.once('close', closed))
@@ -94,12 +93,6 @@ class Run {
     if (words !== '' && (this.#faults.length > faultsBefore || file !== undefined))
       this.#printed.push(`The process of these tests printed:\n${words}`)
     return file
-  }
-
-  #ended({ file, passed, ms }: { file: string; passed: number; ms: number }): void {
-    this.#passed += passed
-    this.#times.push({ file, ms })
-    console.log(`  ${display(file)} (${ms.toFixed(0)} ms)`)
   }
 
   #blame(name: string, file: string, line: number, reason: string): void {
@@ -113,8 +106,7 @@ class Run {
     const report = [...this.#faults, ...this.#printed]
     if (this.#times.length > slowestShown) report.push(`The slowest files:\n${shown.join('\n')}`)
     report.push(`${this.#passed} passed, ${this.#faults.length} failed`)
-    const passed = this.#faults.length === 0 && this.#passed > 0
-    return { passed, report: report.join('\n\n'), notes: this.#notes }
+    return { passed: this.#faults.length === 0 && this.#passed > 0, report: report.join('\n\n'), notes: this.#notes }
   }
 }
 
@@ -126,6 +118,4 @@ function inOrder(files: readonly string[]): string[] {
   return all.sort((one, other) => turnOf(one) - turnOf(other))
 }
 
-function display(file: string): string {
-  return relative('.', file)
-}
+const display = (file: string) => relative('.', file)

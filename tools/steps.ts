@@ -5,26 +5,34 @@ import { globSync, readFileSync, writeFileSync } from 'node:fs'
 import { cpus, release, totalmem, type } from 'node:os'
 import { matchesGlob } from 'node:path'
 import { PostgresServer, sharedData, sharedPort } from '../tests/support/postgres.ts'
+import { endWithHelp } from './run.ts'
 import { type Outcome, runTests } from './run-tests.ts'
 
 type Step = { name: string; run: () => Outcome | Promise<Outcome> }
 
 const minute = 60_000
-const everyTest = '**/*.test.ts'
 /** Kill loops, long random runs and second proofs: only `npm run soak` runs them. */
 const isSoak = (file: string) => file.endsWith('.soak.test.ts')
 /** Files of the HTTP suite about what can differ by engine. */
 const enginesSuite = 'tests/api/**/*.engines.test.ts'
-const httpSuite = 'tests/api/**/*.test.ts'
-const outsideOfPackages = { exclude: (name: string) => name === 'node_modules' }
 
 /** Time limits for tests that hang. A busy machine takes ten times as long as an idle one. */
 const limits = { perTestMs: 20 * minute, allMs: 120 * minute }
 
+const help = `npm test
+npm run soak [-- --part N/PARTS]
+
+\`npm test\` runs everything that a change has to pass; \`npm run soak\` every test with its full counts, which takes hours.
+
+  --part N/PARTS   of soak: one part of the files, such as 3/24. The result replaces its section of docs/soak.md
+`
+const builds: Step[] = [
+  { name: 'the scripts that the service serves', run: () => command('element/build.js') },
+  { name: 'the bundle of the service', run: () => command('tools/bundle.js') },
+]
 const lists: Record<string, Step[]> = {
   test: [
-    { name: 'the scripts that the service serves', run: () => command('element/build.js') },
-    { name: 'the bundle of the service', run: () => command('tools/bundle.js') },
+    ...builds,
     { name: 'types', run: () => command('node_modules/typescript/bin/tsc') },
     { name: 'lint', run: () => command('node_modules/@biomejs/biome/bin/biome', 'check', '--error-on-warnings') },
     { name: 'tests', run: () => runTests({ files: allTests().filter((file) => !isSoak(file)), ...limits }) },
@@ -33,12 +41,12 @@ const lists: Record<string, Step[]> = {
       run: () => onPostgresThroughClient(() => runTests({ files: globSync(enginesSuite), ...limits })),
     },
   ],
-  soak: [
-    { name: 'the scripts that the service serves', run: () => command('element/build.js') },
-    { name: 'the bundle of the service', run: () => command('tools/bundle.js') },
-    { name: 'soak', run: soak },
-  ],
+  soak: [...builds, { name: 'soak', run: soak }],
 }
+
+const [list = 'test', ...options] = process.argv.slice(2)
+const unknown = options.find((option) => option.startsWith('-') && (list !== 'soak' || option !== '--part'))
+if (unknown !== undefined) endWithHelp(unknown, help)
 
 // All test files share one PostgreSQL server. Files that stop or change a server start one on a copy of its first data.
 const postgres = await PostgresServer.start()
@@ -47,12 +55,11 @@ postgres.snapshot()
 await postgres.begin()
 process.env[sharedData] = postgres.snapshotData
 process.env[sharedPort] = String(postgres.port)
-const list = process.argv[2] ?? 'test'
 process.exitCode = (await allPass(lists[list] ?? [])) ? 0 : 1
 await postgres.remove()
 
 function allTests(): string[] {
-  return globSync(everyTest, outsideOfPackages).sort()
+  return globSync('**/*.test.ts', { exclude: (name) => name === 'node_modules' }).sort()
 }
 
 async function allPass(steps: Step[]): Promise<boolean> {
@@ -69,8 +76,7 @@ async function allPass(steps: Step[]): Promise<boolean> {
 
 /** On PostgreSQL, with requests sent by the typed client if it has a method for them (tests/support/http/through-client.ts). */
 async function onPostgresThroughClient(run: () => Promise<Outcome>): Promise<Outcome> {
-  process.env.TEST_ENGINE = 'postgres'
-  process.env.TEST_CLIENT = '1'
+  Object.assign(process.env, { TEST_ENGINE: 'postgres', TEST_CLIENT: '1' })
   const outcome = await run()
   delete process.env.TEST_ENGINE
   delete process.env.TEST_CLIENT
@@ -82,8 +88,8 @@ async function onPostgresThroughClient(run: () => Promise<Outcome>): Promise<Out
  * section of docs/soak.md.
  */
 async function soak(): Promise<Outcome> {
-  const part = process.argv[process.argv.indexOf('--part') + 1] ?? ''
-  const [number, parts] = (process.argv.includes('--part') ? part : '1/1').split('/').map(Number)
+  const part = options.includes('--part') ? (options[options.indexOf('--part') + 1] ?? '') : '1/1'
+  const [number, parts] = part.split('/').map(Number)
   if (!number || !parts || number > parts) return { passed: false, report: `--part ${part}: write it as 3/8` }
   process.env.SOAK = '1'
   const startedAt = Date.now()
@@ -91,25 +97,20 @@ async function soak(): Promise<Outcome> {
   const files = allTests().filter((_, index) => index % parts === number - 1)
   console.log(`${files.length} files:\n${files.map((file) => `  ${file}`).join('\n')}`)
   const outcome = await runTests({ files, ...soakLimits })
-  const http = files.filter((file) => matchesGlob(file, httpSuite))
+  const http = files.filter((file) => matchesGlob(file, 'tests/api/**/*.test.ts'))
   const again = await onPostgresThroughClient(() => runTests({ files: http, ...soakLimits }))
   const hasPassed = outcome.passed && (again.passed || http.length === 0)
   const last = ({ report }: Outcome) => report.split('\n').at(-1)
-  const [cpu] = cpus()
-  const section = [
-    `## Part ${number}/${parts}`,
-    '',
-    `- ${new Date(startedAt).toISOString().slice(0, 10)}, ${((Date.now() - startedAt) / minute).toFixed(1)} minutes, Node ${process.versions.node}, SQLite ${process.versions.sqlite}`,
-    `- ${cpu?.model.trim()}, ${cpus().length} cores, ${Math.round(totalmem() / 2 ** 30)} GiB, ${type()} ${release()}`,
-    `- ${last(outcome)}; the HTTP suite again, on PostgreSQL and through the client: ${last(again)}`,
-    '',
-    '```text',
-    ...(outcome.notes ?? []),
-    ...(again.notes ?? []).map((note) => `${note} (PostgreSQL)`),
-    '```',
-    '',
-  ]
-  keep(section.join('\n'))
+  const notes = [...(outcome.notes ?? []), ...(again.notes ?? []).map((note) => `${note} (PostgreSQL)`)]
+  keep(`## Part ${number}/${parts}
+
+- ${new Date(startedAt).toISOString().slice(0, 10)}, ${((Date.now() - startedAt) / minute).toFixed(1)} minutes, Node ${process.versions.node}, SQLite ${process.versions.sqlite}
+- ${cpus()[0]?.model.trim()}, ${cpus().length} cores, ${Math.round(totalmem() / 2 ** 30)} GiB, ${type()} ${release()}
+- ${last(outcome)}; the HTTP suite again, on PostgreSQL and through the client: ${last(again)}
+
+\`\`\`text
+${notes.map((note) => `${note}\n`).join('')}\`\`\`
+`)
   const advice = hasPassed ? '' : `\n\nThis part again: npm run soak -- --part ${number}/${parts}`
   return { passed: hasPassed, report: `${outcome.report}\n\n${again.report}${advice}` }
 }

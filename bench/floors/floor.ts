@@ -1,13 +1,43 @@
 // The floors: bare node:http servers that only send the bytes of Carillon's responses; that run one statement of PostgreSQL for each; or
-// that keep responses open and write an event to them. Runs in a separate process.
+// that keep responses open and write an event to them. Each runs in a process of its own.
+import assert from 'node:assert/strict'
 import { createServer, type RequestListener, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import pg from 'pg'
-import type { HttpResponse } from '../load/requests.ts'
+import type { Server } from '../load/load.ts'
+import { type HttpResponse, request as send } from '../load/requests.ts'
+import { BenchProcess } from '../processes/processes.ts'
 import { serveRequests } from '../processes/respond.ts'
+import type { Role } from '../report/machine.ts'
+import type { Bench } from '../report/scenario.ts'
 
 /** `database`: each response waits for a row that a statement finds by its key. 'streams': a POST writes an event to streams. */
-export type FloorRequest = { responses: readonly HttpResponse[]; database?: string } | { streams: true }
+type FloorRequest = { responses: readonly HttpResponse[]; database?: string | undefined } | { streams: true }
+type Sent = { port: number; texts: readonly string[]; status?: number; database?: string | undefined }
+
+/** Sends what the service at `port` responds to `texts`, one after another, equal in every byte except the date. */
+export async function startFloor(bench: Bench, { port, texts, status = 200, database }: Sent): Promise<Server> {
+  const responses = await Promise.all(texts.map((text) => send(port, text)))
+  for (const response of responses) assert.equal(response.status, status, response.body)
+  const floor = await start(bench, { responses, database }, 'server')
+  assert.deepEqual(dateless(await send(floor.port, texts[0] as string)), dateless(responses[0] as HttpResponse))
+  return floor
+}
+
+/** Keeps responses open, and writes events to them. */
+export function startStreamFloor(bench: Bench): Promise<Server> {
+  return start(bench, { streams: true }, 'anywhere')
+}
+
+async function start(bench: Bench, question: FloorRequest, role: Role): Promise<Server> {
+  const process = BenchProcess.of(bench, import.meta.filename, role)
+  const { port } = await process.request<{ port: number }>(question)
+  return { port, process }
+}
+
+function dateless(response: HttpResponse): HttpResponse {
+  return { ...response, headers: response.headers.map(([name, value]) => [name, name === 'Date' ? '' : value]) }
+}
 
 /** Node adds these fields. */
 const ofNode = new Set(['date', 'connection', 'keep-alive'])
@@ -74,6 +104,7 @@ function listen(listener: RequestListener): Promise<{ port: number }> {
   })
 }
 
-serveRequests((question: FloorRequest) =>
-  'streams' in question ? serveStreams() : serveResponses(question.responses, question.database),
-)
+if (import.meta.main)
+  serveRequests((question: FloorRequest) =>
+    'streams' in question ? serveStreams() : serveResponses(question.responses, question.database),
+  )

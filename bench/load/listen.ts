@@ -1,14 +1,45 @@
-// The clients of live streams: counts the events that arrive, and says when the last one did. It uses raw sockets with one shared buffer
-// and only searches the bytes for the start of an event, so that the server is the busy process. Runs in a separate process, which
-// listener.ts starts.
+// The clients of live streams: measures the time from a delivery until its events have arrived. It uses raw sockets with one shared buffer
+// and only searches the bytes for the start of an event, so that the server is the busy process. `Listener` runs it in a process of its own.
+import assert from 'node:assert/strict'
 import { connect, type Socket } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
+import { BenchProcess } from '../processes/processes.ts'
 import { serveRequests } from '../processes/respond.ts'
+import type { Bench } from '../report/scenario.ts'
+import { Connection, type ProofLine, requestText } from './requests.ts'
 
-/** 'last' responds with the time at which the last expected event arrived, in milliseconds of `sharedNow`. */
-export type ListenRequest =
-  | { step: 'open'; port: number; requests: readonly string[] }
-  | { step: 'expect'; events: number }
-  | { step: 'last' | 'close' }
+type Opening = { port: number; requests: readonly string[] }
+type Following = { port: number; texts: readonly string[]; events: number; seconds: number; everyMs?: number }
+type ListenRequest = { open: Opening } | { follow: Following } | { close: true }
+
+export class Listener {
+  readonly #process: BenchProcess
+
+  constructor(bench: Bench) {
+    this.#process = BenchProcess.of(bench, import.meta.filename, 'load')
+  }
+
+  /** Resolves when every stream is open and has received its first event. */
+  async open(opening: Opening): Promise<void> {
+    await this.#process.request({ open: opening } satisfies ListenRequest)
+  }
+
+  /**
+   * Sends the deliveries one after another for `seconds`: the next one when all streams have the `events` of the one before, and `everyMs`
+   * after it. Milliseconds from each request to its last event.
+   */
+  follow(following: Following): Promise<number[]> {
+    return this.#process.request({ follow: following } satisfies ListenRequest)
+  }
+
+  async close(): Promise<void> {
+    await this.#process.request({ close: true } satisfies ListenRequest)
+  }
+}
+
+export function streamRequest(proof: ProofLine): string {
+  return requestText('GET', '/api/notifications/stream', { proof })
+}
 
 const openedAtOnce = 64
 const timeoutMs = 120_000
@@ -17,28 +48,21 @@ const opened = /^HTTP\/1\.1 200[\s\S]*\nevent: hello\n[\s\S]*\n\n$/
 const beginning = Buffer.from('event: created\n')
 const bytes = Buffer.allocUnsafeSlow(64 * 1024)
 
-let sockets: Socket[] = []
+const sockets: Socket[] = []
 let missing = 0
 let arrival = Promise.withResolvers<number>()
-let isClosing = false
-
-/** `performance.now()` starts at zero in each process; of this clock, only differences have a meaning. */
-export function sharedNow(): number {
-  return Number(process.hrtime.bigint()) / 1e6
-}
 
 /** In groups, since all connections at once would overflow the listen backlog. */
-async function open(port: number, requests: readonly string[]): Promise<void> {
-  isClosing = false
-  let next = 0
+async function open({ port, requests }: Opening): Promise<void> {
+  const all = requests.values()
   const openOn = async () => {
-    for (let turn = next++; turn < requests.length; turn = next++) await openOne(port, requests[turn] as string)
+    for (const request of all) await inTime(openOne(port, request))
   }
-  await inTime(Promise.all(Array.from({ length: openedAtOnce }, openOn)))
+  await Promise.all(Array.from({ length: openedAtOnce }, openOn))
 }
 
 function openOne(port: number, request: string): Promise<void> {
-  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  const { promise, resolve } = Promise.withResolvers<void>()
   let head = ''
   let isOpen = false
   const receive = (length: number): boolean => {
@@ -54,9 +78,7 @@ function openOne(port: number, request: string): Promise<void> {
   sockets.push(socket)
   socket.on('error', () => {})
   socket.on('close', () => {
-    const error = new Error(`the server closed a stream\n${head.slice(0, 2_000)}`)
-    reject(error)
-    if (!isClosing) arrival.reject(error)
+    throw new Error(`the server closed a stream\n${head.slice(0, 2_000)}`)
   })
   socket.write(request)
   return promise
@@ -65,30 +87,41 @@ function openOne(port: number, request: string): Promise<void> {
 function note(length: number): void {
   const piece = bytes.subarray(0, length)
   for (let at = piece.indexOf(beginning); at >= 0; at = piece.indexOf(beginning, at + beginning.length)) missing--
-  if (missing <= 0) arrival.resolve(sharedNow())
+  if (missing <= 0) arrival.resolve(performance.now())
 }
 
-function expect(events: number): void {
-  missing = events
-  arrival = Promise.withResolvers()
-  arrival.promise.catch(() => {})
+async function follow({ port, texts, events, seconds, everyMs = 0 }: Following): Promise<number[]> {
+  using connection = new Connection(port)
+  const endsAt = performance.now() + seconds * 1_000
+  const taken: number[] = []
+  while (performance.now() < endsAt) {
+    const next = pause(everyMs)
+    missing = events
+    arrival = Promise.withResolvers()
+    const sentAt = performance.now()
+    const { status, body } = await connection.request(texts[taken.length % texts.length] as string)
+    assert.equal(status, 201, body)
+    taken.push((await inTime(arrival.promise)) - sentAt)
+    await next
+  }
+  return taken
 }
 
+/** If it is late, this process ends. */
 async function inTime<Result>(result: Promise<Result>): Promise<Result> {
-  const late = Promise.withResolvers<never>()
-  const timer = setTimeout(() => late.reject(new Error(`${missing} events are missing`)), timeoutMs)
-  return Promise.race([result, late.promise]).finally(() => clearTimeout(timer))
+  const late = () => {
+    throw new Error(`${missing} events are missing`)
+  }
+  const timer = setTimeout(late, timeoutMs)
+  return await result.finally(() => clearTimeout(timer))
 }
 
 function close(): void {
-  isClosing = true
-  for (const socket of sockets) socket.destroy()
-  sockets = []
+  for (const socket of sockets.splice(0)) socket.removeAllListeners('close').destroy()
 }
 
 if (import.meta.main)
   serveRequests((question: ListenRequest) => {
-    if (question.step === 'open') return open(question.port, question.requests)
-    if (question.step === 'expect') return expect(question.events)
-    return question.step === 'last' ? inTime(arrival.promise) : close()
+    if ('open' in question) return open(question.open)
+    return 'follow' in question ? follow(question.follow) : close()
   })

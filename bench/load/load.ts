@@ -1,10 +1,15 @@
 // The load generator: counts responses per second and their latency. It uses raw sockets and prepared request bytes, and reads
-// only the status and length of a response, so that the server is the busy process. Runs in a separate process, which
-// loader.ts starts.
+// only the status and length of a response, so that the server is the busy process. `Loader` runs it in a process of its own, and reads
+// the processor time of the server during the same time: if the server's core was not fully used, the figure measures the load generator.
 import { connect, type Socket } from 'node:net'
-import { serveRequests } from '../processes/respond.ts'
+import { cpus } from 'node:os'
+import { BenchProcess } from '../processes/processes.ts'
+import { serveRequests, type Usage } from '../processes/respond.ts'
+import type { Role } from '../report/machine.ts'
+import type { Bench } from '../report/scenario.ts'
 
-export type Plan = {
+export type Server = { port: number; process: BenchProcess }
+type Plan = {
   port: number
   connections: number
   /** The whole text of each request. The next free connection sends the next one; the list is repeated. */
@@ -21,8 +26,44 @@ export type Plan = {
   /** Milliseconds between two requests of one connection; no pause if it is left out. */
   everyMs?: number
 }
-export type LoadRequest = { begin: Plan; warmUpSeconds: number } | { seconds: number }
-export type Measured = { count: number; perSecond: number; p50Ms: number; p99Ms: number; processorShare: number }
+type LoadRequest = { begin: Plan; warmUpSeconds: number } | { seconds: number }
+type Measured = { perSecond: number; p99Ms: number; processorShare: number }
+/** Shares of one core: the server with all its threads, its database, and programs that are not part of the bench. */
+export type Loaded = Measured & { serverShare: number; databaseShare: number; otherProgramsShare: number }
+export type Load = Omit<Plan, 'port'> & { seconds: number; warmUpSeconds?: number }
+
+export class Loader {
+  readonly #process: BenchProcess
+  readonly #databaseUs: () => number
+
+  /** `databaseUs`: reads the processor time that the database server has used so far, if there is one. */
+  constructor(bench: Bench, role: Role = 'load', databaseUs: () => number = () => 0) {
+    this.#databaseUs = databaseUs
+    this.#process = BenchProcess.of(bench, import.meta.filename, role)
+  }
+
+  async measure({ port, process: server }: Server, { seconds, warmUpSeconds = 0, ...plan }: Load): Promise<Loaded> {
+    const used = async () => {
+      const usage = await server.request<Usage>('usage')
+      return { ...usage, idle: idleUs(), database: this.#databaseUs() }
+    }
+    await this.#process.request({ begin: { ...plan, port }, warmUpSeconds } satisfies LoadRequest)
+    const before = await used()
+    const measured = await this.#process.request<Measured>({ seconds } satisfies LoadRequest)
+    const after = await used()
+    const elapsedUs = (after.at - before.at) * 1000
+    const serverShare = (after.processorUs - before.processorUs) / elapsedUs
+    const databaseShare = (after.database - before.database) / elapsedUs
+    const busyShare = cpus().length - (after.idle - before.idle) / elapsedUs
+    const otherProgramsShare = busyShare - serverShare - databaseShare - measured.processorShare
+    return { ...measured, serverShare, databaseShare, otherProgramsShare }
+  }
+}
+
+/** Idle microseconds of all cores together. Time that the hypervisor gave to other machines counts as busy. */
+function idleUs(): number {
+  return cpus().reduce((sum, { times }) => sum + times.idle * 1000, 0)
+}
 
 const headEnd = Buffer.from('\r\n\r\n')
 /** Position of the status in `HTTP/1.1 200`. */
@@ -62,12 +103,9 @@ class Run {
     this.#isOver = true
     for (const socket of this.#sockets) socket.destroy()
     const sorted = Float64Array.from(this.#latencies).sort()
-    const at = (share: number) => sorted[Math.floor(sorted.length * share)] ?? Number.NaN
     return {
-      count: sorted.length,
       perSecond: (sorted.length / elapsedMs) * 1000,
-      p50Ms: at(0.5),
-      p99Ms: at(0.99),
+      p99Ms: sorted[Math.floor(sorted.length * 0.99)] ?? Number.NaN,
       processorShare: (user + system) / 1000 / elapsedMs,
     }
   }
@@ -138,10 +176,11 @@ function responseLength(bytes: Buffer, received: number): number {
   return end + headEnd.length + Number(bodyLength)
 }
 
-let run: Run | undefined
-
-serveRequests((question: LoadRequest) => {
-  if ('seconds' in question) return run?.measure(question.seconds)
-  run = new Run(question.begin)
-  return run.begin(question.warmUpSeconds)
-})
+if (import.meta.main) {
+  let run: Run | undefined
+  serveRequests((question: LoadRequest) => {
+    if ('seconds' in question) return run?.measure(question.seconds)
+    run = new Run(question.begin)
+    return run.begin(question.warmUpSeconds)
+  })
+}

@@ -20,52 +20,40 @@ export function requestText(
 /** A kept-alive connection with one request at a time. */
 export class Connection {
   readonly #socket: Socket
-  #received = ''
-  #pending: PromiseWithResolvers<HttpResponse> | undefined
+  readonly #pieces: AsyncIterator<string>
 
   constructor(port: number) {
     this.#socket = connect({ port, host: '127.0.0.1', noDelay: true }).setEncoding('latin1')
-    this.#socket.on('data', (piece: string) => {
-      this.#received += piece
-      const response = parse(this.#received)
-      if (response !== undefined) this.#pending?.resolve(response)
-    })
-    this.#socket.on('error', (error) => this.#pending?.reject(error))
-    this.#socket.on('close', () =>
-      this.#pending?.reject(new Error(`the response is incomplete: ${this.#received.slice(0, 1_000)}`)),
-    )
+    this.#pieces = this.#socket[Symbol.asyncIterator]()
   }
 
-  request(text: string): Promise<HttpResponse> {
-    this.#received = ''
-    this.#pending = Promise.withResolvers<HttpResponse>()
+  async request(text: string): Promise<HttpResponse> {
     this.#socket.write(text, 'latin1')
-    return this.#pending.promise
+    for (let received = ''; ; ) {
+      const { value, done } = await this.#pieces.next()
+      if (done) throw new Error(`the response is incomplete: ${received.slice(0, 1_000)}`)
+      received += value
+      const response = parse(received)
+      if (response !== undefined) return response
+    }
   }
 
-  close(): void {
+  [Symbol.dispose](): void {
     this.#socket.destroy()
   }
 }
 
 /** Sends one request on a new connection. */
 export async function request(port: number, text: string): Promise<HttpResponse> {
-  const connection = new Connection(port)
-  try {
-    return await connection.request(text)
-  } finally {
-    connection.close()
-  }
+  using connection = new Connection(port)
+  return await connection.request(text)
 }
 
 function parse(received: string): HttpResponse | undefined {
   const end = received.indexOf('\r\n\r\n')
   if (end < 0) return undefined
   const [first = '', ...fields] = received.slice(0, end).split('\r\n')
-  const headers = fields.map((field): [string, string] => {
-    const colon = field.indexOf(':')
-    return [field.slice(0, colon), field.slice(colon + 1).trim()]
-  })
+  const headers = fields.map((field) => field.split(/: *(.*)/, 2) as [name: string, value: string])
   const bodyLength = Number(headers.find(([name]) => name.toLowerCase() === 'content-length')?.[1] ?? 0)
   const body = received.slice(end + 4)
   return body.length < bodyLength ? undefined : { status: Number(first.split(' ')[1]), headers, body }

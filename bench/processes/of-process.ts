@@ -23,11 +23,11 @@ export function processorUsOf(pid: number): number {
 /** Of the process and its children, as the system counts it. `ps` exists on every system but Windows. */
 export function residentMegabytes(pid: number): number {
   const { stdout } = spawnSync('ps', ['-A', '-o', 'pid=,ppid=,rss='], { encoding: 'utf8' })
-  const processes = stdout
-    .trim()
-    .split('\n')
-    .map((line) => line.trim().split(/\s+/).map(Number) as [pid: number, parent: number, kib: number])
+  const processes = stdout.split('\n').map((line) => line.trim().split(/\s+/).map(Number))
   const kib = (of: number): number =>
-    processes.reduce((sum, [id, parent, own]) => sum + (id === of ? own : parent === of ? kib(id) : 0), 0)
+    processes.reduce(
+      (sum, [id, parent = 0, own = 0]) => sum + (id === of ? own : parent === of ? kib(Number(id)) : 0),
+      0,
+    )
   return (kib(pid) * 1024) / 1e6
 }

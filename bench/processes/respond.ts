@@ -3,14 +3,10 @@
 /** Processor time of all threads in microseconds, and the time in milliseconds. */
 export type Usage = { processorUs: number; at: number }
 
-/** Responds to each request over IPC with the result of `respond`, and ends when the parent process ends. */
+/** Responds to each request over IPC with the result of `respond`. Ends if that fails, and when the parent process ends. */
 export function serveRequests<Question>(respond: (question: Question) => unknown): void {
   process.on('message', async (question: Question | 'usage') => {
-    try {
-      process.send?.((question === 'usage' ? usage() : await respond(question)) ?? {})
-    } catch (error) {
-      process.send?.({ failure: error instanceof Error ? error.message : String(error) })
-    }
+    process.send?.((question === 'usage' ? usage() : await respond(question)) ?? {})
   })
   process.on('disconnect', () => process.exit(1))
 }

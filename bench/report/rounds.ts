@@ -1,5 +1,5 @@
 // Compares contenders on a noisy machine: they run in turns (A B A B), so that a disturbance affects all of them. With a second checkout
-// each contender of the one is followed by the same contender of the other (turnstile.ts).
+// each contender of the one is followed by the same contender of the other.
 import type { Bench } from './scenario.ts'
 
 /** Share of one core. If other programs use more, the sample is taken again. */
@@ -7,7 +7,7 @@ const maxOtherProgramsShare = 0.15
 
 /** Each contender's samples, in the order of the rounds. A disturbed one is taken once more. */
 export async function inTurns<Name extends string, Sample>(
-  { rounds, takesAgain, progress, turn }: Pick<Bench, 'rounds' | 'takesAgain' | 'progress' | 'turn'>,
+  { rounds, takesAgain, progress, turn }: Bench,
   contenders: Record<Name, () => Promise<Sample & { otherProgramsShare?: number }>>,
 ): Promise<Record<Name, Sample[]>> {
   const all = Object.entries(contenders) as [Name, (typeof contenders)[Name]][]
@@ -26,8 +26,22 @@ export async function inTurns<Name extends string, Sample>(
   return samples
 }
 
+let lastTurn = Promise.resolve()
+
+/**
+ * Waits until no other run of a scenario works, so that those of two checkouts alternate. What the others have started stays, without
+ * requests. Returns the function that lets the next one work.
+ */
+export async function takeTurn(): Promise<() => void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const before = lastTurn
+  lastTurn = promise
+  await before
+  return resolve
+}
+
 export function median(values: readonly number[]): number {
-  const sorted = [...values].sort((a, b) => a - b)
+  const sorted = values.toSorted((a, b) => a - b)
   const middle = sorted.length >> 1
   if (sorted.length % 2 === 1) return sorted[middle] as number
   return ((sorted[middle - 1] as number) + (sorted[middle] as number)) / 2

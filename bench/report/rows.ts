@@ -1,65 +1,70 @@
-// Makes the rows of the results from the figures of the rounds.
-import type { Loaded } from '../load/loader.ts'
+// Makes the rows of the results from the samples of the rounds.
+import type { Loaded } from '../load/load.ts'
 import { median, ratios } from './rounds.ts'
 import { asCount, asMs, asSpread, asUs, type Row } from './table.ts'
 
-type Given = {
+/** One sample of each round. The target is the most or the least; of the ratio, if there is a floor, unless it `isAbsolute`. */
+type Given<Sample> = {
   what: string
-  /** One of each round. */
-  figures: readonly number[]
-  as: (figure: number) => string
-  /** Said beside the median. */
-  more?: string
-  floor?: { figures: readonly number[]; more?: string }
-} & Target
-/** The most or the least; of the ratio, if there is a floor, unless it `isAbsolute`. */
-type Target = { max?: number; min?: number; isAbsolute?: boolean }
+  of: readonly Sample[]
+  floor?: readonly Sample[]
+  max?: number
+  min?: number
+  isAbsolute?: boolean
+}
+/** What a row shows of its samples: a figure of each, its form, and what is said beside the median. */
+type Shown<Sample> = {
+  figure(sample: Sample): number
+  as(figure: number): string
+  more?(samples: readonly Sample[]): string | undefined
+}
 
-export function row({ what, figures, as, more, floor, ...target }: Given): Row {
-  const ratio = floor && ratios(figures, floor.figures)
-  const cell = (of: readonly number[], said?: string) => `${as(median(of))}${said === undefined ? '' : `, ${said}`}`
+export function row<Sample>(given: Given<Sample> & Shown<Sample>): Row {
+  const { what, of, floor, figure, as, more, max, min, isAbsolute = false } = given
+  const figures = of.map(figure)
+  const ratio = floor && ratios(figures, floor.map(figure))
+  const cell = (samples: readonly Sample[]) =>
+    [as(median(samples.map(figure))), more?.(samples) ?? []].flat().join(', ')
+  const bound = max ?? min
+  const isOfRatio = ratio !== undefined && !isAbsolute
+  const value = median(isOfRatio ? ratio : figures)
+  const target = `${max === undefined ? '>=' : '<='} ${isOfRatio ? bound?.toFixed(2) : as(bound ?? 0)}`
   return {
     what,
-    measured: cell(figures, more),
-    floor: floor === undefined ? '' : cell(floor.figures, floor.more),
+    measured: cell(of),
+    floor: floor === undefined ? '' : cell(floor),
     ratio: ratio === undefined ? '' : asSpread(ratio),
-    ...judged(target, { figure: median(figures), ratio: ratio && median(ratio), as }),
+    target: bound === undefined ? '' : target,
+    met: bound === undefined ? undefined : max === undefined ? value >= bound : value <= bound,
     figures,
   }
 }
 
-type Judged = { figure: number; ratio: number | undefined; as: Given['as'] }
-
-function judged({ max, min, isAbsolute = false }: Target, { figure, ratio, as }: Judged): Pick<Row, 'target' | 'met'> {
-  const bound = max ?? min
-  if (bound === undefined) return { target: '', met: undefined }
-  const isOfRatio = ratio !== undefined && !isAbsolute
-  const value = isOfRatio ? ratio : figure
-  const text = isOfRatio ? bound.toFixed(2) : as(bound)
-  return {
-    target: `${max === undefined ? '>=' : '<='} ${text}`,
-    met: max === undefined ? value >= bound : value <= bound,
-  }
-}
-
-type LoadRow = Target & { what: string; of: readonly Loaded[]; floor?: readonly Loaded[] }
-
 /** Compares requests per second. The processor time of a request, which two machines can compare, is beside the rate. */
-export function rateRow({ what, of, floor, ...target }: LoadRow): Row {
-  const ofFloor = floor && { floor: { figures: floor.map(rate), more: moreOf(floor) } }
-  const made = row({ what, figures: of.map(rate), as: asRate, more: moreOf(of), ...ofFloor, ...target })
-  if (floor === undefined) return made
-  return { ...made, ratio: `${made.ratio}; CPU ${median(ratios(of.map(cpuUs), floor.map(cpuUs))).toFixed(2)}x` }
+export function rateRow(given: Given<Loaded>): Row {
+  const made = row({ ...given, figure: rate, as: asRate, more: moreOf })
+  if (given.floor === undefined) return made
+  const cpu = median(ratios(given.of.map(cpuUs), given.floor.map(cpuUs)))
+  return { ...made, ratio: `${made.ratio}; CPU ${cpu.toFixed(2)}x` }
 }
 
 /** Compares the server's processor time for a request, since it has more threads than its floor. */
-export function costRow({ what, of, floor, ...target }: LoadRow): Row {
-  const said = (samples: readonly Loaded[]) => `${asRate(median(samples.map(rate)))}, p99 ${asMs(p99(samples))}`
-  const ofFloor = floor && { floor: { figures: floor.map(cpuUs), more: said(floor) } }
-  return row({ what, figures: of.map(cpuUs), as: asUs, more: said(of), ...ofFloor, ...target })
+export function costRow(given: Given<Loaded>): Row {
+  const more = (samples: readonly Loaded[]) => `${asRate(median(samples.map(rate)))}, p99 ${asMs(p99(samples))}`
+  return row({ ...given, figure: cpuUs, as: asUs, more })
 }
 
-export function rate({ perSecond }: Pick<Loaded, 'perSecond'>): number {
+/** Compares the time of a request, of loads that send one at a time. */
+export function timeRow(given: Given<Loaded>): Row {
+  return row({ ...given, figure: (sample) => 1_000 / rate(sample), as: asMs })
+}
+
+/** The p99 itself has to be at most `max`, whatever it is without other work at the same time: the floor. */
+export function p99Row(given: Given<Loaded>): Row {
+  return row({ ...given, figure: ({ p99Ms }) => p99Ms, as: asMs, isAbsolute: true })
+}
+
+export function rate({ perSecond }: Loaded): number {
   return perSecond
 }
 
@@ -76,15 +81,11 @@ function p99(samples: readonly Loaded[]): number {
 function moreOf(samples: readonly Loaded[]): string {
   const of = (pick: (sample: Loaded) => number) => median(samples.map(pick))
   const database = of(({ databaseShare, perSecond }) => (databaseShare / perSecond) * 1e6)
-  const parts = [
-    `p99 ${asMs(p99(samples))}`,
-    `core ${of(({ serverShare }) => serverShare).toFixed(2)}`,
-    `CPU ${asUs(of(cpuUs))} each`,
-    ...(database > 0 ? [`PostgreSQL ${asUs(database)} each`] : []),
-  ]
-  return parts.join(', ')
+  const core = of(({ serverShare }) => serverShare).toFixed(2)
+  const ofDatabase = database > 0 ? `, PostgreSQL ${asUs(database)} each` : ''
+  return `p99 ${asMs(p99(samples))}, core ${core}, CPU ${asUs(of(cpuUs))} each${ofDatabase}`
 }
 
-function asRate(perSecond: number): string {
+export function asRate(perSecond: number): string {
   return `${asCount(perSecond)}/s`
 }

@@ -18,8 +18,8 @@ export type Bench = {
   progress(text: string): void
   /** Lets the other checkout measure, if there is one, and resolves when it is this one's turn again. */
   turn(): Promise<void>
-  /** Stops `started` when the scenario ends or fails. */
-  using<Stoppable extends { stop(): Promise<void> }>(started: Stoppable): Stoppable
+  /** Calls `stop` when the scenario ends or fails. */
+  onEnd(stop: () => Promise<void>): void
 }
 
 export type Scenario = {

@@ -17,12 +17,11 @@ export type Row = {
 }
 export type Result = { scenario: string; rows: Row[]; seconds: number }
 
-const columns = ['what', 'measured', 'floor', 'ratio', 'target', 'met']
-const columnsOfBoth = [...columns, 'before', 'now / before']
+const columns = ['what', 'measured', 'floor', 'ratio', 'target', 'met', 'before', 'now / before']
 
-/** The names of the columns, and the cells of each row. */
+/** The names of the columns, and the cells of each row. The last two columns need a second checkout. */
 function linesOf(rows: readonly Row[]): string[][] {
-  const names = rows.some(({ before }) => before !== undefined) ? columnsOfBoth : columns
+  const names = rows.some(({ before }) => before !== undefined) ? columns : columns.slice(0, -2)
   const lines = rows.map(({ what, measured, floor, ratio, target, met, before }) => {
     const said = met === undefined ? '' : met ? 'yes' : 'NO'
     return [what, measured, floor, ratio, target, said, before?.measured ?? '', before?.ratio ?? '']
@@ -54,15 +53,18 @@ function asMarkdown({ scenario, rows, seconds }: Result): string {
   return [`## ${scenario}`, '', ...table, '', `Took ${seconds.toFixed(0)} s.`].join('\n')
 }
 
-export type Page = { results: readonly Result[]; machine: readonly Fact[]; date: Date }
+export function asPage(results: readonly Result[], machine: readonly Fact[]): string {
+  const written = new Date().toISOString().slice(0, 16).replace('T', ' ')
+  return `# What was measured
 
-export function asPage({ results, machine, date }: Page): string {
-  const written = date.toISOString().slice(0, 16).replace('T', ' ')
-  const intro = `# What was measured
+Written by \`npm run bench\` on ${written} UTC; [README.md](README.md) says what the rows mean.
 
-Written by \`npm run bench\` on ${written} UTC; [README.md](README.md) says what the rows mean.`
-  const facts = machine.map(([what, value]) => `- ${what}: ${value}`)
-  return `${[intro, summary(results), facts.join('\n'), ...results.map(asMarkdown)].join('\n\n')}\n`
+${summary(results)}
+
+${machine.map(([what, value]) => `- ${what}: ${value}`).join('\n')}
+
+${results.map(asMarkdown).join('\n\n')}
+`
 }
 
 /** The median, and the lowest and highest in brackets. */

@@ -1,74 +1,83 @@
-// Lists per second, by session and by access token: the first page of an unchanged inbox, which is cached, and pages that were not
-// rendered before.
-import { type Server, startFloor } from '../floors/start-floor.ts'
-import { type Loaded, Loader } from '../load/loader.ts'
+// Lists per second, by session and by access token, from SQLite and from PostgreSQL: the first page of an unchanged inbox, which is cached,
+// and pages that were not rendered before. From PostgreSQL the cached page costs one round trip, so its floor is a bare server that makes one.
+import { startFloor } from '../floors/floor.ts'
+import { Loader, type Server } from '../load/load.ts'
 import { type ProofLine, requestText } from '../load/requests.ts'
 import { inTurns } from '../report/rounds.ts'
 import { rateRow } from '../report/rows.ts'
 import type { Bench, Scenario } from '../report/scenario.ts'
 import { fillInboxes, type Kind, prepare, type Reader, requestsOf } from '../setup/inboxes.ts'
-import { type Place, startService } from '../setup/service.ts'
+import { type Database, startDatabase } from '../setup/postgres.ts'
+import { startService } from '../setup/service.ts'
 
-export const connections = 64
-export const inboxSize = 1_000
+const inboxSize = 1_000
 const limit = 20
-const targets = { cookie: 0.5, token: 0.5, notRendered: 0.3 }
+const targets = { unchanged: 0.5, notRendered: 0.3, postgres: 0.8 }
+/** Lists by others while the service has other work: one every 40 ms on each connection. */
+export const listsOfOthers = { connections: 8, everyMs: 40, status: 200 }
 
 export const list: Scenario = {
   name: 'list',
   question: 'first 20 of 1,000 notifications, 1,000 proofs of 100 users, compared with a bare node:http server',
   async run(bench) {
-    bench.progress(`making 100 inboxes of ${inboxSize} notifications and 2,000 proofs`)
-    const service = bench.using(await startService(bench))
-    const prepared = await prepare(service, { users: bench.scaled(100), proofs: bench.scaled(10) })
-    const { readers } = prepared
-    await fillInboxes(service, prepared, inboxSize)
-    const loader = bench.using(new Loader())
-    const [cookies, tokens] = [requestsOf(readers, 'cookies', firstPage), requestsOf(readers, 'tokens', firstPage)]
-    const floor = await startFloor(bench, { port: service.port, texts: tokens.slice(0, 1) })
-    const load = {
-      connections,
-      status: 200,
-      staysAwake: true,
-      seconds: bench.seconds,
-      warmUpSeconds: bench.seconds / 4,
-    }
-    const on = (server: Server, requests: string[]) => () =>
-      loader.measure(server.process, { ...load, port: server.port, requests })
-    const onFresh = (kind: Kind) => () =>
-      loadOnFresh(bench, { loader, place: bench, requests: placesOf(readers, kind) })
-    const all = await inTurns<string, Loaded>(bench, {
-      cookie: on(service, cookies),
-      floor: on(floor, tokens),
-      token: on(service, tokens),
+    const { onFresh, ...unchanged } = await contendersOf(bench)
+    const all = await inTurns(bench, {
+      ...unchanged,
       'not rendered, cookie': onFresh('cookies'),
       'not rendered, token': onFresh('tokens'),
     })
-    const row = (what: string, name: string, min: number) =>
-      rateRow({ what: `list, ${what}`, of: all[name] ?? [], floor: all.floor ?? [], min })
+    const row = (what: string, name: keyof typeof all, min: number) =>
+      rateRow({ what: `list, ${what}`, of: all[name], floor: all.floor, min })
     return [
-      row('inbox unchanged, cookie', 'cookie', targets.cookie),
-      row('inbox unchanged, token', 'token', targets.token),
+      row('inbox unchanged, cookie', 'cookie', targets.unchanged),
+      row('inbox unchanged, token', 'token', targets.unchanged),
       row('page not rendered before, cookie', 'not rendered, cookie', targets.notRendered),
       row('page not rendered before, token', 'not rendered, token', targets.notRendered),
     ]
   },
 }
 
-type Fresh = { loader: Loader; place: Place; requests: string[]; staysAwake?: boolean }
+export const postgresList: Scenario = {
+  name: 'postgres-list',
+  question: 'the list from PostgreSQL, compared with a bare node:http server that makes a round trip, too',
+  async run(bench) {
+    const { onFresh, ...unchanged } = await contendersOf(bench, await startDatabase(bench, 'load'))
+    const { cookie, floor, token, fresh } = await inTurns(bench, { ...unchanged, fresh: onFresh('tokens') })
+    const what = 'list from PostgreSQL'
+    return [
+      rateRow({ what: `${what}, inbox unchanged, cookie`, of: cookie, floor, min: targets.postgres }),
+      rateRow({ what: `${what}, inbox unchanged, token`, of: token, floor, min: targets.postgres }),
+      rateRow({ what: `${what}, page not rendered before, token`, of: fresh }),
+    ]
+  },
+}
 
-/** On a service that has just started, and has rendered other pages than those that are measured. */
-export async function loadOnFresh(
-  { seconds }: Bench,
-  { loader, place, requests, staysAwake = true }: Fresh,
-): Promise<Loaded> {
-  const service = await startService(place)
-  const load = { port: service.port, connections, status: 200, staysAwake, seconds }
-  const half = requests.length / 2
-  await loader.measure(service.process, { ...load, requests: requests.slice(half), count: half })
-  const loaded = await loader.measure(service.process, { ...load, requests: requests.slice(0, half), count: half })
-  await service.stop()
-  return loaded
+async function contendersOf(bench: Bench, { url: database, processorUs }: Partial<Database> = {}) {
+  const { seconds } = bench
+  bench.progress(`making 100 inboxes of ${inboxSize} notifications and 2,000 proofs`)
+  const service = await startService(bench, { database })
+  const prepared = await prepare(service, { users: bench.scaled(100), proofs: bench.scaled(10) })
+  await fillInboxes(service, prepared, inboxSize)
+  const { readers } = prepared
+  const loader = new Loader(bench, 'load', processorUs)
+  const [cookies, tokens] = [requestsOf(readers, 'cookies', firstPage), requestsOf(readers, 'tokens', firstPage)]
+  const texts = tokens.slice(0, database === undefined ? 1 : readers.length)
+  const floor = await startFloor(bench, { port: service.port, texts, database })
+  // PostgreSQL shares the core of the load, which then sleeps while it waits.
+  const load = { connections: 64, status: 200, staysAwake: database === undefined, seconds }
+  const on = (server: Server, requests: readonly string[]) => () =>
+    loader.measure(server, { ...load, requests, warmUpSeconds: seconds / 4 })
+  /** On a service that has just started, and has rendered other pages than those that are measured. */
+  const onFresh = (kind: Kind) => async () => {
+    const fresh = await startService(bench, { database })
+    const pages = placesOf(readers, kind)
+    const count = pages.length / 2
+    await loader.measure(fresh, { ...load, requests: pages.slice(count), count })
+    const loaded = await loader.measure(fresh, { ...load, requests: pages.slice(0, count), count })
+    await fresh.stop()
+    return loaded
+  }
+  return { cookie: on(service, cookies), floor: on(floor, tokens), token: on(service, tokens), onFresh }
 }
 
 export function firstPage(proof: ProofLine): string {
@@ -76,7 +85,7 @@ export function firstPage(proof: ProofLine): string {
 }
 
 /** Each full page of each user, starting at every notification: shuffled, no user twice in a row. */
-export function placesOf(readers: readonly Reader[], kind: Kind): string[] {
+function placesOf(readers: readonly Reader[], kind: Kind): string[] {
   // Steps of a prime that does not divide the count: the same order in every run.
   const step = 389
   const count = inboxSize - limit

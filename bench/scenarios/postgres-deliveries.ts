@@ -1,9 +1,8 @@
 // Deliveries in PostgreSQL: to one recipient, 64 and 1 at once, and to 1,000 recipients in one call.
-import { type Loaded, Loader } from '../load/loader.ts'
+import { Loader } from '../load/load.ts'
 import { inTurns } from '../report/rounds.ts'
-import { rate, rateRow, row } from '../report/rows.ts'
+import { asRate, rate, rateRow, row } from '../report/rows.ts'
 import type { Scenario } from '../report/scenario.ts'
-import { asCount } from '../report/table.ts'
 import { deliveryTo, prepare } from '../setup/inboxes.ts'
 import { startDatabase } from '../setup/postgres.ts'
 import { startService } from '../setup/service.ts'
@@ -16,15 +15,13 @@ export const postgresDeliveries: Scenario = {
   question: 'deliveries to one recipient and to 1,000 recipients in one call, in PostgreSQL',
   async run(bench) {
     const { seconds } = bench
-    const database = await startDatabase(bench, 'anywhere')
-    const service = bench.using(await startService({ ...bench, database: database.url, role: 'anywhere' }))
+    const { url: database, processorUs } = await startDatabase(bench, 'anywhere')
+    const service = await startService(bench, { database, role: 'anywhere' })
     const { readers, producer } = await prepare(service, { users })
-    const loader = bench.using(new Loader('anywhere', database.processorUs))
+    const loader = new Loader(bench, 'anywhere', processorUs)
     const toOne = readers.map((reader) => deliveryTo([reader], producer))
-    const load = (requests: readonly string[], connections: number) => (): Promise<Loaded> => {
-      const plan = { port: service.port, connections, requests, status: 201, seconds, warmUpSeconds: seconds / 2 }
-      return loader.measure(service.process, plan)
-    }
+    const load = (requests: readonly string[], connections: number) => () =>
+      loader.measure(service, { connections, requests, status: 201, seconds, warmUpSeconds: seconds / 2 })
     const taken = await inTurns(bench, {
       '64 at once': load(toOne, 64),
       'one at a time': load(toOne, 1),
@@ -35,8 +32,9 @@ export const postgresDeliveries: Scenario = {
       rateRow({ what: 'deliveries in PostgreSQL, one at a time', of: taken['one at a time'] }),
       row({
         what: 'notifications in PostgreSQL, 1,000 recipients per call',
-        figures: taken['to 1,000'].map((sample) => rate(sample) * users),
-        as: (figure) => `${asCount(figure)}/s`,
+        of: taken['to 1,000'],
+        figure: (sample) => rate(sample) * users,
+        as: asRate,
         min: minPerSecond,
       }),
     ]

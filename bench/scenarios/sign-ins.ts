@@ -1,12 +1,11 @@
 // Sign-ins by password per second, and their effect on users who are already signed in.
-import { type Loaded, Loader } from '../load/loader.ts'
+import { type Loaded, Loader } from '../load/load.ts'
 import { inTurns } from '../report/rounds.ts'
-import { rateRow, row } from '../report/rows.ts'
+import { p99Row, rateRow } from '../report/rows.ts'
 import type { Scenario } from '../report/scenario.ts'
-import { asMs } from '../report/table.ts'
 import { fillInboxes, loginsOf, prepare, requestsOf } from '../setup/inboxes.ts'
 import { startService } from '../setup/service.ts'
-import { firstPage } from './list.ts'
+import { firstPage, listsOfOthers } from './list.ts'
 
 const targets = { perSecond: 100, ms: 10 }
 
@@ -17,32 +16,25 @@ export const signIns: Scenario = {
   name: 'sign-ins',
   question: 'sign-ins by password per second, and the p99 of other requests at the same time',
   async run(bench) {
-    const { seconds } = bench
-    const service = bench.using(await startService({ ...bench, role: 'anywhere' }))
+    const service = await startService(bench, { role: 'anywhere' })
     const prepared = await prepare(service, { users: 100, proofs: 1 })
     await fillInboxes(service, prepared, 100)
-    const [signer, lister] = [bench.using(new Loader('anywhere')), bench.using(new Loader('anywhere'))]
-    const on = { port: service.port, status: 200, seconds, warmUpSeconds: 0.7 }
-    const listing = { ...on, connections: 8, everyMs: 40, requests: requestsOf(prepared.readers, 'cookies', firstPage) }
-    const logins = { ...on, connections: 16, requests: loginsOf(prepared.readers) }
-    const listNow = () => lister.measure(service.process, listing)
+    const [signer, lister] = [new Loader(bench, 'anywhere'), new Loader(bench, 'anywhere')]
+    const usual = { status: 200, seconds: bench.seconds, warmUpSeconds: 0.7 }
+    const listing = { ...usual, ...listsOfOthers, requests: requestsOf(prepared.readers, 'cookies', firstPage) }
+    const logins = { ...usual, connections: 16, requests: loginsOf(prepared.readers) }
+    const list = () => lister.measure(service, listing)
     const { quiet, busy } = await inTurns<'quiet' | 'busy', Sample>(bench, {
-      quiet: async () => ({ lists: await listNow() }),
+      quiet: async () => ({ lists: await list() }),
       busy: async () => {
-        const [listed, logged] = await Promise.all([listNow(), signer.measure(service.process, logins)])
-        return { lists: listed, logged }
+        const [lists, logged] = await Promise.all([list(), signer.measure(service, logins)])
+        return { lists, logged }
       },
     })
+    const of = (samples: Sample[]) => samples.map(({ lists }) => lists)
     return [
       rateRow({ what: 'sign-ins by password', of: busy.flatMap(({ logged }) => logged ?? []), min: targets.perSecond }),
-      row({
-        what: 'p99 of lists at the same time',
-        figures: busy.map(({ lists }) => lists.p99Ms),
-        as: asMs,
-        floor: { figures: quiet.map(({ lists }) => lists.p99Ms) },
-        max: targets.ms,
-        isAbsolute: true,
-      }),
+      p99Row({ what: 'p99 of lists at the same time', of: of(busy), floor: of(quiet), max: targets.ms }),
     ]
   },
 }

@@ -4,12 +4,12 @@ import { once } from 'node:events'
 import { mkdtempSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { processorUsOf, residentMegabytes } from '../processes/of-process.ts'
 import { inTurns, median } from '../report/rounds.ts'
 import { row } from '../report/rows.ts'
 import type { Bench, Scenario } from '../report/scenario.ts'
 import { asMegabytes, asMs } from '../report/table.ts'
-import { fillInboxes, loginsOf, prepare, requestsOf, sendAll } from '../setup/inboxes.ts'
-import { startAsNpm } from '../setup/npm-start.ts'
+import { fillInboxes, loginsOf, prepare, type Reader, requestsOf, sendAll } from '../setup/inboxes.ts'
 import { startService } from '../setup/service.ts'
 import { firstPage } from './list.ts'
 
@@ -22,49 +22,58 @@ export const start: Scenario = {
   question: 'from the start of the process to its first response, and its memory',
   async run(bench) {
     const newFolder = () => mkdtempSync(join(bench.dir, 'start-'))
-    const existing = newFolder()
-    const service = await startService({ ...bench, dir: existing, role: 'anywhere' })
+    const dir = newFolder()
+    const service = await startService(bench, { dir, role: 'anywhere' })
     const prepared = await prepare(service, { users: 100, proofs: 1 })
     await fillInboxes(service, prepared, 1_000)
     await service.stop()
-    const { readers } = prepared
-    const requests = { lists: requestsOf(readers, 'cookies', firstPage), signIns: loginsOf(readers) }
-    await timeStart(bench, existing)
-    const timed = await inTurns<string, Timed>(bench, {
+    await timeStart(bench, { dir })
+    const timed = await inTurns<'floor' | 'existing' | 'new' | 'uncompiled', Timed>(bench, {
       floor: timeNode,
-      existing: () => timeStart(bench, existing),
-      new: () => timeStart(bench, newFolder()),
-      uncompiled: () => timeStart(bench, existing, { NODE_COMPILE_CACHE: newFolder() }),
+      existing: () => timeStart(bench, { dir }),
+      new: () => timeStart(bench, { dir: newFolder() }),
+      uncompiled: () => timeStart(bench, { dir, settings: { NODE_COMPILE_CACHE: newFolder() } }),
     })
-    const { used } = await inTurns(bench, { used: () => memoryOf(bench, { dir: existing, requests }) })
-    const floor = { figures: (timed.floor ?? []).map(({ ms }) => ms) }
-    const of = (what: string, samples: Timed[]) => ({ what, ...timesOf(samples), as: asMs, floor })
-    const memory = (what: string, figures: number[], max: number) =>
-      row({ what: `resident memory after ${what}`, figures, as: asMegabytes, max })
+    const { used } = await inTurns(bench, { used: () => memoryOf(bench, dir, prepared.readers) })
+    const processorMs = (samples: readonly Timed[]) => median(samples.map((sample) => sample.processorMs ?? 0))
+    const more = (samples: readonly Timed[]) =>
+      samples === timed.floor ? undefined : `CPU ${asMs(processorMs(samples))}`
+    const shown = { floor: timed.floor, figure: ({ ms }: Timed) => ms, as: asMs, more }
+    const memory = { of: used, as: asMegabytes }
+    const afterLoad = `resident memory after ${load.lists} lists and ${load.signIns} sign-ins`
     return [
-      row({ ...of('start to first response, existing database', timed.existing ?? []), max: targets.start }),
-      row(of('start to first response, new database', timed.new ?? [])),
-      row(of('the same as the first, without a compile cache', timed.uncompiled ?? [])),
-      memory(
-        'the start',
-        used.map(({ rested }) => rested),
-        targets.restMb,
-      ),
-      memory(
-        `${load.lists} lists and ${load.signIns} sign-ins`,
-        used.map(({ loaded }) => loaded),
-        targets.loadedMb,
-      ),
+      row({ what: 'start to first response, existing database', of: timed.existing, ...shown, max: targets.start }),
+      row({ what: 'start to first response, new database', of: timed.new, ...shown }),
+      row({ what: 'the same as the first, without a compile cache', of: timed.uncompiled, ...shown }),
+      row({ what: 'resident memory after the start', ...memory, figure: ({ rested }) => rested, max: targets.restMb }),
+      row({ what: afterLoad, ...memory, figure: ({ loaded }) => loaded, max: targets.loadedMb }),
     ]
   },
 }
 
-/** Milliseconds until the first response, or the end, and of processor time. */
+/** Milliseconds until the first response, or the end, and of processor time until then. */
 type Timed = { ms: number; processorMs?: number }
+type Place = { dir: string; settings?: Record<string, string> }
 
-function timesOf(timed: readonly Timed[]): { figures: number[]; more: string } {
-  const processorMs = median(timed.map((one) => one.processorMs ?? 0))
-  return { figures: timed.map(({ ms }) => ms), more: `CPU ${asMs(processorMs)}` }
+async function timeStart(bench: Bench, place: Place): Promise<Timed> {
+  const { startedInMs, process, stop } = await startService(bench, { ...place, role: 'anywhere', asNpm: true })
+  const processorMs = processorUsOf(process.pid) / 1_000
+  await stop()
+  return { ms: startedInMs, processorMs }
+}
+
+/** Megabytes. */
+async function memoryOf(bench: Bench, dir: string, readers: readonly Reader[]) {
+  const { port, process, stop } = await startService(bench, { dir, role: 'anywhere', asNpm: true })
+  await pause(rest.afterStartMs)
+  const rested = residentMegabytes(process.pid)
+  const lists = requestsOf(readers, 'cookies', firstPage)
+  await sendAll(port, repeated(lists, load.lists), 200, load.listsAtOnce)
+  await sendAll(port, repeated(loginsOf(readers), load.signIns), 200, load.signInsAtOnce)
+  await pause(rest.afterLoadMs)
+  const loaded = residentMegabytes(process.pid)
+  await stop()
+  return { rested, loaded }
 }
 
 /** Node itself, until it has ended. */
@@ -72,27 +81,6 @@ async function timeNode(): Promise<Timed> {
   const startedAt = performance.now()
   await once(spawn(process.execPath, ['-e', '0']), 'close')
   return { ms: performance.now() - startedAt }
-}
-
-async function timeStart({ checkout }: Bench, dir: string, env: Record<string, string> = {}): Promise<Timed> {
-  const service = await startAsNpm({ checkout, dir, env })
-  await service.stop()
-  return { ms: service.startedInMs, processorMs: service.processorMs }
-}
-
-type Requests = Record<'lists' | 'signIns', string[]>
-
-/** Megabytes. */
-async function memoryOf({ checkout }: Bench, { dir, requests }: { dir: string; requests: Requests }) {
-  const service = await startAsNpm({ checkout, dir })
-  await pause(rest.afterStartMs)
-  const rested = service.residentMegabytes()
-  await sendAll(service.port, repeated(requests.lists, load.lists), 200, load.listsAtOnce)
-  await sendAll(service.port, repeated(requests.signIns, load.signIns), 200, load.signInsAtOnce)
-  await pause(rest.afterLoadMs)
-  const loaded = service.residentMegabytes()
-  await service.stop()
-  return { rested, loaded }
 }
 
 function repeated(texts: readonly string[], count: number): string[] {

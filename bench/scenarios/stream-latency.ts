@@ -1,7 +1,8 @@
 // Latency from a delivery to its event at the client under a light load: on SQLite, and from one PostgreSQL node to another.
 // The floor is a bare node:http server that writes an event to one of its streams and responds.
-import { startStreamFloor } from '../floors/start-floor.ts'
-import { Listener, streamRequest } from '../load/listener.ts'
+import { startStreamFloor } from '../floors/floor.ts'
+import { Listener, streamRequest } from '../load/listen.ts'
+import type { Server } from '../load/load.ts'
 import { requestText } from '../load/requests.ts'
 import { inTurns } from '../report/rounds.ts'
 import { row } from '../report/rows.ts'
@@ -19,52 +20,47 @@ export const streamLatency: Scenario = {
   name: 'stream-latency',
   question: 'from a delivery to the event at its client: on SQLite, and from one PostgreSQL node to another',
   async run(bench) {
-    const users = bench.scaled(maxUsers)
+    const own = { users: bench.scaled(maxUsers), proofs: 1 }
     const { url: database } = await startDatabase(bench, 'anywhere')
-    const onSqlite = { ...bench, role: 'anywhere' } as const
-    const onPostgres = { ...onSqlite, database }
-    const sqlite = bench.using(await startService(onSqlite))
-    const from = bench.using(await startService(onPostgres))
-    const to = bench.using(await startService(onPostgres))
-    const floor = await startStreamFloor(bench)
-    const paths = Array.from({ length: users }, (_, i) => `/${i}`)
-    const texts = {
-      streams: paths.map((path) => requestText('GET', path)),
-      deliveries: paths.map((path) => requestText('POST', path, { body: '{}' })),
+    const sqlite = await startService(bench, { role: 'anywhere' })
+    const from = await startService(bench, { role: 'anywhere', database })
+    const to = await startService(bench, { role: 'anywhere', database })
+    const floored = await startStreamFloor(bench)
+    const paths = Array.from({ length: own.users }, (_, i) => `/${i}`)
+    const toFloor = {
+      requests: paths.map((path) => requestText('GET', path)),
+      texts: paths.map((path) => requestText('POST', path, { body: '{}' })),
     }
-    const onSqliteTexts = textsOf(await prepare(sqlite, { users, proofs: 1 }))
-    const taken = await inTurns(bench, {
-      floor: await follow(bench, { from: floor, to: floor, ...texts }),
-      sqlite: await follow(bench, { from: sqlite, to: sqlite, ...onSqliteTexts }),
-      postgres: await follow(bench, { from, to, ...textsOf(await prepare(from, { users, proofs: 1 })) }),
+    const { floor, ...taken } = await inTurns(bench, {
+      floor: await follow(bench, { from: floored, to: floored, ...toFloor }),
+      sqlite: await follow(bench, { from: sqlite, to: sqlite, ...textsOf(await prepare(sqlite, own)) }),
+      postgres: await follow(bench, { from, to, ...textsOf(await prepare(from, own)) }),
     })
-    const p95 = (samples: Latencies[]) => samples.map(({ ms }) => percentile(ms))
-    const floored = { as: asMs, floor: { figures: p95(taken.floor) } }
-    const rowOf = (where: string, of: Latencies[], max: number) =>
-      row({ ...floored, what: `${where}: p95 from a delivery to its event`, figures: p95(of), max, isAbsolute: true })
+    const shown = { floor, figure: p95, as: asMs, isAbsolute: true }
+    const what = 'p95 from a delivery to its event'
     return [
-      rowOf('SQLite', taken.sqlite, targets.sqliteMs),
-      rowOf('PostgreSQL, another node', taken.postgres, targets.acrossNodesMs),
+      row({ what: `SQLite: ${what}`, of: taken.sqlite, ...shown, max: targets.sqliteMs }),
+      row({ what: `PostgreSQL, another node: ${what}`, of: taken.postgres, ...shown, max: targets.acrossNodesMs }),
     ]
   },
 }
 
 type Latencies = { ms: number[] }
 /** `from` receives the deliveries, `to` has the streams. */
-type Following = { from: { port: number }; to: { port: number }; streams: string[]; deliveries: string[] }
+type Following = { from: Server; to: Server; requests: string[]; texts: string[] }
 
-async function follow(bench: Bench, { from, to, streams, deliveries }: Following): Promise<() => Promise<Latencies>> {
-  const listener = bench.using(new Listener())
-  await listener.open(to.port, streams)
-  const plan = { port: from.port, texts: deliveries, events: 1, seconds: bench.seconds, everyMs }
+async function follow(bench: Bench, { from, to, requests, texts }: Following): Promise<() => Promise<Latencies>> {
+  const listener = new Listener(bench)
+  await listener.open({ port: to.port, requests })
+  const plan = { port: from.port, texts, events: 1, seconds: bench.seconds, everyMs }
   return async () => ({ ms: await listener.follow(plan) })
 }
 
 function textsOf({ readers, producer }: Prepared) {
-  const streams = requestsOf(readers, 'cookies', streamRequest)
-  return { streams, deliveries: readers.map((reader) => deliveryTo([reader], producer)) }
+  const requests = requestsOf(readers, 'cookies', streamRequest)
+  return { requests, texts: readers.map((reader) => deliveryTo([reader], producer)) }
 }
 
-function percentile(values: readonly number[]): number {
-  return values.toSorted((one, other) => one - other)[Math.floor(values.length * 0.95)] ?? Number.NaN
+function p95({ ms }: Latencies): number {
+  return ms.toSorted((one, other) => one - other)[Math.floor(ms.length * 0.95)] ?? Number.NaN
 }

@@ -22,23 +22,19 @@ export async function prepare(
 ): Promise<Prepared> {
   const args = ['key', 'add', 'bench', '--scope', 'send,users', '--json']
   const producer = `Authorization: Bearer ${JSON.parse(run(checkout.root, 'server/bin/launch.js', args, settings)).key}`
-  const readers = Array.from({ length: users }, (_, i): Reader => {
-    return { username: `reader-${i + 1}`, cookies: [], tokens: [] }
-  })
-  const entries = readers.map(({ username }) => ({ externalId: username, username, passwordHash }))
-  const puts = groupsOf(entries).map((some) => {
-    return requestText('PUT', '/api/users', { proof: producer, body: JSON.stringify({ users: some }) })
-  })
+  const names = Array.from({ length: users }, (_, i) => `reader-${i + 1}`)
+  const readers = names.map((username): Reader => ({ username, cookies: [], tokens: [] }))
+  const entries = names.map((username) => ({ externalId: username, username, passwordHash }))
+  const puts = groupsOf(entries).map((some) =>
+    requestText('PUT', '/api/users', { proof: producer, body: JSON.stringify({ users: some }) }),
+  )
   await sendAll(port, puts, 200, 1)
   const owners = readers.slice(0, signedIn)
   for (let n = 0; n < proofs; n++) {
     const signIns = await sendAll(port, loginsOf(owners), 200)
     const cookies = signIns.map(cookieIn)
-    const tokens = await sendAll(
-      port,
-      cookies.map((proof) => requestText('POST', '/api/me/token', { proof })),
-      201,
-    )
+    const exchanges = cookies.map((proof) => requestText('POST', '/api/me/token', { proof }))
+    const tokens = await sendAll(port, exchanges, 201)
     for (const [i, owner] of owners.entries()) {
       owner.cookies.push(cookies[i] as ProofLine)
       owner.tokens.push(`Authorization: Bearer ${JSON.parse(tokens[i]?.body as string).data.token}`)
@@ -80,18 +76,26 @@ export function deliveryTo(readers: readonly Reader[], producer: ProofLine, cate
 /** Sends each text once, some at a time. The responses are in the order of the texts; each must have this status. */
 export async function sendAll(port: number, texts: readonly string[], status: number, connections = atOnce) {
   const responses: HttpResponse[] = []
-  let next = 0
+  const all = texts.entries()
   const sendOn = async () => {
-    const connection = new Connection(port)
-    for (let turn = next++; turn < texts.length; turn = next++) {
-      const response = await connection.request(texts[turn] as string)
+    using connection = new Connection(port)
+    for (const [turn, text] of all) {
+      const response = await connection.request(text)
       assert.equal(response.status, status, response.body)
       responses[turn] = response
     }
-    connection.close()
   }
   await Promise.all(Array.from({ length: Math.min(connections, texts.length) }, sendOn))
   return responses
+}
+
+/** The ids of the newest notifications, in whole pages of 100. */
+export async function newestIds(port: number, proof: ProofLine, count: number): Promise<string[]> {
+  const pages = Array.from({ length: count / 100 }, (_, i) =>
+    requestText('GET', `/api/notifications?limit=100&page=${i + 1}`, { proof }),
+  )
+  const responses = await sendAll(port, pages, 200)
+  return responses.flatMap(({ body }) => (JSON.parse(body).data.items as { id: string }[]).map(({ id }) => id))
 }
 
 /** One request text per proof of each reader. Neighbours in the list belong to different readers. */

@@ -23,7 +23,7 @@ export type Database = { url: string; processorUs(): number }
 export async function startDatabase(bench: Bench, role: Role): Promise<Database> {
   bench.progress('starting a PostgreSQL')
   const server = await PostgresServer.start({ settings, under: coreArguments(role) })
-  bench.using({ stop: () => server.remove() })
+  bench.onEnd(() => server.remove())
   const pid = Number(readFileSync(join(server.data, 'postmaster.pid'), 'utf8').split('\n')[0])
   await server.query('create database bench')
   return { url: server.url('bench'), processorUs: () => processorUsOf(pid) }

@@ -1,24 +1,33 @@
 // Starts the Carillon of a checkout as shipped: the command `serve` in a separate process, with its log in a file. Only the address,
 // the database and the secret are set.
-import { closeSync, openSync } from 'node:fs'
-import { createServer } from 'node:net'
-import { join } from 'node:path'
+import { closeSync, openSync, readFileSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { freePort } from '../../tests/support/network/free-port.ts'
+import type { Server } from '../load/load.ts'
 import { request, requestText } from '../load/requests.ts'
 import { BenchProcess } from '../processes/processes.ts'
 import type { Role } from '../report/machine.ts'
+import type { Bench } from '../report/scenario.ts'
 import type { Checkout } from './checkout.ts'
 
 /** `settings`: of a command on the same database. */
-export type Service = {
+export type Service = Server & {
   checkout: Checkout
-  port: number
-  process: BenchProcess
   settings: Record<string, string>
+  startedInMs: number
   stop(): Promise<void>
 }
-/** A checkout, and the folder of its log and of its database, unless `database` is the URL of another one. */
-export type Place = { checkout: Checkout; dir: string; database?: string }
+type Options = {
+  role?: Role
+  /** The folder of its log and of its database, unless `database` is the URL of another one. */
+  dir?: string
+  database?: string | undefined
+  /** Settings beside the usual ones. */
+  settings?: Record<string, string>
+  /** As `npm start` does: by the command in package.json, with the packages in PATH. Nothing of the bench is loaded into it. */
+  asNpm?: boolean
+}
 
 const preload = new URL('../processes/preload.ts', import.meta.url).href
 
@@ -27,55 +36,42 @@ export function databaseIn(dir: string): string {
 }
 
 /** Resolves with the first 200. */
-export async function startService({
-  role = 'server',
-  settings: more = {},
-  ...place
-}: Place & { role?: Role; settings?: Record<string, string> }): Promise<Service> {
-  const { checkout, dir } = place
+export async function startService(
+  bench: Bench,
+  {
+    role = 'server',
+    dir = bench.dir,
+    database = `sqlite:${databaseIn(dir)}`,
+    settings: more,
+    asNpm = false,
+  }: Options = {},
+): Promise<Service> {
+  const { checkout } = bench
   const port = await freePort()
-  const settings = { ...settingsOf(place, port), ...more }
-  const log = openSync(join(dir, 'carillon.log'), 'a')
-  const process = new BenchProcess({
-    args: ['--import', preload, join(checkout.root, 'server/bin/launch.js'), 'serve'],
-    role,
-    output: log,
-    env: settings,
-  })
-  closeSync(log)
-  await Promise.race([untilReady(port), process.death])
-  return { checkout, port, process, settings, stop: () => process.stop() }
-}
-
-export function settingsOf({ dir, database = `sqlite:${databaseIn(dir)}` }: Place, port: number) {
-  return {
+  const settings = {
     CARILLON_PORT: String(port),
     CARILLON_DATABASE_URL: database,
     // Fixed, since tokens name their issuer and the port differs between runs.
     CARILLON_PUBLIC_URL: 'http://127.0.0.1:7464',
     CARILLON_SECRET: 'a secret that the bench needs only while it runs',
+    ...more,
   }
+  const at = (path: string) => join(checkout.root, path)
+  const command = asNpm
+    ? ['sh', '-c', JSON.parse(readFileSync(at('package.json'), 'utf8')).scripts.start as string]
+    : [process.execPath, '--import', preload, at('server/bin/launch.js'), 'serve']
+  const env = { ...settings, ...(asNpm && { PATH: [at('node_modules/.bin'), process.env.PATH].join(delimiter) }) }
+  const output = openSync(join(dir, 'carillon.log'), 'a')
+  const startedAt = performance.now()
+  const service = new BenchProcess(bench, { command, role, cwd: checkout.root, env, output, responds: !asNpm })
+  closeSync(output)
+  await Promise.race([untilReady(port), service.death])
+  const startedInMs = performance.now() - startedAt
+  return { checkout, port, process: service, settings, startedInMs, stop: () => service.stop() }
 }
 
-/** Repeats while the port is closed, and while the service responds 503, since it is not ready yet. */
-export async function untilReady(port: number): Promise<void> {
-  for (;;) {
-    const response = await request(port, requestText('GET', '/readyz')).catch((error: NodeJS.ErrnoException) => {
-      if (error.code === 'ECONNREFUSED') return undefined
-      throw error
-    })
-    if (response?.status === 200) return
-    if (response !== undefined && response.status !== 503) throw new Error(`not ready: ${response.body}`)
-    await pause(1)
-  }
-}
-
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer().on('error', reject)
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address()
-      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0))
-    })
-  })
+/** The port is closed at first. The service responds 503 until it is ready. */
+async function untilReady(port: number): Promise<void> {
+  const isReady = async () => (await request(port, requestText('GET', '/readyz'))).status === 200
+  while (!(await isReady().catch(() => false))) await pause(1)
 }

@@ -19,11 +19,8 @@ export const identityFields = Object.entries(families).flatMap(([family, ends]) 
 
 /** Every spelling with hyphens and underscores: to many programs they are the same name. */
 export function spellings(name: string): string[] {
-  const [first = '', ...rest] = name.split('-')
-  return rest.reduce<string[]>(
-    (begun, part) => begun.flatMap((text) => [`${text}-${part}`, `${text}_${part}`]),
-    [first],
-  )
+  const parts = name.split('-').map((part) => [part])
+  return parts.reduce((begun, [part]) => begun.flatMap((text) => [`${text}-${part}`, `${text}_${part}`]))
 }
 
 const prefixes = [...Object.keys(families).filter((family) => family !== 'X-Forwarded')].flatMap((family) =>
@@ -51,9 +48,8 @@ export function withFields(text: string, file: string): string {
   return `${before}${(lines[file] ?? []).join('\n')}\n${after}`
 }
 
-if (import.meta.main) {
+if (import.meta.main)
   for (const file of Object.keys(lines)) {
     const path = join('docs/proxies/forward-authentication', file)
     writeFileSync(path, withFields(readFileSync(path, 'utf8'), file))
   }
-}

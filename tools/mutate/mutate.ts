@@ -1,12 +1,19 @@
 // `npm run mutate`: disables each security check of mutations.tsv, one at a time, in a copy of the tree, and runs the tests that must then
-// fail. Reports the survivors; the exit status is 0 if there are none. Arguments choose rows by a part of their names. Two rows run at
-// the same time, each in a copy of its own.
-import { spawn, spawnSync } from 'node:child_process'
+// fail. Two rows run at the same time, each in a copy of its own.
+import { spawn } from 'node:child_process'
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { endWithHelp, run } from '../run.ts'
 
 const root = dirname(dirname(import.meta.dirname))
+const help = `npm run mutate [-- NAME ...]
+
+Disables each security check of tools/mutate/mutations.tsv, one at a time, and runs the tests that must then fail. Prints the
+survivors; the exit status is 0 if there are none.
+
+  NAME   a part of the names of the rows to run, such as 'passkey:'; all rows if there is none
+`
 const testTimeoutMs = 300_000
 const copies = 2
 
@@ -42,17 +49,16 @@ export function mutated(source: string, { name, file, from, to }: Mutation): str
   return parts.join(to)
 }
 
-async function run(patterns: readonly string[]): Promise<number> {
+async function runMutations(patterns: readonly string[]): Promise<number> {
   const isChosen = ({ name }: Mutation) => patterns.length === 0 || patterns.some((pattern) => name.includes(pattern))
   const chosen = readMutations().filter((mutation) => isChosen(mutation) && mutation.secondLine === '')
-  const waiting = [...chosen]
-  const passing = new Map<string, Promise<boolean>>()
+  const waiting = chosen.values()
+  const alone = new Map<string, Promise<number | null>>()
   const outcomes: Outcome[] = []
   const work = async () => {
     const copy = copyOfTree()
     try {
-      for (let next = waiting.shift(); next !== undefined; next = waiting.shift())
-        outcomes.push(await outcomeOf(copy, next, passing))
+      for (const mutation of waiting) outcomes.push(await outcomeOf(copy, mutation, alone))
     } finally {
       rmSync(copy, { recursive: true, force: true })
     }
@@ -65,16 +71,11 @@ async function run(patterns: readonly string[]): Promise<number> {
   return chosen.length > 0 && count('caught') === chosen.length ? 0 : 1
 }
 
-/** `passing`: whether the tests pass without a mutation. A test that fails anyway catches nothing. */
-async function outcomeOf(copy: string, mutation: Mutation, passing: Map<string, Promise<boolean>>): Promise<Outcome> {
-  for (const file of mutation.tests)
-    if (!passing.has(file))
-      passing.set(
-        file,
-        exitStatus(copy, [file]).then((status) => status === 0),
-      )
-  const areSound = await Promise.all(mutation.tests.map((file) => passing.get(file)))
-  const outcome = areSound.every(Boolean) ? await outcomeWith(copy, mutation) : 'not-run'
+/** `alone`: the exit status of each test without a mutation. A test that fails anyway catches nothing. */
+async function outcomeOf(copy: string, mutation: Mutation, alone: Map<string, Promise<number | null>>) {
+  for (const file of mutation.tests) if (!alone.has(file)) alone.set(file, exitStatus(copy, [file]))
+  const statuses = await Promise.all(mutation.tests.map((file) => alone.get(file)))
+  const outcome = statuses.every((status) => status === 0) ? await outcomeWith(copy, mutation) : 'not-run'
   console.log(`${marks[outcome]} ${mutation.name} (${mutation.tests.join(', ')})`)
   return outcome
 }
@@ -99,17 +100,17 @@ function exitStatus(copy: string, tests: readonly string[]): Promise<number | nu
 /** The files that git knows, without ignored ones; the packages are those of this tree. */
 function copyOfTree(): string {
   const copy = mkdtempSync(join(tmpdir(), 'carillon-mutate-'))
-  const { stdout } = spawnSync('git', ['ls-files', '-co', '--exclude-standard'], {
-    encoding: 'utf8',
-    maxBuffer: 2 ** 26,
-  })
-  for (const file of stdout.split('\n').filter((name) => name !== '')) cpSync(file, join(copy, file))
+  const files = run('git', ['ls-files', '-co', '--exclude-standard']).trimEnd().split('\n')
+  for (const file of files) cpSync(file, join(copy, file))
   symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'))
   cpSync('server/public', join(copy, 'server/public'), { recursive: true })
   return copy
 }
 
 if (import.meta.main) {
+  const patterns = process.argv.slice(2)
+  const option = patterns.find((pattern) => pattern.startsWith('-'))
+  if (option !== undefined) endWithHelp(option, help)
   process.chdir(root)
-  process.exitCode = await run(process.argv.slice(2))
+  process.exitCode = await runMutations(patterns)
 }

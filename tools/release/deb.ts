@@ -3,9 +3,7 @@
 import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { run } from './run.ts'
-
-const architectures: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' }
+import { run } from '../run.ts'
 
 /** Only where systemd runs, and not in the root of an image that is made. */
 const onSystemd = (commands: string) =>
@@ -22,9 +20,10 @@ const scripts: Readonly<Record<string, string>> = {
 export function buildDeb(dist: string, version: string): string {
   const staging = mkdtempSync(join(tmpdir(), 'carillon-deb-'))
   try {
-    const architecture = architectures[process.arch] ?? process.arch
+    const architecture = process.arch === 'x64' ? 'amd64' : process.arch
     const program = join(staging, 'usr/lib/carillon')
-    run('npm', ['install', '--prefix', program, ...filesOf(dist, version), '--omit=dev', '--engine-strict=false'])
+    const files = ['carillon', 'carillon-node'].map((name) => resolve(dist, `${name}-${version}.tgz`))
+    run('npm', ['install', '--prefix', program, ...files, '--omit=dev', '--engine-strict=false'])
     for (const name of ['package.json', 'package-lock.json', 'node_modules/.package-lock.json'])
       rmSync(join(program, name))
     const node = `/usr/lib/carillon/node_modules/node-linux-${process.arch}/bin/node`
@@ -36,7 +35,6 @@ export function buildDeb(dist: string, version: string): string {
     const env = { NODE_COMPILE_CACHE: join(tmpdir(), 'carillon-compile-cache') }
     write(units, 'carillon.service', run(process.execPath, [join(staging, launcher), ...unit], env))
     const licences = join(program, 'node_modules/carillon/bundle/LICENSES.txt')
-    mkdirSync(join(staging, 'usr/share/doc/carillon'), { recursive: true })
     cpSync(licences, join(staging, 'usr/share/doc/carillon/copyright'))
     write(join(staging, 'DEBIAN'), 'control', control(version, architecture))
     for (const [name, text] of Object.entries(scripts)) write(join(staging, 'DEBIAN'), name, text, 0o755)
@@ -49,24 +47,17 @@ export function buildDeb(dist: string, version: string): string {
   }
 }
 
-const filesOf = (dist: string, version: string) =>
-  ['carillon', 'carillon-node'].map((name) => resolve(dist, `${name}-${version}.tgz`))
-
 function control(version: string, architecture: string): string {
   const { description } = JSON.parse(readFileSync('package.json', 'utf8'))
-  const fields = {
-    Package: 'carillon',
-    Version: version,
-    Architecture: architecture,
-    Maintainer: 'The maintainers of Carillon',
-    Depends: 'libc6 (>= 2.28), libstdc++6',
-    Section: 'net',
-    Priority: 'optional',
-    Description: description,
-  }
-  return `${Object.entries(fields)
-    .map((field) => field.join(': '))
-    .join('\n')}\n`
+  return `Package: carillon
+Version: ${version}
+Architecture: ${architecture}
+Maintainer: The maintainers of Carillon
+Depends: libc6 (>= 2.28), libstdc++6
+Section: net
+Priority: optional
+Description: ${description}
+`
 }
 
 function write(folder: string, name: string, text: string, mode = 0o644): void {

@@ -1,22 +1,19 @@
 // `npm run release -- --dry-run`: builds everything that a release has into dist/, installs and starts it, and names what a release refuses.
 // Without --dry-run it then publishes, from CI only. docs/release.md has the steps.
-import { createHash } from 'node:crypto'
-import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { hash } from 'node:crypto'
+import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { pack } from '../pack.ts'
+import { run } from '../run.ts'
 import { buildDeb } from './deb.ts'
-import { run } from './run.ts'
 import { buildWheel } from './wheel.ts'
 
 process.chdir(fileURLToPath(new URL('../..', import.meta.url)))
 const dist = 'dist'
 const isDryRun = process.argv.includes('--dry-run')
 const { version, repository } = JSON.parse(readFileSync('package.json', 'utf8'))
-/** Of a release, not of the everyday run, so they are no dependencies (docs/decisions/0002-dependencies.md). */
-const linters = { publint: 'publint@0.3.25', attw: '@arethetypeswrong/cli@0.18.5' }
-const sbomTool = '@cyclonedx/cyclonedx-npm@6.0.1'
 
 const refusals = await refusalsOf()
 for (const refusal of refusals) console.log(`a release refuses: ${refusal}`)
@@ -65,10 +62,14 @@ function versionsIn(folder: string): string[] {
 }
 
 function lint(file: string): void {
-  run('npm', ['exec', '--yes', `--package=${linters.publint}`, '--', 'publint', file, '--strict'])
+  runPackage('publint@0.3.25', 'publint', file, '--strict')
   const isTyped = /carillon-(client|inbox)-/.test(file)
-  const attw = ['exec', '--yes', `--package=${linters.attw}`, '--', 'attw', file, '--profile', 'esm-only']
-  if (isTyped) run('npm', attw)
+  if (isTyped) runPackage('@arethetypeswrong/cli@0.18.5', 'attw', file, '--profile', 'esm-only')
+}
+
+/** A tool of releases, not of the everyday run, so it is no dependency (docs/decisions/0002-dependencies.md). */
+function runPackage(name: string, ...command: string[]): void {
+  run('npm', ['exec', '--yes', `--package=${name}`, '--', ...command])
 }
 
 /** In a root of its own: install, the command, upgrade, remove. */
@@ -77,19 +78,14 @@ function tryDeb(file: string): void {
   const dpkg = (...args: string[]) =>
     run('dpkg', [`--root=${root}`, '--force-not-root,script-chrootless,depends,bad-path', ...args])
   try {
-    run('mkdir', [
-      '-p',
-      join(root, 'var/lib/dpkg/updates'),
-      join(root, 'var/lib/dpkg/info'),
-      join(root, 'var/lib/carillon'),
-    ])
+    for (const folder of ['dpkg/updates', 'dpkg/info', 'carillon'])
+      mkdirSync(join(root, 'var/lib', folder), { recursive: true })
     writeFileSync(join(root, 'var/lib/dpkg/status'), '')
     writeFileSync(join(root, 'var/lib/carillon/data'), 'kept')
     for (const action of ['--install', '--install']) dpkg(action, file)
     const program = join(root, 'usr/lib/carillon/node_modules')
-    run(join(program, `node-linux-${process.arch}/bin/node`), [join(program, 'carillon/bin/launch.js'), '-V'], {
-      NODE_COMPILE_CACHE: join(root, 'cache'),
-    })
+    const env = { NODE_COMPILE_CACHE: join(root, 'cache') }
+    run(join(program, `node-linux-${process.arch}/bin/node`), [join(program, 'carillon/bin/launch.js'), '-V'], env)
     dpkg('--remove', 'carillon')
     const left = readFileSync(join(root, 'var/lib/carillon/data'), 'utf8')
     if (left !== 'kept' || globSync(join(root, 'usr/lib/carillon')).length > 0)
@@ -101,17 +97,15 @@ function tryDeb(file: string): void {
 
 function writeSbom(): void {
   const options = ['--workspace', 'server', '--omit', 'dev', '--output-reproducible', '--output-file']
-  const cyclonedx = ['exec', '--yes', `--package=${sbomTool}`, '--', 'cyclonedx-npm', ...options]
-  run('npm', [...cyclonedx, join(dist, `carillon-${version}.cdx.json`)])
+  const file = join(dist, `carillon-${version}.cdx.json`)
+  runPackage('@cyclonedx/cyclonedx-npm@6.0.1', 'cyclonedx-npm', ...options, file)
 }
 
 /** The notes are the section of the changelog. */
 function writeNotes(): void {
   writeFileSync(join(dist, 'notes.md'), sectionOf(version) ?? sectionOf('Unreleased') ?? '')
   const files = globSync(join(dist, 'carillon*')).sort()
-  const sums = files.map(
-    (file) => `${createHash('sha256').update(readFileSync(file)).digest('hex')}  ${basename(file)}`,
-  )
+  const sums = files.map((file) => `${hash('sha256', readFileSync(file))}  ${basename(file)}`)
   writeFileSync(join(dist, 'SHA256SUMS'), `${sums.join('\n')}\n`)
   for (const line of sums) console.log(line)
 }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openApi } from '../../server/http/openapi/openapi.ts'
 import { apiOf, routesWith } from '../../server/routes.ts'
-import { run } from './run.ts'
+import { run } from '../run.ts'
 
 const tools = ['openapi-python-client==0.29.1', 'ruff==0.17.6', 'build==1.6.1']
 
@@ -14,10 +14,8 @@ export function buildWheel(dist: string, version: string): string {
   try {
     const at = (name: string) => join(staging, name)
     const url = 'http://127.0.0.1:7464'
-    writeFileSync(
-      at('openapi.json'),
-      JSON.stringify(openApi(apiOf(routesWith('')), { version, url, cookieName: 'carillon' })),
-    )
+    const description = openApi(apiOf(routesWith('')), { version, url, cookieName: 'carillon' })
+    writeFileSync(at('openapi.json'), JSON.stringify(description))
     writeFileSync(at('config.yaml'), 'project_name_override: carillon\npackage_name_override: carillon\n')
     run('python3', ['-m', 'venv', at('venv')])
     run(at('venv/bin/pip'), ['install', '--quiet', ...tools])
