@@ -43,9 +43,7 @@ export type Inbox = {
    * All notifications, newest first, each once. Requests a page when the loop needs it. `limit` is the size of a page. A
    * notification that is sent again during the loop moves to the top: if the loop has not yielded it yet, it does not.
    */
-  iterate(
-    options?: Pick<ListOptions, 'limit' | 'status' | 'category' | 'signal'>,
-  ): AsyncGenerator<wire.Notification, void>
+  iterate(options?: Omit<ListOptions, 'page' | 'before'>): AsyncGenerator<wire.Notification, void>
   /** `GET /api/notifications/counts`: exact counts, in total and by category. */
   counts(options?: CallOptions): Promise<wire.Counts>
   /** `GET /api/notifications/:id`. */
@@ -83,14 +81,12 @@ export type Inbox = {
   /** `PUT /api/me/preferences`: mutes what arrives from now on, or ends that; the rest stays. Throws CONFLICT for a mandatory category. */
   setPreferences(change: wire.PreferencesChange, options?: CallOptions): Promise<void>
   /**
-   * `GET /api/notifications/stream`: live events, each event once and in order; without `since`, from now on. After a lost
-   * connection, a restart of the server or sleep it reconnects and resumes. `break` closes it. Throws the reason of an
-   * aborted signal; UNAUTHORIZED if the proof has ended (`reason` says how) and there is no new token; and every other
-   * error that a retry would not fix.
+   * `GET /api/notifications/stream`: live events, each event once and in order; without `since`, from now on. Reconnects and
+   * resumes. `break` closes it. Throws the reason of an aborted signal; UNAUTHORIZED if the proof has ended (`reason` says
+   * how) and there is no new token; and every other error that a retry would not fix.
    *
-   * In a browser, all tabs of a user share one stream; a loop that falls 1,000 events behind gets a `resync`. Elsewhere
-   * the client reads nothing ahead of the loop: after a loop has read nothing for 30 s the server disconnects, and the
-   * client resumes.
+   * In a browser, all tabs of a user share one stream; a loop that falls 1,000 events behind gets a `resync`. Elsewhere it
+   * reads nothing ahead of the loop: if that reads nothing for 30 s, the server disconnects, and the client resumes.
    */
   subscribe(options?: StreamOptions): AsyncIterableIterator<wire.StreamEvent>
 }

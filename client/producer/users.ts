@@ -56,10 +56,8 @@ export function usersOf(requests: Requests): Users {
     update: async (user, change, options) =>
       requests.data({ ...options, method: 'PATCH', path: pathOf(user), body: change }),
     delete: async (user, options) => requests.nothing({ ...options, method: 'DELETE', path: pathOf(user) }),
-    issueToken: async (user, { lifetime, signal } = {}) => {
-      const body = { scope: 'inbox', lifetime }
-      return requests.data({ method: 'POST', path: `${pathOf(user)}/tokens`, body, signal })
-    },
+    issueToken: async (user, { lifetime, signal } = {}) =>
+      requests.data({ method: 'POST', path: `${pathOf(user)}/tokens`, body: { scope: 'inbox', lifetime }, signal }),
     revokeTokens: async (user, options) =>
       requests.nothing({ ...options, method: 'DELETE', path: `${pathOf(user)}/tokens` }),
   }
