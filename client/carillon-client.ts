@@ -26,8 +26,7 @@ export function createCarillon({ auth = 'cookie', ...connection }: CarillonOptio
   const requests = new Requests(connection, auth)
   const inbox = inboxOf(requests)
   const source = new Source(requests, inbox)
-  const signIn = signInOf(requests, source.connection)
-  return { ...signIn, inbox: { ...inbox, open: (options) => source.open(options) } }
+  return { ...signInOf(requests, source.connection), inbox: { ...inbox, open: (options) => source.open(options) } }
 }
 
 /** For an application that sends, or keeps its users here. `carillon key add` prints the `key`; keep it out of pages. */

@@ -2,17 +2,7 @@
 import { openSharedStream } from './stream/shared-stream.ts'
 import type { StreamOptions } from './stream/subscription.ts'
 import { type Call, type CallOptions, idInPath, type Requests } from './transport/requests.ts'
-import type {
-  Changes,
-  Counts,
-  Notification,
-  NotificationPage,
-  Position,
-  Preferences,
-  PreferencesChange,
-  StreamEvent,
-  Time,
-} from './transport/types.ts'
+import type * as wire from './transport/types.ts'
 
 /** `unread` and `read` are neither archived nor snoozed; `all` is everything that exists. */
 export type ListStatus = 'unread' | 'read' | 'archived' | 'snoozed' | 'all'
@@ -38,7 +28,7 @@ export type ReadAllOptions = CallOptions & {
 }
 
 export type ChangesOptions = CallOptions & {
-  since: Position
+  since: wire.Position
   /** 1 to 100; default 100. */
   limit?: number | undefined
   /** Seconds, 0 to 25: if nothing has changed, the server waits that long for a change. */
@@ -48,16 +38,16 @@ export type ChangesOptions = CallOptions & {
 /** A method with an `id` throws NOT_FOUND if the user has no such notification. The same call changes nothing the second time. */
 export type Inbox = {
   /** `GET /api/notifications`: a page, newest first. A page after the last one has no items. */
-  list(options?: ListOptions): Promise<NotificationPage>
+  list(options?: ListOptions): Promise<wire.NotificationPage>
   /**
    * All notifications, newest first, each once. Requests a page when the loop needs it. `limit` is the size of a page. A
    * notification that is sent again during the loop moves to the top: if the loop has not yielded it yet, it does not.
    */
-  iterate(options?: Pick<ListOptions, 'limit' | 'status' | 'category' | 'signal'>): AsyncGenerator<Notification, void>
+  iterate(options?: Omit<ListOptions, 'page' | 'before'>): AsyncGenerator<wire.Notification, void>
   /** `GET /api/notifications/counts`: exact counts, in total and by category. */
-  counts(options?: CallOptions): Promise<Counts>
+  counts(options?: CallOptions): Promise<wire.Counts>
   /** `GET /api/notifications/:id`. */
-  get(id: string, options?: CallOptions): Promise<Notification>
+  get(id: string, options?: CallOptions): Promise<wire.Notification>
   /** `PATCH /api/notifications/:id/read`: marks it read. */
   read(id: string, options?: CallOptions): Promise<void>
   /** `PATCH /api/notifications/:id/unread`: marks it unread, until the next `readAll`, and puts it back into the list. */
@@ -67,7 +57,7 @@ export type Inbox = {
   /** `PATCH /api/notifications/:id/unarchive`: puts one that is archived or snoozed back at its place. */
   unarchive(id: string, options?: CallOptions): Promise<void>
   /** `PATCH /api/notifications/:id/snooze`: it leaves the list until then, at most a year; then it is the newest, unread. */
-  snooze(id: string, until: Time, options?: CallOptions): Promise<void>
+  snooze(id: string, until: wire.Time, options?: CallOptions): Promise<void>
   /** `DELETE /api/notifications/:id`, for good. */
   remove(id: string, options?: CallOptions): Promise<void>
   /**
@@ -85,27 +75,25 @@ export type Inbox = {
    */
   undo(options?: CallOptions): Promise<void>
   /** `GET /api/notifications/changes`: the changes since a position. */
-  changes(options: ChangesOptions): Promise<Changes>
+  changes(options: ChangesOptions): Promise<wire.Changes>
   /** `GET /api/me/preferences`: what is muted. */
-  preferences(options?: CallOptions): Promise<Preferences>
+  preferences(options?: CallOptions): Promise<wire.Preferences>
   /** `PUT /api/me/preferences`: mutes what arrives from now on, or ends that; the rest stays. Throws CONFLICT for a mandatory category. */
-  setPreferences(change: PreferencesChange, options?: CallOptions): Promise<void>
+  setPreferences(change: wire.PreferencesChange, options?: CallOptions): Promise<void>
   /**
-   * `GET /api/notifications/stream`: live events, each event once and in order; without `since`, from now on. After a lost
-   * connection, a restart of the server or sleep it reconnects and resumes. `break` closes it. Throws the reason of an
-   * aborted signal; UNAUTHORIZED if the proof has ended (`reason` says how) and there is no new token; and every other
-   * error that a retry would not fix.
+   * `GET /api/notifications/stream`: live events, each event once and in order; without `since`, from now on. Reconnects and
+   * resumes. `break` closes it. Throws the reason of an aborted signal; UNAUTHORIZED if the proof has ended (`reason` says
+   * how) and there is no new token; and every other error that a retry would not fix.
    *
-   * In a browser, all tabs of a user share one stream; a loop that falls 1,000 events behind gets a `resync`. Elsewhere
-   * the client reads nothing ahead of the loop: after a loop has read nothing for 30 s the server disconnects, and the
-   * client resumes.
+   * In a browser, all tabs of a user share one stream; a loop that falls 1,000 events behind gets a `resync`. Elsewhere it
+   * reads nothing ahead of the loop: if that reads nothing for 30 s, the server disconnects, and the client resumes.
    */
-  subscribe(options?: StreamOptions): AsyncIterableIterator<StreamEvent>
+  subscribe(options?: StreamOptions): AsyncIterableIterator<wire.StreamEvent>
 }
 
 export function inboxOf(requests: Requests): Inbox {
   const list = ({ signal, ...query }: ListOptions = {}) =>
-    requests.data<NotificationPage>({ path: 'api/notifications', query, signal })
+    requests.data<wire.NotificationPage>({ path: 'api/notifications', query, signal })
   const post = (act: string, call: Pick<Call, 'body' | 'query' | 'signal'> = {}) =>
     requests.nothing({ ...call, method: 'POST', path: `api/notifications/${act}` })
   const patch = (act: string) => async (id: string, call?: Pick<Call, 'body' | 'signal'>) =>

@@ -1,38 +1,27 @@
 // Sign-in, sign-out, and the user who is signed in. Each method sends one request.
 import type { Connection } from './store/connection.ts'
 import { type CallOptions, nullIfSignedOut, type Requests } from './transport/requests.ts'
-import type {
-  Credentials,
-  IssuedToken,
-  Me,
-  Restricted,
-  StatefulLogin,
-  StatelessLogin,
-  Variant,
-} from './transport/types.ts'
+import type * as wire from './transport/types.ts'
 
 export type SignIn = {
-  /**
-   * `POST /login`. Without `variant` the setting of the server decides. Throws INVALID_CREDENTIALS for an unknown user, a
-   * wrong password and a disabled user, without a difference.
-   */
-  login(credentials: Credentials & { variant: 'stateful' }, options?: CallOptions): Promise<StatefulLogin>
-  login(credentials: Credentials & { variant: 'stateless' }, options?: CallOptions): Promise<StatelessLogin>
+  /** `POST /login`. Without `variant` the server decides. Throws INVALID_CREDENTIALS, also for an unknown and a disabled user. */
+  login(credentials: wire.Credentials & { variant: 'stateful' }, options?: CallOptions): Promise<wire.StatefulLogin>
+  login(credentials: wire.Credentials & { variant: 'stateless' }, options?: CallOptions): Promise<wire.StatelessLogin>
   login(
-    credentials: Credentials & { variant?: Variant },
+    credentials: wire.Credentials & { variant?: wire.Variant },
     options?: CallOptions,
-  ): Promise<StatefulLogin | StatelessLogin>
+  ): Promise<wire.StatefulLogin | wire.StatelessLogin>
   /** `GET /routeRestreinte`. Throws Unauthorized without a valid proof. */
-  restricted(options?: CallOptions): Promise<Restricted>
+  restricted(options?: CallOptions): Promise<wire.Restricted>
   /** `GET /api/session`, with a token `GET /api/me`: who is signed in. Null if no user is, which is no error. */
-  me(options?: CallOptions): Promise<Me | null>
+  me(options?: CallOptions): Promise<wire.Me | null>
   /**
    * `POST /token/renew`: a new token for one that is still valid. The token is an argument, so that the `auth` function
    * can call this method. Throws UNAUTHORIZED if the token has expired, or if its sign-in is too long ago.
    */
-  renew(token: string, options?: CallOptions): Promise<StatelessLogin>
+  renew(token: string, options?: CallOptions): Promise<wire.StatelessLogin>
   /** `POST /api/me/token`: a token of the signed-in session, by which a backend of your own can know who calls. */
-  token(options?: CallOptions): Promise<IssuedToken>
+  token(options?: CallOptions): Promise<wire.IssuedToken>
   /** `POST /logout`: ends the session or revokes the tokens of this sign-in, then `signOut`. No error if no user is signed in. */
   logout(options?: CallOptions): Promise<void>
   /**
@@ -49,9 +38,9 @@ export function signInOf(requests: Requests, user: Connection): SignIn {
   /** The device token of the client's last stateless sign-in. A page that wants to keep it longer passes it with the credentials. */
   let deviceToken: string | undefined
   return {
-    async login(credentials: Credentials & { variant?: Variant }, options?: CallOptions) {
+    async login(credentials: wire.Credentials & { variant?: wire.Variant }, options?: CallOptions) {
       const body = JSON.stringify({ deviceToken, ...credentials }, ['username', 'password', 'variant', 'deviceToken'])
-      const response = await requests.signIn<StatelessLogin>({ ...options, path: 'login', body })
+      const response = await requests.signIn<wire.StatelessLogin>({ ...options, path: 'login', body })
       deviceToken = response.deviceToken ?? deviceToken
       user.lookAgain()
       return response as never

@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, s
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
-import { rolldown } from 'rolldown'
+import { build as rolldown } from 'rolldown'
 
 /** @typedef {{ name: string, code: string, imports: string[] }} Script `imports`: what the browser loads with it, at once. */
 
@@ -15,11 +15,6 @@ export const servedFolder = join(root, 'server', 'public')
 
 /** Lit has this comment in each of its files. */
 const licence = '/*! Lit: Copyright Google LLC, SPDX-License-Identifier: BSD-3-Clause */'
-
-const entries = {
-  'carillon-inbox': join(root, 'element', 'carillon-inbox.ts'),
-  'carillon-client': join(root, 'client', 'carillon-client.ts'),
-}
 
 const pagesFolder = join(root, 'pages')
 const demonstrationFolder = join(root, 'demonstration', 'page')
@@ -35,18 +30,13 @@ const pages = {
   'page-demonstration': join(demonstrationFolder, 'demonstration-page.ts'),
 }
 
-/** Texts that the server alone displays or sends. */
-const textsOfServer = /\/texts\/..\/service\.ts$/
-
 /** Files of the pages that need no bundler. @returns {Script[]} */
 function assets() {
   const files = [pagesFolder, demonstrationFolder].flatMap((folder) =>
     readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((path) => join(folder, path)),
   )
-  return files
-    .filter((path) => /\.(css|svg)$/.test(path))
-    .sort()
-    .map(asset)
+  const paths = files.filter((path) => /\.(css|svg)$/.test(path))
+  return paths.sort().map(asset)
 }
 
 /**
@@ -56,8 +46,10 @@ function assets() {
  */
 export async function bundleAll() {
   /** @type {Record<string, Script[]>} */
-  const scripts = {}
-  for (const [name, input] of Object.entries(entries)) scripts[`${name}.js`] = await bundle({ [name]: input })
+  const scripts = {
+    'carillon-inbox.js': await bundle({ 'carillon-inbox': join(root, 'element', 'carillon-inbox.ts') }),
+    'carillon-client.js': await bundle({ 'carillon-client': join(root, 'client', 'carillon-client.ts') }),
+  }
   const ofPages = await bundle(pages)
   for (const name of Object.keys(pages)) {
     const entry = ofPages.filter((one) => one.name.startsWith(`${name}-`))
@@ -77,30 +69,26 @@ function asset(path) {
 
 /** The entry comes first, then its chunks. @param {Record<string, string>} input names with files @returns {Promise<Script[]>} */
 export async function bundle(input) {
-  const bundled = await rolldown({
+  const { output } = await rolldown({
     input,
-    external: textsOfServer,
+    // Texts that the server alone displays or sends.
+    external: /\/texts\/..\/service\.ts$/,
     platform: 'browser',
     cwd: root,
     logLevel: 'silent',
     plugins: [smallStyles],
-  })
-  try {
-    const { output } = await bundled.generate({
-      format: 'esm',
+    write: false,
+    output: {
       minify: true,
       comments: false,
       postBanner: ({ name }) => (name === 'carillon-inbox' ? licence : ''),
       hashCharacters: 'hex',
       entryFileNames: '[name]-[hash].js',
       chunkFileNames: 'carillon-[name]-[hash].js',
-    })
-    return output.flatMap((file) =>
-      file.type === 'chunk' ? [{ name: file.fileName, code: file.code, imports: file.imports }] : [],
-    )
-  } finally {
-    await bundled.close()
-  }
+    },
+  })
+  const chunks = output.filter((file) => file.type === 'chunk')
+  return chunks.map(({ fileName, code, imports }) => ({ name: fileName, code, imports }))
 }
 
 /** Removes the white space of styles, which the bundler leaves in their template literals. */
@@ -118,8 +106,7 @@ function smallCss(style) {
   return style
     .replaceAll(/\/\*.*?\*\//gs, '')
     .replaceAll(/\s+/g, ' ')
-    .replaceAll(/ ?([{};,]) /g, '$1')
-    .replaceAll(/(:) /g, '$1')
+    .replaceAll(/ ?([{};,]) |(:) /g, '$1$2')
     .trim()
 }
 
@@ -133,10 +120,9 @@ export async function build(folder) {
   /** @type {Map<string, Buffer>} */
   const files = new Map()
   for (const { name, code } of Object.values(scripts).flat()) {
-    const bytes = Buffer.from(code)
-    files.set(name, bytes)
-    files.set(`${name}.gz`, gzipSync(bytes, { level: 9 }))
-    files.set(`${name}.br`, brotliCompressSync(bytes))
+    files.set(name, Buffer.from(code))
+    files.set(`${name}.gz`, gzipSync(code, { level: 9 }))
+    files.set(`${name}.br`, brotliCompressSync(code))
   }
   const names = Object.entries(scripts).map(([entry, chunks]) => [entry, chunks.map(({ name }) => name)])
   files.set('manifest.json', Buffer.from(`${JSON.stringify(Object.fromEntries(names), null, 2)}\n`))
@@ -162,10 +148,9 @@ function put(path, bytes) {
 
 /** The bytes, by gzip, that a page loads at once: an entry with its static imports. @param {Script[]} scripts */
 export function initialSize(scripts) {
-  const codes = new Map(scripts.map(({ name, code, imports }) => [name, { code, imports }]))
-  const loaded = new Set([scripts[0]?.name ?? ''])
-  for (const name of loaded) for (const next of codes.get(name)?.imports ?? []) loaded.add(next)
-  return [...loaded].reduce((sum, name) => sum + gzipSync(codes.get(name)?.code ?? '', { level: 9 }).length, 0)
+  const loaded = new Set(scripts.slice(0, 1))
+  for (const { imports } of loaded) for (const one of scripts) if (imports.includes(one.name)) loaded.add(one)
+  return [...loaded].reduce((sum, { code }) => sum + gzipSync(code, { level: 9 }).length, 0)
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

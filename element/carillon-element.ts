@@ -1,5 +1,4 @@
-// What both elements have in common: their settings, and the source of what they display. A base class, because Lit finds
-// reactive properties by inheritance.
+// The settings of both elements, and the source of what they display. A base class, because Lit inherits reactive properties.
 import type { Auth, Carillon, Notification } from 'carillon-client'
 import { LitElement, type PropertyDeclarations } from 'lit'
 import { defaultServer, InboxSource } from './inbox-source.ts'

@@ -8,10 +8,7 @@ import type { Strings } from './languages/en/inbox.ts'
 import { englishStrings, stringsFor } from './languages/languages.ts'
 import { retriedImport } from './retried-import.ts'
 
-/**
- * The Carillon that served this script, including the path prefix if it has one. Undefined, which means the origin of the
- * page, if the script is in an application's own bundle: only Carillon serves it under a name with a hash.
- */
+/** The Carillon that served this script under a name with a hash. Undefined, for the origin of the page, in an application's bundle. */
 export const defaultServer: string | undefined = /^(https?:.*\/)carillon-scripts\/carillon-inbox-[0-9a-f]+\.js$/i.exec(
   import.meta.url,
 )?.[1]
@@ -38,7 +35,7 @@ export class InboxSource implements ReactiveController {
   readonly #lists = new Map<Tab, InboxList>()
   readonly #unsubscribes: (() => void)[] = []
   #settings: readonly unknown[] = []
-  readonly #languages: MutationObserver
+  readonly #languages = new MutationObserver(() => this.#host.requestUpdate())
   #language = ''
   #loaded = englishStrings
   #unread: number | undefined
@@ -46,7 +43,6 @@ export class InboxSource implements ReactiveController {
   constructor(host: CarillonElement) {
     this.#host = host
     this.announcer = new Announcer(host)
-    this.#languages = new MutationObserver(() => host.requestUpdate())
     host.addController(this)
   }
 

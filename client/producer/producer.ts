@@ -3,14 +3,7 @@ import { type Backoff, delayAfter } from '../transport/backoff.ts'
 import { pause } from '../transport/cancellation.ts'
 import { isCarillonError } from '../transport/errors.ts'
 import { type Call, type CallOptions, nameInPath, type Requests } from '../transport/requests.ts'
-import type {
-  Category,
-  CategoryDeclaration,
-  Delivery,
-  DeliveryRequest,
-  KeyChange,
-  NotificationChange,
-} from '../transport/types.ts'
+import type * as wire from '../transport/types.ts'
 import { type Users, usersOf } from './users.ts'
 
 export type SendOptions = CallOptions & {
@@ -25,9 +18,9 @@ export type SendOptions = CallOptions & {
 
 export type Categories = {
   /** `PUT /api/categories/:name`: declares a category, so that users see its texts and can mute it. */
-  put(name: string, category: CategoryDeclaration, options?: CallOptions): Promise<void>
+  put(name: string, category: wire.CategoryDeclaration, options?: CallOptions): Promise<void>
   /** `GET /api/categories/:name`. Throws NOT_FOUND if it is not declared. */
-  get(name: string, options?: CallOptions): Promise<Category>
+  get(name: string, options?: CallOptions): Promise<wire.Category>
 }
 
 export type Producer = {
@@ -36,13 +29,13 @@ export type Producer = {
    * is still in progress), 429, 502, 503, 504, and if no response arrives within 30 seconds. After the last attempt it
    * throws the last error. If that is NETWORK, the delivery may have happened.
    */
-  send(delivery: DeliveryRequest, options?: SendOptions): Promise<Delivery>
+  send(delivery: wire.DeliveryRequest, options?: SendOptions): Promise<wire.Delivery>
   /** `PATCH /api/notifications/by-key/:key`: changes it in all inboxes, silently. Throws NOT_FOUND if none has it. */
-  updateByKey(key: string, change: NotificationChange, options?: CallOptions): Promise<KeyChange>
+  updateByKey(key: string, change: wire.NotificationChange, options?: CallOptions): Promise<wire.KeyChange>
   /** `DELETE /api/notifications/by-key/:key`: takes it back from all inboxes. Throws NOT_FOUND. */
-  removeByKey(key: string, options?: CallOptions): Promise<KeyChange>
+  removeByKey(key: string, options?: CallOptions): Promise<wire.KeyChange>
   /** `POST /api/notifications/by-key/:key/resolve`: it is done, so it becomes read and archived in all inboxes. Throws NOT_FOUND. */
-  resolveByKey(key: string, options?: CallOptions): Promise<KeyChange>
+  resolveByKey(key: string, options?: CallOptions): Promise<wire.KeyChange>
   categories: Categories
   /** Needs a key with the scope `users`. */
   users: Users
@@ -53,7 +46,7 @@ const temporaryStatuses: readonly (number | undefined)[] = [408, 409, 429, 502, 
 
 export function producerOf(requests: Requests, backoff = defaultBackoff, attemptMs = 30_000): Producer {
   const byKey = async (key: string, call: Pick<Call, 'method' | 'body' | 'signal'>, act = '') =>
-    requests.data<KeyChange>({ ...call, path: `api/notifications/by-key/${nameInPath(key, 'a key')}${act}` })
+    requests.data<wire.KeyChange>({ ...call, path: `api/notifications/by-key/${nameInPath(key, 'a key')}${act}` })
   const categoryPath = (name: string) => `api/categories/${nameInPath(name, 'a category')}`
   return {
     users: usersOf(requests),
@@ -77,7 +70,7 @@ export function producerOf(requests: Requests, backoff = defaultBackoff, attempt
       } as const
       for (let failures = 0; ; failures++)
         try {
-          return await requests.data<Delivery>(call)
+          return await requests.data<wire.Delivery>(call)
         } catch (error) {
           const isTemporary =
             isCarillonError(error) && (error.code === 'NETWORK' || temporaryStatuses.includes(error.status))

@@ -1,15 +1,6 @@
 // The users of an application and the tokens that it issues for them. The comment of each method names its route.
 import { type CallOptions, idInPath, nameInPath, type Requests } from '../transport/requests.ts'
-import type {
-  IssuedToken,
-  NewUser,
-  UserAccount,
-  UserChange,
-  UserEntry,
-  UserPage,
-  UserProfile,
-  UserPut,
-} from '../transport/types.ts'
+import type * as wire from '../transport/types.ts'
 
 /** By Carillon's id, or by the application's own. */
 export type UserName = { id: string } | { externalId: string }
@@ -32,21 +23,21 @@ export type TokenOptions = CallOptions & {
 /** A method throws NOT_FOUND if there is no such user. */
 export type Users = {
   /** `PUT /api/users/external/:externalId`: creates the user, or changes the fields that are given. */
-  put(externalId: string, profile?: UserProfile, options?: CallOptions): Promise<UserAccount>
+  put(externalId: string, profile?: wire.UserProfile, options?: CallOptions): Promise<wire.UserAccount>
   /** `PUT /api/users`: the same for 1 to 1,000 users; all of them, or none if one has a fault. */
-  putAll(users: readonly UserEntry[], options?: CallOptions): Promise<UserPut[]>
+  putAll(users: readonly wire.UserEntry[], options?: CallOptions): Promise<wire.UserPut[]>
   /** `POST /api/users`: creates a user who signs in here. Throws CONFLICT if the username or the external id is taken. */
-  create(user: NewUser, options?: CallOptions): Promise<UserAccount>
+  create(user: wire.NewUser, options?: CallOptions): Promise<wire.UserAccount>
   /** `GET /api/users`: a page, in the order of creation. */
-  list(options?: UsersOptions): Promise<UserPage>
+  list(options?: UsersOptions): Promise<wire.UserPage>
   /** `GET /api/users/external/:externalId` or `GET /api/users/:id`. */
-  get(user: UserName, options?: CallOptions): Promise<UserAccount>
+  get(user: UserName, options?: CallOptions): Promise<wire.UserAccount>
   /** `PATCH` of the same: changes the fields that are given. `disabled` ends every session and token. */
-  update(user: UserName, change: UserChange, options?: CallOptions): Promise<UserAccount>
+  update(user: UserName, change: wire.UserChange, options?: CallOptions): Promise<wire.UserAccount>
   /** `DELETE` of the same: erases the user with inbox, sessions and tokens. */
   delete(user: UserName, options?: CallOptions): Promise<void>
   /** `POST .../tokens`: a token that opens the inbox of the user, for a page of your application. */
-  issueToken(user: UserName, options?: TokenOptions): Promise<IssuedToken>
+  issueToken(user: UserName, options?: TokenOptions): Promise<wire.IssuedToken>
   /** `DELETE .../tokens`: revokes all that were issued. */
   revokeTokens(user: UserName, options?: CallOptions): Promise<void>
 }
@@ -57,7 +48,7 @@ export function usersOf(requests: Requests): Users {
       requests.data({ ...options, method: 'PUT', path: pathOf({ externalId }), body: profile }),
     async putAll(users, options) {
       const call = { ...options, method: 'PUT', path: 'api/users', body: { users } } as const
-      return (await requests.data<{ results: UserPut[] }>(call)).results
+      return (await requests.data<{ results: wire.UserPut[] }>(call)).results
     },
     create: async (user, options) => requests.data({ ...options, method: 'POST', path: 'api/users', body: user }),
     list: ({ signal, ...query } = {}) => requests.data({ path: 'api/users', query, signal }),
@@ -65,10 +56,8 @@ export function usersOf(requests: Requests): Users {
     update: async (user, change, options) =>
       requests.data({ ...options, method: 'PATCH', path: pathOf(user), body: change }),
     delete: async (user, options) => requests.nothing({ ...options, method: 'DELETE', path: pathOf(user) }),
-    issueToken: async (user, { lifetime, signal } = {}) => {
-      const body = { scope: 'inbox', lifetime }
-      return requests.data({ method: 'POST', path: `${pathOf(user)}/tokens`, body, signal })
-    },
+    issueToken: async (user, { lifetime, signal } = {}) =>
+      requests.data({ method: 'POST', path: `${pathOf(user)}/tokens`, body: { scope: 'inbox', lifetime }, signal }),
     revokeTokens: async (user, options) =>
       requests.nothing({ ...options, method: 'DELETE', path: `${pathOf(user)}/tokens` }),
   }

@@ -19,14 +19,12 @@ export type UseInbox = InboxSnapshot &
     markUnread: InboxList['unread']
   }
 
-type Provided = Pick<CarillonProviderProps, 'carillon' | 'initial'>
-
 /** A list that components have open, and how many of them. */
 type Opened = { list: InboxList; subscribers: number }
 
 /** By name. Here, so that another component shows the same from its first render on. */
 const openedOf = new WeakMap<Carillon, Map<string, Opened>>()
-const ProvidedContext = createContext<Provided>({})
+const ProvidedContext = createContext<Pick<CarillonProviderProps, 'carillon' | 'initial'>>({})
 let shared: Carillon | undefined
 
 /** The components below use this client. */

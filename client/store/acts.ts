@@ -8,10 +8,7 @@ import type { Act } from './state.ts'
 export type PendingAct = Act & { isDone?: boolean; resolve(): void; reject(error: unknown): void }
 
 export type ActsHost = {
-  /**
-   * Resolves if the server still has the user who made the acts. `isRetry`: another user may have signed in since the last attempt,
-   * even if the stream is there again: it greets before it says so.
-   */
+  /** Throws unless the user of the acts is still signed in. `isRetry`: another one may be, even if the stream has greeted again. */
   confirm(isRetry: boolean): Promise<void>
   transmit(act: Act): Promise<void>
   /** No list is open, so acts do not wait for a connection. */

@@ -1,18 +1,13 @@
 // One list of a client, shared by all that opened it with equal options: its extent, its snapshot and its listeners.
-import type { CarillonError } from '../transport/errors.ts'
 import type { Notification, NotificationPage } from '../transport/types.ts'
-import { firstSnapshot, type InboxSnapshot, type ListState, type OpenOptions } from './inbox-list.ts'
+import { firstSnapshot, type InboxSnapshot, type OpenOptions } from './inbox-list.ts'
 import { type Extent, hasCounter, type InboxState, itemsOf } from './state.ts'
 
 /** Arrivals push older items out of a list that is not held, once it is that much longer than the pages that were requested. */
 const maxSurplus = 100
 
-export type View = InboxState & {
-  /** The ids of the notifications that acts of this page change. */
-  own: ReadonlySet<string>
-  state: ListState
-  error: CarillonError | undefined
-}
+/** `own`: the ids of the notifications that acts of this page change. */
+export type View = InboxState & Pick<InboxSnapshot, 'state' | 'error'> & { own: ReadonlySet<string> }
 
 /** What one `open()` has subscribed, and whether its reader holds the list. The same function may be subscribed twice. */
 export type Opened = { listeners: Set<{ listener: (snapshot: InboxSnapshot) => void }>; isHeld: boolean }

@@ -261,10 +261,9 @@ export class Source {
   }
 
   #applyEvents(): void {
-    const events = this.#events
+    const events = this.#events.splice(0)
     const { known } = this.#state
     for (const list of this.#lists) list.isUnclear ||= events.some((event) => isUnclear(list, event, known))
-    this.#events = []
     this.#state = withEvents(this.#state, events)
     if (this.#state.known.size > maxKnown) this.#state = withLists(this.#state, this.#lists)
   }
@@ -335,8 +334,7 @@ export class Source {
     if (!areOfOneInbox(event.position, this.#position)) {
       // Another user has signed in, or a backup was restored.
       this.#forget()
-      this.connection.restart()
-      return
+      return this.connection.restart()
     }
     this.#position = event.position
     if (event.type === 'hello' || event.type === 'resync') {

@@ -84,12 +84,7 @@ export function withLists(state: InboxState, lists: readonly Extent[]): InboxSta
 }
 
 /** Adds pages of one list. Notifications that have not changed since `before` are the same objects as there. */
-export function withPages(
-  state: InboxState,
-  filter: Filter,
-  pages: NotificationPage[],
-  before = state.known,
-): InboxState {
+export function withPages(state: InboxState, filter: Filter, pages: NotificationPage[], before = state.known) {
   const known = new Map(state.known)
   let { unread, total } = state
   for (const page of pages) {

@@ -35,10 +35,7 @@ export type StreamWatcher = {
   onUser?: (id: string) => void
 }
 
-/**
- * Sends no request before the first `next()`, and reads nothing ahead of the calls of `next()`. `return()`, which a `break`
- * calls, closes the connection, even while a `next()` waits.
- */
+/** Sends and reads nothing ahead of `next()`. `return()`, which a `break` calls, closes the connection, even while `next()` waits. */
 export function openStream(
   requests: Requests,
   options: StreamOptions = {},

@@ -44,17 +44,13 @@ export function unlessAborted<Result>(promise: Promise<Result>, signal?: AbortSi
 }
 
 /** Waits `ms` milliseconds. `onStart` receives a function that ends the wait early. Throws the reason of `signal`. */
-export async function pause(ms: number, signal?: AbortSignal, onStart = (_end: () => void) => {}): Promise<void> {
+export function pause(ms: number, signal?: AbortSignal, onStart = (_end: () => void) => {}): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined
   const over = new Promise<void>((resolve) => {
     timer = setTimeout(resolve, ms)
     onStart(resolve)
   })
-  try {
-    await unlessAborted(over, signal)
-  } finally {
-    clearTimeout(timer)
-  }
+  return unlessAborted(over, signal).finally(() => clearTimeout(timer))
 }
 
 /**

@@ -69,8 +69,7 @@ export class Requests {
     try {
       return new URL(this.#baseUrl, globalThis.location?.href)
     } catch (cause) {
-      const message = `"${this.#baseUrl}" is no absolute URL: correct baseUrl`
-      throw new TypeError(message, { cause })
+      throw new TypeError(`"${this.#baseUrl}" is no absolute URL: correct baseUrl`, { cause })
     }
   }
 
@@ -168,13 +167,11 @@ export class Requests {
   }
 }
 
-export async function nullIfSignedOut<Result>(call: Promise<Result>): Promise<Result | null> {
-  try {
-    return await call
-  } catch (error) {
+export function nullIfSignedOut<Result>(call: Promise<Result>): Promise<Result | null> {
+  return call.catch((error) => {
     if (isCarillonError(error, 'UNAUTHORIZED')) return null
     throw error
-  }
+  })
 }
 
 function headersOf(fields: Record<string, string>): Headers {

@@ -1,5 +1,4 @@
-// The access token of the requests: gets it from `auth`, and replaces it before its end or after a refusal. All requests
-// share one token, and one call of `auth`.
+// The access token that all requests share: gets it by one call of `auth`, and replaces it before its end or after a refusal.
 import { pause, unlessAborted } from './cancellation.ts'
 import { CarillonError, isCarillonError, signedOut } from './errors.ts'
 

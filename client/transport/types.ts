@@ -148,13 +148,10 @@ export type StreamData = Record<'hello' | 'seen' | 'resync', InboxState> & {
  *
  * - `hello`: the stream is connected. The first event, also after every reconnect.
  * - `created`: a new notification, or one whose snooze has ended, with a new `seq`. `replaced`: new content under the same id; it may be new to you, and may have a new `seq`.
- * - `read`: one notification was marked read, `unread`: unread. `read-all`: all with a `seq` up to `throughSeq` were marked read,
- *   with `categories` only those of these.
- * - `archived`, also of one that arrives muted; `unarchived`; `snoozed`. `archive-read`: see {@link ArchiveRead}. `seen`: only
- *   `unseen` has changed.
+ * - `read`, `unread`: one notification was marked so. `read-all`: all up to `throughSeq` were marked read, see {@link ReadAll}.
+ * - `archived`, also if it arrives muted; `unarchived`; `snoozed`. `archive-read`: see {@link ArchiveRead}. `seen`: changes only `unseen`.
  * - `removed`: the notification with that id no longer exists.
- * - `resync`: a read-all or archive-read was undone, or the server can no longer send the events since your position; list again. The stream
- *   continues from here.
+ * - `resync`: after an undo, or if the server no longer has the events since your position. List again; the stream continues from here.
  */
 export type StreamEvent = {
   [Type in keyof StreamData]: { type: Type; position: string } & StreamData[Type]
@@ -278,26 +275,19 @@ export type PasswordFault = 'too_short' | 'too_long' | 'too_common' | 'contains_
 export type Fault = { field: string; reason: string; code?: PasswordFault }
 
 /** Every error code of the server, with its HTTP status. */
-export type StatusOf = {
-  Unauthorized: 401
-  UNAUTHORIZED: 401
-  INVALID_CREDENTIALS: 401
-  SECOND_FACTOR_REQUIRED: 401
-  INVALID_REQUEST: 400
-  FORBIDDEN: 403
-  FRESH_SIGN_IN_REQUIRED: 403
-  FACTOR_UNREADABLE: 403
-  NOT_FOUND: 404
-  METHOD_NOT_ALLOWED: 405
-  TIMEOUT: 408
-  CONFLICT: 409
-  PAYLOAD_TOO_LARGE: 413
-  UNSUPPORTED_MEDIA_TYPE: 415
-  MISDIRECTED_REQUEST: 421
-  UNPROCESSABLE: 422
-  LINK_INVALID: 422
-  TOO_MANY_REQUESTS: 429
-  HEADERS_TOO_LARGE: 431
-  INTERNAL: 500
-  UNAVAILABLE: 503
-}
+export type StatusOf = Record<'Unauthorized' | 'UNAUTHORIZED' | 'INVALID_CREDENTIALS' | 'SECOND_FACTOR_REQUIRED', 401> &
+  Record<'FORBIDDEN' | 'FRESH_SIGN_IN_REQUIRED' | 'FACTOR_UNREADABLE', 403> &
+  Record<'UNPROCESSABLE' | 'LINK_INVALID', 422> & {
+    INVALID_REQUEST: 400
+    NOT_FOUND: 404
+    METHOD_NOT_ALLOWED: 405
+    TIMEOUT: 408
+    CONFLICT: 409
+    PAYLOAD_TOO_LARGE: 413
+    UNSUPPORTED_MEDIA_TYPE: 415
+    MISDIRECTED_REQUEST: 421
+    TOO_MANY_REQUESTS: 429
+    HEADERS_TOO_LARGE: 431
+    INTERNAL: 500
+    UNAVAILABLE: 503
+  }

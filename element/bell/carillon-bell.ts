@@ -1,5 +1,4 @@
-// <carillon-bell>: a button with the number of unread notifications. It opens a <carillon-inbox> in a native popover, which the
-// browser closes with Escape or with a click beside it.
+// <carillon-bell>: a button with the number of unread notifications. It opens a <carillon-inbox> in a native popover.
 import { html, nothing, type PropertyDeclarations, svg, type TemplateResult } from 'lit'
 import { CarillonElement } from '../carillon-element.ts'
 import { type CarillonInbox, placeBeside, preloadView } from '../inbox/carillon-inbox.ts'

@@ -1,5 +1,4 @@
-// The page of the gallery: the real elements, with lists given in place of a server. The address selects one state
-// (`?state=empty`), the theme and the language (`?theme=dark&lang=de`), so that each can be linked, and opened by a test.
+// The gallery: the real elements with given lists. Its address selects state, theme and language: `?state=empty&theme=dark&lang=de`.
 import { html, render } from 'lit'
 import type { CarillonBell, CarillonInbox } from '../carillon-inbox.ts'
 import '../carillon-inbox.ts'

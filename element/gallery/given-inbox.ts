@@ -1,5 +1,4 @@
-// An inbox without a server, for the gallery and its tests: the elements open lists of it as they do of a client. What the reader
-// does is displayed as the client displays it before the server has confirmed it; a state such as `error` is given and stays.
+// An inbox without a server, for the gallery and its tests: it displays acts as the client does. A given state, such as `error`, stays.
 import type { InboxList, InboxSnapshot, ListState, OpenOptions } from '../../client/store/inbox-list.ts'
 import { type Act, type Filter, itemsOf, withActs } from '../../client/store/state.ts'
 import { CarillonError, type ErrorCode } from '../../client/transport/errors.ts'

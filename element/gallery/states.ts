@@ -27,6 +27,8 @@ const away = (change: Partial<Notification>) => (items: Notification[]) => ({
 const archivedAt = '2026-11-22T11:00:00.000Z'
 const snoozedUntil = '2026-11-23T08:00:00.000Z'
 
+const markup = ['<img src=x onerror=alert(1)>', '<b>bold</b> &amp; <script>alert(1)</script>', '<i>'] as const
+
 export const states: readonly [State, ...State[]] = [
   { name: 'many', title: 'Several', given: everyday },
   { name: 'bell', title: 'Orders, with a bell to open', inPage: true, given: everyday },
@@ -42,27 +44,11 @@ export const states: readonly [State, ...State[]] = [
   { name: 'offline', title: 'Offline', given: (items) => ({ items, labels, state: 'offline', error: 'NETWORK' }) },
   { name: 'offline-at-start', title: 'Offline from the start', given: () => ({ state: 'offline', error: 'NETWORK' }) },
   { name: 'signed-out', title: 'Signed out', given: () => ({ state: 'signed-out' }) },
-  {
-    name: 'newer',
-    title: 'New ones, while the reader has scrolled',
-    given: (items) => ({ items: items.slice(2), newer: items.slice(0, 2) }),
-  },
-  {
-    name: 'refused',
-    title: 'The server refuses what you do',
-    given: (items) => ({ items, labels, refusal: 'FORBIDDEN' }),
-  },
+  { name: 'newer', title: 'New ones wait', given: (items) => ({ items: items.slice(2), newer: items.slice(0, 2) }) },
+  { name: 'refused', title: 'Refused acts', given: (items) => ({ items, labels, refusal: 'FORBIDDEN' }) },
   { name: 'thousands', title: '10,000', given: (_items, now) => ({ items: manySamples(10_000, now) }) },
   { name: 'long', title: 'Long words', given: (_items, now) => ({ items: longSamples(now) }) },
-  {
-    name: 'markup',
-    title: 'Markup is text',
-    given: (_items, now) => ({
-      items: [
-        notification(['<img src=x onerror=alert(1)>', '<b>bold</b> &amp; <script>alert(1)</script>', '<i>'], 0, now),
-      ],
-    }),
-  },
+  { name: 'markup', title: 'Markup is text', given: (_items, now) => ({ items: [notification(markup, 0, now)] }) },
   { name: 'arabic', title: 'Arabic, from right to left', language: 'ar', given: everyday },
   { name: 'german', title: 'German', language: 'de', given: everyday },
   { name: 'french', title: 'French', language: 'fr', given: everyday },

@@ -36,9 +36,8 @@ export class CarillonInbox extends CarillonElement {
     const { strings, client } = this.source
     // The request for the list does not wait for the view either.
     if (!this.#view && client) this.source.list('inbox')
-    return (
-      this.#view?.render() ?? html`<p part="loading">${this.#isFailed ? strings.errors.other : strings.loading}</p>`
-    )
+    const text = this.#isFailed ? strings.errors.other : strings.loading
+    return this.#view?.render() ?? html`<p part="loading">${text}</p>`
   }
 
   protected override async firstUpdated(): Promise<void> {

@@ -1,5 +1,4 @@
-// Finds the texts for a language tag: `de-CH` gets German texts with Swiss numbers. English is part of the bundle; the other
-// languages are loaded when an element needs them.
+// Finds the texts for a language tag: `de-CH` gets German texts with Swiss numbers. Only English is part of the bundle.
 import { retriedImport } from '../retried-import.ts'
 import { texts as english, type Language, type Plurals, type Strings } from './en/inbox.ts'
 
@@ -30,15 +29,11 @@ export function pluralsOf(locale: string): Plurals {
       (forms[rules.select(count)] ?? forms.other).replace('#', format(count))
 }
 
-/** A number above 99 as `99+`, in the digits of the locale. */
-function badgeOf(locale: string): (count: number) => string {
-  const { format } = new Intl.NumberFormat(locale)
-  return (count) => (count > 99 ? `${format(99)}+` : format(count))
-}
-
 /** A language gets its plurals as an argument: if it imported them, they would be a file of their own in the bundle. */
 function stringsOf(texts: Language, locale: string): Strings {
-  const [plurals, badge] = [pluralsOf(locale), badgeOf(locale)]
+  const plurals = pluralsOf(locale)
+  const { format } = new Intl.NumberFormat(locale)
+  const badge = (count: number) => (count > 99 ? `${format(99)}+` : format(count))
   const direction = languageOf(locale) === 'ar' ? 'rtl' : 'ltr'
   return { ...texts(plurals, badge), locale, direction, badge, count: plurals({ other: '×#' }) }
 }

@@ -6,8 +6,7 @@ export const bellStyles = [
   tokens,
   css`
 :host { display: inline-block; vertical-align: middle; font-size: max(1rem, 16px); }
-:host([hidden]) { display: none; }
-button[part~='bell'] {
+[part~='bell'] {
   position: relative;
   display: grid;
   place-items: center;
@@ -40,13 +39,9 @@ button[part~='bell'] {
   font-variant-numeric: tabular-nums;
 }
 [part~='badge']:empty { display: none; }
-[part~='status'] { position: absolute; inline-size: 1px; block-size: 1px; overflow: clip; clip-path: inset(50%); }
 [part~='panel'] {
   color-scheme: light dark;
   box-sizing: border-box;
-  position: fixed;
-  inset: auto;
-  margin: 0;
   padding: 0;
   inline-size: min(var(--carillon-width, max(25rem, 400px)), 100vw - 16px);
   /* 100 % is what is free on the selected side of the bell. With less than 12rem, the other side is tried. */
@@ -54,21 +49,14 @@ button[part~='bell'] {
   border: 0;
   border-radius: var(--_radius);
   background: none;
-  box-shadow: var(--_shadow);
 }
 [part~='panel']:popover-open { display: flex; flex-direction: column; overflow: visible; }
 [part~='inbox'] { min-block-size: 0; }
 :host([theme='light']) [part~='panel'] { color-scheme: light; }
 :host([theme='dark']) [part~='panel'] { color-scheme: dark; }
-/* Turns to another side if there is more room, and is shifted into the window (https://www.w3.org/TR/css-anchor-position-1/). */
 @supports (position-area: end) {
   [part~='bell'] { anchor-name: --carillon-bell; }
-  [part~='panel'] {
-    position-anchor: --carillon-bell;
-    position-area: block-end span-inline-start;
-    position-try-fallbacks: flip-block, flip-inline, flip-block flip-inline;
-    margin-block: 8px;
-  }
+  [part~='panel'] { position-anchor: --carillon-bell; margin-block: 8px; }
   @media (width < 416px) { [part~='panel'] { margin-inline: 8px; } }
   :host([placement='bottom-start']) [part~='panel'] { position-area: block-end span-inline-end; }
   :host([placement='top-start']) [part~='panel'] { position-area: block-start span-inline-end; }
@@ -80,7 +68,7 @@ button[part~='bell'] {
   @starting-style { [part~='panel']:popover-open { opacity: 0; translate: 0 -0.25rem; } }
 }
 @media (forced-colors: active) {
-  [part~='badge'], button[part~='bell'] { border: 1px solid; }
+  [part~='badge'], [part~='bell'] { border: 1px solid; }
 }
 `,
 ]

@@ -19,7 +19,6 @@ export const inboxStyles: string = css`
   text-align: start;
   overflow-wrap: anywhere;
 }
-:host([hidden]) { display: none; }
 * { box-sizing: border-box; }
 h2, p { margin: 0; font: inherit; }
 [part~='header'] { display: flex; flex-wrap: wrap; align-items: center; justify-content: space-between; gap: 0 0.5em; padding: 0.75em 1em 0.25em; }
@@ -246,29 +245,18 @@ img { inline-size: 100%; block-size: 100%; border-radius: 50%; object-fit: cover
 [part~='undo-button'] { color: inherit; text-decoration: underline; }
 [part~='undo-button']:hover { background: none; }
 [part~='menu'] {
-  position: fixed;
-  inset: auto;
-  margin: 0;
+  position-anchor: --carillon-menu;
   padding: 0.375em;
   max-inline-size: min(26em, 100vw - 16px);
   border: 1px solid var(--_border);
   border-radius: 0.75em;
   background: var(--_background);
   color: var(--_text);
-  box-shadow: var(--_shadow);
 }
 [part~='menu-item'] { display: flex; align-items: center; justify-content: space-between; gap: 1em; inline-size: 100%; color: inherit; font-weight: 450; text-align: start; }
 [part~='menu-item-final'] { color: var(--_error); }
 [part~='menu-item']:is(:hover, :focus), [part~='see-all']:hover, [part~='item-action']:hover { background: var(--_hover); }
 [part~='menu-detail'] { color: var(--_muted); }
-@supports (position-area: end) {
-  [part~='menu'] {
-    position-anchor: --carillon-menu;
-    position-area: block-end span-inline-start;
-    position-try-fallbacks: flip-block, flip-inline, flip-block flip-inline;
-  }
-}
-[part~='status'] { position: absolute; inline-size: 1px; block-size: 1px; overflow: clip; clip-path: inset(50%); }
 
 /* Settings of the reader */
 @media (prefers-reduced-motion: no-preference) {

@@ -2,7 +2,7 @@
 // private ones, --_. In both themes, defaults have a contrast of 4.5:1 for text and 3:1 for controls (WCAG 2.2, 1.4.3 and 1.4.11).
 import { css } from 'lit'
 
-/** For the host of the list and for the panel of the bell. The button of the bell keeps the colours of the page around it. */
+/** With the rules that both elements share. The button of the bell keeps the colours of the page around it. */
 export const tokens = css`
 :host {
   --_accent: var(--carillon-accent, light-dark(#4446d4, #a9b1ff));
@@ -27,6 +27,17 @@ export const tokens = css`
     --_muted: var(--_text);
     --_border: currentcolor;
   }
+}
+:host([hidden]) { display: none; }
+[part~='status'] { position: absolute; inline-size: 1px; block-size: 1px; overflow: clip; clip-path: inset(50%); }
+/* Turns to another side if there is more room, and is shifted into the window (https://www.w3.org/TR/css-anchor-position-1/). */
+[popover] {
+  position: fixed;
+  inset: auto;
+  margin: 0;
+  box-shadow: var(--_shadow);
+  position-area: block-end span-inline-start;
+  position-try-fallbacks: flip-block, flip-inline, flip-block flip-inline;
 }
 `
 

@@ -1,5 +1,4 @@
-// What the user's preferences say about categories: their labels in the user's language, and until when they are muted. Requested when
-// the list displays a category whose label is not known.
+// The labels of categories in the user's language, and until when they are muted: requested when the list displays an unknown one.
 import type { Carillon, Notification, Preferences } from 'carillon-client'
 
 export class Categories {

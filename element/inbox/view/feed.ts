@@ -71,10 +71,7 @@ export class Feed {
   }
 }
 
-/**
- * For each item the midnight of the day on which it came to its place; 0 if its time is invalid. What is sent quietly under its key
- * keeps its place; what is above an item came later.
- */
+/** The midnights of the days on which the items came to their places, where a quiet update leaves them; 0 if a time is invalid. */
 function daysOf(items: readonly Notification[]): number[] {
   let latest = 0
   const days = [...items].reverse().map(({ count, createdAt, updatedAt }) => {

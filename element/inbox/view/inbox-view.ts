@@ -84,7 +84,7 @@ export class InboxView implements ReactiveController {
   }
 
   hostUpdate(): void {
-    const active = this.#focused
+    const active = this.#host.shadowRoot?.activeElement
     const articles = active ? this.#articles : []
     this.#active = active
     const isMore = active?.matches('[part=more]')
@@ -207,9 +207,8 @@ export class InboxView implements ReactiveController {
     if (!feed || !snapshot) return
     const { items, newer, total, hasMore } = snapshot
     const { strings } = this.#source
-    const { renderItem, itemTemplate } = this.#host
-    const renderer =
-      renderItem ?? itemTemplate ?? this.#host.querySelector<HTMLTemplateElement>(':scope>template[slot=item]')
+    const given = this.#host.renderItem ?? this.#host.itemTemplate
+    const renderer = given ?? this.#host.querySelector<HTMLTemplateElement>(':scope>template[slot=item]')
     const categories = this.#categories.known
     const before = this.#context
     if (before?.strings !== strings || before.renderer !== renderer || before.categories !== categories) {
@@ -240,10 +239,6 @@ export class InboxView implements ReactiveController {
     return this.#shown || this.#host.limit || defaultLimit
   }
 
-  get #focused(): Element | null | undefined {
-    return this.#host.shadowRoot?.activeElement
-  }
-
   get #articles(): HTMLElement[] {
     return [...(this.#host.shadowRoot?.querySelectorAll('article') ?? [])]
   }
@@ -255,7 +250,7 @@ export class InboxView implements ReactiveController {
   /** Nothing is inserted above what the reader reads: while the list is scrolled or has the focus, arrivals wait. */
   #hold(): void {
     const list = this.#list
-    const isFocused = this.#focused?.closest('[part=feed]')
+    const isFocused = this.#host.shadowRoot?.activeElement?.closest('[part=feed]')
     const isHeld = this.#scroll.isScrolled || !!isFocused || !!list?.getSnapshot().newer.length
     if (list === this.#held?.list && isHeld === this.#held?.isHeld) return
     this.#held = { list, isHeld }
@@ -359,11 +354,11 @@ export class InboxView implements ReactiveController {
   #onListMore({ currentTarget }: Event): void {
     const { strings } = this.#source
     const { total = 0, unread = 0 } = this.#source.list('inbox')?.getSnapshot() ?? {}
+    const entries = [{ label: strings.snoozed, act: () => this.#select('snoozed', true) }]
+    const archiveRead = { label: strings.archiveRead, act: () => this.#acts.archiveRead() }
     // It archives those of every category.
-    const archiveRead = total > unread &&
-      !this.#isPart && { label: strings.archiveRead, act: () => this.#acts.archiveRead() }
-    const snoozed = { label: strings.snoozed, act: () => this.#select('snoozed', true) }
-    void this.#menu.open(currentTarget as HTMLElement, strings.more, archiveRead ? [archiveRead, snoozed] : [snoozed])
+    if (total > unread && !this.#isPart) entries.unshift(archiveRead)
+    void this.#menu.open(currentTarget as HTMLElement, strings.more, entries)
   }
 
   /** A click with Ctrl, or with the middle button, opens another tab: the page that hears `carillon-open` is not part of that. */
@@ -404,17 +399,14 @@ export class InboxView implements ReactiveController {
     if (isInToast) this.#find('[part=mark-all]')?.focus()
   }
 
-  /**
-   * The reader has seen the newest of the list if the page is visible, the panel open, and the list at its top. It is sent beside the acts of
-   * the store, which wait for each other: a click that leaves the page must not wait.
-   */
+  /** The reader has seen the newest of the list if the page is visible, the panel open, and the list at its top. */
   #look(): void {
     const { items, unseen, state } = this.#source.list('inbox')?.getSnapshot() ?? {}
     const newest = items?.[0]?.seq
     if (this.#tab !== 'inbox' || this.#scroll.isScrolled || state !== 'live' || !unseen || newest === this.#seen) return
     if (newest === undefined || document.visibilityState === 'hidden' || !this.#host.checkVisibility()) return
     this.#seen = newest
-    // Sent again when the list is rendered again.
+    // Beside the acts of the store, for which a click that leaves the page must not wait. After a failure, the next rendering sends it again.
     this.#source.client?.inbox.seen(newest).catch(() => (this.#seen = undefined))
   }
 }

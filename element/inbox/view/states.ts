@@ -1,5 +1,4 @@
-// What the list displays around its notifications: the tabs above them; in their place or below them, that there are none, that no user is
-// signed in, that there is no connection, or an error.
+// What the list displays around its notifications or in their place: tabs, no notifications, no user, no connection, an error.
 import type { InboxSnapshot } from 'carillon-client'
 import type { TemplateResult } from 'lit'
 import type { InboxSource, Tab } from '../../inbox-source.ts'
