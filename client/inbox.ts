@@ -81,9 +81,10 @@ export type Inbox = {
   /** `PUT /api/me/preferences`: mutes what arrives from now on, or ends that; the rest stays. Throws CONFLICT for a mandatory category. */
   setPreferences(change: wire.PreferencesChange, options?: CallOptions): Promise<void>
   /**
-   * `GET /api/notifications/stream`: live events, each event once and in order; without `since`, from now on. Reconnects and
-   * resumes. `break` closes it. Throws the reason of an aborted signal; UNAUTHORIZED if the proof has ended (`reason` says
-   * how) and there is no new token; and every other error that a retry would not fix.
+   * `GET /api/notifications/stream`: live events, each event once and in order; without `since`, from now on. After a lost
+   * connection, a restart of the server or sleep it reconnects and resumes. `break` closes it. Throws the reason of an
+   * aborted signal; UNAUTHORIZED if the proof has ended (`reason` says how) and there is no new token; and every other
+   * error that a retry would not fix.
    *
    * In a browser, all tabs of a user share one stream; a loop that falls 1,000 events behind gets a `resync`. Elsewhere it
    * reads nothing ahead of the loop: if that reads nothing for 30 s, the server disconnects, and the client resumes.

@@ -4,7 +4,10 @@ import { type CallOptions, nullIfSignedOut, type Requests } from './transport/re
 import type * as wire from './transport/types.ts'
 
 export type SignIn = {
-  /** `POST /login`. Without `variant` the server decides. Throws INVALID_CREDENTIALS, also for an unknown and a disabled user. */
+  /**
+   * `POST /login`. Without `variant` the setting of the server decides. Throws INVALID_CREDENTIALS for an unknown user, a
+   * wrong password and a disabled user, without a difference.
+   */
   login(credentials: wire.Credentials & { variant: 'stateful' }, options?: CallOptions): Promise<wire.StatefulLogin>
   login(credentials: wire.Credentials & { variant: 'stateless' }, options?: CallOptions): Promise<wire.StatelessLogin>
   login(
