@@ -50,13 +50,13 @@ export class ConfirmDialog extends AccountSection {
   async #changeTo(way: Way): Promise<void> {
     this.way = way
     this.failure = undefined
-    await this.updateComplete
-    this.#focus()
+    await this.#focus()
   }
 
-  #focus(): void {
-    const proof = this.#field ?? this.querySelector<HTMLElement>('.primary')
-    proof?.focus()
+  /** The field of the proof, or the button of a passkey. */
+  async #focus(): Promise<void> {
+    await this.updateComplete
+    this.querySelector<HTMLElement>('input, .primary')?.focus()
   }
 
   async #prove(event: Event): Promise<void> {
@@ -76,8 +76,7 @@ export class ConfirmDialog extends AccountSection {
       this.ways = await this.#readWays().catch(() => this.ways)
       this.way = this.ways[0] ?? 'password'
     }
-    await this.updateComplete
-    this.#focus()
+    await this.#focus()
   }
 
   get #field(): HTMLInputElement | null {

@@ -7,12 +7,10 @@ const timeoutMs = 30_000
 
 /** A request that was refused may have had a cookie that the response to another one, also in another tab, has replaced: it is sent twice. */
 export async function send<Data = undefined>(url: string, sending: Sending = {}): Promise<Data> {
-  try {
-    return await sendOnce<Data>(url, sending)
-  } catch (error) {
+  return sendOnce<Data>(url, sending).catch((error: unknown) => {
     if (!isCarillonError(error, 'UNAUTHORIZED')) throw error
     return sendOnce<Data>(url, sending)
-  }
+  })
 }
 
 /** Undefined for a response without a body. Throws CarillonError. `url` is relative to the page, so that it works below any path. */

@@ -17,9 +17,7 @@ let timer: ReturnType<typeof setTimeout> | undefined
 
 async function start(): Promise<void> {
   inbox.theme = keptTheme()
-  onThemeChange((theme) => {
-    inbox.theme = theme
-  })
+  onThemeChange((theme) => (inbox.theme = theme))
   choose(new URLSearchParams(location.search).get(parameter) ?? '')
   select.addEventListener('change', () => choose(select.value))
   inbox.addEventListener('carillon-change', () => (timer ??= setTimeout(loadCategories, loadMs)))

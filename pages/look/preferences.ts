@@ -10,7 +10,7 @@ function themeOf(text: string | null): Theme {
 }
 
 /** Uses the storage of this site. False if the browser blocks it, and throws. */
-export function attempt(use: () => void): boolean {
+export function attempt(use: () => unknown): boolean {
   try {
     use()
     return true
@@ -21,9 +21,7 @@ export function attempt(use: () => void): boolean {
 
 export function keptTheme(): Theme {
   let kept: string | null = null
-  attempt(() => {
-    kept = localStorage.getItem(name)
-  })
+  attempt(() => (kept = localStorage.getItem(name)))
   return themeOf(kept)
 }
 

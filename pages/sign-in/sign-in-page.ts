@@ -133,9 +133,7 @@ function start(): void {
       void sendIfAlive(form)
     })
   // A page that comes back from the cache of the browser.
-  addEventListener('pageshow', () => {
-    isSending = false
-  })
+  addEventListener('pageshow', () => (isSending = false))
   const isFirstStep = password !== null && page.querySelector('#fault')?.textContent === ''
   const fault = cookieFault(isFirstStep)
   if (fault !== undefined) say(sentences[fault])

@@ -56,10 +56,8 @@ export class FactorsSection extends LoadedSection<Factors> {
     this.panel = undefined
     if (codes !== undefined) this.codes = codes
     this.#isFirst = codes !== undefined
-    await this.act(
-      () => this.account.refresh(),
-      (texts) => texts.factors[isPasskey ? 'passkeyAdded' : 'appAdded'],
-    )
+    const work = () => this.account.refresh()
+    await this.act(work, (texts) => texts.factors[isPasskey ? 'passkeyAdded' : 'appAdded'])
     await this.focusOn(codes === undefined ? undefined : 'recovery-codes h3')
   }
 

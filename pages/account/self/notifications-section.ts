@@ -27,10 +27,8 @@ export class NotificationsSection extends LoadedSection<Preferences> {
   async #mute(id: string, now: string, select: HTMLSelectElement): Promise<void> {
     const mute = { mutedUntil: ends[select.value as keyof typeof ends]() }
     const body = id === '' ? mute : { categories: { [id]: mute } }
-    const isSaved = await this.act(
-      () => this.account.send('api/me/preferences', { method: 'PUT', body }),
-      (texts) => texts.notifications.saved,
-    )
+    const work = () => this.account.send('api/me/preferences', { method: 'PUT', body })
+    const isSaved = await this.act(work, (texts) => texts.notifications.saved)
     if (isSaved) await this.reload()
     else select.value = now
   }

@@ -15,10 +15,8 @@ export class PasswordSection extends AccountSection {
     this.isShown = false
     await this.updateComplete
     const body = { currentPassword: current.value, newPassword: next.value }
-    const isChanged = await this.act(
-      () => this.account.send('api/me/password', { method: 'PUT', body }),
-      (texts) => texts.password.changed,
-    )
+    const work = () => this.account.send('api/me/password', { method: 'PUT', body })
+    const isChanged = await this.act(work, (texts) => texts.password.changed)
     await this.updateComplete
     if (!isChanged) return this.querySelector<HTMLElement>('[aria-invalid=true]')?.focus()
     for (const field of [current, next]) field.value = ''

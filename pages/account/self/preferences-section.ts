@@ -13,9 +13,7 @@ export class PreferencesSection extends AccountSection {
     super()
     this.theme = keptTheme()
     this.isKept = true
-    onThemeChange((theme) => {
-      this.theme = theme
-    })
+    onThemeChange((theme) => (this.theme = theme))
   }
 
   #chooseTheme(theme: Theme): void {

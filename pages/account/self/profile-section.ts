@@ -9,19 +9,15 @@ export class ProfileSection extends AccountSection {
     event.preventDefault()
     const field = this.querySelector('input')
     const displayName = field?.value.trim() || null
-    await this.act(
-      () => this.#change({ displayName }),
-      (texts) => texts.profile.nameSaved,
-    )
+    const work = () => this.#change({ displayName })
+    await this.act(work, (texts) => texts.profile.nameSaved)
     if (isCarillonError(this.failure, 'INVALID_REQUEST')) field?.focus()
   }
 
   async #saveLanguage({ target }: Event): Promise<void> {
     const select = target as HTMLSelectElement
-    const isSaved = await this.act(
-      () => this.#change({ locale: select.value || null }),
-      (texts) => texts.profile.languageSaved,
-    )
+    const work = () => this.#change({ locale: select.value || null })
+    const isSaved = await this.act(work, (texts) => texts.profile.languageSaved)
     // The list shows what the service has.
     if (!isSaved) select.value = this.account.me.user.locale ?? ''
   }
