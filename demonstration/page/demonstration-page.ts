@@ -44,10 +44,7 @@ class DemonstrationPage {
     const { world, walk } = this.#stage
     world.failure = undefined
     if (!isOneOf(stepIds, place) || walk.results.has(place)) return this.#arrive(place)
-    const reach = async () => {
-      await walk.reach(place)
-      this.#arrive(place)
-    }
+    const reach = () => walk.reach(place).then(() => this.#arrive(place))
     if (!(await world.run(place, reach))) this.#focus('failure')
   }
 

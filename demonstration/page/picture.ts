@@ -62,9 +62,8 @@ function proofOf(exchange: Exchange, cookieName: string): keyof Texts['proofs'] 
 
 function broughtBy(exchange: Exchange, cookieName: string): Lane | undefined {
   if (tokenIn(exchange) !== undefined) return 'token'
-  return cookieSetBy(exchange, cookieName).some(({ name, value }) => name === 'secret' && value !== '')
-    ? 'session'
-    : undefined
+  const secret = cookieSetBy(exchange, cookieName).find(({ name }) => name === 'secret')
+  return secret?.value ? 'session' : undefined
 }
 
 function workOf(step: Step, to: 'server' | 'other', { texts, language }: Words): Hop[] {
@@ -104,9 +103,7 @@ function thingsOf(lane: Lane, exchanges: readonly Exchange[], { texts, cookieNam
 /** What the servers keep of the proof of a lane. */
 function keptThings(lane: Lane, last: Exchange, { things }: Texts): Thing[] {
   const hasRow = lane === 'session' && sessionRowOf(last) !== undefined
-  const row: Thing = hasRow
-    ? { at: 'store', text: things.row, tone: 'session' }
-    : { at: 'store', text: things.noRow, tone: 'plain' }
+  const row: Thing = { at: 'store', text: hasRow ? things.row : things.noRow, tone: hasRow ? 'session' : 'plain' }
   if (lane === 'session') return [row, { at: 'other', text: things.publicKey, tone: 'plain' }]
   const revoked = rowsOf(last, 'token_cutoff').length
   const list = { text: `${things.revoked}${revoked}`, tone: 'bad' } as const

@@ -38,12 +38,9 @@ function tableView({ texts, result: { measurement }, language }: Stage) {
   }
   return html`<table class="findings">
     <caption class="for-readers">${texts.see.result}</caption>
-    <thead>
-      <tr>
-        <td></td>
-        ${lanes.map((lane) => html`<th scope="col" class="lane-${lane} lane-name">${laneNames[lane]}</th>`)}
-      </tr>
-    </thead>
+    <thead><tr>
+      <td></td> ${lanes.map((lane) => html`<th scope="col" class="lane-${lane} lane-name">${laneNames[lane]}</th>`)}
+    </tr></thead>
     <tbody>
       ${(['lookUps', 'bytes', 'ms', 'stolen'] as const).map(
         (row) => html`<tr>

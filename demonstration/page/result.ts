@@ -5,7 +5,7 @@ import { withoutSignature } from './proof-parts.ts'
 import { dataIn, elsewhere, type Lane, lanes, type Request, restricted, signOutRequest, type World } from './world.ts'
 
 /** `stolen`: seconds until a copy is useless after the sign-out, at this server. `elsewhere`: at the other server; it never accepts a cookie. */
-export type Values = { lookUps: number; bytes: number; ms: number; stolen: number; elsewhere: number }
+export type Values = Record<(typeof names)[number], number>
 export type Measurement = Readonly<Record<Lane, Values>>
 /** `isShared`: the values came with the link. */
 export type Finding = { measurement?: Measurement; isShared?: boolean; keys?: readonly KeyStep[] }

@@ -24,8 +24,7 @@ export type Stage = {
 export const places = ['start', ...stepIds, 'experiments', ...experimentIds, 'result'] as const
 export type Place = (typeof places)[number]
 
-export const isOneOf = <Id extends Place>(ids: readonly Id[], place: Place): place is Id =>
-  ids.some((id) => id === place)
+export const isOneOf = <Id extends Place>(ids: readonly Id[], place: Place): place is Id => ids.includes(place as Id)
 
 /** `#experiment-sign-out`; the fragment of the address. */
 export function hashOf(place: Place): string {
