@@ -6,12 +6,12 @@ import { test } from 'node:test'
 import { isTest } from './product-files.ts'
 
 const budgets: Readonly<Record<string, number>> = {
-  bench: 2450,
-  client: 3310,
-  element: 3320,
-  demonstration: 3500,
-  pages: 2650,
-  tools: 1240,
+  bench: 2160,
+  client: 3230,
+  element: 3250,
+  demonstration: 3490,
+  pages: 2630,
+  tools: 1200,
   server: 29510,
   'server/audit': 540,
   'server/basics': 930,
