@@ -1,5 +1,5 @@
 // The most lines of product code that a folder may have, with its folders: .ts, .js, .sql, .css and .html without tests. A change that
-// deletes lines lowers the budget; one that needs more lines first deletes others.
+// deletes lines lowers the budget. A new feature may raise it by what it adds; every other change deletes as many lines as it adds.
 import assert from 'node:assert/strict'
 import { globSync, readdirSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
@@ -57,7 +57,7 @@ test('no folder has more lines of product code than its budget', () => {
   const over = Object.entries(budgets)
     .map(([folder, budget]) => ({ folder, budget, lines: linesIn(folder) }))
     .filter(({ lines, budget }) => lines === 0 || lines > budget)
-  assert.deepEqual(over, [])
+  assert.deepEqual(over, [], 'delete lines, or raise the budget for a new feature: CONTRIBUTING.md, "A change"')
 })
 
 test('each folder of server/ has a budget', () => {

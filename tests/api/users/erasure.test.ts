@@ -76,6 +76,33 @@ test('no table has anything of an erased user, but the hash that revokes the tok
   )
 })
 
+test('an erasure removes the rows of the user from every table that names users (U2)', async () => {
+  const ann = await app.user()
+  const columns = (await app.database.rows(
+    "select m.name as name, c.name as column, c.type from sqlite_schema m join pragma_table_info(m.name) c where m.type = 'table'",
+  )) as { name: string; column: string; type: string }[]
+  const keyOf = ({ type }: { type: string }) => (type === 'BLOB' ? `x'${ann.id.replaceAll('-', '')}'` : `'${ann.id}'`)
+  const owner = ({ column }: { column: string }) => column === 'user_id' || column === 'owner_id'
+  const owned = columns.filter(owner)
+  assert.ok(owned.length > 15)
+  for (const { name } of owned) {
+    const values = columns
+      .filter((one) => one.name === name)
+      .map((one) => {
+        if (owner(one)) return keyOf(one)
+        return one.type === 'TEXT' ? `'of ${ann.username}'` : '1'
+      })
+    await app.database.change(`insert or ignore into "${name}" values (${values.join()})`)
+  }
+  const rowsOf = async ({ name, column, type }: (typeof owned)[number]) =>
+    (await app.database.rows(`select 1 from "${name}" where ${column} = ${keyOf({ type })}`)).length
+  for (const one of owned) assert.ok((await rowsOf(one)) > 0, `no row in ${one.name}`)
+  const at = app.now()
+  await app.store.write(deleteUser, { userId: ann.id, at, revocationExpiresAt: at + 3_600_000 })
+  for (const one of owned)
+    assert.equal(await rowsOf(one), 0, `${one.name} has a row of an erased user: delete it in erasure.store.ts`)
+})
+
 test('the streams of an erased user end within a second, with a session and with a token', async () => {
   for (const variant of ['stateful', 'stateless'] as const) {
     const ann = await app.user()

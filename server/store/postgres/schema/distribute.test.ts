@@ -1,4 +1,4 @@
-// The schema can be distributed over nodes by user_id, and distribute.sql names every table once. Citus itself is not installed
+// The schema can be distributed over nodes by user_id. Citus itself is not installed
 // here: replacements of its functions record how they are called.
 import assert from 'node:assert/strict'
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
