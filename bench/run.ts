@@ -126,6 +126,7 @@ async function runOne({ name, run, seconds: itsUsual = usual.seconds }: Scenario
   await using end = new AsyncDisposableStack()
   end.defer(() => endTurn())
   end.defer(remove)
+  end.defer(() => void process.off('exit', remove))
   return await run({
     checkout,
     dir,
