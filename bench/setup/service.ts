@@ -25,7 +25,7 @@ type Options = {
   database?: string | undefined
   /** Settings beside the usual ones. */
   settings?: Record<string, string>
-  /** As `npm start` does: by the command in package.json, with the packages in PATH. Nothing of the bench is loaded into it. */
+  /** Starts it as `npm start` does: by the command in package.json, with the packages in PATH. It loads nothing of the bench. */
   asNpm?: boolean
 }
 

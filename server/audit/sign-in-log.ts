@@ -90,7 +90,7 @@ export class SignInLog {
     await this.#storeRows().catch(() => {})
   }
 
-  /** With `count`, it stands for that many refusals. */
+  /** If `count` is given, the entry stands for that many refusals. */
   #record(source: Partial<Source>, facts: Facts, count?: number): void {
     const from = { actor: 'user', address: null, userAgent: null, requestId: null, ...source }
     const entry = { ...auditEntry(from, { ...facts, at: this.#options.now() }), ...(count !== undefined && { count }) }

@@ -153,9 +153,10 @@ export function endSlowReaders(server: Server, limits: Record<'reader' | 'stream
     for (const [socket, progress] of sockets) {
       const taken = socket.bytesWritten - socket.writableLength
       const maxMs = streams.has(socket) ? limits.streamReader : limits.reader
-      if (socket.writableLength === 0 || taken - progress.taken >= minBytes)
-        Object.assign(progress, { taken, checks: 0 })
-      else if (++progress.checks * limits.checkEvery >= maxMs) socket.destroy()
+      if (socket.writableLength === 0 || taken - progress.taken >= minBytes) {
+        progress.taken = taken
+        progress.checks = 0
+      } else if (++progress.checks * limits.checkEvery >= maxMs) socket.destroy()
     }
   }, limits.checkEvery)
   checking.unref()

@@ -139,7 +139,9 @@ export class Notices {
     if (this.#waiting.size >= maxWaiting.users) return void this.#logFailed(mailed, 'too many mails wait')
     const key = keyOf(mailed)
     this.#waiting.set(key, mailed)
-    const sendLater = () => void (this.#waiting.delete(key) && this.#mail(mailed))
+    const sendLater = () => {
+      if (this.#waiting.delete(key)) void this.#mail(mailed)
+    }
     setTimeout(sendLater, seconds * 1_000).unref()
   }
 

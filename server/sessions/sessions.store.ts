@@ -32,7 +32,7 @@ export type LiveSession = {
   inboxVersion: number
 }
 
-/** As `liveSessionOf` names its values. */
+/** `liveSessionOf` names the values. */
 type SessionRow = [string, number, number, string, number, number]
 
 function liveSessionOf(userId: string, row: SessionRow): LiveSession {

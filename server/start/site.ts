@@ -42,7 +42,8 @@ export function pageSettings(config: Config): PageSettings {
   const { pagesPrefix: prefix, pagesName: name, accent, securityContact, imageHosts } = config
   const ofReaders = demonstrationSettings(config)
   return {
-    ...{ ...ofReaders, prefix, name, accent, securityContact, imageHosts },
+    ...ofReaders,
+    ...{ prefix, name, accent, securityContact, imageHosts },
     logo: config.logo === undefined ? undefined : readLogo(config.logo),
     hasDocumentationLink: config.documentationLink ?? ofReaders.isHere,
     hasMail: config.smtpUrl !== undefined,

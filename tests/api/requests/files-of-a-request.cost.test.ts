@@ -65,8 +65,8 @@ async function takeFiles(): Promise<Set<string>> {
 type Prepare = () => Promise<() => Promise<{ status: number }>>
 
 /**
- * Those of a warm request that executed each of eight times: a timer may run beside some of them. On a busy machine it can run beside all
- * of eight, so up to a hundred are sent until no more than `most` are left.
+ * The files that a warm request executes each of eight times: a timer may run beside some of them. On a busy machine it can run beside all
+ * eight, so the test sends up to a hundred, until no more than `most` files are left.
  */
 async function filesOf(prepare: Prepare, most: number): Promise<string[]> {
   let files: Set<string> | undefined
