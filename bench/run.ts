@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { refuseOption } from '../tools/run.ts'
 import { describeMachine, type Fact } from './report/machine.ts'
 import { takeTurn } from './report/rounds.ts'
 import type { Scenario } from './report/scenario.ts'
@@ -55,16 +56,18 @@ ${scenarios.map(({ name, question }) => `  ${name.padEnd(25)}${question}`).join(
   --small        a tenth of the users, and no sample twice: shows only that a scenario works
 `
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    help: { type: 'boolean' },
-    before: { type: 'string' },
-    rounds: { type: 'string' },
-    seconds: { type: 'string' },
-    small: { type: 'boolean', default: false },
-  },
-})
+const options = {
+  before: { type: 'string' },
+  rounds: { type: 'string' },
+  seconds: { type: 'string' },
+  small: { type: 'boolean', default: false },
+} as const
+const isKnown = (one: string) => Object.keys(options).some((name) => one.split('=')[0] === `--${name}`)
+refuseOption(
+  process.argv.slice(2).find((one) => one.startsWith('-') && !isKnown(one)),
+  help,
+)
+const { values, positionals } = parseArgs({ allowPositionals: true, options })
 const rounds = Number(values.rounds ?? usual.rounds)
 const seconds = values.seconds === undefined ? undefined : Number(values.seconds)
 const before = values.before === undefined ? undefined : resolve(values.before)
@@ -73,7 +76,6 @@ if (before !== undefined) checkouts.push({ name: 'before', root: before })
 
 const problem = problemOf()
 if (problem !== undefined) process.stderr.write(`${problem}\n\n${help}`)
-else if (values.help) process.stdout.write(help)
 else await runAll()
 process.exit(problem === undefined ? 0 : 2)
 

@@ -1,5 +1,4 @@
-// `npm run pack`: builds the packages that a release publishes, the client, the element and the service, as files in dist/. npm installs
-// them from there into any folder. docs/release.md has the steps of a release.
+// Builds the packages that a release publishes, the client, the element and the service, as files in dist/ (docs/release.md).
 import { copyFileSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
@@ -7,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { build as buildClient, buildElement } from '../client/build.js'
 import { build as buildScripts } from '../element/build.js'
 import { bundleAll } from './bundle.js'
-import { run } from './run.ts'
+import { refuseOption, run } from './run.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const server = join(root, 'server')
@@ -100,5 +99,7 @@ function manifestOf(folder: string): Manifest {
   return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url))
+if (import.meta.main) {
+  refuseOption(process.argv[2], 'npm run pack\n\nBuilds the packages of a release into dist/.\n')
   for (const file of await pack(join(root, 'dist'))) console.log(relative(process.cwd(), file))
+}

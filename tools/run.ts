@@ -7,10 +7,10 @@ export function run(program: string, args: readonly string[], env: NodeJS.Proces
   return stdout
 }
 
-/** Prints the help, and beside it an option that is unknown. */
-export function endWithHelp(option: string, help: string): never {
-  const isAskedFor = option === '--help'
-  if (isAskedFor) process.stdout.write(help)
+/** An option that a program does not know, such as --help, ends it with its help. */
+export function refuseOption(option: string | undefined, help: string): void {
+  if (option === undefined) return
+  if (option === '--help') process.stdout.write(help)
   else process.stderr.write(`unknown option ${option}\n\n${help}`)
-  process.exit(isAskedFor ? 0 : 2)
+  process.exit(option === '--help' ? 0 : 2)
 }

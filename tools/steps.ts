@@ -5,7 +5,7 @@ import { globSync, readFileSync, writeFileSync } from 'node:fs'
 import { cpus, release, totalmem, type } from 'node:os'
 import { matchesGlob } from 'node:path'
 import { PostgresServer, sharedData, sharedPort } from '../tests/support/postgres.ts'
-import { endWithHelp } from './run.ts'
+import { refuseOption } from './run.ts'
 import { type Outcome, runTests } from './run-tests.ts'
 
 type Step = { name: string; run: () => Outcome | Promise<Outcome> }
@@ -46,7 +46,7 @@ const lists: Record<string, Step[]> = {
 
 const [list = 'test', ...options] = process.argv.slice(2)
 const unknown = options.find((option) => option.startsWith('-') && (list !== 'soak' || option !== '--part'))
-if (unknown !== undefined) endWithHelp(unknown, help)
+refuseOption(unknown, help)
 
 // All test files share one PostgreSQL server. Files that stop or change a server start one on a copy of its first data.
 const postgres = await PostgresServer.start()

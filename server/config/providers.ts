@@ -59,15 +59,15 @@ function readClientSecret({ clientSecret, clientSecretFile }: Entry, report: Rep
   if (clientSecret !== undefined && clientSecretFile !== undefined)
     report('"clientSecret" and "clientSecretFile" are both there: keep one of them')
   const text = clientSecretFile === undefined ? clientSecret : contentOf(clientSecretFile, report)
-  if (text === undefined || text === null) return undefined
+  if (text === undefined) return undefined
   if (typeof text === 'string' && /^[\x20-\x7e]{1,1024}$/.test(text)) return text
   const where = clientSecretFile === undefined ? '"clientSecret"' : 'the content of "clientSecretFile"'
   report(`${where} is not displayed here: write the secret that the provider gave this service, as one line of ASCII`)
   return undefined
 }
 
-/** Without its last line break, which editors and `echo` add; null if it cannot be read, which is reported. */
-function contentOf(path: unknown, report: Report): string | null {
+/** Without its last line break, which editors and `echo` add; undefined if it cannot be read, which is reported. */
+function contentOf(path: unknown, report: Report): string | undefined {
   try {
     if (isText(path)) return readFileSync(path, 'utf8').replace(/\r?\n$/, '')
     report('"clientSecretFile": write the path of a file that has the secret')
@@ -75,7 +75,7 @@ function contentOf(path: unknown, report: Report): string | null {
     const { code = 'unknown error' } = error as NodeJS.ErrnoException
     report(`"clientSecretFile" is ${JSON.stringify(path)}, which cannot be read: ${code}`)
   }
-  return null
+  return undefined
 }
 
 /** RFC 6749, section 3.3; without `openid` there is no ID token (OpenID Connect Core 1.0, section 3.1.2.1). */

@@ -3,7 +3,7 @@
 import { CarillonError, invalidRequest } from '../basics/errors.ts'
 import { newOrderedId } from '../basics/ids.ts'
 import { maxKeys } from '../basics/strict-json.ts'
-import { type Exchange, operationFor } from '../http/operation.ts'
+import { type Guarded, operationFor } from '../http/operation.ts'
 import { sendData } from '../http/response/send.ts'
 import type { Sender } from '../producers/producer-key.ts'
 import type { Store } from '../store/store.ts'
@@ -43,7 +43,7 @@ export const resolve = operationFor<Sender>()({
   handle: ({ byKey }: Needs, request, reply) => sendChange(byKey, { request, reply }, 'resolve'),
 })
 
-async function sendChange(byKey: ByKey, { request, reply }: Exchange<Sender>, kind: Change['kind'], given?: string) {
+async function sendChange(byKey: ByKey, { request, reply }: Guarded<Sender>, kind: Change['kind'], given?: string) {
   const { id: producerId, application } = await request.caller.checkAgain()
   const change = { kind, given: given ?? null, producerId, application, key: request.params.key }
   const { inboxes, isDone } = await changeByKey(byKey, change)

@@ -14,7 +14,7 @@ export type GuardedRequest<Caller = unknown, Query = unknown, Body = unknown> = 
   body: Body
   params: Params
 }
-export type Exchange<Caller = unknown> = { request: GuardedRequest<Caller>; reply: FastifyReply }
+export type Guarded<Caller = unknown> = { request: GuardedRequest<Caller>; reply: FastifyReply }
 
 /** Groups of routes in the published document, each with what it is for. */
 export const tags = {
@@ -60,8 +60,8 @@ export type Guard<Needs, Caller = unknown> = {
 }
 
 /** The document of a failure, for a browser. Sets the header fields that the document needs. */
-export type FailurePage<Needs> = (needs: Needs, error: CarillonError, exchange: AnyExchange) => Promise<string>
-export type AnyExchange = { request: FastifyRequest; reply: FastifyReply }
+export type FailurePage<Needs> = (needs: Needs, error: CarillonError, exchange: Exchange) => Promise<string>
+export type Exchange = { request: FastifyRequest; reply: FastifyReply }
 
 export type Operation<Needs, Caller = unknown, Query = unknown, Body = unknown> = {
   summary: string

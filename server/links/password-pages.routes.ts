@@ -1,13 +1,12 @@
 // The pages of passwords: a form, which works without a script, for a forgotten one, and the two pages to which a one-time link leads.
 import type { FastifyRequest } from 'fastify'
 import { type CarillonError, invalidField } from '../basics/errors.ts'
-import { forAnyone, forVisitor } from '../http/operation.ts'
+import { type Exchange, forAnyone, forVisitor } from '../http/operation.ts'
 import type { View } from '../pages/frame.ts'
 import { type Html, html } from '../pages/html.ts'
 import { commonSentence, type PageNeeds, type Reader, sendPage, viewOf, writePage } from '../pages/page.ts'
 import { pagePath } from '../pages/places.ts'
 import type { TextsOf } from '../pages/texts/texts.ts'
-import type { Exchange } from '../sessions/finish-sign-in.ts'
 import { type ForgotNeeds, requestReset } from './passwords.routes.ts'
 import { ForgotForm } from './passwords.schemas.ts'
 

@@ -2,7 +2,7 @@
 // of a failure on a route that browsers load, with a way back.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { CarillonError } from '../basics/errors.ts'
-import type { AnyExchange, Subject } from '../http/operation.ts'
+import type { Exchange, Subject } from '../http/operation.ts'
 import { sessionSecrets } from '../http/request/credentials.ts'
 import { pathOf } from '../http/requests.ts'
 import { sendCompressed } from '../http/response/send.ts'
@@ -118,7 +118,7 @@ export function setPageHeaders(reply: FastifyReply, policy: Policy = {}): void {
 }
 
 /** The page of a failure on a route that has none of its own. */
-export async function failurePage(needs: PageNeeds, error: CarillonError, { request, reply }: AnyExchange) {
+export async function failurePage(needs: PageNeeds, error: CarillonError, { request, reply }: Exchange) {
   // The store may be what failed, so the user is not read.
   const canSignOut = sessionSecrets(request.raw.headers.cookie, needs.site.cookie.name).length > 0
   const view = { ...(await viewOf(needs, request)), canSignOut }

@@ -1,5 +1,5 @@
 // The last step of every sign-in: issues a session or a token, ends the proofs that the request presents, and returns the response.
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply } from 'fastify'
 import { auditEntry, deviceLabel, type RequestSource, type Source } from '../audit/entry.ts'
 import { iso } from '../basics/clock.ts'
 import { CarillonError, invalidCredentials } from '../basics/errors.ts'
@@ -8,6 +8,7 @@ import { networksOfClient } from '../basics/ip-addresses.ts'
 import type { Sealing } from '../basics/secrets.ts'
 import { knownDevice, presentedDevices, tokenAfterSignIn } from '../guessing/device-tokens.ts'
 import type { Guesses } from '../guessing/guesses.ts'
+import type { Exchange } from '../http/operation.ts'
 import { presentedTokens, sessionSecrets, setCookie } from '../http/request/credentials.ts'
 import type { Site } from '../http/site.ts'
 import type { AuditEntry } from '../store/events.ts'
@@ -21,7 +22,6 @@ import type { Sessions } from './sessions.ts'
 import { noteDevice } from './sign-ins.store.ts'
 
 export type Variant = 'stateful' | 'stateless'
-export type Exchange = { request: FastifyRequest; reply: FastifyReply }
 /** `method`: what the user proved. */
 export type SignInFacts = {
   variant: Variant

@@ -4,7 +4,7 @@ import { iso } from '../basics/clock.ts'
 import { CarillonError, notAuthenticated } from '../basics/errors.ts'
 import { isIdShaped, madeAt } from '../basics/ids.ts'
 import { presentedDevices, tokenAfterSignIn } from '../guessing/device-tokens.ts'
-import { type Exchange, forUser, type Subject } from '../http/operation.ts'
+import { forUser, type Guarded, type Subject } from '../http/operation.ts'
 import { setCookie } from '../http/request/credentials.ts'
 import { sendData } from '../http/response/send.ts'
 import { revocationKeptForMs } from '../tokens/read-token.ts'
@@ -104,7 +104,7 @@ export const disown = forUser({
 })
 
 /** Ends a sign-in: this node refuses it when this resolves. `disowned`: the caller's device, as for the store. Throws NOT_FOUND. */
-async function endOne(dependencies: Needs, { request, reply }: Exchange<Subject>, disowned?: SeenDevice) {
+async function endOne(dependencies: Needs, { request, reply }: Guarded<Subject>, disowned?: SeenDevice) {
   const { store, users, revocations, site } = dependencies
   const { caller } = request
   const { userId } = caller

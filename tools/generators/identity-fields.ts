@@ -23,9 +23,7 @@ export function spellings(name: string): string[] {
   return parts.reduce((begun, [part]) => begun.flatMap((text) => [`${text}-${part}`, `${text}_${part}`]))
 }
 
-const prefixes = [...Object.keys(families).filter((family) => family !== 'X-Forwarded')].flatMap((family) =>
-  spellings(`${family}-`),
-)
+const prefixes = Object.keys(families).flatMap((name) => (name === 'X-Forwarded' ? [] : spellings(`${name}-`)))
 
 const lines: Readonly<Record<string, readonly string[]>> = {
   'nginx.conf': identityFields

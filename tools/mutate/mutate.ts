@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process'
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { endWithHelp, run } from '../run.ts'
+import { refuseOption, run } from '../run.ts'
 
 const root = dirname(dirname(import.meta.dirname))
 const help = `npm run mutate [-- NAME ...]
@@ -110,7 +110,7 @@ function copyOfTree(): string {
 if (import.meta.main) {
   const patterns = process.argv.slice(2)
   const option = patterns.find((pattern) => pattern.startsWith('-'))
-  if (option !== undefined) endWithHelp(option, help)
+  refuseOption(option, help)
   process.chdir(root)
   process.exitCode = await runMutations(patterns)
 }

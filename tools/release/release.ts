@@ -1,18 +1,19 @@
-// `npm run release -- --dry-run`: builds everything that a release has into dist/, installs and starts it, and names what a release refuses.
-// Without --dry-run it then publishes, from CI only. docs/release.md has the steps.
+// Builds everything that a release has into dist/, installs and starts it, names what a release refuses, and publishes it from CI.
 import { hash } from 'node:crypto'
 import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { pack } from '../pack.ts'
-import { run } from '../run.ts'
+import { refuseOption, run } from '../run.ts'
 import { buildDeb } from './deb.ts'
 import { buildWheel } from './wheel.ts'
 
 process.chdir(fileURLToPath(new URL('../..', import.meta.url)))
 const dist = 'dist'
-const isDryRun = process.argv.includes('--dry-run')
+const help = 'npm run release [-- --dry-run]\n\nBuilds, tries and publishes a release (docs/release.md).\n'
+const isDryRun = process.argv[2] === '--dry-run'
+if (!isDryRun) refuseOption(process.argv[2], help)
 const { version, repository } = JSON.parse(readFileSync('package.json', 'utf8'))
 
 const refusals = await refusalsOf()

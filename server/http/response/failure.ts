@@ -3,7 +3,7 @@ import { STATUS_CODES } from 'node:http'
 import type { FastifyError, FastifyRequest } from 'fastify'
 import { CarillonError, type ErrorCode, noSuchRoute, statusOf } from '../../basics/errors.ts'
 import { isBodyUnread, sendBeforeBody } from '../connections.ts'
-import type { AnyExchange } from '../operation.ts'
+import type { Exchange } from '../operation.ts'
 import type { RequestLog } from './request-log.ts'
 import { jsonType } from './send.ts'
 
@@ -16,7 +16,7 @@ export function envelope(error: CarillonError, requestId: string): string {
 }
 
 /** `page`: makes the body in place of the envelope. */
-type Failed = AnyExchange & { page?: ((error: CarillonError) => Promise<string>) | undefined }
+type Failed = Exchange & { page?: ((error: CarillonError) => Promise<string>) | undefined }
 
 export function sendFailure(log: RequestLog, failure: unknown, { request, reply, page }: Failed): void {
   const error = asCarillonError(failure, request)
