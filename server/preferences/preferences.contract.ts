@@ -48,6 +48,19 @@ export function preferencePromises(promise: PromiseOf): void {
     assert.equal((await world.list(ann, { status: 'inbox' })).length, 3)
   })
 
+  promise('what a user has muted and what the inbox has are listed by name', async (world) => {
+    const ann = await world.addUser('ann')
+    for (const category of ['c', 'a', 'B']) await world.send(ann, 'Hi', { category })
+    await mute(world, ann, { c: 'forever', a: 'forever', B: 'forever' })
+    const { present, mutes } =
+      (await world.store.read(readPreferences, { userId: ann.id, now: isoAt(0) })) ?? assert.fail()
+    for (const found of [present, mutes])
+      assert.deepEqual(
+        found.map(({ category }) => category),
+        ['B', 'a', 'c'],
+      )
+  })
+
   promise('what is muted arrives in changes as archived', async (world) => {
     const ann = await world.addUser('ann')
     await mute(world, ann, { '': 'forever' })

@@ -51,9 +51,10 @@ export function* readPreferences({ userId, now }: { userId: string; now: string 
     order by application, name`
   const mutes = yield* all<Mute>`
     select category, muted_until as "mutedUntil" from preference
-    where user_id = ${userKey(userId)} and muted_until > ${now}`
+    where user_id = ${userKey(userId)} and muted_until > ${now} order by category`
   const present = yield* all<{ category: string }>`
-    select category from inbox_category where user_id = ${userKey(userId)} and total + archived + snoozed > 0`
+    select category from inbox_category
+    where user_id = ${userKey(userId)} and total + archived + snoozed > 0 order by category`
   return { user, mutes, declared, present }
 }
 

@@ -65,7 +65,6 @@ function* lockOrAdd(users: readonly Put[], { namespace, at }: { namespace: strin
     yield* send`
       insert into "user" (id, created_at, external_id, issuer)
       select given.value ->> 'newId', ${at}, given.value ->> 'externalId', ${namespace} from ${rowsOf(added)} where true
-      order by given.value ->> 'externalId'
       on conflict (external_id, issuer) where external_id is not null do nothing`
     const rows = yield* lockAll<User>`
       select ${userColumns} from "user" u

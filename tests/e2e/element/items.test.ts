@@ -27,6 +27,22 @@ const tabNames = async (inbox: Locator) =>
   (await inbox.getByRole('tab').allTextContents()).map((text) => text.replace(/\s+/g, ' ').trim()).join(', ')
 const hasTabs = (inbox: Locator, names: string) => becomes(() => tabNames(inbox), names)
 
+test('a popover that the application puts into an item keeps the look of the browser', async () => {
+  const { page, inbox } = await opened({ state: 'many' })
+  await inbox.evaluate((element: HTMLElementTagNameMap['carillon-inbox']) => {
+    element.renderItem = ({ title }) => {
+      const one = document.createElement('div')
+      one.popover = 'auto'
+      one.textContent = `About ${title}`
+      return one
+    }
+  })
+  const popover = inbox.getByText(`About ${first}`)
+  await popover.evaluate((one: HTMLElement) => one.showPopover())
+  const { x = 0, width = 0 } = (await popover.boundingBox()) ?? {}
+  assert.ok(Math.abs(x + width / 2 - (page.viewportSize()?.width ?? 0) / 2) < 1, 'the popover is not in the middle')
+})
+
 test('an item shows who did it with an image that is requested without a referrer, an icon, and where its buttons lead', async () => {
   const { page, item } = await opened({ state: 'many' })
   const image = item(first).locator('img')

@@ -2,11 +2,14 @@
 // second, and one of the two calls would fail.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import pg from 'pg'
 import { newDatabase } from '../../../../tests/support/postgres.ts'
 import { deliver } from '../../../delivery/delivery.store.ts'
 import { readCounts } from '../../../inbox/inbox.store.ts'
 import { markRead } from '../../../inbox/marks.store.ts'
 import { revokeTokens, tokenRevocations } from '../../../tokens/tokens.store.ts'
+import { putUsers } from '../../../users/put-users.store.ts'
 import { at, newId, runs, World } from '../../contract/world.ts'
 import { openPostgresStore } from '../store.ts'
 
@@ -72,6 +75,39 @@ test('marks and deliveries of two nodes do not deadlock, and the counters stay r
       assert.deepEqual([inbox.total, inbox.unread, inbox.version], [13, 8, 18])
       assert.deepEqual({ ...categories }, { ci: { total: 13, unread: 8 } })
     }
+  }
+})
+
+test('deliveries and calls that put users create them in one order, also where the server sorts "a" before "B"', async (t) => {
+  const other = new pg.Client(url)
+  await other.connect()
+  t.after(() => other.end())
+  const add = (externalId: string) =>
+    other.query(
+      `insert into "user" (id, external_id, issuer, created_at) values ('${newId()}', '${externalId}', '', 1)`,
+    )
+  const isWaiting = `select from pg_stat_activity where wait_event_type = 'Lock' and application_name = 'carillon'
+    and datname = current_database()`
+  const externalIds = ['a', 'B']
+  const users = () => externalIds.map((externalId) => ({ newId: newId(), externalId }))
+  const to = externalIds.map((externalId) => ({ externalId }))
+  for (const create of [
+    () => world.store.write(putUsers, { application: '', at: at(1), users: users() }),
+    () => world.deliver({ to, createsUsers: true }),
+  ]) {
+    await other.query('begin; set local lock_timeout = 1')
+    await add('B')
+    const created = create()
+    while ((await other.query(isWaiting)).rows.length === 0) {
+      await nextTurn()
+      // A transaction sees the activity of its first look.
+      await other.query('select pg_stat_clear_snapshot()')
+    }
+    // It waits for B, so it has not created a.
+    await add('a')
+    await other.query('rollback')
+    await created
+    await other.query(`delete from "user" where external_id in ('a', 'B')`)
   }
 })
 
