@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { WorkInTurns, yieldToEventLoop } from './event-loop.ts'
+import { endOfTurn, WorkInTurns, yieldToEventLoop } from './event-loop.ts'
 
 /** Blocks the event loop. */
 function work(ms: number): void {
@@ -83,4 +83,18 @@ test('items that arrive together are spread over turns: each turn handles items 
   )
   const inTurn = Map.groupBy(handled, (one) => one.turn)
   for (const together of inTurn.values()) assert.ok(together.length <= 2, `${together.length} items in one turn`)
+})
+
+test('what waits for the end of a turn resumes there one after another, in each turn again', async () => {
+  for (let turn = 0; turn < 3; turn++) {
+    const order: string[] = []
+    setImmediate(() => order.push('earlier'))
+    const waiting = ['a', 'b', 'c'].map(async (name) => {
+      await endOfTurn()
+      order.push(name)
+    })
+    setImmediate(() => order.push('later'))
+    await Promise.all(waiting)
+    assert.deepEqual(order, ['earlier', 'a', 'b', 'c'])
+  }
 })

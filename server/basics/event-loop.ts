@@ -58,10 +58,16 @@ const longWork = new WorkInTurns<() => void>(2, (resume) => resume())
 
 /** Call it between pieces of long work. Resolves at once, or in a later turn if the share is used up or others wait. */
 export async function yieldToEventLoop(): Promise<void> {
-  if (longWork.hasTimeLeft) return
-  const { promise, resolve } = Promise.withResolvers<void>()
-  longWork.add(resolve)
-  await promise
+  if (!longWork.hasTimeLeft) await new Promise<void>((resume) => longWork.add(resume))
+}
+
+let turnEnd: Promise<void> | undefined
+
+/** Resolves at the end of this turn, for all that wait for it. */
+export async function endOfTurn(): Promise<void> {
+  turnEnd ??= nextTurn()
+  await turnEnd
+  turnEnd = undefined
 }
 
 const maxWorkers = 8
@@ -97,19 +103,15 @@ export class WorkQueue<Item> {
         await this.#work(item)
       } catch (error) {
         this.#waiting.add(item)
-        await this.#pauseAfter(error)
+        // An unavailable store fails for every item, and is reported once a second.
+        if (this.#pause === undefined) this.#onFailure(error)
+        this.#pause ??= sleep(retryMs, undefined, { ref: false }).finally(() => {
+          this.#pause = undefined
+        })
+        await this.#pause
       }
       await yieldToEventLoop()
     }
     this.#workers--
-  }
-
-  /** An unavailable store fails for every item: `onFailure` is called once a second, not once for each item. */
-  #pauseAfter(error: unknown): Promise<void> {
-    if (this.#pause === undefined) this.#onFailure(error)
-    this.#pause ??= sleep(retryMs, undefined, { ref: false }).finally(() => {
-      this.#pause = undefined
-    })
-    return this.#pause
   }
 }

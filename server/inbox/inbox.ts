@@ -1,6 +1,7 @@
 // One user's inbox. Every query is scoped to the user: another user's notification looks like one that does not exist.
 import { BoundedCache } from '../basics/bounded-cache.ts'
 import { CarillonError, type Fault, invalidField } from '../basics/errors.ts'
+import { endOfTurn } from '../basics/event-loop.ts'
 import type { Store, WriteOperation } from '../store/store.ts'
 import { readCounts, readNotification, readPage } from './inbox.store.ts'
 import type { Page, PageRequest } from './inbox-state.ts'
@@ -51,6 +52,8 @@ export class Inbox {
     const unlessVersion = inboxVersion === undefined ? kept?.version : undefined
     const page = await this.#store.read(readPage, { ...request, userId, unlessVersion })
     if (page === 'unchanged') return kept as RenderedPage
+    // A client on this machine, such as a proxy, then wakes once for the pages of many requests.
+    await endOfTurn()
     const first = render(page, request, userId)
     const rendered = mayHaveTexts(first.json)
       ? render({ ...page, items: localize(page.items, await this.#store.read(readLocale, userId)) }, request, userId)
@@ -96,8 +99,7 @@ export class Inbox {
 
   /** Takes back the last read-all or archive-read. Repeating changes nothing. Throws CONFLICT if there was none in the last ten minutes. */
   async undo({ userId }: Reader): Promise<void> {
-    const outcome = await this.#store.write(undo, { userId, at: this.#now() })
-    if (outcome === 'nothing')
+    if ((await this.#store.write(undo, { userId, at: this.#now() })) === 'nothing')
       throw new CarillonError(
         'CONFLICT',
         'There is nothing to undo: only the last "mark all as read" or "archive all read" can be taken back, within ten minutes',
