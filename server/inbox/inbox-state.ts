@@ -60,8 +60,8 @@ export const countOf: Readonly<Record<Status, string>> = {
 /** Which notifications of an inbox: a numbered page, or those before a sequence number. */
 export type PageRequest = Filter & { limit: number } & ({ page: number } | { before: number })
 
-/** `unlessVersion` is the inbox version of the page that the caller already has. */
-export type PageQuery = PageRequest & { userId: string; unlessVersion?: number | undefined }
+/** `unless`: the page that the caller already has, the same object in each call. */
+export type PageQuery = PageRequest & { userId: string; unless?: { version: number } | undefined }
 
 /** Notifications as JSON text (notification-json.ts), ready to send. */
 export type Page = {

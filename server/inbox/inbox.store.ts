@@ -40,7 +40,7 @@ export function* readCounts(userId: string): Read<Counts> {
  * Reads a page: newest first, in the order of sequence numbers. A page past the end is empty. A page by cursor costs the same
  * at any depth, however few notifications match; so does a numbered page of a list without a filter in which no sequence
  * number is missing. Another numbered page passes over the notifications above it. A list of unread notifications also
- * passes over those that a read-all of categories covers. Returns 'unchanged' if the inbox still has the version `unlessVersion`.
+ * passes over those that a read-all of categories covers. Returns 'unchanged' if the inbox still has the version of `unless`.
  */
 export const readPage = { name: 'readPage', sqlite: pageOnSqlite, postgres: pageOnPostgres }
 

@@ -49,8 +49,8 @@ export class Inbox {
     const kept = isKept(request) ? this.#firstPages.get(userId)?.get(variantOf(request)) : undefined
     if (kept !== undefined && kept.version === inboxVersion) return kept
     // The store compares the version only if it was not read with the proof: a page that has changed then needs one round trip.
-    const unlessVersion = inboxVersion === undefined ? kept?.version : undefined
-    const page = await this.#store.read(readPage, { ...request, userId, unlessVersion })
+    const unless = inboxVersion === undefined ? kept : undefined
+    const page = await this.#store.read(readPage, { ...request, userId, unless })
     if (page === 'unchanged') return kept as RenderedPage
     // A client on this machine, such as a proxy, then wakes once for the pages of many requests.
     await endOfTurn()

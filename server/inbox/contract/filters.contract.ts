@@ -132,7 +132,7 @@ export function filterPromises(promise: PromiseOf): void {
       for (const categories of [undefined, ['build'], ['chat', 'build']])
         for (const place of [{ page: 1 }, { before: 3 }]) {
           const query = { userId: ann.id, limit: 1, status, ...(categories && { categories }), ...place }
-          assert.equal(await world.store.read(readPage, { ...query, unlessVersion: version }), 'unchanged')
+          assert.equal(await world.store.read(readPage, { ...query, unless: { version: version } }), 'unchanged')
         }
   })
 

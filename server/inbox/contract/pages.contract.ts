@@ -27,19 +27,18 @@ export function pagePromises(promise: PromiseOf): void {
   promise('returns "unchanged" while the inbox has the version that the caller knows, and only then', async (world) => {
     const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
     const query = { userId: ann.id, limit: 5, status: 'all' as const, page: 1 }
-    assert.equal(await world.store.read(readPage, { ...query, unlessVersion: 0 }), 'unchanged')
+    // The same objects before and after a change: a store may keep what it read for one.
+    const [empty, first] = [{ version: 0 }, { version: 1 }]
+    assert.equal(await world.store.read(readPage, { ...query, unless: empty }), 'unchanged')
     const id = await world.send(ann)
     await world.send(ben)
-    assert.equal(idsIn((await world.page({ ...query, unlessVersion: 0 })).items)[0], id)
-    assert.equal(idsIn((await world.page({ ...query, unlessVersion: 2 })).items)[0], id)
+    assert.equal(idsIn((await world.page({ ...query, unless: empty })).items)[0], id)
+    assert.equal(idsIn((await world.page({ ...query, unless: { version: 2 } })).items)[0], id)
     for (const place of [{ page: 1 }, { page: 9 }, { before: 1 }])
       for (const status of ['unread', 'all'] as const)
-        assert.equal(await world.store.read(readPage, { ...query, status, ...place, unlessVersion: 1 }), 'unchanged')
+        assert.equal(await world.store.read(readPage, { ...query, status, ...place, unless: first }), 'unchanged')
     await world.store.write(markRead, { userId: ann.id, id, at: at(1) })
-    assert.deepEqual(
-      (await world.page({ ...query, unlessVersion: 1 })).inbox,
-      await world.store.read(readInbox, ann.id),
-    )
+    assert.deepEqual((await world.page({ ...query, unless: first })).inbox, await world.store.read(readInbox, ann.id))
   })
 
   promise('returns an empty page at any distance past the end', async (world) => {

@@ -120,11 +120,11 @@ function placeOf(query: PageQuery): number {
 }
 
 export async function readPage(db: Database, query: PageQuery): Promise<Page | 'unchanged'> {
-  const { userId, limit, categories, unlessVersion } = query
+  const { userId, limit, categories, unless } = query
   // The version alone costs half as much as a page, and usually nothing has changed.
-  if (unlessVersion !== undefined) {
+  if (unless !== undefined) {
     const row = await db.one('inboxVersion', 'select version from inbox where user_id = $1', [userId])
-    if ((row?.[0] ?? 0) === unlessVersion) return 'unchanged'
+    if ((row?.[0] ?? 0) === unless.version) return 'unchanged'
   }
   const values = [userId, limit, placeOf(query), ...(categories === undefined ? [] : [categories])]
   return db.byMarks(userId, async (marks) => {

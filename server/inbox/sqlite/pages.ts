@@ -81,10 +81,10 @@ const maxSkipped = 100
 const maxCounted = 10_000
 
 export async function readPage(reader: Reader, query: PageQuery): Promise<Page | 'unchanged'> {
-  const { userId, unlessVersion } = query
+  const { userId, unless } = query
   // The version alone costs half as much as the whole row, and usually nothing has changed.
-  const versionNow = () => reader.one<[number]>(inboxVersion, userBytes(userId))?.[0] ?? 0
-  if (unlessVersion !== undefined && versionNow() === unlessVersion) return 'unchanged'
+  const versionNow = (of: object) => reader.kept<[number]>(of, inboxVersion, () => [userBytes(userId)])?.[0] ?? 0
+  if (unless !== undefined && versionNow(unless) === unless.version) return 'unchanged'
   const list = listOf(reader, query)
   const start = placeOf(list)
   if (start.skipped <= maxSkipped) return pageAt(list, start)
