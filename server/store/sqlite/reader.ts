@@ -5,8 +5,6 @@ import { asStoreError, type Database, type Statement } from './database.ts'
 
 const texts = new Texts('sqlite', (text) => text)
 
-const maxKept = 10_000
-
 /** Kept until the process ends: a connection that is garbage-collected is closed. */
 const abandoned: Database[] = []
 
@@ -17,8 +15,8 @@ export class Reader {
   readonly #begin: Statement
   readonly #commit: Statement
   readonly #dataVersion: Statement
-  /** What `kept` has read since the database had this version. */
-  readonly #kept = new Map<object, unknown>()
+  /** What `kept` has read since the database had this version, as long as its key is in use. */
+  #kept = new WeakMap<object, unknown>()
   #keptVersion: unknown
   #isOpen = false
   #isClosed = false
@@ -50,7 +48,7 @@ export class Reader {
     const known = this.#kept.get(key)
     if (known !== undefined) return known as Row
     const row = this.one<Row>(sql, ...values())
-    if (row !== undefined && this.#kept.size < maxKept) this.#kept.set(key, row)
+    if (row !== undefined) this.#kept.set(key, row)
     return row
   }
 
@@ -118,10 +116,10 @@ export class Reader {
       this.#isOpen = true
       if (this.#ofMoment !== undefined) setImmediate(this.endSnapshot)
       const version = this.#dataVersion.get()?.data_version
-      if (version !== this.#keptVersion) this.#kept.clear()
+      if (version !== this.#keptVersion) this.#kept = new WeakMap()
       this.#keptVersion = version
     } catch (error) {
-      this.#kept.clear()
+      this.#kept = new WeakMap()
       throw asStoreError(error)
     }
   }
