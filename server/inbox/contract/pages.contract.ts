@@ -27,7 +27,7 @@ export function pagePromises(promise: PromiseOf): void {
   promise('returns "unchanged" while the inbox has the version that the caller knows, and only then', async (world) => {
     const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
     const query = { userId: ann.id, limit: 5, status: 'all' as const, page: 1 }
-    // The same objects before and after a change: a store may keep what it read for one.
+    // Both objects are given before and after a change, because a store may keep what it read for an object.
     const [empty, first] = [{ version: 0 }, { version: 1 }]
     assert.equal(await world.store.read(readPage, { ...query, unless: empty }), 'unchanged')
     const id = await world.send(ann)
