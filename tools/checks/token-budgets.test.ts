@@ -1,0 +1,34 @@
+// How much product code a top folder may have. It is counted in tokens, so that nobody gains by packing lines: a token is a name, a
+// number, a quoted text, or one other character. Comments, blank lines and tests count nothing.
+import assert from 'node:assert/strict'
+import { globSync, readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { isTest } from './product-files.ts'
+
+const budgets: Readonly<Record<string, number>> = {
+  client: 25_500,
+  demonstration: 34_600,
+  element: 29_800,
+  pages: 23_500,
+  server: 275_500,
+}
+
+const generated = ['node_modules', 'dist', 'public', 'bundle', '.compile-cache', 'data']
+
+function tokensIn(folder: string): number {
+  const files = globSync(`${folder}/**/*.{ts,js,sql,css,html}`, { exclude: (name) => generated.includes(name) })
+  return files.filter((file) => !isTest(file)).reduce((sum, file) => sum + tokensOf(readFileSync(file, 'utf8')), 0)
+}
+
+function tokensOf(text: string): number {
+  const withoutBlocks = text.replace(/^[ \t]*\/\*[\s\S]*?\*\//gm, '')
+  const code = withoutBlocks.replace(/(^|\s)(\/\/|-- ).*$/gm, '$1')
+  return code.match(/[A-Za-z_$#][\w$]*|\d[\w.]*|'[^'\n]*'|[^\s\w]/g)?.length ?? 0
+}
+
+test('no top folder has more tokens of product code than its budget', () => {
+  const over = Object.entries(budgets)
+    .map(([folder, budget]) => ({ folder, budget, tokens: tokensIn(folder) }))
+    .filter(({ tokens, budget }) => tokens === 0 || tokens > budget)
+  assert.deepEqual(over, [], 'simplify, or raise the budget for a new feature: CONTRIBUTING.md, "A change"')
+})
