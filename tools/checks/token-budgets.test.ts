@@ -1,4 +1,4 @@
-// How much product code a top folder may have. It is counted in tokens, so that nobody gains by packing lines: a token is a name, a
+// How much product code a top folder may have. It is counted in tokens, so that packing lines gains nothing: a token is a name, a
 // number, a quoted text, or one other character. Comments, blank lines and tests count nothing.
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
