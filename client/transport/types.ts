@@ -43,7 +43,7 @@ export type Me = {
 type Content = {
   /** Up to 4,000 characters. */
   body: string | null
-  /** http, https or relative. */
+  /** An http or https URL without a user name, or a path that begins with `/`. */
   url: string | null
   category: string | null
   /** At most 8 KiB as JSON. */
@@ -55,7 +55,7 @@ type Content = {
 export type IconName =
   | ('bell' | 'check' | 'info' | 'warning' | 'error')
   | ('message' | 'user' | 'calendar' | 'money' | 'link')
-/** An image is relative, or of a host in `CARILLON_IMAGE_HOSTS`. */
+/** An image is a path that begins with `/`, or of a host in `CARILLON_IMAGE_HOSTS`. */
 export type Icon = IconName | { imageUrl: string }
 export type Action = { label: string; url: string }
 export type Notification = Content & {

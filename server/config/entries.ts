@@ -1,5 +1,5 @@
 // Reads a setting that is a JSON array of objects. All mistakes are reported at once, each with the entry and what to write instead.
-import { invalid } from './values.ts'
+import { invalid, isExposed } from './values.ts'
 
 export type Entry = Readonly<Record<string, unknown>>
 export type Report = (problem: string) => void
@@ -54,4 +54,12 @@ export function isText(value: unknown): value is string {
 export function repeated<Value>(values: readonly Value[], member: keyof Value): string[] {
   const texts = values.map((value) => value[member]).filter((text) => typeof text === 'string')
   return [...new Set(texts.filter((text, at) => texts.indexOf(text) !== at))].map((text) => JSON.stringify(text))
+}
+
+/** Further origins to which the service sends requests, as `URL` writes them. Plain http is for this machine only. */
+export function readOrigins(origins: unknown = [], report: Report): readonly string[] {
+  const isOrigin = (one: unknown) => typeof one === 'string' && URL.parse(one)?.origin === one && !isExposed(one)
+  if (Array.isArray(origins) && origins.length <= 20 && origins.every(isOrigin)) return origins
+  report('"origins": write a list of https origins, such as ["https://keys.example.org"]')
+  return []
 }

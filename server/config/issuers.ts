@@ -1,6 +1,6 @@
 // Reads CARILLON_ISSUERS: the issuers whose tokens the service accepts beside its own. All mistakes are reported at once, each
 // with the entry, the member, and what to write instead.
-import { type Entry, isText, type Report, readEntries, repeated } from './entries.ts'
+import { type Entry, isText, type Report, readEntries, readOrigins, repeated } from './entries.ts'
 import { applicationForm, isApplication, isExposed } from './values.ts'
 
 const algorithms = ['RS256', 'ES256', 'EdDSA'] as const
@@ -14,6 +14,8 @@ export type IssuerSetting = {
   readonly algorithms: readonly IssuerAlgorithm[]
   /** The address of the key set; undefined: found by OpenID Connect Discovery. */
   readonly jwks: string | undefined
+  /** Where its key set may be, if discovery names its address: the issuer's own origin first. */
+  readonly origins: readonly string[]
   /** The claim that has the user's external id. */
   readonly claim: string
   /** The id belongs to this issuer; otherwise it is a plain one, which is the same for every such issuer and for producers. */
@@ -23,7 +25,7 @@ export type IssuerSetting = {
   readonly application: string
 }
 
-const members = ['issuer', 'audience', 'algorithms', 'jwks', 'claim', 'ids', 'createUsers', 'application']
+const members = ['issuer', 'audience', 'algorithms', 'jwks', 'origins', 'claim', 'ids', 'createUsers', 'application']
 const isRepeated = 'is there more than once: write one entry, with a list of audiences if it needs several'
 
 /** Throws INVALID_REQUEST with every mistake. */
@@ -43,6 +45,9 @@ function readEntry(entry: Entry, report: Report, isOnly: boolean): IssuerSetting
   if (!isText(issuer)) report('"issuer" is required: write the text of the claim iss, such as "https://id.example.org"')
   if (jwks !== undefined) reportAddress('jwks', jwks, report)
   else if (isText(issuer)) reportAddress('issuer', issuer, report)
+  const origins = Object.freeze([originOf(issuer), ...readOrigins(entry.origins, report)])
+  if (jwks !== undefined && entry.origins !== undefined)
+    report('"origins" is for a key set that discovery names: leave it out beside "jwks"')
   if (!isText(claim)) report('"claim": write the name of one claim, such as "sub"')
   if (ids !== 'plain' && ids !== 'issuer') report('"ids": write "plain" or "issuer"')
   if (entry.application !== undefined && !isApplication(application)) report(`"application": write ${applicationForm}`)
@@ -50,8 +55,13 @@ function readEntry(entry: Entry, report: Report, isOnly: boolean): IssuerSetting
   const audiences = readAudiences(entry.audience, report)
   const supported = readAlgorithms(entry.algorithms, report)
   const ownIds = ids === 'issuer'
-  const setting = { issuer, audiences, algorithms: supported, jwks, claim, ownIds, createUsers, application }
+  const setting = { issuer, audiences, algorithms: supported, jwks, origins, claim, ownIds, createUsers, application }
   return Object.freeze(setting as IssuerSetting)
+}
+
+/** '' if the issuer is no URL, which is allowed beside "jwks". */
+function originOf(issuer: unknown): string {
+  return URL.parse(String(issuer))?.origin ?? ''
 }
 
 function readAudiences(audience: unknown, report: Report): readonly string[] {

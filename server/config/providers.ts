@@ -1,7 +1,7 @@
 // Reads CARILLON_PROVIDERS: the OpenID providers with which users can sign in. All mistakes are reported at once, each with the entry,
 // the member, and what to write instead; none of the messages has a client secret.
 import { readFileSync } from 'node:fs'
-import { type Entry, isText, maxLength, type Report, readEntries, repeated } from './entries.ts'
+import { type Entry, isText, maxLength, type Report, readEntries, readOrigins, repeated } from './entries.ts'
 import { isExposed } from './values.ts'
 
 const algorithms = ['RS256', 'PS256', 'ES256', 'EdDSA'] as const
@@ -87,13 +87,10 @@ function readScopes(scopes: unknown = ['openid', 'profile', 'email'], report: Re
 }
 
 /** The origins to which requests go and to which browsers are sent. Plain http is for a provider on this machine (L7). */
-function readEndpointOrigins(issuer: unknown, origins: unknown = [], report: Report): readonly string[] {
+function readEndpointOrigins(issuer: unknown, origins: unknown, report: Report): readonly string[] {
   const own = readIssuer(issuer, report)
-  const others = Array.isArray(origins) ? origins : [null]
-  const isOrigin = (one: unknown) => typeof one === 'string' && URL.parse(one)?.origin === one && !isExposed(one)
-  const form = 'a list of the https origins that the endpoints have, such as ["https://oauth2.example.org"]'
-  if (others.length > 20 || !others.every(isOrigin)) report(`"origins": write ${form}`)
-  return Object.freeze(own === undefined ? [] : [own, ...(others as string[])])
+  const others = readOrigins(origins, report)
+  return Object.freeze(own === undefined ? [] : [own, ...others])
 }
 
 function readIssuer(issuer: unknown, report: Report): string | undefined {

@@ -165,6 +165,7 @@ test('reads every setting', () => {
         audiences: ['bell'],
         algorithms: ['ES256'],
         jwks: undefined,
+        origins: ['https://id.example'],
         application: '',
         claim: 'sub',
         ownIds: false,

@@ -2,6 +2,7 @@
 // link as it is; images of other hosts, languages, the size of its data, its end.
 import { parseTime } from '../basics/clock.ts'
 import type { Fault } from '../basics/errors.ts'
+import { categoryFault } from '../inbox/category-name.ts'
 import { languageFaults } from '../users/profile.ts'
 import type { GivenContent } from './delivery.schemas.ts'
 
@@ -14,13 +15,14 @@ export type ContentRules = { at: number; imageHosts: readonly string[] }
 
 /** None if the content can be sent. */
 export function contentFaults(content: Partial<GivenContent>, { at, imageHosts }: ContentRules): Fault[] {
-  const { title, body, url, data, actor, icon, actions, expiresAt } = content
+  const { title, body, url, category, data, actor, icon, actions, expiresAt } = content
   const faults: Fault[] = []
   const note = (field: string, reason: string | undefined) => {
     if (reason !== undefined) faults.push({ field, reason })
   }
   if (url !== undefined) note('url', linkFault(url))
   for (const [n, action] of (actions ?? []).entries()) note(`actions.${n}.url`, linkFault(action.url))
+  if (typeof category === 'string') note('category', categoryFault(category))
   if (actor?.imageUrl != null) note('actor.imageUrl', imageFault(actor.imageUrl, imageHosts))
   if (typeof icon === 'object') note('icon.imageUrl', imageFault(icon.imageUrl, imageHosts))
   if ([title, body].some((text) => typeof text === 'object')) {
@@ -28,6 +30,7 @@ export function contentFaults(content: Partial<GivenContent>, { at, imageHosts }
     note('body', tooLong({ title, body }, maxTextBytes, ' with title, in all languages'))
   }
   note('data', tooLong(data, maxDataBytes))
+  if (content.format === 'markdown') for (const { field, text } of textsOf(body)) note(field, markdownFault(text))
   if (expiresAt !== undefined && !(parseTime(expiresAt) > at))
     note('expiresAt', 'must be in the future, and before the year 10000')
   return faults
@@ -38,27 +41,54 @@ function tooLong(value: unknown, maxBytes: number, what = ''): string | undefine
   return bytes > maxBytes ? `must be at most ${maxBytes} bytes as JSON${what}` : undefined
 }
 
+function textsOf(body: GivenContent['body']): { field: string; text: string }[] {
+  if (typeof body === 'string') return [{ field: 'body', text: body }]
+  return Object.entries(body ?? {}).map(([language, text]) => ({ field: `body.${language}`, text }))
+}
+
+/** An escaped mark, a block of code, code, or the end of a link: its address, between parentheses. */
+const marks = /\\[\\`*[\]]|```[\s\S]+?```|`[^`\n]+`|\]\(([^\s()]+)\)/g
+
+/** Why a link of a Markdown text is refused. The bell applies the same rule to what it draws (element/inbox/view/links.ts). */
+function markdownFault(text: string): string | undefined {
+  for (const [, link] of text.matchAll(marks)) {
+    const reason = link === undefined ? undefined : linkFault(link)
+    if (reason !== undefined) return `has the link ${JSON.stringify(link?.slice(0, 80))}, which ${reason}`
+  }
+  return undefined
+}
+
 // Browsers strip tabs and line breaks from a URL and read a backslash as a slash (WHATWG URL, section 4.4).
 const neverInALink = /[\s\\\p{Cc}\p{Cf}]/u
 /** The usual link: every browser takes it as a path. */
 const plainPath = /^\/(?:[\w.~-][\w.~/?=&-]*)?$/
 const ownHost = 'https://own-host.invalid'
+const form = 'must be an http or https URL, or a path that begins with /'
 
 /** Why the link is refused, or undefined if it is valid. */
 function linkFault(link: string): string | undefined {
   if (plainPath.test(link)) return undefined
-  const reason = 'must be an http or https URL, or a path such as /orders/7'
-  if (neverInALink.test(link) || link.startsWith('//')) return reason
+  // A page resolves a relative link against its own path, and the bell is on many pages.
+  const isPath = link.startsWith('/') && !link.startsWith('//')
+  const isUrl = /^https?:\/\/[^/]/i.test(link)
+  if (neverInALink.test(link) || (!isPath && !isUrl)) return suggestionFor(link)
   const url = URL.parse(link, ownHost)
-  if (url === null) return reason
-  if (/^https?:\/\/[^/]/i.test(link)) return url.username === '' && url.password === '' ? undefined : reason
-  // Browsers read `https:evil.example` as a path if the page's own scheme is https, and as another host if it is not.
-  return url.origin === ownHost && !/^https?:/i.test(link) ? undefined : reason
+  if (url === null) return form
+  if (url.username !== '' || url.password !== '') return `${form}, without a user name`
+  return isPath && url.origin !== ownHost ? form : undefined
 }
 
-/** Why the URL of an image is refused: it is no valid link, or a browser would load it from a host that is not one of `hosts`. */
-function imageFault(url: string, hosts: readonly string[]): string | undefined {
-  const fault = linkFault(url)
-  if (fault !== undefined || !/^https?:/i.test(url) || hosts.includes(new URL(url).hostname)) return fault
-  return `must be a path such as /ada.png, or a URL of a host in CARILLON_IMAGE_HOSTS (${hosts.join(', ') || 'none'})`
+function suggestionFor(link: string): string {
+  return /^[\w.~][\w.~/?=&-]*$/.test(link) ? `${form}: write /${link}` : `${form}, such as /orders/7`
+}
+
+/** Why the URL of an image is refused: it is no valid link, or the policy of the pages lets no browser load it. */
+function imageFault(link: string, hosts: readonly string[]): string | undefined {
+  const fault = linkFault(link)
+  if (fault !== undefined || link.startsWith('/')) return fault
+  const { hostname, port } = new URL(link)
+  if (!hosts.includes(hostname))
+    return `must be a path such as /ada.png, or a URL of a host in CARILLON_IMAGE_HOSTS (${hosts.join(', ') || 'none'})`
+  // A host without a port in the policy of a page means the usual port of the scheme (CSP 3, section 6.7.2.8).
+  return port === '' ? undefined : `must have no port: pages load images of ${hostname} from the usual port only`
 }

@@ -72,6 +72,8 @@ export type Operation<Needs, Caller = unknown, Query = unknown, Body = unknown> 
   acceptsForm?: true
   /** It signs a client in that may have no proof: another site must not sign a browser in as its own user. */
   signsIn?: true
+  /** It takes one of the few places that a user has: a page of another site must not take it with the user's cookie. */
+  takesPlace?: true
   /** Works under any host name: for supervisors and backends, and of no use to a page of another site. */
   anyHost?: true
   /** Bytes; 4 KiB by default. */

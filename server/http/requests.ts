@@ -171,10 +171,13 @@ function isSignIn({ routeOptions: { url = '', config } }: FastifyRequest): boole
   return url === '/login' || url.startsWith('/login/') || config?.operation?.signsIn === true
 }
 
-/** Refuses cross-site requests (SECURITY.md, C1) with an unsafe method and a cookie, and every cross-site login. */
+/** Refuses cross-site requests (SECURITY.md, C1) with a cookie and an unsafe method, or for a place, and every cross-site login. */
 export function refuseCrossSite(request: FastifyRequest, allowed: readonly string[]): void {
-  if (isSafeMethod(request.method) || request.routeOptions.config?.isPassedOn) return
+  const { operation, isPassedOn } = request.routeOptions.config ?? {}
   const { headers } = request.raw
+  // A reader who follows a link sees where it leads; a request of a script without CORS is not visible.
+  const takesPlace = operation?.takesPlace === true && headers['sec-fetch-dest'] !== 'document'
+  if (isPassedOn || (isSafeMethod(request.method) && !takesPlace)) return
   const comesWithCookie = headers.cookie !== undefined && headers.authorization === undefined
   if (!comesWithCookie && !isSignIn(request)) return
   if (!comesFromOtherSite(request, allowed)) return

@@ -1,7 +1,7 @@
 // The shapes of an inbox: a notification, a page of them, the counts, and the queries of these routes.
 import * as t from '../http/openapi/schema.ts'
 
-const link = t.text(1, 2048, 'http, https or relative')
+const link = t.text(1, 2048, 'http or https without a user name, or a path that begins with /')
 const category = t.example(t.text(1, 64), 'builds')
 const keyNote = 'A later notification with this key replaces the text of the earlier one'
 export const title = t.example(t.text(1, 200), 'Build 1042 has failed')
@@ -19,7 +19,7 @@ export const inLanguages = (text: t.Schema<string>) => {
   return t.example(t.anyOf(text, t.record(text, notes)), t.exampleOf(text))
 }
 
-const hostsNote = 'Relative, or http or https of a host in CARILLON_IMAGE_HOSTS'
+const hostsNote = 'A path that begins with /, or http or https of a host in CARILLON_IMAGE_HOSTS, without a port'
 const imageUrl = t.example(t.text(1, 2048, hostsNote), '/faces/ben.png')
 const actorName = t.example(t.text(1, 100), 'Ben')
 /** The icons that every bell can draw. */

@@ -16,8 +16,9 @@ const secretMembers = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k']
 const discoveryPath = '/.well-known/openid-configuration'
 
 /** Throws UNAVAILABLE, with what is wrong and what to change. */
-export async function readKeySet({ issuer, jwks, algorithms }: IssuerSetting): Promise<JSONWebKeySet> {
-  const address = jwks ?? (await discoveredAddress(issuer))
+export async function readKeySet(setting: IssuerSetting): Promise<JSONWebKeySet> {
+  const { jwks, algorithms } = setting
+  const address = jwks ?? (await discoveredAddress(setting))
   const { keys } = await getJson(address)
   if (!Array.isArray(keys) || keys.length > maxKeys || !keys.every(isObject))
     throw fault(`${address} sends no key set: "keys" has to be a list of at most ${maxKeys} objects`)
@@ -35,8 +36,11 @@ export async function readKeySet({ issuer, jwks, algorithms }: IssuerSetting): P
   return { keys }
 }
 
-/** OpenID Connect Discovery 1.0, sections 4.1 and 4.3. The key set may be on another origin, as it is at large providers. */
-async function discoveredAddress(issuer: string): Promise<string> {
+/**
+ * OpenID Connect Discovery 1.0, sections 4.1 and 4.3. The key set is on the origin of the issuer, or on one that the setting names:
+ * otherwise a document that was tampered with chooses the keys.
+ */
+async function discoveredAddress({ issuer, origins }: IssuerSetting): Promise<string> {
   const address = issuer.replace(/\/$/, '') + discoveryPath
   const { issuer: named, jwks_uri: jwks } = await getJson(address)
   if (named !== issuer)
@@ -51,6 +55,11 @@ async function discoveredAddress(issuer: string): Promise<string> {
     throw fault(
       `${address} has ${JSON.stringify(jwks)?.slice(0, 200)} as jwks_uri, which is no https address`,
       'Have the issuer name its key set by https, or write its address as "jwks" in CARILLON_ISSUERS.',
+    )
+  if (!origins.includes(url.origin))
+    throw fault(
+      `${address} names a key set on ${url.origin}, which is not the origin of the issuer`,
+      `If that is right, add "origins": ["${url.origin}"] to the entry of the issuer in CARILLON_ISSUERS.`,
     )
   return url.href
 }

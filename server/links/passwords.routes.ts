@@ -46,6 +46,7 @@ export const reset = forAnyone({
     'Set a new password with the token of a one-time link: every session and token of the user ends; with `variant`, the user is signed in',
   body: shapes.ResetBody,
   bodyLimit: passwordBodyLimit,
+  signsIn: true,
   responses: { 200: Login, 204: 'none' },
   refusals: ['LINK_INVALID', 'SECOND_FACTOR_REQUIRED', 'TOO_MANY_REQUESTS', 'UNAVAILABLE'],
   async handle(dependencies: FactorNeeds, request, reply) {

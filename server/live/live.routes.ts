@@ -10,6 +10,7 @@ import { EventStream } from './live-stream.ts'
 export const stream = operationFor<LongLivedCaller>()({
   summary: 'The live stream of what happens in the inbox (Server-Sent Events)',
   query: StreamQuery,
+  takesPlace: true,
   headers: { 'Last-Event-ID': 'The id of the last event that was received; the events after it are sent' },
   responses: { 200: EventTexts },
   refusals: ['TOO_MANY_REQUESTS'],
@@ -30,6 +31,7 @@ export const changes = operationFor<LongLivedCaller>()({
   summary:
     'What changed since a version, on request held until there is a change; or that everything has to be fetched again',
   query: ChangesQuery,
+  takesPlace: true,
   responses: { 200: ChangesResponse },
   refusals: ['TOO_MANY_REQUESTS'],
   async handle({ changes: held }: { changes: ChangesSince }, request, reply) {

@@ -3,6 +3,7 @@ import { iso, parseTime } from '../basics/clock.ts'
 import { CarillonError, invalidField, invalidRequest, notAuthenticated } from '../basics/errors.ts'
 import { forProducer, forUser, type GuardedRequest, type ProducerCaller } from '../http/operation.ts'
 import { sendData } from '../http/response/send.ts'
+import { categoryFault } from '../inbox/category-name.ts'
 import { fallbackOf, type Texts, tagsOf } from '../inbox/notification-json.ts'
 import type { Store } from '../store/store.ts'
 import { languageFaults } from '../users/profile.ts'
@@ -40,6 +41,7 @@ export const put = forUser({
   async handle({ preferences: { store, wall } }: Needs, { caller: { userId }, body }) {
     const { mutedUntil, categories = {} } = body
     const now = iso(wall())
+    for (const category of Object.keys(categories)) refuseName(category, `categories.${category}`)
     const mutes = Object.entries(categories).map(([category, mute]) => {
       return { category, mutedUntil: timeIn(mute.mutedUntil, `categories.${category}.mutedUntil`, now) }
     })
@@ -127,7 +129,13 @@ export const getCategory = forProducer({
 function categoryOf({ caller, params }: GuardedRequest<ProducerCaller>) {
   const { category: name } = params
   if (name === '') throw new CarillonError('NOT_FOUND', 'The path has no name of a category')
+  refuseName(name, 'category')
   if (name === 'security') throw invalidField('category', 'must not be security: the service itself has it')
   if ([...name].length > 64) throw invalidField('category', 'must have at most 64 characters')
   return { application: caller.application, name }
+}
+
+function refuseName(category: string, field: string): void {
+  const reason = categoryFault(category)
+  if (reason !== undefined) throw invalidField(field, reason)
 }

@@ -13,6 +13,7 @@ import { Login } from '../sessions/sessions.schemas.ts'
 import { checkCredentials, findAccount } from '../users/credentials.ts'
 import { displaySession } from '../users/display-user.ts'
 import { SessionResponse } from '../users/users.schemas.ts'
+import type { User } from '../users/users.store.ts'
 import { readerOf } from '../users/users.ts'
 import { LoginBody, RestrictedResponse } from './sign-in.schemas.ts'
 
@@ -32,8 +33,10 @@ export async function signInByPassword(dependencies: FactorNeeds, body: LoginBod
   const { variant = dependencies.site.variant, username, password } = body
   const source = sourceOf(dependencies, request)
   const turn = { address: source.address, signal: goneSignal(reply) }
-  const account = await findAccount(dependencies, username)
-  const device = knownDevice(dependencies, presentedDevices(dependencies, request), account.user)
+  const presented = presentedDevices(dependencies, request)
+  const deviceOf = (user: User | undefined) => knownDevice(dependencies, presented, user)
+  const account = await findAccount(dependencies, username, (user) => deviceOf(user) !== undefined)
+  const device = deviceOf(account.user)
   try {
     const user = await checkCredentials(dependencies, account, { password, device, ...turn })
     return await continueSignIn(dependencies, user, { variant, method: 'password', source }, { request, reply })

@@ -12,7 +12,15 @@ import { findUser, type UserDependencies, type UserKey } from './users.ts'
 /** `name` is the prepared username, or the text that the client sent if no user can have that name. */
 export type Account = { name: string; user: Credentials | undefined }
 
-export async function findAccount({ store }: { store: Store }, username: string): Promise<Account> {
+/**
+ * A name can be the username of one user and the verified address of another. Then it names the owner of the address, unless `isKnown` says
+ * that the other user has signed in on this device: an application or an operator must not take a user's sign-ins by such a username.
+ */
+export async function findAccount(
+  { store }: { store: Store },
+  username: string,
+  isKnown: (user: User) => boolean,
+): Promise<Account> {
   const findable = findableUsername(username)
   const user = await store.read(findCredentials, findable ?? '')
   if (!username.includes('@')) return { name: findable ?? username, user }
@@ -21,8 +29,8 @@ export async function findAccount({ store }: { store: Store }, username: string)
   // Each text that may be an address causes the same reads, so that the time does not say whether there is such a user.
   const [owner, another] = await store.read(findUsersByEmail, { email: username.trim(), limit: 2, canSignIn: true })
   const ofAddress = await store.read(findCredentials, another === undefined ? (owner?.username ?? '') : '')
-  // A username of an application that is the verified address of another user must not take that user's sign-ins.
-  const found = (user?.application ?? '') === '' ? (user ?? ofAddress) : (ofAddress ?? user)
+  const isOfDevice = user !== undefined && ofAddress !== undefined && isKnown(user)
+  const found = isOfDevice ? user : (ofAddress ?? user)
   // The name of the account: both names of a user share the places in the queue, and the hash is read again by this one.
   return { name: found?.username ?? name, user: found }
 }

@@ -7,7 +7,17 @@ const reasonFor = (field: 'displayName' | 'email', text: string) => readProfile(
 
 test('a display name with a character that draws nothing, breaks the line or changes the direction of text is refused', () => {
   const refused = ['\u202e', '\u2066', '\u200e', '\u200f', '\u061c', '\u2028', '\u2029', '\u200b', '\u2060', '\ufeff']
-  for (const character of [...refused, '\u00ad', '\u180e', '\u3164', '\u{e0041}', '\u0085', '\u0007'])
+  for (const character of [
+    ...refused,
+    '\u00ad',
+    '\u180e',
+    '\u3164',
+    '\u{e0041}',
+    '\u2800',
+    '\u{1d159}',
+    '\u0085',
+    '\u0007',
+  ])
     assert.ok(reasonFor('displayName', `Ann${character}Lee`), `U+${character.codePointAt(0)?.toString(16)}`)
   for (const name of [' ', '\u200d', '\u00a0\ufe0f']) assert.ok(reasonFor('displayName', name), JSON.stringify(name))
 })

@@ -54,13 +54,18 @@ function readDisplayName(name: string): Read {
   return name
 }
 
-/** Characters that draw nothing or turn the text. Joiners and variation selectors stay: Persian, Hindi and Japanese names have them. */
+/**
+ * Characters that draw nothing or turn the text: among them U+2800, the Braille pattern without a dot, and U+1D159, a note without a head,
+ * which Unicode counts as symbols. Joiners and variation selectors stay: Persian, Hindi and Japanese names have them.
+ */
 const deceptive =
-  /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]|(?![\p{Join_Control}\p{Variation_Selector}])\p{Default_Ignorable_Code_Point}/u
+  /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u2800\u{1d159}]|(?![\p{Join_Control}\p{Variation_Selector}])\p{Default_Ignorable_Code_Point}/u
 
 function readLocale(tag: string): Read {
   const reason = 'must be a language tag (BCP 47), such as en or de-CH'
   if (tag.length > maxLocaleLength) return { reason }
+  // Languages have two or three letters: no longer name is registered (RFC 5646, section 2.2.1), so `english` is a mistake.
+  if (!/^[a-z]{2,3}(?:-|$)/i.test(tag)) return { reason }
   try {
     return Intl.getCanonicalLocales(tag)[0] as string
   } catch {

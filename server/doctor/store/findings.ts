@@ -45,9 +45,25 @@ export async function examineContent(read: Read, { schema, applied, now, tables,
   const sealedFactors = await read(`
     select ${header} as header, cast(count(*) as integer) as count
     from factor where sealed_secret is not null group by 1`)
+  const pairs = await twoMeanings(read)
+  if (pairs !== undefined) findings.push(pairs)
   const { strings } = signingKeys().next().value as Query
   const keys = (await read(strings.join(''))) as SigningKey[]
   return { findings, signingKeys: keys, sealedFactors: sealedFactors as SealedFactors }
+}
+
+/** Usernames that are the verified address of another user of no application, whom the name then signs in (users/credentials.ts). */
+async function twoMeanings(read: Read): Promise<Finding | undefined> {
+  const [row] = await read(`
+    select cast(count(*) as integer) as count
+    from "user" owner join "user" other on other.username = lower(owner.email) and other.id <> owner.id
+    where owner.email_verified_at is not null and owner.username is not null and owner.issuer not like '%\u0001%'`)
+  const count = Number(row?.count ?? 0)
+  if (count === 0) return undefined
+  const found = `${count} ${count === 1 ? 'username is' : 'usernames are'} the verified address of another user`
+  const change =
+    'rename those users: the address signs its owner in, and they sign in on known devices, by passkey or link'
+  return warning('names', { found, change })
 }
 
 export function schemaFinding({ applied, known }: { applied: readonly string[]; known: readonly string[] }): Finding {

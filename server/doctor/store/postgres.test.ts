@@ -54,6 +54,15 @@ test('finds nothing wrong with a sound database, and reads its signing keys', as
     )
 })
 
+test('counts the usernames that are the verified address of another user', async (t) => {
+  const url = await database(t)
+  const columns = 'id, username, email, email_verified_at, created_at'
+  await queryAt(url, `insert into "user" (${columns}) values ('1', 'ann', 'Ann@example.org', 1, 1)`)
+  await queryAt(url, `insert into "user" (${columns}) values ('2', 'ann@example.org', null, null, 1)`)
+  const found = (await wrong(url)).map((finding) => finding.found)
+  assert.ok(found.includes('1 username is the verified address of another user'), JSON.stringify(found))
+})
+
 test('finds a superuser, and a role that may make no tables', async (t) => {
   const url = await database(t)
   isOnly(await wrong(url), ['rights', 'warning', /create role carillon/])

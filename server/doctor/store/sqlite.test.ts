@@ -11,6 +11,7 @@ import { connect, Database } from '../../store/sqlite/database.ts'
 import { contentOf, newFolder } from '../../store/sqlite/testing/folder.ts'
 import type { Move } from '../../store/transfer-state.ts'
 import { addSigningKey } from '../../tokens/signing-keys.store.ts'
+import { addUser } from '../../users/users.store.ts'
 import type { Finding } from '../finding.ts'
 import { examineSqlite } from './sqlite.ts'
 
@@ -47,6 +48,31 @@ function isOnly(findings: Finding[], [check, state, change]: [string, Finding['s
   if (typeof change === 'string') assert.equal(findings[0]?.change, change)
   else assert.match(findings[0]?.change ?? '', change)
 }
+
+test('counts the usernames that are the verified address of another user', async (t) => {
+  const place = await database(t)
+  const { store } = await openStore({ engine: 'sqlite', path: place.path })
+  const add = (id: string, username: string, email: string | null, emailVerifiedAt: number | null) =>
+    store.write(addUser, {
+      id,
+      username,
+      email,
+      emailVerifiedAt,
+      displayName: null,
+      createdAt: 1,
+      passwordHash: null,
+    })
+  await add('1', 'ann', 'Ann@example.org', 1)
+  await add('2', 'ben@example.org', 'ben@example.org', 1)
+  await add('3', 'kim', 'lee@example.org', null)
+  await add('4', 'lee@example.org', null, null)
+  assert.deepEqual(await wrong(place), [])
+  await add('5', 'ann@example.org', null, null)
+  await store.close()
+  const [finding] = await wrong(place)
+  assert.deepEqual([finding?.check, finding?.state], ['names', 'warning'])
+  assert.equal(finding?.found, '1 username is the verified address of another user')
+})
 
 test('finds hourly work that failed in the last hour, and none that failed before', async (t) => {
   const place = await database(t)

@@ -17,6 +17,7 @@ import { notificationsAfter, recordsOf } from './export.store.ts'
 export const exportAll = forUser({
   summary: 'Everything that the service keeps of the signed-in user, one JSON object per line, without secrets',
   responses: { 200: 'lines' },
+  takesPlace: true,
   // The account page leads a browser here.
   failurePage,
   async handle(dependencies: { store: Store } & PageNeeds, { caller, method }, reply) {

@@ -114,7 +114,7 @@ test('a category is compared as it was sent, whatever its characters', async () 
     'é',
     'e\u0301',
     'a&category=b',
-    '__proto__',
+    'toString',
     'constructor',
     "' or 1=1 --",
     'a,b',

@@ -69,6 +69,8 @@ suite('PUT and GET /api/categories/:name', () => {
       ['a', { name: 'A', label: 'A' }, 'label'],
       ['x'.repeat(65), { name: 'A' }, 'category'],
       ['a\0', { name: 'A' }, 'path'],
+      ['a\nb', { name: 'A' }, 'category'],
+      ['__proto__', { name: 'A' }, 'category'],
       ['security', { name: 'A' }, 'category'],
     ]
     for (const [category, body, field] of wrong) {
@@ -139,11 +141,11 @@ suite('GET and PUT /api/me/preferences', () => {
       [null, 'Payments'],
     ] as const) {
       const { user, proof } = await ann(locale)
-      await app.deliver({ to: user, title: 'Hi', category: '__proto__' })
+      await app.deliver({ to: user, title: 'Hi', category: 'constructor' })
       const { categories } = await preferencesOf(proof)
       const payments = { mutedUntil: null, label, description: 'Chaque paiement', mandatory: true }
       assert.deepEqual(categories.payments, payments)
-      assert.equal(Object.getOwnPropertyDescriptor(categories, '__proto__')?.value.label, '__proto__')
+      assert.equal(Object.getOwnPropertyDescriptor(categories, 'constructor')?.value.label, 'constructor')
     }
   })
 

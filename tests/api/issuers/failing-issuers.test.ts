@@ -17,8 +17,9 @@ const app: TestService = await startTestService({
   log: pino({ base: null }, { write: (line: string) => lines.push(JSON.parse(line)) }),
   env: {
     CARILLON_ISSUERS: JSON.stringify(
-      [good, bad].map(({ url }) => ({
+      [good, bad].map(({ url }, at) => ({
         issuer: url,
+        origins: at === 1 ? [good.url] : [],
         audience: 'bell',
         algorithms: ['RS256', 'EdDSA'],
         createUsers: true,
@@ -137,6 +138,11 @@ const lies: Record<string, [string, RequestListener, RegExp]> = {
     document({ jwks_uri: undefined }),
     /has undefined as jwks_uri/,
   ],
+  'a key set on an origin that the setting does not name': [
+    discoveryPath,
+    document({ jwks_uri: 'https://keys.example.org/keys' }),
+    /names a key set on https:\/\/keys\.example\.org, .* add "origins": \["https:\/\/keys\.example\.org"\] to the entry/,
+  ],
   'a redirect of the discovery document': [
     discoveryPath,
     (_, response) => response.writeHead(302, { location: good.url }).end(),
@@ -203,13 +209,13 @@ test('each lie of an issuer is 503 with its reason in the log, and creates no us
 
 test('a request to an issuer that sends no response ends after 5 seconds', async () => {
   bad.responses.set(jwksPath, () => {})
-  const issuer = { issuer: bad.url, audiences: ['bell'], algorithms: ['RS256'] as const, jwks: bad.jwks }
+  const issuer = { issuer: bad.url, audiences: ['bell'], algorithms: ['RS256'] as const, jwks: bad.jwks, origins: [] }
   const read = readKeySet({ ...issuer, claim: 'sub', ownIds: false, createUsers: false, application: '' })
   await assert.rejects(read, /cannot be reached: no response within 5 s/)
   bad.responses.clear()
 })
 
-test('a key set on another origin is accepted, as OpenID Connect Discovery allows, and so are keys for other purposes', async () => {
+test('a key set on an origin of the setting is accepted, and so are keys for other purposes', async () => {
   bad.responses.set(discoveryPath, document({ jwks_uri: good.jwks }))
   await app.restart()
   app.pass(60_000)

@@ -48,12 +48,15 @@ type Case = {
 }
 
 /**
- * Checked are unsafe methods with a cookie, and the login. `Sec-Fetch-Site` must be same-origin or none; without it the host of
+ * Checked are unsafe methods with a cookie, a request with a cookie for one of the few places of a user, and the login. `Sec-Fetch-Site` must be same-origin or none; without it the host of
  * `Origin` must be `Host`; without both the request passes. Allowed origins pass. If a request has an Authorization header, that
  * alone is the proof, and no page can make a browser add one.
  */
 function mayPass({ method, path, hasCookie, hasAuthorization, fetchSite, origin, host, allowed }: Case): boolean {
-  if (method === 'GET' || method === 'HEAD' || method === 'OPTIONS') return true
+  const takesPlace = ['/api/notifications/stream', '/api/notifications/changes?since=0', '/api/me/export'].includes(
+    path,
+  )
+  if (['GET', 'HEAD', 'OPTIONS'].includes(method) && !takesPlace) return true
   const isLogin = method === 'POST' && path === '/login'
   const couldActForUser = isLogin || (hasCookie && !hasAuthorization)
   if (!couldActForUser) return true
@@ -111,6 +114,9 @@ const acts = [
   { method: 'GET', path: '/api/me' },
   { method: 'HEAD', path: '/api/me' },
   { method: 'OPTIONS', path: '/api/me' },
+  { method: 'GET', path: '/api/notifications/stream' },
+  { method: 'GET', path: '/api/notifications/changes?since=0' },
+  { method: 'GET', path: '/api/me/export' },
 ]
 
 /** The rule depends on which fields a request has, not on whether they are valid: so no case ends the proof of the next one. */
@@ -177,6 +183,22 @@ test('the refusal names the setting and the origin to add, and the request chang
   }
 })
 
+test('a page of a sibling host takes no stream, poll or export of a user by a request without CORS, and a link still leads to the export (C1)', async () => {
+  const { app, cookie, client } = strict
+  const sibling = { ...cookie, 'sec-fetch-site': 'same-site', 'sec-fetch-mode': 'no-cors', 'sec-fetch-dest': 'empty' }
+  for (const path of ['/api/notifications/stream', '/api/notifications/changes?since=0&wait=20', '/api/me/export']) {
+    const response = await client.request({ method: 'GET', path, headers: sibling })
+    assert.deepEqual([response.status, refusalIn(response).code], [403, 'FORBIDDEN'], path)
+  }
+  const followed = {
+    ...cookie,
+    'sec-fetch-site': 'same-site',
+    'sec-fetch-mode': 'navigate',
+    'sec-fetch-dest': 'document',
+  }
+  assert.equal((await app.get('/api/me/export', followed)).status, 200)
+})
+
 test('a page of an allowed origin may do what the user may, and a page of another origin may not (C1)', async () => {
   const { app } = lenient
   const ben = await app.user('ben')
@@ -208,6 +230,24 @@ test('no other site can sign a user in, in any variant and any encoding (C1, C7)
     }
     assert.equal((await app.post('/login', { username, password, variant })).status, 200)
   }
+})
+
+test('no other site can set a password by a link and sign the browser in with it (C1)', async () => {
+  const { app } = strict
+  const { id } = await app.user('kim')
+  const { key } = await app.producerKey(['users'])
+  const made = await app.post(`/api/users/${id}/links`, { purpose: 'reset' }, { authorization: `Bearer ${key}` })
+  const token = new URL(made.json().data.url).hash.replace(/^#(?:token=)?/, '')
+  const body = { token, newPassword: 'amber lantern field 62', variant: 'stateful' }
+  for (const fetchSite of ['cross-site', 'same-site']) {
+    const response = await app.post('/password/reset', body, {
+      origin: 'https://evil.example',
+      'sec-fetch-site': fetchSite,
+    })
+    assert.equal(refusalIn(response).status, 403)
+    assert.deepEqual(response.headers.getSetCookie(), [])
+  }
+  assert.equal((await app.post('/password/reset', body)).status, 200)
 })
 
 test('two Origins, two Sec-Fetch-Sites, or one of each kind do not pass the check (C1)', async () => {

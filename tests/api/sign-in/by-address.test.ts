@@ -61,10 +61,24 @@ test('an address that others have without a proof, or as users of an application
   assert.deepEqual([response.status, response.json().User?.id], [200, id])
 })
 
-test('a username that is equal comes first, and a new one that is the verified address of another user is 409', async () => {
-  const named = await add('kim@example.org', 'other@example.org')
-  await add('holder', 'kim@example.org')
-  assert.equal((await signIn('kim@example.org')).json().User.id, named)
+test('a name that is the username of one user and the verified address of another signs the owner of the address in', async () => {
+  const other = 'nectar silver mill 87'
+  const made = await post({ username: 'kim@example.org', password: other, email: 'other@example.org' })
+  const before = await signIn('kim@example.org', other)
+  assert.equal(before.json().User.id, made.data.id)
+  const owner = await add('holder', 'kim@example.org')
+  assert.equal((await signIn('kim@example.org')).json().User?.id, owner)
+  assert.equal((await signIn('kim@example.org', other)).status, 401)
+  const device =
+    before.headers
+      .getSetCookie()
+      .find((cookie) => cookie.includes('device'))
+      ?.split(';')[0] ?? ''
+  const known = await app.post('/login', { username: 'kim@example.org', password: other }, { cookie: device })
+  assert.equal(known.json().User?.id, made.data.id)
+})
+
+test('a new username that is the verified address of another user is 409', async () => {
   await add('lee', 'lee@example.org')
   await add('pat@example.org', 'pat@example.net', { by: shop })
   // An application learns neither whose it is, nor whether it is a name or an address.

@@ -146,7 +146,7 @@ for (const [how, act] of Object.entries<(page: Page) => Promise<void>>({
     await unreadAtService(user, 0)
   })
 
-test('a link that is neither http, https nor relative is inert (C9)', async () => {
+test('a link that is neither http, https nor a path is inert (C9)', async () => {
   await pages.userWith(1)
   const page = await pages.open(body)
   await page.route('**/api/notifications?**', async (route) => {

@@ -109,7 +109,7 @@ test('a body in markdown has bold text, code and links; a click on one marks as 
 })
 
 soakTest(
-  '200 hostile texts as markdown make nothing but bold text, code and links that are http, https or relative',
+  '200 hostile texts as markdown make nothing but bold text, code and links that are http, https or a path',
   async () => {
     const page = await gallery.open({ state: 'empty' })
     const found = await page.evaluate(async (texts) => {
