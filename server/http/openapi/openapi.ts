@@ -225,7 +225,7 @@ function refusalsOf({ path, method, guard, operation }: Route): ErrorCode[] {
     ...guard.refusals,
     ...(operation.refusals ?? []),
     (takesBody || operation.query !== undefined) && 'INVALID_REQUEST',
-    method !== 'GET' && 'FORBIDDEN',
+    (method !== 'GET' || operation.takesPlace === true) && 'FORBIDDEN',
     path.includes(':') && 'NOT_FOUND',
     takesBody && 'PAYLOAD_TOO_LARGE',
     takesBody && 'UNSUPPORTED_MEDIA_TYPE',
