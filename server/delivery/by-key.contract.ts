@@ -28,7 +28,6 @@ export function byKeyPromises(promise: PromiseOf): void {
   promise('withdraws what has the key from every inbox of the application, and nothing else', async (world) => {
     const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
     await world.deliver({ to: [ann, ben], title: 'of none', key: 'k' })
-    await world.deliver({ to: [ann], title: 'of shop', key: 'k', application: 'shop' }).catch(() => {})
     await world.deliver({ to: [ann], title: 'other', key: 'other' })
     const { version } = await world.store.read(readInbox, ben.id)
     assert.deepEqual(await change(world, {}), { inboxes: 2, isDone: true })
@@ -42,6 +41,34 @@ export function byKeyPromises(promise: PromiseOf): void {
     await assert.rejects(change(world, {}), { code: 'NOT_FOUND' })
     await assert.rejects(change(world, { key: 'other', application: 'shop' }), { code: 'NOT_FOUND' })
   })
+
+  for (const [kind, expected] of [
+    ['update', ['changed', false]],
+    ['resolve', ['sent', true]],
+    ['delete', []],
+  ] as const)
+    promise(
+      `changes in an inbox what has the key of its application, and no other of the key: ${kind} (U6)`,
+      async (world) => {
+        for (const [application, other] of [
+          ['shop', ''],
+          ['', 'shop'],
+        ] as const) {
+          const ann = await world.addUser(`ann ${application}`, 'shop')
+          const key = ann.username
+          await world.send(ann, 'of the other', { key, application: other })
+          await world.send(ann, 'sent', { key, application })
+          const given = kind === 'update' ? '{"title":"changed"}' : null
+          assert.deepEqual(await change(world, { kind, application, key, given }), { inboxes: 1, isDone: true })
+          const { items } = await world.page({ userId: ann.id, page: 1, limit: 9, status: 'all' })
+          const found = JSON.parse(items).flatMap((one: { title: string; archivedAt: string | null }) => [
+            one.title,
+            one.archivedAt !== null,
+          ])
+          assert.deepEqual(found, [...expected, 'of the other', false])
+        }
+      },
+    )
 
   promise('resolves: marks as read and archives, also what is snoozed; a repetition changes nothing', async (world) => {
     const [ann, ben, cay] = [await world.addUser('ann'), await world.addUser('ben'), await world.addUser('cay')]

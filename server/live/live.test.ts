@@ -1,9 +1,13 @@
 // live.ts on a real store: how often it reads, what it does if a change signal is lost, how it applies the stream limits, and the
 // races that a test from outside rarely hits.
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer, type ServerResponse } from 'node:http'
+import { type AddressInfo, connect } from 'node:net'
 import { join } from 'node:path'
 import { suite, type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { FastifyReply } from 'fastify'
 import { type StreamEvent, StrictEvents } from '../../tests/support/event-source/event-source.ts'
 import { randomOf } from '../../tests/support/event-source/random.ts'
 import type { CarillonError } from '../basics/errors.ts'
@@ -21,7 +25,7 @@ import type { Store } from '../store/store.ts'
 import { replaceOperation } from '../store/testing/operations.ts'
 import { ChangesSince } from './changes.ts'
 import { Live } from './live.ts'
-import { LiveStream, type Sink, type Watcher } from './live-stream.ts'
+import { EventStream, LiveStream, type Sink, type Watcher } from './live-stream.ts'
 import { type MaxStreams, StreamLimits } from './stream-limits.ts'
 
 /** The clock of the process, even if a test replaces `performance.now`. */
@@ -640,6 +644,29 @@ suite('a client that does not read its stream (N5)', () => {
     assert.ok(reader.unread <= 1024 * 1024)
     stream.send(event)
     stream.end()
+  })
+
+  test('is disconnected on a real connection too, when what the system does not take is more than 1 MiB (N5)', async (t) => {
+    const server = createServer()
+    await once(server.listen(0, '127.0.0.1'), 'listening')
+    const client = connect((server.address() as AddressInfo).port, '127.0.0.1').pause()
+    t.after(() => {
+      client.destroy()
+      server.close()
+    })
+    client.write('GET / HTTP/1.1\r\nhost: a\r\n\r\n')
+    const [, raw] = (await once(server, 'request')) as [unknown, ServerResponse]
+    const reply = { raw, hijack: () => {}, headers: () => {}, getHeaders: () => ({}) }
+    const stream = new LiveStream(
+      { userId: 'a', validUntil: forever },
+      new EventStream(reply as unknown as FastifyReply),
+      () => {},
+    )
+    stream.begin(0, ':\n\n')
+    // The system takes a few MiB for a client that does not read.
+    for (let n = 0; n < 1_000 && !stream.hasEnded; n++) stream.send(event)
+    assert.ok(stream.hasEnded)
+    assert.ok(raw.writableLength <= 1024 * 1024, `${raw.writableLength}`)
   })
 
   test('gets an event of more than 1 MiB if it has taken everything before (N5)', () => {
