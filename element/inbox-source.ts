@@ -77,7 +77,7 @@ export class InboxSource implements ReactiveController {
     if (opened || !this.client) return opened
     const { limit, category } = this.#host
     const status = tab === 'inbox' ? undefined : tab
-    const categories = category?.split(/\s+/).filter(Boolean)
+    const categories = category?.split(/\s/).filter(Boolean)
     const list = this.client.inbox.open({ status, limit: limit || undefined, category: categories })
     this.#lists.set(tab, list)
     this.#unsubscribes.push(list.subscribe((snapshot) => this.#changed(tab, snapshot)))

@@ -58,7 +58,7 @@ export class Requests {
 
   /** Throws TypeError if `baseUrl` is not a URL. */
   constructor({ baseUrl = '', fetch = globalFetch }: Connection, auth: Auth, tokenTimeoutMs = 30_000) {
-    this.#baseUrl = String(baseUrl).replace(/\/*$/, '/')
+    this.#baseUrl = String(baseUrl).replace(/\/{0,9}$/, '/')
     new URL(this.#baseUrl, 'http://page.invalid')
     this.#fetch = fetch
     this.tokens = auth === 'cookie' ? undefined : new Tokens(auth, tokenTimeoutMs)

@@ -55,7 +55,9 @@ function closerView(stage: Stage, lane: Lane, exchanges: readonly Exchange[]) {
 function messageView({ cookieName }: Stage, title: string, { line, fields, body }: Message) {
   const head = [line, ...fields.map(([name, value]) => `${name}: ${value}`)].join('\n')
   const text = body === '' ? head : `${head}\n\n${body}`
-  const pieces = text.split(new RegExp(`((?:\\b${cookieName}=[\\w.-]+)|(?:eyJ[\\w-]+\\.[\\w-]+\\.[\\w-]*))`))
+  const pieces = text.split(
+    new RegExp(`((?:\\b${cookieName}=[\\w.-]+)|(?:eyJ[\\w-]{1,1000}\\.[\\w-]{1,1000}\\.[\\w-]*))`),
+  )
   return html`<p class="wire-title">${title}</p>
     <pre class="wire" tabindex="0" aria-label=${title}>${pieces.map((piece, at) =>
       at % 2 === 0 ? piece : html`<b class=${piece.startsWith('eyJ') ? 'of-token' : 'of-session'}>${piece}</b>`,

@@ -40,7 +40,7 @@ function hopsOf(exchange: Exchange, words: Words): Hop[] {
   const request: Hop = {
     from: 'browser',
     to,
-    label: line.replace(/.*(?=\?)|.*(?=\/[\w-]+$)/, ''),
+    label: line.replace(/^.*(?=\?)|^.*(?=\/[\w-]+$)/, ''),
     sentence: `${line}, ${texts.proofs[proof]}`,
     tone: lanes.find((lane) => lane === proof) ?? 'plain',
   }

@@ -16,7 +16,7 @@ const routes = [...docs.querySelectorAll<HTMLAnchorElement>('li a')].map((link) 
 
 /** A route is displayed if it has every word. The style sheet hides a group that displays none. */
 function showMatches(): void {
-  const words = filter.value.toLowerCase().split(/\s+/)
+  const words = filter.value.toLowerCase().split(/\s/)
   let isAny = false
   for (const { parts, text } of routes) {
     const isMatch = words.every((word) => text.includes(word))

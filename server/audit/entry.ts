@@ -58,7 +58,7 @@ const browsers: readonly [name: string, shape: RegExp][] = [
   ['Samsung Internet', /\bSamsungBrowser\//],
   ['Firefox', /\b(Firefox|FxiOS)\//],
   ['Chrome', /\b(Chrome|CriOS|HeadlessChrome|Chromium)\//],
-  ['Safari', /\bVersion\/[\d.]+ .*\bSafari\//],
+  ['Safari', /\bVersion\/[\d.]+ (?:\S+ )?Safari\//],
 ]
 const systems: readonly [name: string, shape: RegExp][] = [
   ['Android', /\bAndroid\b/],

@@ -56,7 +56,7 @@ export class CarillonError extends Error {
   /** Sent in the body of SECOND_FACTOR_REQUIRED. */
   readonly secondFactor: SecondFactor | undefined
   /** How the failed request is logged: http/response/request-log.ts. */
-  readonly report: 'failure' | 'overload' | 'nothing'
+  readonly report: 'failure' | 'outcome-unknown' | 'overload' | 'nothing'
 
   /** `problem` has no full stop; `remedy` is whole sentences, or ends with a command to copy. The `message` has both. */
   constructor(code: ErrorCode, problem: string, options: Options = {}) {

@@ -10,7 +10,8 @@ process.on('SIGUSR1', () => {})
 // npm (11.19, `npx carillon` too) ends the shell in which it runs a command, and not the command. A shell that leaves a command behind by
 // intent (`&`, nohup) is not watched, and neither is a parent that is no shell of npm, such as a supervisor.
 const parent = process.ppid
-if (parent !== 1 && /^[^&;|]*\bcarillon\b[^&;|]*$/.test(process.env.npm_lifecycle_script ?? '')) {
+const script = process.env.npm_lifecycle_script ?? ''
+if (parent !== 1 && /\bcarillon\b/.test(script) && !/[&;|]/.test(script)) {
   const watch = setInterval(() => {
     if (process.ppid === parent) return
     clearInterval(watch)

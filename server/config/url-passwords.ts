@@ -3,7 +3,7 @@
 
 export function hasPassword(text: string): boolean {
   const url = URL.parse(text)
-  if (url === null) return /:(?!\/\/).*@/s.test(text)
+  if (url === null) return afterUser(text) !== undefined
   // A percent-encoded colon belongs to the user's name, but the operator meant it to begin a password.
   if (url.password !== '' || /%3a/i.test(url.username)) return true
   return [...url.searchParams.keys()].some((name) => /pass/i.test(name))
@@ -12,5 +12,14 @@ export function hasPassword(text: string): boolean {
 /** Masks from the colon after the user to the last `@`: too much rather than too little. */
 export function maskPasswords(text: string): string {
   if (text.startsWith('sqlite:')) return text
-  return text.replace(/:(?!\/\/).*@/, ':***@').replace(/([?&][^=&]*pass[^=&]*=)[^&]*/gi, '$1***')
+  const { from, to } = afterUser(text) ?? { from: 0, to: 0 }
+  const masked = from === 0 ? text : `${text.slice(0, from)}***${text.slice(to)}`
+  return masked.replace(/([?&][^=&?]*=)[^&]*/g, (pair, name: string) => (/pass/i.test(name) ? `${name}***` : pair))
+}
+
+/** From the colon that is not of the scheme to the last `@`. */
+function afterUser(text: string): { from: number; to: number } | undefined {
+  const from = text.search(/:(?!\/\/)/) + 1
+  const to = text.lastIndexOf('@')
+  return from === 0 || to < from ? undefined : { from, to }
 }

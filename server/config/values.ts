@@ -131,9 +131,9 @@ export function readSmtpUrl(text: string) {
 
 export function readMailFrom(text: string): { name: string; address: string } {
   const [, name = '', inBrackets, alone] =
-    /^(?:([^<>"\p{Cc}]*?)[ ]*<([^\s<>@\p{Cc}]+@[^\s<>@\p{Cc}]+)>|([^\s<>@\p{Cc}]+@[^\s<>@\p{Cc}]+))$/u.exec(text) ?? []
+    /^(?:([^<>"\p{Cc}]*)<([^\s<>@\p{Cc}]+@[^\s<>@\p{Cc}]+)>|([^\s<>@\p{Cc}]+@[^\s<>@\p{Cc}]+))$/u.exec(text) ?? []
   const address = inBrackets ?? alone
-  if (address !== undefined) return { name, address }
+  if (address !== undefined) return { name: name.trimEnd(), address }
   return invalid('write an address, such as bell@example.org or Bell <bell@example.org>')
 }
 

@@ -1,7 +1,7 @@
 // Turns a producer's request into notifications in inboxes, exactly once per Idempotency-Key.
 import { hash } from 'node:crypto'
 import { iso } from '../basics/clock.ts'
-import { CarillonError, conflict } from '../basics/errors.ts'
+import { CarillonError, conflict, type Fault } from '../basics/errors.ts'
 import { newId } from '../basics/ids.ts'
 import { contentOf } from '../inbox/notification-json.ts'
 import type { Sender } from '../producers/producer-key.ts'
@@ -9,7 +9,7 @@ import type { Store } from '../store/store.ts'
 import { findableUsername } from '../users/username.ts'
 import { type ContentRules, contentFaults } from './content-faults.ts'
 import type { DeliveryBody, WithoutNulls } from './delivery.schemas.ts'
-import { deliver, removeOldDeliveries } from './delivery.store.ts'
+import { deliver, findOutcome, removeOldDeliveries } from './delivery.store.ts'
 import type { Delivery, DeliveryOutcome, Recipient, UnknownRecipients } from './delivery.ts'
 
 export type DeliveryRequest = WithoutNulls<Omit<DeliveryBody, 'recipients'>> & { recipients: Recipient[] }
@@ -49,12 +49,11 @@ export class Deliveries {
 
   /**
    * Throws INVALID_REQUEST, CONFLICT (its key is in use) or UNPROCESSABLE (the key was used for another body, no recipient is
-   * known, or one is unknown and the request refuses that). If it throws because of a recipient, the key may be used again.
+   * known, or one is unknown and the request refuses that). If it throws because of a recipient, the key may be used again. A request that
+   * was delivered with its key has the same outcome again, also after its `expiresAt`.
    */
   async deliver(producerId: string, request: DeliveryRequest, options: DeliveryOptions = {}): Promise<DeliveryOutcome> {
     const { idempotencyKey } = options
-    const { wall, imageHosts } = this.#dependencies
-    refuseInvalid(request, idempotencyKey, { at: wall(), imageHosts })
     if (idempotencyKey === undefined) return this.#send(producerId, request, options)
     const delivery = `${producerId} ${idempotencyKey}`
     if (this.#running.has(delivery))
@@ -75,9 +74,16 @@ export class Deliveries {
   }
 
   async #send(producerId: string, request: DeliveryRequest, options: DeliveryOptions): Promise<DeliveryOutcome> {
-    const { store, now, wall } = this.#dependencies
+    const { store, now, wall, imageHosts } = this.#dependencies
     const at = wall()
     const { idempotencyKey: key, sender, deliveryId = newId(at) } = options
+    const bodyHash = hash('sha256', JSON.stringify(request), 'base64url')
+    const details = faultsOf(request, key, { at, imageHosts })
+    if (details.length > 0) {
+      const earlier = key === undefined ? undefined : await store.read(findOutcome, { producerId, key, bodyHash })
+      if (earlier !== undefined) return earlier
+      throw new CarillonError('INVALID_REQUEST', 'The delivery is invalid', { details })
+    }
     const application = sender?.application ?? ''
     const createsUsers = sender?.scopes.includes('users')
     const { recipients, again, unknownRecipients, category = null, key: notificationKey = null } = request
@@ -85,7 +91,7 @@ export class Deliveries {
       id: deliveryId,
       producerId,
       application,
-      idempotency: key === undefined ? null : { key, bodyHash: hash('sha256', JSON.stringify(request), 'base64url') },
+      idempotency: key === undefined ? null : { key, bodyHash },
       content: contentOf(request),
       category,
       key: notificationKey,
@@ -159,11 +165,11 @@ export class Deliveries {
   }
 }
 
-function refuseInvalid(request: DeliveryRequest, idempotencyKey: string | undefined, rules: ContentRules): void {
+function faultsOf(request: DeliveryRequest, idempotencyKey: string | undefined, rules: ContentRules): Fault[] {
   const details = contentFaults(request, rules)
   if (idempotencyKey !== undefined && !idempotencyKeyShape.test(idempotencyKey))
     details.push({ field: 'Idempotency-Key', reason: 'must be 1 to 255 visible ASCII characters' })
   if (request.again === true && request.key === undefined)
     details.push({ field: 'again', reason: 'needs a key, which names the notification to send again' })
-  if (details.length > 0) throw new CarillonError('INVALID_REQUEST', 'The delivery is invalid', { details })
+  return details
 }

@@ -15,7 +15,7 @@ import {
   plainLook,
   refusedId,
 } from '../store/contract/world.ts'
-import { deliver, removeOldDeliveries } from './delivery.store.ts'
+import { deliver, findOutcome, removeOldDeliveries } from './delivery.store.ts'
 
 export function deliveryPromises(promise: PromiseOf): void {
   promise('delivers to every recipient, by username or by id, and returns the result of each', async (world) => {
@@ -296,6 +296,18 @@ export function deliveryPromises(promise: PromiseOf): void {
       assert.equal((await world.store.read(readInbox, ben.id)).version, 10)
     },
   )
+
+  promise('finds the outcome of a delivery by producer, idempotency key and body (R18)', async (world) => {
+    const ann = await world.addUser('ann')
+    const { producerId } = world
+    const used = { producerId, key: 'k1', bodyHash: 'b1' }
+    const find = (change = {}) => world.store.read(findOutcome, { ...used, ...change })
+    assert.equal(await find(), undefined)
+    const outcome = await world.deliver({ to: [ann], title: 'Once', idempotency: { key: 'k1', bodyHash: 'b1' } })
+    assert.deepEqual(await find(), outcome)
+    for (const change of [{ key: 'k2' }, { bodyHash: 'b2' }, { producerId: await world.addProducer('other') }])
+      assert.equal(await find(change), undefined)
+  })
 
   promise('removes the idempotency keys that were used before a given time, and no others', async (world) => {
     const ann = await world.addUser('ann')

@@ -23,6 +23,7 @@ import {
   lockUsers,
   onCitus,
   Part,
+  type Read,
   rowsOf,
   send,
   sendOnPostgres,
@@ -102,6 +103,7 @@ function* producerOf({ producerId, secretHash }: Delivery): Write<number | null 
   return found?.is_valid ? found.number : undefined
 }
 
+export type UsedKey = { producerId: string; key: string; bodyHash: string }
 type Earlier = { body_hash: string; answer: string }
 
 /** On PostgreSQL it takes the key, with an empty answer, or locks it, and waits for another delivery with it. */
@@ -116,6 +118,14 @@ function* earlierOutcome({ producerId, idempotency, at }: Delivery): Write<Earli
     on conflict (producer_id, idempotency_key) do update set at = delivery.at where false`
   return yield* get<Earlier>`
     select body_hash, answer from delivery where producer_id = ${producerId} and idempotency_key = ${key}`
+}
+
+/** The outcome of the delivery that used the key with this body; undefined if none did. */
+export function* findOutcome({ producerId, key, bodyHash }: UsedKey): Read<DeliveryOutcome | undefined> {
+  const found = yield* get<{ answer: string }>`
+    select answer from delivery
+    where producer_id = ${producerId} and idempotency_key = ${key} and body_hash = ${bodyHash} and answer <> ''`
+  return found && JSON.parse(found.answer)
 }
 
 function* forgetOutcome({ producerId, idempotency }: Delivery): Write<void> {

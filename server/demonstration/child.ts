@@ -15,7 +15,7 @@ import { type Listener, passOn } from './pass-on.ts'
 
 type Running = Listener & { child: ChildProcess }
 
-const [idleMs, startsWithinMs, endsWithinMs] = [600_000, 60_000, 3_000]
+const [idleMs, endsWithinMs] = [600_000, 3_000]
 const entry = new URL('../../demonstration/server/main.ts', import.meta.url)
 const execArgv = ['--disable-sigusr1', '--max-old-space-size=256']
 /** Where temporary files and compiled code lie, and what Windows needs. */
@@ -35,7 +35,6 @@ export class Demonstration {
   /** Passes on every request below the page, after the request checks and before its body is read. */
   addTo(app: FastifyInstance, prefix: string, { trustedProxies }: Pick<Site, 'trustedProxies'>): void {
     const onRequest = async ({ raw }: FastifyRequest, reply: FastifyReply) => {
-      raw.setTimeout(startsWithinMs)
       await passOn([raw, reply.raw], await this.whenRunning(), addressOf(raw, trustedProxies)).catch(notThere)
       reply.hijack()
     }

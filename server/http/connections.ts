@@ -3,6 +3,7 @@ import type { IncomingMessage, OutgoingHttpHeaders, Server } from 'node:http'
 import { Server as NetServer, type Socket } from 'node:net'
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { giveUpWrites } from './late-writes.ts'
 
 /** Grace period: an idle connection stays open this long after the listener closed, so that a request already on the wire gets its response. */
 const idleMs = 500
@@ -10,6 +11,8 @@ const idleMs = 500
 const fromSignalMs = 8_000
 const fromGraceMs = 5_500
 const closeEveryMs = 20
+/** For the response to a write that still has no outcome. */
+const responseMs = 500
 
 type DrainOptions = { graceMs: number; endStreams: () => Promise<void> }
 
@@ -37,6 +40,7 @@ export async function drain(app: FastifyInstance, { graceMs, endStreams }: Drain
     // After a stall of this process, read first what has arrived, so that a connection with a new request does not count as idle.
     await nextTurn()
     if (now - closedAt > idleMs) server.closeIdleConnections()
+    if (now > disconnectAt - responseMs) giveUpWrites(server)
     if (now > disconnectAt) server.closeAllConnections()
   }
   await app.close()

@@ -6,6 +6,7 @@ import { isIP, type Socket } from 'node:net'
 import type { FastifyInstance, FastifyReply, FastifyRequest, preValidationHookHandler } from 'fastify'
 import { CarillonError, invalidField, invalidRequest, noSuchRoute } from '../basics/errors.ts'
 import { afterUnreadBody } from './connections.ts'
+import { outcomeInTime } from './late-writes.ts'
 import type { Schema } from './openapi/schema.ts'
 import type { GuardedRequest, Route } from './operation.ts'
 import { forwardingFields } from './request/address.ts'
@@ -30,6 +31,8 @@ export function checkRequests(app: FastifyInstance, { routes, site, headers, log
   const isKnownHost = knownHosts(site.hosts)
   app.addHook('onRequest', (request, reply, done) => {
     reply.headers(headers)
+    // With a listener, Node does not end the connection as idle while a response is awaited: a slow disk can delay a commit for longer.
+    reply.raw.on('timeout', keepOpen)
     const fields = request.raw.headers
     if (fields[forwarded] !== undefined || fields[forwardedFor] !== undefined)
       log.noteForwarded(request.raw, trustedProxies)
@@ -52,11 +55,15 @@ export function checkRequests(app: FastifyInstance, { routes, site, headers, log
   })
 }
 
+function keepOpen(): void {}
+
 export function addRoute<Needs>(app: FastifyInstance, route: Route<Needs>, parts: Needs): void {
   const { method, path, tag, guard, operation } = route
   const { query, bodyLimit, shallowBody, body } = operation
-  const handle = (request: FastifyRequest, reply: FastifyReply) =>
-    operation.handle(parts, request as GuardedRequest, reply)
+  const handle = (request: FastifyRequest, reply: FastifyReply) => {
+    const outcome = operation.handle(parts, request as GuardedRequest, reply)
+    return isSafeMethod(method) ? outcome : outcomeInTime(app.server, outcome)
+  }
   const handleEmpty = async (request: FastifyRequest, reply: FastifyReply) => {
     await handle(request, reply)
     return reply.code(204).send()

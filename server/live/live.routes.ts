@@ -38,7 +38,6 @@ export const changes = operationFor<LongLivedCaller>()({
     const { since, limit = 100, wait = 0 } = request.query
     if (!isPosition(since))
       throw invalidField('since', 'must be a version such as 42, or a position from a response or an event')
-    if (wait > 0) request.raw.socket.setTimeout((wait + idleMarginSeconds) * 1_000)
     const query = { since, limit, waitMs: wait * 1_000, signal: goneSignal(reply) }
     const data = await held.read(request.caller, query)
     // The proof may have ended while the request was held.
@@ -46,6 +45,3 @@ export const changes = operationFor<LongLivedCaller>()({
     return sendJson(reply, `{"success":true,"data":${data}}`)
   },
 })
-
-/** Beyond the time that the client waits for a change, so that the connection does not count as idle. */
-const idleMarginSeconds = 10

@@ -27,7 +27,7 @@ export function acceptedPlace(places: Places, text: string): string | undefined 
   if (returnUrls.includes(text)) return text
   const place = returnTo(text, places.site)
   if (place === undefined || returnUrls.length === 0) return place
-  const path = place.replace(/[?#].*$/, '')
+  const path = place.replace(/[?#].*/, '')
   return ownPages.some((page) => pagePath(places, page) === path) ? place : undefined
 }
 

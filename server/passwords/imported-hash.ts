@@ -100,7 +100,7 @@ function readArgon2({ phc = '', v, m, t, p }: Groups, { salt, key }: Derived): M
   if (salt.length < 8 || salt.length > 48) refuse('has a salt that is not 8 to 48 bytes long')
   if (key.length < minKey || key.length > 64) refuse(`has a key that is not ${minKey} to 64 bytes long`)
   // The first version of argon2 did not write its number, and the verifier takes none for the current one.
-  const versioned = (v === undefined ? phc.replace('$m=', '$v=16$m=') : phc).replaceAll(/=+(?=\$|$)/g, '')
+  const versioned = (v === undefined ? phc.replace('$m=', '$v=16$m=') : phc).replaceAll(/={1,2}(?=\$|$)/g, '')
   return async (...spellings) => {
     const { verify } = await import('@node-rs/argon2')
     for (const spelling of new Set(spellings)) if (await verify(versioned, spelling)) return true

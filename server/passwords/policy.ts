@@ -63,12 +63,13 @@ function isMostlyNames(folded: string, username: string, blocked: BlockList): bo
   const names = [own.join(''), ...own, ...productWords].filter((name) => name.length >= 3)
   const joined = wordsOf(folded).join('')
   const left = names.reduce((rest, name) => rest.replaceAll(name, ''), joined)
-  const withoutEnds = left.replace(/^[^\p{L}\p{M}]+|[^\p{L}\p{M}]+$/gu, '')
+  const { start, end } = lettersIn(left)
+  const withoutEnds = left.slice(start, end)
   return left !== joined && ([...withoutEnds].length < minOwnLength || isListed(left, blocked))
 }
 
 function wordsOf(text: string): string[] {
-  return text.split(/[^\p{L}\p{M}\p{N}]+/u).filter((word) => word !== '')
+  return text.split(/[^\p{L}\p{M}\p{N}]/u).filter((word) => word !== '')
 }
 
 // Is it little more than a common one? @zxcvbn-ts/language-common lists 49,000 of them in lower case.
@@ -100,7 +101,7 @@ export function isListed(text: string, blocked: BlockList): boolean {
 
 /** Tries every part of the text that contains all of its letters. */
 function isEntryWithAdditions(text: string, blocked: BlockList): boolean {
-  const [start, end] = [text.search(/[\p{L}\p{M}]/u), text.search(/[^\p{L}\p{M}]*$/u)]
+  const { start, end } = lettersIn(text)
   const hasLetters = start >= 0
   const [maxFrom, minTo] = hasLetters ? [start, end] : [text.length, 0]
   const minLength = hasLetters ? 1 : text.length - minOwnLength + 1
@@ -108,6 +109,12 @@ function isEntryWithAdditions(text: string, blocked: BlockList): boolean {
     for (let to = Math.max(minTo, from + minLength); to <= Math.min(text.length, from + maxEntryLength); to++)
       if (blocked.has(text.slice(from, to))) return true
   return false
+}
+
+/** Where the letters of a text begin and end; -1 and 0 if it has none. */
+function lettersIn(text: string): { start: number; end: number } {
+  const [upToLast = ''] = /^.*[\p{L}\p{M}]/su.exec(text) ?? []
+  return { start: text.search(/[\p{L}\p{M}]/u), end: upToLast.length }
 }
 
 /** The shortest piece whose repetition is the text; the last time it may lack its last character, such as a separator. */

@@ -129,7 +129,7 @@ export const callback = forAnyone({
       if (next === undefined || flows.bondOf(flow).flow === undefined) forget()
       else await flows.keepFlow(dependencies, reply, flow)
       // In the fragment, which browsers send to no server.
-      const place = next && `${flow.returnTo.replace(/#.*$/, '')}#${new URLSearchParams(next)}`
+      const place = next && `${flow.returnTo.replace(/#.*/, '')}#${new URLSearchParams(next)}`
       return reply.redirect(place ?? flow.returnTo, 303)
     } catch (error) {
       forget()

@@ -4,7 +4,7 @@ import { safeLink } from './links.ts'
 
 /** A backslash before a mark, a block of code, code, bold text, a link. No mark but a block goes beyond its line. */
 const marks =
-  /\\([\\`*[\]])|```(?:\w*\n)?([\s\S]+?)\n?```|`([^`\n]+)`|\*\*(\S(?:[^\n]*?\S)?)\*\*|\[([^\]\n]+)\]\(([^\s()]+)\)/g
+  /\\([\\`*[\]])|```(?:\w*\n)?((?:[^`]|`(?!``))+?)\n?```|`([^`\n]+)`|\*\*(?!\s)((?:[^*\n]|\*(?!\*))*[^\s*])\*\*|\[([^[\]\n]+)\]\(([^\s()]+)\)/g
 
 export function markdown(text: string): DocumentFragment {
   const nodes = document.createDocumentFragment()

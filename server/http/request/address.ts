@@ -30,7 +30,7 @@ export function comesFromTrustedProxy({ socket }: Pick<Request, 'socket'>, trust
 }
 
 function peerOf({ remoteAddress = '' }: Request['socket']): string {
-  return canonicalAddress(remoteAddress.replace(/%.*$/, '')) ?? 'unknown'
+  return canonicalAddress(remoteAddress.replace(/%.*/, '')) ?? 'unknown'
 }
 
 /** The addresses of a header, the nearest to this service last. `undefined` is an entry without an address. */
@@ -70,7 +70,7 @@ function forwardedChain(text: string): Chain {
   return isReadable ? elements.slice(-maxHops).map(([node = '']) => nodeAddress(node)) : [undefined]
 }
 
-const nodeShape = /^(?:\[([\da-f:.]+:[\da-f:.]*)\]|(\d+\.\d+\.\d+\.\d+))(?::(?:\d{1,5}|_[\w.-]+))?$/i
+const nodeShape = /^(?:\[(?=[\da-f.]*:)([\da-f:.]+)\]|(\d+\.\d+\.\d+\.\d+))(?::(?:\d{1,5}|_[\w.-]+))?$/i
 
 /** RFC 7239, section 6: an IPv4 address, or IPv6 in brackets, perhaps with a port; undefined for `unknown` and obfuscated names. */
 function nodeAddress(node: string): string | undefined {

@@ -9,8 +9,7 @@ let last = { name: '', pattern: /^/g }
 
 function patternOf(name: string): RegExp {
   // Searches for the name and does not split the header: 15,000 semicolons cost 0.4 ms of the event loop.
-  if (name !== last.name)
-    last = { name, pattern: new RegExp(`(?:^|;)[ \t]*${RegExp.escape(name)}[ \t]*=[ \t]*((?:[^;]*[^; \t])?)`, 'g') }
+  if (name !== last.name) last = { name, pattern: new RegExp(`(?:^|;)[ \t]*${RegExp.escape(name)}[ \t]*=([^;]*)`, 'g') }
   return last.pattern
 }
 
@@ -31,7 +30,7 @@ export function sessionSecrets(cookieHeader: string | undefined, name: string): 
   const values: string[] = []
   // Not `matchAll`, which copies the pattern: 0.5 us of each request. A search without a result begins the next one at the start.
   for (let found = pattern.exec(cookieHeader ?? ''); found !== null; found = pattern.exec(cookieHeader ?? ''))
-    values.push(found[1] as string)
+    values.push(stripBlanks(found[1] as string))
   return values.length < 2 ? values : [...new Set(values)]
 }
 
@@ -73,5 +72,13 @@ export function bearerToken(authorization: readonly string[]): string | null {
 
 /** Strips SP and HTAB, the only blanks around a field value (RFC 9110, section 5.6.3). To a proxy or a browser, U+00A0 is part of a value. */
 export function stripBlanks(text: string): string {
-  return /^[ \t]*((?:.*[^ \t])?)/s.exec(text)?.[1] ?? ''
+  let start = 0
+  let end = text.length
+  while (isBlank(text[start])) start++
+  while (end > start && isBlank(text[end - 1])) end--
+  return text.slice(start, end)
+}
+
+function isBlank(character: string | undefined): boolean {
+  return character === ' ' || character === '\t'
 }

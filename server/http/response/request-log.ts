@@ -43,7 +43,7 @@ export class RequestLog {
     if (report === 'overload') this.#count('overload', message)
     else if (report === 'nothing' || status < 500) return
     else if (this.#isInFull(`${request.route} ${message} ${(failure as Error)?.message}`))
-      this.#log.error({ event: 'failure', ...request, err: failure }, message)
+      this.#log.error({ event: report, ...request, err: failure }, message)
     else this.#count('failure-repeated', message)
   }
 

@@ -103,7 +103,7 @@ function accepts(acceptEncoding = '', encoding: Encoding): boolean {
   if (encoding === 'identity') return true
   const offers = acceptEncoding.toLowerCase().split(',')
   return offers.some((offer) => {
-    const [coding, weight = ''] = offer.trim().split(/\s*;\s*/)
-    return coding === encoding && !/^q=0(?:\.0*)?$/.test(weight)
+    const [coding = '', weight = ''] = offer.split(';', 2)
+    return coding.trim() === encoding && !/^q=0(?:\.0*)?$/.test(weight.trim())
   })
 }

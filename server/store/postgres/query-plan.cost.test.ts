@@ -11,7 +11,7 @@ import {
   inboxesOf,
   isKeyChangeDone,
 } from '../../delivery/by-key.store.ts'
-import { deliver, removeOldDeliveries } from '../../delivery/delivery.store.ts'
+import { deliver, findOutcome, removeOldDeliveries } from '../../delivery/delivery.store.ts'
 import type { Delivery } from '../../delivery/delivery.ts'
 import {
   addChallenge,
@@ -919,6 +919,11 @@ const paths: Path[] = [
     of: 'changeMutes',
     run: () => store.write(changeMutes, { userId: 'u401', mutes: [{ category: 'c1', mutedUntil: null }], now: '2026' }),
     reads: [user, inbox, mutes],
+  },
+  {
+    of: 'findOutcome',
+    run: () => store.read(findOutcome, { producerId: 'p1', key: 'k1', bodyHash: 'h' }),
+    reads: [outcome],
   },
   {
     of: 'removeOldDeliveries',

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { lastSettingsEntry, listAudit } from '../../audit/audit.store.ts'
 import { findKeyChange, inboxesOf, isKeyChangeDone } from '../../delivery/by-key.store.ts'
+import { findOutcome } from '../../delivery/delivery.store.ts'
 import { factorsOf, factorsSealedOtherwise, findChallenge, offeredFactors } from '../../factors/factors.store.ts'
 import { guessRefusals } from '../../guessing/guesses.store.ts'
 import { explainNotification } from '../../inbox/explain.store.ts'
@@ -155,6 +156,7 @@ const stored: { of: string; run: Read<unknown>; path: string }[] = [
     path: 'notification by notification_by_key',
   },
   // Nearly always empty.
+  { of: 'findOutcome', run: findOutcome({ producerId: 'p', key: 'k', bodyHash: 'h' }), path: 'delivery by key' },
   { of: 'findKeyChange', run: findKeyChange(), path: 'whole key_change' },
   { of: 'isKeyChangeDone', run: isKeyChangeDone('c'), path: 'key_change by key' },
   // Once a minute, and after a change: a handful of keys.

@@ -172,6 +172,29 @@ test('a key of 1 to 255 visible characters is accepted', async () => {
   assert.equal((await send('X'.repeat(255), body(ann, 'Ho'))).status, 201)
 })
 
+test('a delivery that is repeated after its expiresAt gets its first response, and a new one is 400 (P1, R18)', async () => {
+  const ann = await app.user()
+  const expiring = { ...body(ann), expiresAt: new Date(app.now() + hour).toISOString() }
+  const first = await send('expiring', expiring)
+  assert.equal(first.status, 201)
+  app.pass(2 * hour)
+  const again = await send('expiring', expiring)
+  assert.deepEqual([again.status, again.text], [201, first.text])
+  assert.ok((await countOf(ann)) <= 1)
+  const other = await app.producerKey()
+  for (const refused of [
+    await send('not-used', expiring),
+    await send('expiring', { ...expiring, title: 'Ho' }),
+    await send('expiring', expiring, other.key),
+    await app.post('/api/notifications', expiring, { authorization: `Bearer ${key}` }),
+  ]) {
+    assert.equal(refused.status, 400)
+    assert.deepEqual(refused.json().error.details, [
+      { field: 'expiresAt', reason: 'must be in the future, and before the year 10000' },
+    ])
+  }
+})
+
 test('any other key is 400 and names the header', async () => {
   const ann = await app.user()
   for (const idempotencyKey of ['', 'x'.repeat(256), 'two words', 'tab\there', 'ümlaut', '\x80', '\xff']) {

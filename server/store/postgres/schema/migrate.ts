@@ -25,7 +25,7 @@ const oneConnectionToEachNode = "set local citus.multi_shard_modify_mode = 'sequ
 
 const now = `to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
 
-const concurrently = /^create (unique )?index concurrently (\w+) on ("?\w+"?)([^;]*);/gm
+const concurrently = /^create (unique )?index concurrently (\w+) on ("?\w+"?)( [^;]*);/gm
 
 /** The order in which requests lock tables. Another order could deadlock with a request. */
 const lockOrder = ['user', 'session', 'producer', 'delivery', 'inbox', 'notification', 'inbox_category', 'read_mark']
