@@ -107,6 +107,7 @@ test('the rule reads literals, and patterns that are made of constants, and refu
       RegExp(known.source + ''),
       new RegExp(known.source),
       whole\`(\${part}\\s*)\`,
+      t.string({ pattern: '\\\\s*@' }),
       (text: string) => new RegExp(text),
       (text: string) => new RegExp(\`^\${RegExp.escape(text)}$\`),
     ]`
@@ -121,7 +122,8 @@ test('the rule reads literals, and patterns that are made of constants, and refu
       `9: ${unreadable}`,
       '10: /\\s+/',
       '11: /^(\\s*\\s*)$/',
-      `12: ${unreadable}`,
+      '12: /\\s*@/',
+      `13: ${unreadable}`,
     ].toSorted(),
   )
 })
