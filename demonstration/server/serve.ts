@@ -47,6 +47,7 @@ const ofVisit: Guard<Needs, World> = {
 
 const start = forAnyone({
   summary: 'Starts a world for this browser, in place of the one that it has',
+  takesLong: true,
   responses: created,
   // A page of another site must not take the places.
   signsIn: true,

@@ -47,7 +47,7 @@ function textsOf(body: GivenContent['body']): { field: string; text: string }[] 
 }
 
 /** An escaped mark, a block of code, code, or the end of a link: its address, between parentheses. */
-const marks = /\\[\\`*[\]]|```[\s\S]+?```|`[^`\n]+`|\]\(([^\s()]+)\)/g
+const marks = /\\[\\`*[\]]|```(?:[^`]|`(?!``))+?```|`[^`\n]+`|\]\(([^\s()]+)\)/g
 
 /** Why a link of a Markdown text is refused. The bell applies the same rule to what it draws (element/inbox/view/links.ts). */
 function markdownFault(text: string): string | undefined {

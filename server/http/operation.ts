@@ -76,6 +76,8 @@ export type Operation<Needs, Caller = unknown, Query = unknown, Body = unknown> 
   takesPlace?: true
   /** Works under any host name: for supervisors and backends, and of no use to a page of another site. */
   anyHost?: true
+  /** It does more than to write, such as to start a service: its outcome may come after 9 s. */
+  takesLong?: true
   /** Bytes; 4 KiB by default. */
   bodyLimit?: number
   /** Keys of a JSON body at all depths together, with three times as many values; 8 by default. */

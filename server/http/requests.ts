@@ -62,7 +62,7 @@ export function addRoute<Needs>(app: FastifyInstance, route: Route<Needs>, parts
   const { query, bodyLimit, shallowBody, body } = operation
   const handle = (request: FastifyRequest, reply: FastifyReply) => {
     const outcome = operation.handle(parts, request as GuardedRequest, reply)
-    return isSafeMethod(method) ? outcome : outcomeInTime(app.server, outcome)
+    return isSafeMethod(method) || operation.takesLong ? outcome : outcomeInTime(app.server, outcome)
   }
   const handleEmpty = async (request: FastifyRequest, reply: FastifyReply) => {
     await handle(request, reply)
