@@ -2,7 +2,7 @@
 // list and a delivery through each (I9, decision 0008).
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { after, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -30,6 +30,33 @@ test('openapi-typescript and @hey-api/openapi-ts generate code from the descript
     plugins: ['@hey-api/client-fetch', '@hey-api/sdk', '@hey-api/typescript'],
     logs: { level: 'silent' },
   })
+})
+
+/** The rows of the table of generators in docs/integrate.md that npm can install: the named packages, and the command. */
+function rowsOfNpm(): { packages: [name: string, version: string][]; command: string[] }[] {
+  const page = readFileSync(new URL('../../docs/integrate.md', import.meta.url), 'utf8')
+  const rows = [...page.matchAll(/^\| ([^|]+) \| `npx ([^`]+)` \|/gm)]
+  return rows.map(([, names = '', command = '']) => ({
+    packages: [...names.matchAll(/([@\w/-]+) (\d[\d.]*\d)/g)].map(([, name = '', version = '']) => [name, version]),
+    command: command.split(' '),
+  }))
+}
+
+test('each command of the table in docs/integrate.md generates a client without a warning, with the versions that it names (I9)', async () => {
+  const rows = rowsOfNpm()
+  assert.equal(rows.length, 2)
+  const { devDependencies } = JSON.parse(readFileSync(`${folder}package.json`, 'utf8'))
+  for (const { packages, command } of rows) {
+    for (const [name, version] of packages) assert.equal(devDependencies[name], version, name)
+    const [name = '', ...options] = command
+    const output = options.at(-1)
+    rmSync(`${generated}/${output}`, { recursive: true, force: true })
+    // `npx` would run it in the folder of the workspace.
+    const program = `${folder}node_modules/.bin/${name.split('/').at(-1)}`
+    const { stdout, stderr } = await run(program, options, { cwd: generated })
+    assert.doesNotMatch(stdout + stderr, /warn/i)
+    assert.ok(existsSync(`${generated}/${output}`), command.join(' '))
+  }
 })
 
 for (const { name, tsc } of [
