@@ -18,6 +18,7 @@ import { refuseLostDatabase } from './start/database-file.ts'
 import type { FirstSignIn } from './start/first-start.ts'
 import { recordSettings } from './start/settings-entry.ts'
 import { demonstrationSettings } from './start/site.ts'
+import type { ChangeSignal } from './store/events.ts'
 import type { Store } from './store/store.ts'
 
 export type Service = {
@@ -62,8 +63,16 @@ async function openLogged({ database, databasePartitions: partitions }: Config, 
   const startTimeout = { timeoutMs: databaseTimeoutMs, onWait }
   const { store, migrations, notice } = await openStore(database, { partitions, startTimeout })
   if (notice !== undefined) log.warn({ event: 'log-set-aside' }, notice)
+  store.onChange((signal) => noteReturn(signal, log), [])
   for (const migration of migrations) log.info({ event: 'migration', migration }, 'migration applied')
   return store
+}
+
+/** The connection for change signals is the first one that notices that PostgreSQL is back. */
+function noteReturn(signal: ChangeSignal, log: Log): void {
+  if (signal.about !== 'anything' || signal.awayMs === undefined) return
+  const { awayMs } = signal
+  log.warn({ event: 'store-back', awayMs }, `the database can be reached again, after ${Math.round(awayMs / 1_000)} s`)
 }
 
 type Running = { log: Log; clock: Clock; hashCost: HashCost | undefined }

@@ -5,6 +5,7 @@ import { removeOldAudit } from '../audit/audit.store.ts'
 import { type Clock, iso } from '../basics/clock.ts'
 import { yieldToEventLoop } from '../basics/event-loop.ts'
 import type { Log } from '../basics/log.ts'
+import { LogWindow } from '../basics/log-window.ts'
 import type { Config } from '../config/settings.ts'
 import { continueKeyChange, findKeyChange } from '../delivery/by-key.store.ts'
 import { removeExpiredChallenges } from '../factors/factors.store.ts'
@@ -18,6 +19,8 @@ const writesAtOnce = 4
 /** Inboxes whose change signals are raised together. */
 const maxAnnounced = 1_000
 const everyMs = { turn: 1_000, trim: 60_000 }
+/** A failure is logged at once, and its repetitions within this time are not: a database that is away fails each second. */
+const logEveryMs = 60_000
 /** How long a client that was away is sent what was removed. */
 const removalsKeptMs = 30 * 24 * 3_600_000
 
@@ -28,6 +31,7 @@ export class Upkeep {
   readonly #dependencies: Dependencies
   #timers: readonly NodeJS.Timeout[] = []
   #isEnding = false
+  readonly #logged = new LogWindow(logEveryMs, () => {})
   /** Removes what has expired, wakes what was snoozed, and continues the changes by key. */
   readonly turn = oneAtATime(() => this.#turn())
   /** Removes what is too many in any inbox. */
@@ -40,9 +44,8 @@ export class Upkeep {
   }
 
   start(): void {
-    const sentence = 'notifications could not be removed or woken; retrying'
-    const onFailure = (error: unknown) => this.#dependencies.log.warn({ event: 'tidying-failed', err: error }, sentence)
-    const every = (ms: number, work: () => Promise<void>) => setInterval(() => work().catch(onFailure), ms).unref()
+    const every = (ms: number, work: () => Promise<void>) =>
+      setInterval(() => work().catch((error: unknown) => this.#logFailure(error)), ms).unref()
     this.#timers = [every(everyMs.turn, this.turn), every(everyMs.trim, this.trim)]
   }
 
@@ -51,6 +54,13 @@ export class Upkeep {
     this.#isEnding = true
     for (const timer of this.#timers) clearInterval(timer)
     await Promise.allSettled([this.turn(), this.trim(), this.sweep()])
+  }
+
+  #logFailure(err: unknown): void {
+    if (this.#logged.isOpen) return
+    this.#logged.begin()
+    const sentence = 'notifications could not be removed or woken; retrying each second'
+    this.#dependencies.log.warn({ event: 'tidying-failed', err }, sentence)
   }
 
   async #turn(): Promise<void> {

@@ -31,10 +31,14 @@ export type AuditEntry = {
 /** The entries of a change are recorded in the same step, if the change takes effect. */
 export type Audited = { audit?: readonly AuditEntry[] | undefined }
 
-/** A hint that something changed; it carries no data, and a listener reads the new state. `audit`: a command recorded what an operator did. */
+/**
+ * A hint that something changed; it carries no data, and a listener reads the new state. `audit`: a command recorded what an operator did.
+ * `awayMs`: for how long the database could not be reached, if it is back now.
+ */
 export type ChangeSignal =
   | { about: 'inbox' | 'session'; userId: string }
-  | { about: 'token-revocation' | 'audit' | 'signing-key' | 'anything' }
+  | { about: 'token-revocation' | 'audit' | 'signing-key' }
+  | { about: 'anything'; awayMs?: number }
 
 export type ChangeListener = (signal: ChangeSignal) => void
 

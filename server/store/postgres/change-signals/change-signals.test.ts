@@ -36,8 +36,8 @@ test('an address that passes no notices is refused at the start, and noticed if 
 
   proxy.intercept = undefined
   const store = await open(proxy.urlFor(url))
-  let anything = 0
-  store.onChange(({ about }) => about === 'anything' && anything++)
+  const back: ChangeSignal[] = []
+  store.onChange((signal) => signal.about === 'anything' && back.push(signal))
   const connections = new Set<unknown>()
   const deafAt = performance.now()
   proxy.intercept = (passing) => {
@@ -47,10 +47,12 @@ test('an address that passes no notices is refused at the start, and noticed if 
   // A second connection shows that the store has noticed.
   await until(() => connections.size > 1)
   proxy.intercept = undefined
-  await until(() => anything > 0)
+  await until(() => back.length > 0)
   const afterMs = performance.now() - deafAt
   t.diagnostic(`noticed and back after ${afterMs.toFixed(0)} ms`)
   assert.ok(afterMs < noticedAndBackWithinMs, `${afterMs} ms`)
+  const [signal] = back
+  assert.ok(signal?.about === 'anything' && (signal.awayMs ?? 0) > 0 && (signal.awayMs ?? 0) <= afterMs)
   await store.close()
 })
 

@@ -26,6 +26,8 @@ export class ChangeSignals {
   readonly #gathered = new Set<string>()
   #sending: NodeJS.Timeout | undefined
   #retryMs = firstRetryMs
+  /** When the connection was lost, by `performance.now()`; undefined while there is one. */
+  #lostAt: number | undefined
   #isClosed = false
 
   constructor(pool: pg.Pool, url: string) {
@@ -111,6 +113,7 @@ export class ChangeSignals {
 
   #reconnect(): void {
     if (this.#isClosed) return
+    this.#lostAt ??= performance.now()
     // Another factor from 0.5 to 1 in each process, so that many that lost their server do not reconnect in step.
     const factor = 0.5 + Number.parseInt(this.#node.slice(0, 4), 16) / 0x20000
     const delayMs = this.#retryMs * factor
@@ -118,10 +121,16 @@ export class ChangeSignals {
     setTimeout(() => {
       if (this.#isClosed) return
       this.open().then(
-        () => this.#emit({ about: 'anything' }),
+        () => this.#welcomeBack(),
         () => this.#reconnect(),
       )
     }, delayMs).unref()
+  }
+
+  #welcomeBack(): void {
+    const awayMs = performance.now() - (this.#lostAt ?? performance.now())
+    this.#lostAt = undefined
+    this.#emit({ about: 'anything', awayMs: Math.round(awayMs) })
   }
 }
 
