@@ -11,9 +11,14 @@ import type { Sessions } from './sessions.ts'
 /** A browser that was left open, or a stolen cookie, must not be enough to change a factor (OWASP ASVS 5.0, 7.5.1). */
 const freshForMs = 10 * 60_000
 
+/** `at`: when a sign-in began or was confirmed. */
+export function isFresh(at: number, now: number): boolean {
+  return now - at <= freshForMs
+}
+
 /** Throws FRESH_SIGN_IN_REQUIRED if the user proved a password or a factor more than ten minutes ago. */
 export function refuseStale({ confirmedAt }: Subject, now: number): void {
-  if (now - confirmedAt <= freshForMs) return
+  if (isFresh(confirmedAt, now)) return
   throw new CarillonError('FRESH_SIGN_IN_REQUIRED', 'This needs a sign-in that is not older than 10 minutes', {
     remedy: 'Confirm it with a second factor, or with the password if there is none: POST /api/me/confirm.',
   })

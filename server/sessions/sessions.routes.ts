@@ -11,7 +11,7 @@ import { revocationKeptForMs } from '../tokens/read-token.ts'
 import type { TokenRevocations } from '../tokens/revocations.ts'
 import { endProofs, findEnabledUser } from '../users/users.ts'
 import { deviceOf, type SessionNeeds } from './finish-sign-in.ts'
-import { ownSignIn, refuseStale } from './own-sign-in.ts'
+import { isFresh, ownSignIn, refuseStale } from './own-sign-in.ts'
 import { DisownedResponse, ListQuery, UserSessionPageResponse } from './sessions.schemas.ts'
 import type { SeenDevice } from './sessions.store.ts'
 import * as stored from './sign-ins.store.ts'
@@ -62,15 +62,22 @@ function display({ signInLifetimes }: Needs, signIn: stored.ListedSignIn, ownSig
 }
 
 export const end = forUser({
-  summary: 'End one sign-in of the user, with its tokens and streams; without a recent sign-in, only a newer one',
+  summary:
+    'End one sign-in of the user, with its tokens and streams; without a recent sign-in, only a newer one that began more than ten minutes ago',
   refusals: ['NOT_FOUND', 'FRESH_SIGN_IN_REQUIRED', 'TOO_MANY_REQUESTS'],
-  /** A stolen sign-in must not end its owner's, which began before it (S18). An id has the time, also if there is no such sign-in. */
+  /**
+   * A stolen sign-in must not end its owner's: one that began before it (S18), or each new one (S19). An id has the time, also if there is
+   * no such sign-in.
+   */
   async handle(dependencies: Needs, request, reply) {
     const { caller } = request
     const signInId = request.params.id.toLowerCase()
-    const isNewer = isIdShaped(signInId) && madeAt(signInId) > madeAt(caller.signInId)
-    if (!isNewer && signInId !== caller.signInId) refuseStale(caller, dependencies.users.now())
-    await endOne(dependencies, { request, reply })
+    const now = dependencies.users.now()
+    const beganAt = isIdShaped(signInId) ? madeAt(signInId) : 0
+    const isForStale = beganAt > madeAt(caller.signInId) && !isFresh(beganAt, now)
+    const needsFresh = !isForStale && signInId !== caller.signInId
+    if (needsFresh) refuseStale(caller, now)
+    await endOne(dependencies, { request, reply }, { needsFresh })
   },
 })
 
@@ -94,7 +101,7 @@ export const disown = forUser({
   async handle(dependencies: Needs, request, reply) {
     const { caller } = request
     const disowned = deviceOf(dependencies, sourceOf(dependencies, request), true)
-    await endOne(dependencies, { request, reply }, disowned)
+    await endOne(dependencies, { request, reply }, { disowned })
     // The device tokens from before are void; the caller's device stays known.
     const user = await findEnabledUser(dependencies, caller)
     const deviceToken = tokenAfterSignIn(dependencies, presentedDevices(dependencies, request), user)
@@ -103,8 +110,10 @@ export const disown = forUser({
   },
 })
 
+type Kind = { disowned?: SeenDevice; needsFresh?: boolean }
+
 /** Ends a sign-in: this node refuses it when this resolves. `disowned`: the caller's device, as for the store. Throws NOT_FOUND. */
-async function endOne(dependencies: Needs, { request, reply }: Guarded<Subject>, disowned?: SeenDevice) {
+async function endOne(dependencies: Needs, { request, reply }: Guarded<Subject>, kind: Kind) {
   const { store, users, revocations, site } = dependencies
   const { caller } = request
   const { userId } = caller
@@ -112,9 +121,9 @@ async function endOne(dependencies: Needs, { request, reply }: Guarded<Subject>,
   const source = sourceOf(dependencies, request)
   const at = users.now()
   const isOwn = signInId === caller.signInId && caller.proof === 'access-token'
-  const event = disowned === undefined ? 'session-ended' : 'sign-in-disowned'
+  const event = kind.disowned === undefined ? 'session-ended' : 'sign-in-disowned'
   const audit = [auditEntry(source, { event, at, userId, signInId })]
-  const change = { userId, signInId, isOwn, at, alive: aliveNow(dependencies), audit, ...(disowned && { disowned }) }
+  const change = { userId, signInId, isOwn, at, alive: aliveNow(dependencies), audit, ...kind }
   const revocationExpiresAt = at + revocationKeptForMs
   if ((await store.write(stored.endSignIn, { ...change, revocationExpiresAt })) === 'absent')
     throw new CarillonError('NOT_FOUND', 'There is no such session', {

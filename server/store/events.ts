@@ -28,8 +28,11 @@ export type AuditEntry = {
   count: number
 }
 
-/** The entries of a change are recorded in the same step, if the change takes effect. */
-export type Audited = { audit?: readonly AuditEntry[] | undefined }
+/**
+ * The entries of a change are recorded in the same step, if the change takes effect. `needsFresh`: a stale sign-in could not make this
+ * change, although the event alone does not say so.
+ */
+export type Audited = { audit?: readonly AuditEntry[] | undefined; needsFresh?: boolean }
 
 /**
  * A hint that something changed; it carries no data, and a listener reads the new state. `audit`: a command recorded what an operator did.

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { EventReader } from '../../support/event-source/event-source.ts'
 import { type Proof, startTestService, type TestUser, variants } from '../../support/service.ts'
+import { isSoak } from '../../support/soak.ts'
 
 const minute = 60_000
 const firefox = 'Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0'
@@ -32,6 +33,10 @@ async function listed(proof: Proof, query = ''): Promise<Listed[]> {
   assert.equal(response.status, 200, response.text)
   return response.json().data.items
 }
+
+const renewed = async (proof: Proof) => ({
+  authorization: `Bearer ${(await app.post('/token/renew', undefined, proof)).json().token}`,
+})
 
 async function idOf(proof: Proof): Promise<string> {
   return (await listed(proof)).find(({ current }) => current)?.id ?? assert.fail('no current session')
@@ -247,3 +252,39 @@ for (const variant of variants)
     assert.equal((await disown(thiefsId, fresh)).status, 200)
     assert.equal((await remove(sessions, fresh)).status, 204)
   })
+
+for (const variant of variants)
+  test(`a stale stolen sign-in ends none of the new sign-ins of its owner; a new password still ends all (${variant}, S19)`, async () => {
+    const user = await app.user()
+    const thief = await app.signIn(user, variant)
+    app.pass(11 * minute)
+    let stale = variant === 'stateful' ? thief : await renewed(thief)
+    for (let n = 0; n < (isSoak ? 60 : 10); n++) {
+      const owner = await app.signIn(user, n % 2 === 0 ? 'stateful' : 'stateless')
+      const refused = await remove(`${sessions}/${await idOf(owner)}`, stale)
+      assert.deepEqual([refused.status, refused.json().error.code], [403, 'FRESH_SIGN_IN_REQUIRED'])
+      assert.equal(await isAccepted(owner), true)
+      if (n % 2 === 0) assert.equal((await app.post('/logout', undefined, owner)).status, 204)
+      app.pass(2_000)
+    }
+    if (variant === 'stateless') stale = await renewed(stale)
+    const [young, own] = [await app.signIn(user, 'stateful'), await app.signIn(user, 'stateful')]
+    app.pass(10 * minute)
+    const youngId = await idOf(young)
+    assert.equal((await remove(`${sessions}/${youngId}`, stale)).status, 403, 'ten minutes old')
+    const body = JSON.stringify({ currentPassword: user.password, newPassword: 'grey heron over the weir' })
+    const headers = { 'content-type': 'application/json', ...own }
+    assert.equal((await app.request('/api/me/password', { method: 'PUT', headers, body })).status, 204)
+    for (const proof of [young, stale]) assert.equal(await isAccepted(proof), false)
+  })
+
+test('a stale sign-in ends a newer one that began more than ten minutes ago, and itself (S19)', async () => {
+  const user = await app.user()
+  const stale = await app.signIn(user, 'stateful')
+  app.pass(1_000)
+  const later = await app.signIn(user, 'stateful')
+  app.pass(10 * minute + 1)
+  assert.equal((await remove(`${sessions}/${await idOf(later)}`, stale)).status, 204)
+  assert.equal((await remove(`${sessions}/${await idOf(stale)}`, stale)).status, 204)
+  for (const proof of [later, stale]) assert.equal(await isAccepted(proof), false)
+})
