@@ -1,8 +1,8 @@
 // The worlds of the demonstration: one for each visitor, made on demand, limited in number, gone after ten minutes without a request. A visitor
 // is known by a cookie whose secret only the browser has.
 import { randomBytes } from 'node:crypto'
+import { networksOf } from '../../server/basics/client.ts'
 import { CarillonError } from '../../server/basics/errors.ts'
-import { networksOfClient } from '../../server/basics/ip-addresses.ts'
 import { hashOf } from '../../server/basics/secrets.ts'
 import type { Cookie } from '../../server/http/site.ts'
 import { makePassphrase } from '../../server/users/users.ts'
@@ -47,7 +47,7 @@ export class Worlds {
     const at = this.#options.monotonic()
     const isOver = ([one, { endsAt }]: [string, Visit]) => at >= endsAt || one === previous?.options.id
     const ended = Promise.all([...this.#visits].filter(isOver).map(([one]) => this.#end(one)))
-    const [network] = networksOfClient(address)
+    const [network] = networksOf(address)
     const all = [...this.#visits.values()]
     const own = all.filter((one) => one.network === network)
     if (own.length >= maxForAddress)

@@ -60,11 +60,5 @@ export function networkOf(address: string, prefix: number): string {
   return (isIPv6(address) ? ipaddr.IPv6 : ipaddr.IPv4).networkAddressFromCIDR(`${address}/${prefix}`).toString()
 }
 
-/** The networks of a client, from narrow to wide: its IPv4 address, or of IPv6 the /64, in which it may change its address, /56 and /48. */
-export function networksOfClient(address: string): [string, ...string[]] {
-  const within = (prefix: number) => `${networkOf(address, prefix)}/${prefix}`
-  return isIPv6(address) ? [within(64), within(56), within(48)] : [address]
-}
-
 const familyOf = (address: string) => (isIPv4(address) ? 'ipv4' : 'ipv6')
 const bitsOf = (address: string) => (isIPv4(address) ? 32 : 128)

@@ -6,6 +6,7 @@ import { auditEntry, type RequestSource, recorded, sourceOf } from '../audit/ent
 import { iso } from '../basics/clock.ts'
 import * as errors from '../basics/errors.ts'
 import { knownDevice, presentedDevices } from '../guessing/device-tokens.ts'
+import type { Guesser } from '../guessing/guesses.ts'
 import { type Exchange, forAnyone, forUser } from '../http/operation.ts'
 import { goneSignal, sendData, sendObject } from '../http/response/send.ts'
 import { finishSignIn, type SignInFacts, type Variant } from '../sessions/finish-sign-in.ts'
@@ -73,7 +74,8 @@ export async function signInByFactor(dependencies: FactorNeeds, given: SecondFac
   const presented = presentedFactor(body)
   const device = knownDevice(dependencies, presentedDevices(dependencies, request), user)
   try {
-    await proveFactor(dependencies, presented, { userId: user.id, request, source, device, challenge })
+    const guesser = { account: user.id, address: source.address, device }
+    await proveFactor(dependencies, presented, { userId: user.id, request, source, guesser, challenge })
     const facts = { variant, method: presented.method, source }
     const completed = await finishSignIn(dependencies, user, facts, { request, reply })
     forgetFlow(dependencies, reply, bond?.flow)
@@ -108,7 +110,6 @@ export const confirm = forUser({
     const source = sourceOf(dependencies, request)
     const signal = goneSignal(reply)
     const user = await findEnabledUser(dependencies, caller)
-    const device = knownDevice(dependencies, presentedDevices(dependencies, request), user)
     const { password, ...body } = request.body
     const presented = password === undefined ? presentedFactor(body) : { method: 'password' as const, password }
     const facts = { event: 'confirmed', userId, signInId, detail: { method: presented.method } } as const
@@ -119,13 +120,16 @@ export const confirm = forUser({
       const found = await store.read(findCredentials, name)
       // A user without a password, or a name that has become another user's meanwhile.
       if (found?.id !== userId) throw errors.invalidCredentials()
-      const attempt = { password: presented.password, address: source.address, signal, device }
+      const attempt = { password: presented.password, signal, device: signInId }
       await checkCredentials(dependencies, { name, user: found }, attempt)
       // A person who has learned the password could remove a factor (OWASP ASVS 5.0, 7.5.1).
       const variant = caller.proof === 'session' ? 'stateful' : 'stateless'
       await demandSecondFactor(dependencies, user, { variant, method: 'password', source })
       await store.write(recordAudit, audit)
-    } else await proveFactor(dependencies, presented, { userId, request, source, device, audit })
+    } else {
+      const guesser = { account: userId, device: signInId }
+      await proveFactor(dependencies, presented, { userId, request, source, guesser, audit })
+    }
     if (caller.proof === 'session') {
       // The new secret is fresh, and no copy of the old one.
       const secret = await renewOwnCookie(dependencies, { request, reply })
@@ -141,8 +145,8 @@ export const confirm = forUser({
 // counted (A9), in a count of its own: a right password allows no more guesses of a code.
 
 type PresentedFactor = { method: 'totp' | 'recovery-code'; code: string } | { method: 'passkey'; passkey: Assertion }
-/** `device`: a known one of this user: the guesses of others do not delay it. It proves no factor. */
-type Proving = Omit<Use, 'at'> & { request: FastifyRequest; source: RequestSource; device: string | undefined }
+/** `guesser`: with a known device, or the sign-in, of this user: the guesses of others do not delay it. It proves no factor. */
+type Proving = Omit<Use, 'at'> & { request: FastifyRequest; source: RequestSource; guesser: Guesser }
 
 /** Throws INVALID_REQUEST unless there is exactly one. */
 function presentedFactor({ code, recoveryCode, passkey }: Omit<SecondFactorBody, 'challenge'>): PresentedFactor {
@@ -159,13 +163,18 @@ function presentedFactor({ code, recoveryCode, passkey }: Omit<SecondFactorBody,
  * `usePasskey`: the guesses of others never delay it.
  */
 async function proveFactor(dependencies: FactorNeeds, presented: PresentedFactor, proving: Proving): Promise<void> {
-  const { request, source, device, ...of } = proving
+  const { request, source, guesser, ...of } = proving
   if (presented.method === 'passkey') {
-    await usePasskey(dependencies, presented.passkey, { ...of, request, source })
+    const { address } = guesser
+    await usePasskey(dependencies, presented.passkey, {
+      ...of,
+      request,
+      source,
+      guesser: address === undefined ? guesser : { address },
+    })
     return
   }
   const { guesses, store, users } = dependencies
-  const guesser = { account: of.userId, address: source.address, device }
   const guess = await guesses.begin(guesses.of(guesser, 'second-factor'))
   const { method, code } = presented
   const use = { ...of, at: users.now() }

@@ -4,24 +4,23 @@ import { recordAudit } from '../audit/audit.store.ts'
 import { auditEntry, serviceSource } from '../audit/entry.ts'
 import type { EventName } from '../audit/events.ts'
 import { BoundedCache } from '../basics/bounded-cache.ts'
+import { type Client, networksOf, wideNetworkOf } from '../basics/client.ts'
 import { iso } from '../basics/clock.ts'
 import { CarillonError } from '../basics/errors.ts'
-import { networksOfClient } from '../basics/ip-addresses.ts'
 import type { Sealing } from '../basics/secrets.ts'
 import type { AuditEntry, Audited } from '../store/events.ts'
 import type { Store } from '../store/store.ts'
 import type { GuessLimit, GuessRate, GuessRefusal } from './guesses.store.ts'
 import * as stored from './guesses.store.ts'
+import { LocalCounts } from './local-counts.ts'
 
 /** Each kind has its own counts: a right password allows no more guesses of the code. All but passkeys share the rate of an address. */
 export type GuessKind = 'password' | 'second-factor' | 'link' | 'mail' | 'passkey'
 
-export type Guesser = {
+export type Guesser = Omit<Client, 'account'> & {
   /** The id of the user; a prepared username that no user has; absent if the guess names no account. */
   account?: string | { unknownName: string }
-  /** The client's address. IPv6 counts by /64, /56 and /48. */
-  address: string
-  /** The id of a known device of this user. It is counted by itself, so that the guesses of others never delay it. */
+  /** The id of a known device of this user, or of a sign-in. It is counted by itself, so that the guesses of others never delay it. */
   device?: string | undefined
 }
 
@@ -50,6 +49,11 @@ const testLimit = { intervalMs: hour, burst: 10 }
 /** Of a client, for whichever users, and for names that no user has: ten at once, then ten an hour. */
 const mailRateOfAddress = { intervalMs: 360_000, burst: 10 }
 
+/** Of one account from one client (IPv6 by /48): 60 right sign-ins at once, and then one in ten seconds, because each is kept in the audit log. */
+const signInRate = { intervalMs: 10_000, burst: 60 }
+/** A one-time link signs in without a limit: it works once, and is the way in of an owner whose other ways are used up. */
+type LimitedMethod = 'password' | 'passkey' | 'provider'
+
 type Options = { store: Store; sealing: Pick<Sealing, 'mac'>; now: () => number }
 
 /** A guess or a mail to count. `limits`: that of the account first, if there is one. */
@@ -62,9 +66,18 @@ export class Guesses {
   readonly #options: Options
   /** When the audit log got the last entry about a delayed account, by user and kind. */
   readonly #delaysRecordedAt = new BoundedCache<number>(10_000)
+  readonly #waitingMails = new LocalCounts()
 
   constructor(options: Options) {
     this.#options = options
+  }
+
+  /** Counts a request for a mail in this process, before it waits. False if the client has made too many. */
+  acceptsMailRequest(address: string): boolean {
+    return this.#waitingMails.accepts({
+      limits: this.#ratesOf(address, mailRateOfAddress, 'mail '),
+      at: this.#options.now(),
+    })
   }
 
   /** Counts a request for a mail, by the client alone: no count may show whether there is such a user. Throws TOO_MANY_REQUESTS. */
@@ -76,7 +89,7 @@ export class Guesses {
   beginMail({ userId, email, address }: { userId: string; email: string; address: string }): Promise<Guess> {
     const mailbox = this.#keyOf('mailbox', email.toLowerCase())
     const ofUser = `${guessPrefixOf(userId)}mail`
-    const ofClient = `${ofUser} ${this.#networkKeys(address).at(-1)}`
+    const ofClient = `${ofUser} ${this.#wideKey(address)}`
     const limits = mailLimits.flatMap(({ name, intervalMs, burst, burstOfClient }) => [
       ...[ofUser, mailbox].map((key) => ({ key: `${key} ${name}`, intervalMs, burst })),
       { key: `${ofClient} ${name}`, intervalMs, burst: burstOfClient },
@@ -98,14 +111,30 @@ export class Guesses {
     await this.begin({ limits, kind: 'mail', userId: null })
   }
 
+  /**
+   * Counts a sign-in whose proof was right, before anything is written. Each method has a count of its own. Throws TOO_MANY_REQUESTS, and
+   * takes `guess` back then, which was right.
+   */
+  async beginSignIn(by: { userId: string; address: string }, method: LimitedMethod, guess?: Guess): Promise<void> {
+    const { store, now } = this.#options
+    const key = `${guessPrefixOf(by.userId)}sign-in ${method} ${this.#wideKey(by.address)}`
+    const at = now()
+    const [refusal] = await store.write(stored.reserveGuess, { limits: [{ key, ...signInRate }], at })
+    if (refusal === undefined) return
+    if (guess !== undefined) await this.succeed(guess)
+    const more = ' A program signs in once, and keeps its session or token.'
+    throw tooMany('Too many sign-ins to this account from your network', refusal.notBefore - at, more)
+  }
+
   /** A guess that has not begun. */
   of({ account, address, device }: Guesser, kind: GuessKind): Guess {
-    const rates = this.#ratesOf(address, rateOfAddress, kind === 'passkey' ? 'passkey ' : '')
+    const rates =
+      address === undefined ? [] : this.#ratesOf(address, rateOfAddress, kind === 'passkey' ? 'passkey ' : '')
     if (account === undefined) return { limits: rates, kind, userId: null }
     const isUser = typeof account === 'string'
     const all = (isUser ? guessPrefixOf(account) : `${this.#keyOf('name', account.unknownName)} `) + kind
-    const [network] = this.#networkKeys(address)
-    const ofStranger = [countOf(all), countOf(`${all} ${network}`), ...rates]
+    const ofNetwork = address === undefined ? [] : [countOf(`${all} ${this.#networkKeys(address)[0]}`)]
+    const ofStranger = [countOf(all), ...ofNetwork, ...rates]
     const limits = device === undefined ? ofStranger : [countOf(`${all} device ${device}`)]
     return { limits, kind, userId: isUser ? account : null }
   }
@@ -130,7 +159,11 @@ export class Guesses {
 
   /** The keys of the client's networks, from narrow to wide. */
   #networkKeys(address: string): string[] {
-    return networksOfClient(address).map((network) => this.#keyOf('address', network))
+    return networksOf(address).map((network) => this.#keyOf('address', network))
+  }
+
+  #wideKey(address: string): string {
+    return this.#keyOf('address', wideNetworkOf(address))
   }
 
   #ratesOf(address: string, { intervalMs, burst }: Omit<GuessRate, 'key'>, prefix: string): GuessRate[] {
@@ -195,15 +228,16 @@ function tooMany(problem: string, waitMs: number, more = ''): CarillonError {
 const changeLimit = { intervalMs: 60_000, burst: 60 }
 
 /**
- * Each kind has a count of its own: a thief with a stolen sign-in must not use up what its owner needs to end it. Sign-ins and sign-outs
- * are not limited here, because a sign-in costs a proof; nor is the link to a provider, which must be unlinked before the next.
+ * Each kind has a count of its own: a stolen sign-in that is not fresh must not use up what needs a fresh one (`fresh`), nor any stolen one
+ * what its owner needs to end it (`defences`). Sign-ins have counts of their own (`beginSignIn`), and a sign-out needs one. The link to a
+ * provider must be unlinked before the next.
  */
-const limited: Readonly<Partial<Record<EventName, 'changes' | 'defences' | 'ends'>>> = {
+const limited: Readonly<Partial<Record<EventName, 'changes' | 'fresh' | 'defences' | 'ends'>>> = {
   'user-changed': 'changes',
-  'factor-added': 'changes',
-  'factor-removed': 'changes',
-  'recovery-codes-created': 'changes',
-  'provider-unlinked': 'changes',
+  'factor-added': 'fresh',
+  'factor-removed': 'fresh',
+  'recovery-codes-created': 'fresh',
+  'provider-unlinked': 'fresh',
   confirmed: 'defences',
   'password-changed': 'defences',
   'session-ended': 'ends',
@@ -222,7 +256,8 @@ export function limitChanges(store: Store, now: () => number): void {
   store.write = async (operation, input) => {
     const entry = limitedEntry(input)
     if (entry === undefined) return write(operation, input)
-    const limits = [await countChange(write, entry, now())]
+    const kind = (input as Audited | null)?.needsFresh ? 'fresh' : limited[entry.event as EventName]
+    const limits = [await countChange(write, { kind, userId: entry.userId }, now())]
     unrecorded.add(entry.id)
     try {
       const result = await write(operation, input)
@@ -241,9 +276,11 @@ function limitedEntry(input: unknown): AuditEntry | undefined {
   return entries?.find(({ actor, event }) => actor === 'user' && Object.hasOwn(limited, event))
 }
 
-async function countChange(write: Store['write'], { userId, event }: AuditEntry, at: number): Promise<GuessRate> {
+type Change = { kind: string | undefined; userId: string | null }
+
+async function countChange(write: Store['write'], { kind, userId }: Change, at: number): Promise<GuessRate> {
   // It ends with the user, as the counts of guesses do.
-  const rate = { key: `${guessPrefixOf(userId ?? '')}${limited[event as EventName]}`, ...changeLimit }
+  const rate = { key: `${guessPrefixOf(userId ?? '')}${kind}`, ...changeLimit }
   const [refusal] = await write(stored.reserveGuess, { limits: [rate], at })
   if (refusal === undefined) return rate
   const more = ' Notifications can be read and marked meanwhile.'

@@ -3,6 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { RequestSource } from '../audit/entry.ts'
 import type { NamedAccount, SignInLog } from '../audit/sign-in-log.ts'
+import { wideNetworkOf } from '../basics/client.ts'
 import { displayTime } from '../basics/clock.ts'
 import { CarillonError, messageOf } from '../basics/errors.ts'
 import type { Log } from '../basics/log.ts'
@@ -15,7 +16,7 @@ import { createLink, type LinkSettings } from './links.ts'
 
 /** Whose password was forgotten: one of the two. Users who share an address get one mail each. */
 export type Forgotten = { username?: string; email?: string }
-type Request = { forgotten: Forgotten; source: RequestSource; acceptLanguage: string | undefined }
+type Request = { forgotten: Forgotten; source: RequestSource; acceptLanguage: string | undefined; network: string }
 
 type Recipient = { to: string; locale: string | null; acceptLanguage: string | undefined }
 type ResetMail = Recipient & { kind: 'reset'; url: string; facts: { username: string; until: string } }
@@ -30,6 +31,8 @@ export type ForgottenOptions = {
 }
 
 const maxWaiting = 1_000
+/** Of one client: a /48 of IPv6 or an IPv4 address. It must not take the places of others. */
+const maxOfClient = 20
 const maxAtOnce = 4
 /** Who shares an address with more users than these gets no mail for the others. */
 const maxUsers = 5
@@ -49,10 +52,17 @@ export class ForgottenPasswords {
     this.#options = options
   }
 
-  /** Returns at once. If too many requests wait, it is dropped, whichever user it is about, and the log says so. */
+  /**
+   * Returns at once. If too many requests wait, of all clients or of this one, it is dropped, whichever user it is about, and the log says
+   * so. Beyond the client's limit it is refused before it waits.
+   */
   request(forgotten: Forgotten, source: RequestSource, acceptLanguage?: string): void {
-    if (this.#waiting.length < maxWaiting) this.#waiting.push({ forgotten, source, acceptLanguage })
-    else this.#drop(1)
+    const network = wideNetworkOf(source.address)
+    const ofClient = this.#waiting.filter((one) => one.network === network).length
+    if (ofClient >= maxOfClient || this.#waiting.length >= maxWaiting) this.#drop(1)
+    else if (this.#options.guesses.acceptsMailRequest(source.address))
+      this.#waiting.push({ forgotten, source, acceptLanguage, network })
+    else this.#refuse(source, accountOf(forgotten))
     // After the response has been written.
     setImmediate(() => this.#startNext())
   }
@@ -97,8 +107,7 @@ export class ForgottenPasswords {
     try {
       const { guesses } = this.#options
       const { forgotten, source } = request
-      const account = { name: forgotten.email ?? forgotten.username ?? '', user: undefined }
-      if (!(await this.#within(guesses.beginMailRequest(source.address), source, account))) return
+      if (!(await this.#within(guesses.beginMailRequest(source.address), source, accountOf(forgotten)))) return
       for (const user of await this.#usersOf(forgotten)) await this.#sendTo(user, request)
     } catch (error) {
       this.#counts.failed++
@@ -140,8 +149,17 @@ export class ForgottenPasswords {
       return await begun
     } catch (error) {
       if (!(error instanceof CarillonError) || error.code !== 'TOO_MANY_REQUESTS') throw error
-      this.#options.signInLog.refused(source, account, { event: 'link-refused', code: error.code })
+      this.#refuse(source, account)
       return undefined
     }
   }
+
+  #refuse(source: RequestSource, account: NamedAccount): void {
+    this.#options.signInLog.refused(source, account, { event: 'link-refused', code: 'TOO_MANY_REQUESTS' })
+  }
+}
+
+/** As the request names it. */
+function accountOf({ email, username = '' }: Forgotten): NamedAccount {
+  return { name: email ?? username, user: undefined }
 }

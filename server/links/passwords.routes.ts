@@ -6,7 +6,7 @@ import { CarillonError, secondFactorRequired } from '../basics/errors.ts'
 import { offeredFactors } from '../factors/factors.store.ts'
 import type { FactorNeeds } from '../factors/factors.ts'
 import { continueSignIn } from '../factors/second-factor.routes.ts'
-import { knownDevice, presentedDevices, tokenAfterLink } from '../guessing/device-tokens.ts'
+import { presentedDevices, tokenAfterLink } from '../guessing/device-tokens.ts'
 import { forAnyone, forProducer, forUser } from '../http/operation.ts'
 import { setCookie } from '../http/request/credentials.ts'
 import { goneSignal, sendData, sendObject } from '../http/response/send.ts'
@@ -56,7 +56,7 @@ export const reset = forAnyone({
     const users = { ...dependencies.users, source }
     const link = await presentedLink(dependencies, token, source)
     const { userId } = link
-    const attempt = { address: source.address, account: userId, known: `link ${token}`, signal: goneSignal(reply) }
+    const attempt = { address: source.address, account: userId, device: `link ${token}`, signal: goneSignal(reply) }
     const change = { token, newPassword, attempt }
     const { before, user } = await resetPassword(users, link, change).catch((error: unknown) => {
       // It was used, or voided, while the new password was being hashed.
@@ -151,11 +151,10 @@ export const change = forUser({
     // A user who signs in by a provider or a passkey may have neither a name nor a password: every password is wrong then.
     const found = username === null ? undefined : await store.read(findCredentials, username)
     const account = { name: username ?? '', user: found?.id === id ? found : undefined }
-    const device = knownDevice(dependencies, presentedDevices(dependencies, request), account.user)
-    const presented = { password: currentPassword, device, address: source.address, signal: goneSignal(reply) }
-    await checkCredentials(dependencies, account, presented)
-    const own = ownSignIn(request.caller)
-    await changePassword({ ...dependencies.users, source }, { id, username: username as string, newPassword, ...own })
+    const attempt = { device: request.caller.signInId, signal: goneSignal(reply) }
+    await checkCredentials(dependencies, account, { password: currentPassword, ...attempt })
+    const own = { id, username: username as string, ...ownSignIn(request.caller) }
+    await changePassword({ ...dependencies.users, source }, own, { newPassword, attempt })
     const secret = await renewOwnCookie(dependencies, { request, reply })
     // Not fresh with a second factor: a person who has learned the password could remove the factor. Nor can a token become fresh.
     if (secret !== null && (await store.read(offeredFactors, id)).length === 0) await sessions.confirm(secret)

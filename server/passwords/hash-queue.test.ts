@@ -15,12 +15,12 @@ function queue({ maxAtOnce = 2, maxWaiting = 64, maxWaitMs = 60_000, refusalDela
     started,
     refused,
     /** Starts an attempt; `started` and `refused` list it by `name`. */
-    attempt(name: string, address: string, account: string, { signal, known }: Presented = {}) {
+    attempt(name: string, address: string | undefined, account: string, { signal, device }: Presented = {}) {
       const work = () => {
         started.push(name)
         return new Promise<void>((resolve) => running.push(resolve))
       }
-      hashQueue.run({ address, account, known, ...(signal && { signal }) }, work).catch((error: unknown) => {
+      hashQueue.run({ address, account, device, ...(signal && { signal }) }, work).catch((error: unknown) => {
         assert.ok(error instanceof CarillonError, String(error))
         refused.push(`${name}: ${error.code}`)
       })
@@ -38,7 +38,7 @@ function queue({ maxAtOnce = 2, maxWaiting = 64, maxWaitMs = 60_000, refusalDela
   }
 }
 
-type Presented = { signal?: AbortSignal; known?: string }
+type Presented = { signal?: AbortSignal; device?: string | undefined }
 const others = Array.from({ length: 20 }, (_, n) => `other ${n}`)
 
 /** How many other attempts began before the last of `names`. */
@@ -167,35 +167,107 @@ test('every second turn is that of a known device, however many others wait, and
   const { attempt, end, started } = queue({ maxAtOnce: 1 })
   attempt('running', 'A', 'ann')
   for (let n = 0; n < 30; n++) attempt(`flood ${n}`, `address ${n}`, `made up ${n}`)
-  for (const name of ['ben', 'carl', 'dora']) attempt(name, '2001:db8::1', name, { known: `device of ${name}` })
+  for (const name of ['ben', 'carl', 'dora']) attempt(name, '2001:db8::1', name, { device: `device of ${name}` })
   await end(8)
   assert.deepEqual(started, ['running', 'ben', 'flood 0', 'carl', 'flood 1', 'dora', 'flood 2', 'flood 3', 'flood 4'])
 })
 
-test('a quarter of the queue is for known devices alone, and a full queue refuses a known device last (A21)', async () => {
-  const { attempt, refused, hashQueue } = queue({ maxAtOnce: 1, maxWaiting: 8 })
+test('each half has at most 48 of the 64 places; a full one refuses in the half that is further above 16, if equal the others (A21)', async () => {
+  const { attempt, refused, hashQueue } = queue({ maxAtOnce: 1 })
+  const refusedNow = () => refused.splice(0).map((name) => name.replace(/ \d+: UNAVAILABLE$/, ''))
+  const stranger = (n: number) => attempt(`stranger ${n}`, `address ${n}`, `made up ${n}`)
+  const known = (n: number) => attempt(`known ${n}`, `home ${n}`, `user ${n}`, { device: `device ${n}` })
   attempt('running', 'A', 'ann')
-  for (let n = 0; n < 20; n++) attempt(`flood ${n}`, `address ${n}`, `made up ${n}`)
+  for (let n = 0; n < 60; n++) stranger(n)
   await nextTurn()
-  assert.deepEqual([hashQueue.waiting, refused.length], [6, 14])
-  for (let n = 0; n < 8; n++) attempt(`known ${n}`, `home ${n}`, `user ${n}`, { known: `device ${n}` })
+  assert.deepEqual([hashQueue.waiting, refusedNow()], [48, Array(12).fill('stranger')])
+  for (let n = 0; n < 16; n++) known(n)
   await nextTurn()
-  assert.deepEqual([hashQueue.waiting, refused.length], [8, 20])
+  assert.deepEqual([hashQueue.waiting, refusedNow()], [64, []], 'a quarter was free for known devices')
+  // 48 and 16 become 32 and 32.
+  for (let n = 16; n < 32; n++) known(n)
+  await nextTurn()
+  assert.deepEqual([hashQueue.waiting, refusedNow()], [64, Array(16).fill('stranger')])
+  known(32)
+  await nextTurn()
+  assert.deepEqual([hashQueue.waiting, refusedNow()], [64, ['known']], 'the known devices are further above 16')
+  stranger(60)
+  await nextTurn()
+  assert.deepEqual([hashQueue.waiting, refusedNow()], [64, ['stranger']], 'the others are further above 16')
+})
+
+test('the half of the known devices has at most 48 places, and leaves the others 16 (A12)', async () => {
+  const { attempt, refused, hashQueue } = queue({ maxAtOnce: 1 })
+  attempt('running', 'A', 'ann')
+  for (let n = 0; n < 60; n++) attempt(`known ${n}`, '192.0.2.1', `user ${n}`, { device: `device ${n}` })
+  await nextTurn()
+  assert.deepEqual([hashQueue.waiting, refused.length], [48, 12])
+  for (let n = 0; n < 16; n++) attempt(`stranger ${n}`, `address ${n}`, `made up ${n}`)
+  await nextTurn()
+  assert.deepEqual([hashQueue.waiting, refused.length], [64, 12])
+})
+
+test('equally full halves: one of the others is refused (A21)', async () => {
+  const { attempt, refused } = queue({ maxAtOnce: 1, maxWaiting: 3 })
+  attempt('running', 'A', 'ann')
+  attempt('known 1', 'B', 'ben', { device: 'device 1' })
+  attempt('known 2', 'C', 'carl', { device: 'device 2' })
+  attempt('stranger 1', 'D', 'dora')
+  attempt('stranger 2', 'E', 'emma')
+  await nextTurn()
+  assert.deepEqual(refused, ['stranger 1: UNAVAILABLE'])
+})
+
+test('a third known device of an account waits among the others (A12)', async () => {
+  const { attempt, end, started } = queue({ maxAtOnce: 1 })
+  attempt('running', 'A', 'ann')
+  for (let n = 1; n <= 4; n++) attempt(`own ${n}`, 'home', 'eve', { device: `device ${n}` })
+  attempt('stranger', 'elsewhere', 'made up')
+  attempt('ben', 'B', 'ben', { device: 'device of ben' })
+  await end(6)
+  // In turns: of the known devices own 1, ben and own 2; of the others own 3, the stranger and own 4.
+  assert.deepEqual(started, ['running', 'own 1', 'own 3', 'ben', 'stranger', 'own 2', 'own 4'])
+})
+
+for (const [whose, deviceOf] of [
+  ['new', () => undefined],
+  ['known', (name: string) => `device of ${name}`],
+] as const)
+  test(`90 own devices of one user refuse none of 20 other users on ${whose} devices, and delay them by two turns each at most (A12)`, async () => {
+    const { attempt, end, started, refused } = queue()
+    const attack = (n: number) => attempt('attacker', '192.0.2.1', 'eve', { device: `own ${n % 90}` })
+    for (let n = 0; n < 90; n++) attack(n)
+    for (const [n, name] of others.entries()) attempt(name, `203.0.113.${n}`, name, { device: deviceOf(name) })
+    for (let n = 0; n < 60; n++) {
+      attack(n)
+      await end()
+    }
+    assert.deepEqual(
+      refused.filter((name) => !name.startsWith('attacker')),
+      [],
+    )
+    assert.ok(attemptsBefore(started, others) <= 2 * others.length + 4, started.join(', '))
+  })
+
+test('a signed-in user is a network of its own: neither waits with the network nor loses its place to a flood there (A12)', async () => {
+  const { attempt, end, started, refused } = queue({ maxAtOnce: 1, maxWaiting: 8 })
+  attempt('running', 'A', 'ann')
+  for (let n = 0; n < 20; n++) attempt(`flood ${n}`, '192.0.2.1', 'ben')
+  attempt('ben', undefined, 'ben', { device: 'sign-in of ben' })
+  attempt('carl', undefined, 'carl')
+  await end(3)
+  assert.deepEqual(started.slice(0, 4), ['running', 'ben', 'flood 15', 'carl'])
   assert.ok(
     refused.every((name) => name.startsWith('flood')),
     refused.join(', '),
   )
-  attempt('stranger', 'elsewhere', 'stranger')
-  attempt('known 8', 'home 7', 'user 8', { known: 'device 8' })
-  await nextTurn()
-  assert.deepEqual(refused.slice(20), ['stranger: UNAVAILABLE', 'known 7: UNAVAILABLE'])
 })
 
 test('a device token has one place among the known devices; its other attempts wait among all others (A21)', async () => {
   const { attempt, end, started, refused } = queue({ maxAtOnce: 1, maxWaiting: 8 })
   attempt('running', 'A', 'ann')
-  for (let n = 0; n < 10; n++) attempt(`stolen ${n}`, `address ${n}`, 'eve', { known: 'token of eve' })
-  attempt('ben', 'home', 'ben', { known: 'token of ben' })
+  for (let n = 0; n < 10; n++) attempt(`stolen ${n}`, `address ${n}`, 'eve', { device: 'token of eve' })
+  attempt('ben', 'home', 'ben', { device: 'token of ben' })
   await end(3)
   assert.deepEqual(started, ['running', 'stolen 0', 'stolen 4', 'ben'])
   assert.equal(refused.length, 3)

@@ -1,7 +1,7 @@
 // Hashes and verifies passwords with argon2id, a few at a time: each one occupies a thread of libuv's pool for 30 ms or more,
 // and files and DNS need that pool too. The others wait in a short queue in which networks and accounts take turns.
+import { type Client, groupsOf } from '../basics/client.ts'
 import { CarillonError, overloaded } from '../basics/errors.ts'
-import { networksOfClient } from '../basics/ip-addresses.ts'
 import { readHash } from './imported-hash.ts'
 
 /** OWASP ASVS 5.0, 11.4.2: argon2id with t=2, m=19 MiB, p=1; the salt is 16 bytes, the result a PHC string. */
@@ -35,7 +35,7 @@ export function preparePassword(text: string): string {
 const unknownUserHash = '2xVo7B0E3Lerv+PMn0f7Iw$PxTJRLmiqL8uhxXXf7NY1ehvwpwq2FHzbBo36y4tEnM'
 
 /** For the commands and the first start, which hash without a client. */
-const operator: Attempt = { address: '', account: '' }
+const operator: Attempt = { account: '' }
 /** The wait is well below the timeouts of proxies. With the delay, 200 connections that retry at once use a fifth of the processor time. */
 const usualLimits = { maxWaiting: 64, maxWaitMs: 10_000, refusalDelayMs: 200 }
 
@@ -83,20 +83,22 @@ export class Passwords {
 // devices wait apart from all others, so that no flood of strangers keeps users out who signed in before (A21;
 // docs/decisions/0039-limits-on-guesses.md).
 
-/**
- * `address`: the client's. `account`: the username of the attempt, whether such a user exists or not. `known`: what proves that the
- * account's user was here before, a valid device token of this user or a valid one-time link. It has one place among the known devices.
- */
-export type Attempt = { address: string; account: string; known?: string | undefined; signal?: AbortSignal }
+/** `device`: one that was proved to be the user's. It has one place in the half of the known devices. */
+export type Attempt = Client & { signal?: AbortSignal }
 
-/** `refusalDelayMs` delays each refusal, so that a client that retries at once uses little processor time. */
+/** Places of one account in the half of the known devices. */
+const maxKnownOfAccount = 2
+
+/**
+ * `maxWaiting`: at most three quarters of these places are for one half. `refusalDelayMs` delays each refusal, so that a client that
+ * retries at once uses little processor time.
+ */
 export type Limits = { maxAtOnce: number; maxWaiting: number; maxWaitMs: number; refusalDelayMs: number }
 
 export class HashQueue {
   readonly #limits: Limits
   readonly #known = new Turns()
   readonly #others = new Turns()
-  readonly #knownNow = new Set<string>()
   #wasKnown = false
   #running = 0
 
@@ -109,8 +111,8 @@ export class HashQueue {
   }
 
   /**
-   * A full queue throws UNAVAILABLE for the oldest attempt of the largest group, and for one of a known device last. A quarter of the
-   * places is for known devices alone. Throws UNAVAILABLE after `maxWaitMs`, too, and TIMEOUT if `signal` aborts before `work` begins.
+   * A full queue throws UNAVAILABLE for the oldest attempt of the largest group of the half that is further above a quarter of the places,
+   * if both are equal of the others. Throws UNAVAILABLE after `maxWaitMs`, too, and TIMEOUT if `signal` aborts before `work` begins.
    */
   async run<Result>(attempt: Attempt, work: () => Promise<Result>): Promise<Result> {
     if (attempt.signal?.aborted) throw clientLeft()
@@ -124,12 +126,10 @@ export class HashQueue {
   }
 
   async #wait(attempt: Attempt): Promise<void> {
-    const { known, signal } = attempt
-    const isKnown = known !== undefined && !this.#knownNow.has(known)
-    const turns = isKnown ? this.#known : this.#others
+    const { signal } = attempt
+    const turns = this.#hasKnownPlace(attempt) ? this.#known : this.#others
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     const waiter = turns.add(attempt, { start: resolve, refuse: reject })
-    if (isKnown) this.#knownNow.add(known)
     this.#refuseBeyondLimits()
     const refuse = (error: CarillonError) => turns.waiting.delete(waiter) && reject(error)
     const leave = () => refuse(clientLeft())
@@ -140,14 +140,22 @@ export class HashQueue {
     } finally {
       clearTimeout(timer)
       signal?.removeEventListener('abort', leave)
-      if (isKnown) this.#knownNow.delete(known)
     }
+  }
+
+  /** A user with many devices takes no more of these places than one with two. */
+  #hasKnownPlace({ account, device }: Attempt): boolean {
+    const ofAccount = [...this.#known.waiting].filter(({ attempt }) => attempt.account === account)
+    const isWaiting = ofAccount.some(({ attempt }) => attempt.device === device)
+    return device !== undefined && !isWaiting && ofAccount.length < maxKnownOfAccount
   }
 
   #refuseBeyondLimits(): void {
     const { maxWaiting, refusalDelayMs: delayMs } = this.#limits
-    const isFull = this.waiting > maxWaiting || this.#others.waiting.size > maxWaiting - Math.floor(maxWaiting / 4)
-    const refused = isFull ? (this.#others.takeFromLargest() ?? this.#known.takeFromLargest()) : undefined
+    const isKnownFuller = this.#known.waiting.size > this.#others.waiting.size
+    const fuller = isKnownFuller ? this.#known : this.#others
+    const isFull = this.waiting > maxWaiting || fuller.waiting.size > maxWaiting - Math.floor(maxWaiting / 4)
+    const refused = isFull ? fuller.takeFromLargest() : undefined
     if (delayMs === 0) refused?.refuse(tooMany())
     else if (refused !== undefined) setTimeout(() => refused.refuse(tooMany()), delayMs)
   }
@@ -172,7 +180,7 @@ function clientLeft(): CarillonError {
 
 /** A /64, its /56 and its /48 (three times the same for an IPv4 address), the account of the attempt, and the pair of /48 and account. */
 type Names = readonly [narrow: string, middle: string, wide: string, account: string, pair: string]
-type Waiter = { names: Names; at: number; start: () => void; refuse: (error: Error) => void }
+type Waiter = { attempt: Attempt; names: Names; at: number; start: () => void; refuse: (error: Error) => void }
 
 /** The waiting attempts of one kind, in the order of their arrival. The networks of clients and the accounts take turns. */
 class Turns {
@@ -181,10 +189,11 @@ class Turns {
   readonly #servedAt = new Map<string, number>()
   #events = 0
 
-  add({ address, account }: Attempt, ends: Pick<Waiter, 'start' | 'refuse'>): Waiter {
-    const [narrow, middle = narrow, wide = narrow] = networksOfClient(address)
-    const names: Names = [narrow, middle, wide, `account ${account}`, `${wide} ${account}`]
-    const waiter = { names, at: ++this.#events, ...ends }
+  add(attempt: Attempt, ends: Pick<Waiter, 'start' | 'refuse'>): Waiter {
+    const { networks, account, pair } = groupsOf(attempt)
+    const [narrow, middle = narrow, wide = narrow] = networks
+    const names: Names = [narrow, middle, wide, account, pair]
+    const waiter = { attempt, names, at: ++this.#events, ...ends }
     this.waiting.add(waiter)
     return waiter
   }

@@ -17,11 +17,19 @@ import { ProviderAccountsResponse, ProviderLinkBody, ProviderLinkResponse } from
 type Needs = Pick<ProviderNeeds, 'store' | 'users'>
 export type SignedIn = { provider: Provider; identity: Identity; source: RequestSource }
 
-/** The user who signs in, created if the provider's setting says so; may be disabled. Undefined for an unknown account. */
-export async function userOfAccount({ store, users }: Needs, { provider, identity, source }: SignedIn) {
+/**
+ * The user who signs in, created if the provider's setting says so; may be disabled. Undefined for an unknown account. Throws
+ * TOO_MANY_REQUESTS, and writes nothing, after too many sign-ins.
+ */
+export async function userOfAccount(
+  { store, users, guesses }: Pick<ProviderNeeds, 'store' | 'users' | 'guesses'>,
+  { provider, identity, source }: SignedIn,
+) {
   const { createUsers, issuer, name } = provider.setting
   const { subject } = identity
   const at = users.now()
+  const counted = await store.read(stored.userWith, { issuer, subject })
+  if (counted !== undefined) await guesses.beginSignIn({ userId: counted.id, address: source.address }, 'provider')
   const known = await store.write(stored.useProviderAccount, { issuer, subject, at })
   if (known !== undefined || !createUsers) return known
   const id = newId(at)

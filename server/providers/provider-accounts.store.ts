@@ -87,7 +87,8 @@ function* addAccount({ issuer, subject, email, at }: NewAccount, ownerId: string
   return added > 0
 }
 
-function* userWith({ issuer, subject }: ProviderAccountKey): Read<User | undefined> {
+/** The user of an account, who may be disabled. */
+export function* userWith({ issuer, subject }: ProviderAccountKey): Read<User | undefined> {
   return yield* get`
     select ${userColumns} from provider_account a join "user" u on u.id = a.owner_id
     where a.issuer = ${issuer} and a.subject = ${subject}`

@@ -1,10 +1,10 @@
 // The last step of every sign-in: issues a session or a token, ends the proofs that the request presents, and returns the response.
 import type { FastifyReply } from 'fastify'
 import { auditEntry, deviceLabel, type RequestSource, type Source } from '../audit/entry.ts'
+import { networksOf } from '../basics/client.ts'
 import { iso } from '../basics/clock.ts'
 import { CarillonError, invalidCredentials } from '../basics/errors.ts'
 import { newId } from '../basics/ids.ts'
-import { networksOfClient } from '../basics/ip-addresses.ts'
 import type { Sealing } from '../basics/secrets.ts'
 import { knownDevice, presentedDevices, tokenAfterSignIn } from '../guessing/device-tokens.ts'
 import type { Guesses } from '../guessing/guesses.ts'
@@ -84,7 +84,7 @@ export async function finishSignIn(
 /** The device as the store remembers it. If users are not notified of new devices, every device counts as known. */
 export function deviceOf({ notices }: SessionNeeds, source: RequestSource, isKnown: boolean): SeenDevice {
   const label = deviceLabel(source.userAgent) ?? ''
-  const [network] = networksOfClient(source.address)
+  const [network] = networksOf(source.address)
   return { label, network, isKnown: isKnown || !notices.ofNewDevices, keep: maxKnownDevices }
 }
 

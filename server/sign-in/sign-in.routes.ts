@@ -39,6 +39,7 @@ export async function signInByPassword(dependencies: FactorNeeds, body: LoginBod
   const device = deviceOf(account.user)
   try {
     const user = await checkCredentials(dependencies, account, { password, device, ...turn })
+    await dependencies.guesses.beginSignIn({ userId: user.id, address: source.address }, 'password')
     return await continueSignIn(dependencies, user, { variant, method: 'password', source }, { request, reply })
   } catch (error) {
     throw dependencies.signInLog.noted(error, source, { account, variant })

@@ -35,8 +35,8 @@ export async function findAccount(
   return { name: found?.username ?? name, user: found }
 }
 
-/** `device`: the id of a known device of the user. */
-type Presented = { password: string; device: string | undefined; address: string; signal: AbortSignal }
+/** `device`: the id of a known device of the user, or of the sign-in of the user who presents it, and then there is no `address`. */
+type Presented = { password: string; device: string | undefined; address?: string; signal: AbortSignal }
 
 /** Replaces a hash of another system by ours. Throws INVALID_CREDENTIALS, TOO_MANY_REQUESTS, or UNAVAILABLE if too many wait. */
 export async function checkCredentials(
@@ -49,8 +49,7 @@ export async function checkCredentials(
   const guess = guesses.of({ account: user?.id ?? { unknownName: name }, address, device }, 'password')
   await guesses.refuseIfDelayed(guess)
   // Counted at its turn and not before: of many right passwords that wait together, none must look like a failure to the others.
-  const known = user === undefined || device === undefined ? undefined : `device ${device} of ${user.id}`
-  const attempt = { account: name, known, address, signal }
+  const attempt = { account: name, device: user && device, address, signal }
   const begin = () => guesses.begin(guess)
   const { matches, replacement } = await passwords.verify(password, user?.passwordHash, attempt, begin)
   if (user === undefined || !matches || user.disabledAt !== null) throw invalidCredentials()

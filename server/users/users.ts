@@ -5,7 +5,7 @@ import { newId } from '../basics/ids.ts'
 import { randomGroups } from '../basics/secrets.ts'
 import type { GuardedRequest, ProducerCaller, Subject } from '../http/operation.ts'
 import type { Site } from '../http/site.ts'
-import type { Passwords } from '../passwords/passwords.ts'
+import type { Attempt, Passwords } from '../passwords/passwords.ts'
 import { type PasswordRules, passwordFaults } from '../passwords/policy.ts'
 import type { Audited } from '../store/events.ts'
 import type { Store, WriteOperation } from '../store/store.ts'
@@ -51,7 +51,10 @@ export async function addUser(dependencies: UserDependencies, wanted: Wanted): P
   if (password !== undefined && !isGenerated)
     faults.push(...(await passwordFaults(dependencies, { username: username ?? '', password })))
   refuseFaults(faults)
-  const passwordHash = password === undefined ? checked.passwordHash : await dependencies.passwords.hash(password)
+  // An application waits for its own passwords only.
+  const attempt = { account: dependencies.source?.actor ?? '' }
+  const passwordHash =
+    password === undefined ? checked.passwordHash : await dependencies.passwords.hash(password, attempt)
   return storeUser(dependencies, { username, externalId, passwordHash, ...profile })
 }
 
@@ -174,10 +177,12 @@ export async function setPassword(
 /** Sets the password that the user chose: the caller's sign-in stays. Throws INVALID_REQUEST, or UNAUTHORIZED if that has ended since. */
 export async function changePassword(
   dependencies: UserDependencies,
-  { newPassword: password, ...user }: { id: string; username: string; newPassword: string } & Excepted,
+  user: { id: string; username: string } & Excepted,
+  { newPassword: password, attempt }: { newPassword: string; attempt: Omit<Attempt, 'account'> },
 ): Promise<void> {
   refuseFaults(await passwordFaults(dependencies, { ...user, password, field: 'newPassword' }))
-  const outcome = await storePassword(dependencies, user, await dependencies.passwords.hash(password))
+  const passwordHash = await dependencies.passwords.hash(password, { ...attempt, account: user.username })
+  const outcome = await storePassword(dependencies, user, passwordHash)
   if (outcome !== 'done') throw notAuthenticated()
 }
 

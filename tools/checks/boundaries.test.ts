@@ -66,7 +66,7 @@ const arrows: { room: string[]; knows: string[] }[] = [
 
 /** Files that any room may import. They import only each other. */
 const leaves = [
-  'server/basics/{bounded-cache,bounded-fetch,clock,control-characters,durable-file,errors,event-loop,ids}.ts',
+  'server/basics/{bounded-cache,bounded-fetch,client,clock,control-characters,durable-file,errors,event-loop,ids}.ts',
   'server/basics/{ip-addresses,log,log-window,secrets,strict-json,version}.ts',
   'server/config/{values,database-url,issuers,providers}.ts',
 ]

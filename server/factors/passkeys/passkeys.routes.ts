@@ -78,7 +78,8 @@ export const login = forAnyone({
     const response = body.response as Assertion
     const source = sourceOf(dependencies, request)
     try {
-      const user = await usePasskey(dependencies, response, { request, source })
+      const guesser = { address: source.address }
+      const user = await usePasskey(dependencies, response, { request, source, guesser })
       const facts = { variant, method: 'passkey', source } as const
       return sendObject(reply, await finishSignIn(dependencies, user, facts, { request, reply }))
     } catch (error) {

@@ -4,6 +4,7 @@ import { recordAudit } from '../../audit/audit.store.ts'
 import { auditEntry, type RequestSource } from '../../audit/entry.ts'
 import { CarillonError, notAuthenticated } from '../../basics/errors.ts'
 import { isIdShaped, newId } from '../../basics/ids.ts'
+import type { Guesser } from '../../guessing/guesses.ts'
 import { findUser, type User } from '../../users/users.store.ts'
 import type { Factor } from '../factors.store.ts'
 import * as stored from '../factors.store.ts'
@@ -38,7 +39,11 @@ export async function addPasskey(dependencies: FactorNeeds, response: Registrati
 }
 
 /** `userId`: whose passkey it must be; without it, the passkey says who signs in. `challenge`: of the sign-in that waits for it. */
-type Use = Partial<Omit<stored.Use, 'at'>> & { request: Pick<FastifyRequest, 'headers'>; source: RequestSource }
+type Use = Partial<Omit<stored.Use, 'at'>> & {
+  request: Pick<FastifyRequest, 'headers'>
+  source: RequestSource
+  guesser: Guesser
+}
 
 /**
  * Checks what the browser returned, uses the challenge up, and stores the counter. Returns the user. Throws UNPROCESSABLE for what depends
@@ -46,13 +51,13 @@ type Use = Partial<Omit<stored.Use, 'at'>> & { request: Pick<FastifyRequest, 'he
  * `challenge` of `Use` has ended; and one and the same INVALID_CREDENTIALS for everything that depends on an account.
  */
 export async function usePasskey(dependencies: FactorNeeds, response: Assertion, given: Use): Promise<User> {
-  const { request, userId: expected, challenge: secondFactor, source, audit } = given
+  const { request, userId: expected, challenge: secondFactor, source, audit, guesser } = given
   const { store, guesses, users } = dependencies
   const relyingParty = ceremonies.relyingPartyFor(dependencies, request)
   const challenge = ceremonies.readClientData(response.response.clientDataJSON, 'get', relyingParty)
   const unspent = refuseStrange(dependencies, challenge, { ceremony: 'get' })
   await ceremonies.refuseUnverified(response, relyingParty)
-  const guess = await guesses.begin(guesses.of({ address: source.address }, 'passkey'))
+  const guess = await guesses.begin(guesses.of(guesser, 'passkey'))
   const userId = expected ?? namedUser(response)
   // A passkey of another user must not complete the sign-in of this one.
   if (userId === undefined || (namedUser(response) ?? userId) !== userId) throw wrongPasskey()
@@ -61,6 +66,8 @@ export async function usePasskey(dependencies: FactorNeeds, response: Assertion,
   if (user === undefined || user.disabledAt !== null || credential === undefined) throw wrongPasskey()
   const signCount = await ceremonies.verifyAssertion(response, { relyingParty, challenge, credential })
   if (signCount === undefined) throw wrongPasskey()
+  // A second factor belongs to a sign-in that was counted at its first step.
+  if (expected === undefined) await guesses.beginSignIn({ userId, address: source.address }, 'passkey', guess)
   await spend(dependencies, userId, unspent)
   const factorId = credential.id
   const at = users.now()

@@ -195,6 +195,23 @@ test('refused passkeys of one address are slowed down after 100, and a right one
   app.pass(24 * 60 * minute)
 })
 
+test('right passkeys of one account from one address: 60 at once, and then one in 10 s; passwords are counted apart (L1)', async () => {
+  const ann = await app.user()
+  const passkey = await withPasskey(ann)
+  for (let n = 0; n < 60; n++) assert.equal((await signIn(passkey)).status, 200)
+  const before = await stateOf(ann.id)
+  // A refused one is right, and does not use up the guesses of its address.
+  for (let n = 0; n < 110; n++) {
+    const refused = await signIn(passkey)
+    assert.deepEqual([refused.status, refused.headers.get('retry-after')], [429, '10'], refused.text)
+  }
+  assert.deepEqual(await stateOf(ann.id), before, 'nothing was written')
+  assert.equal((await signIn(await withPasskey(await app.user()))).status, 200)
+  assert.equal((await app.post('/login', { username: ann.username, password: ann.password })).status, 401)
+  app.pass(10_000)
+  assert.equal((await signIn(passkey)).status, 200)
+})
+
 test('options and responses that are malformed get a clear 400', async () => {
   const passkey = await withPasskey(await app.user())
   const response = authenticator.get(passkey, await requestOptions())

@@ -1,6 +1,7 @@
 // How many mails a client can cause: few for one inbox and few from one address, whatever the answer, which is always the same.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { listAudit } from '../../../server/audit/audit.store.ts'
 import { updateUser } from '../../../server/users/users.store.ts'
 import { MailServer, type ReceivedMail, shownMail } from '../../support/network/mail-server.ts'
 import { startTestService } from '../../support/service.ts'
@@ -81,6 +82,51 @@ test('a client causes at most 10 mails at once, and requests about nobody count 
   await forgot({ username: ben.username }, guesser)
   await settled()
   assert.equal(sentTo(ben.email), 1)
+})
+
+test('a flood of one client, from all of its networks, keeps no mail from ten other clients (A19, A21)', async () => {
+  const emails = Array.from({ length: 10 }, (_, n) => `other${n}@example.org`)
+  for (const email of emails) await userAt(email)
+  const victims = await Promise.all(Array.from({ length: 4 }, (_, n) => userAt(`victim${n}@example.org`)))
+  const block = newClient().replace('::1', '')
+  const from = (n: number) => `${block}:${(n % 65_536).toString(16)}::1`
+  mailServer.isHolding = true
+  // The four places for mails are taken, and the whole flood would wait in the queue, which has 1,000 places.
+  for (const [n, { email }] of victims.entries()) await forgot({ email }, from(n))
+  while (mailServer.held < 4) await new Promise((done) => setTimeout(done, 5))
+  const flood = Array.from({ length: 1_100 }, (_, n) => forgot({ username: `nobody-${n}` }, from(n)))
+  await Promise.all(flood)
+  for (const email of emails) await forgot({ email })
+  mailServer.isHolding = false
+  await settled()
+  assert.deepEqual(emails.map(sentTo), Array(10).fill(1))
+})
+
+test("a client's limit is checked before its request waits, and in the store again at its turn (A19)", async () => {
+  const users = await Promise.all(Array.from({ length: 5 }, (_, n) => userAt(`waiting${n}@example.org`)))
+  const ann = users.pop() as (typeof users)[number]
+  const client = newClient()
+  mailServer.isHolding = true
+  for (const { email } of users) await forgot({ email })
+  while (mailServer.held < 4) await new Promise((done) => setTimeout(done, 5))
+  // No request gets its turn now.
+  const refusals = async () =>
+    (await app.store.read(listAudit, { limit: 500 })).filter(
+      ({ event, address }) => event === 'link-refused' && address === client,
+    )
+  for (let n = 0; n < 10; n++) await forgot({ username: `nobody-${n}` }, client)
+  assert.deepEqual(await refusals(), [])
+  await forgot({ username: ann.username }, client)
+  const from = performance.now()
+  while ((await refusals()).length === 0 && performance.now() < from + 20_000)
+    await new Promise((done) => setTimeout(done, 5))
+  assert.equal((await refusals()).length, 1)
+  mailServer.isHolding = false
+  await settled()
+  await app.restart()
+  await forgot({ username: ann.username }, client)
+  await settled()
+  assert.equal(sentTo(ann.email), 0)
 })
 
 test('requests that send nothing do not count for the user', async () => {

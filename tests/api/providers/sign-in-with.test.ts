@@ -1,7 +1,7 @@
 // A sign-in with a real OpenID provider, in both variants: the redirect there, the way back, and who is signed in then.
 import assert from 'node:assert/strict'
 import { after, suite, test } from 'node:test'
-import { useProviderAccount } from '../../../server/providers/provider-accounts.store.ts'
+import { providerAccounts, useProviderAccount } from '../../../server/providers/provider-accounts.store.ts'
 import { disableUser } from '../../../server/users/user-changes.store.ts'
 import { enableUser, findUser, updateUser } from '../../../server/users/users.store.ts'
 import { refusalIn } from '../../support/http/envelope.ts'
@@ -53,6 +53,22 @@ test('a new user signs in with a session, and the same user the next time', asyn
   assert.equal((await app.get('/api/me', again.proof)).json().data.user.id, me.id)
   const restricted = await app.get('/routeRestreinte', again.proof)
   assert.deepEqual(restricted.json().data, { userId: me.id, username: null, proof: 'session' })
+})
+
+test('sign-ins with a provider of one account from one address: 60 at once, then 429 before anything is written (L1)', async () => {
+  const often = browser()
+  // The first one creates the user.
+  for (let n = 0; n < 61; n++) assert.equal((await often.signIn('staff', 'often')).status, 303)
+  const me = (await app.get('/api/me', often.proof)).json().data.user
+  const accountOf = () => app.store.read(providerAccounts, me.id)
+  const before = await accountOf()
+  app.pass(1_000)
+  const refused = await often.signIn('staff', 'often')
+  assert.equal(refused.status, 429, refused.text)
+  assert.equal(refused.headers.get('retry-after'), '9')
+  assert.deepEqual(await accountOf(), before)
+  app.pass(9_000)
+  assert.equal((await often.signIn('staff', 'often')).status, 303)
 })
 
 test('an address that the provider did not verify is not stored, and finds no user', async () => {

@@ -4,7 +4,7 @@ import { after, test } from 'node:test'
 import { listAudit } from '../../../server/audit/audit.store.ts'
 import { refusalIn } from '../../support/http/envelope.ts'
 import { type Proof, startTestService, variants } from '../../support/service.ts'
-import { carefulUser, signInWithCode } from '../../support/sign-in/authenticator.ts'
+import { Authenticator, carefulUser, signInWithCode } from '../../support/sign-in/authenticator.ts'
 
 const app = await startTestService()
 after(() => app.stop())
@@ -20,6 +20,11 @@ const entriesOf = async (userId: string) =>
   (await app.store.read(listAudit, { userId, limit: 500 }))
     .map(({ event }) => event)
     .filter((event) => event !== 'sign-in')
+
+const idOf = async (proof: Proof) => (await app.get('/api/me/sessions', proof)).json().data.items[0].id
+const renewed = async (proof: Proof) => ({
+  authorization: `Bearer ${(await app.post('/token/renew', undefined, proof)).json().token}`,
+})
 
 async function renameOften(proof: Proof, times: number): Promise<void> {
   for (let n = 0; n < times; n++) assert.equal((await rename(proof, `Ann ${n}`)).status, 200)
@@ -54,7 +59,6 @@ for (const variant of variants)
     assert.equal(refused.status, 429, refused.text)
     assert.equal(refusalIn(refused).code, 'TOO_MANY_REQUESTS')
     assert.equal(refused.headers.get('retry-after'), '60')
-    assert.equal((await send('POST', '/api/me/factors/recovery-codes', proof)).status, 429)
     await app.restart()
     assert.equal((await rename(proof, 'Eve')).status, 429)
     assert.equal((await entriesOf(ann.id)).length, entries.length + 60)
@@ -79,6 +83,38 @@ test("a thief who uses up the changes of an account cannot keep its owner from c
   for (let n = 1; n < 60; n++) assert.equal((await send('DELETE', '/api/me/sessions', owner)).status, 204)
   assert.equal((await send('DELETE', '/api/me/sessions', owner)).status, 429)
 })
+
+for (const variant of variants)
+  test(`a stale sign-in that uses up what it may change blocks nothing that needs a fresh one (${variant}, S19)`, async () => {
+    const ann = await app.user()
+    const thief = await app.signIn(ann, variant)
+    const thiefsId = await idOf(thief)
+    const ended: string[] = []
+    for (let n = 0; n < 60; n++) {
+      app.pass(1_000)
+      ended.push(await idOf(await app.signIn(ann, 'stateless')))
+    }
+    app.pass(11 * 60_000)
+    const stale = variant === 'stateful' ? thief : await renewed(thief)
+    for (const id of ended) assert.equal((await send('DELETE', `/api/me/sessions/${id}`, stale)).status, 204)
+    await renameOften(stale, 60)
+    assert.equal((await rename(stale, 'Eve')).status, 429)
+    for (let n = 0; n < 6; n++) await send('POST', '/api/me/confirm', stale, { password: `wrong ${n}` })
+    assert.equal((await send('POST', '/api/me/confirm', stale, { password: ann.password })).status, 429)
+
+    const signedIn = await app.signIn(ann, variant)
+    const confirmed = await send('POST', '/api/me/confirm', signedIn, { password: ann.password })
+    assert.equal(confirmed.status, variant === 'stateful' ? 204 : 201, confirmed.text)
+    const owner = variant === 'stateful' ? signedIn : { authorization: `Bearer ${confirmed.json().data.token}` }
+    const { id, secret } = (await send('POST', '/api/me/factors/totp', owner, {})).json().data
+    const code = new Authenticator(secret).code(app.now())
+    assert.equal((await send('POST', '/api/me/factors/totp/confirm', owner, { id, code })).status, 200)
+    assert.equal((await send('POST', '/api/me/factors/recovery-codes', owner)).status, 201)
+    assert.equal((await send('DELETE', `/api/me/factors/${id}`, owner)).status, 204)
+    assert.equal((await send('DELETE', `/api/me/sessions/${thiefsId}`, owner)).status, 204)
+    assert.equal((await send('POST', `/api/me/sessions/${thiefsId}/disown`, owner)).status, 200)
+    assert.equal((await send('DELETE', '/api/me/sessions', owner)).status, 204)
+  })
 
 for (const variant of variants)
   test(`a confirmation that is refused by the limit uses up no recovery code, and the cookie stays (${variant}) (L1)`, async () => {

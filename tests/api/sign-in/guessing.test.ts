@@ -133,6 +133,23 @@ for (const variant of variants) {
     const responses = await Promise.all(Array.from({ length: 40 }, () => login(ann.username, ann.password, address)))
     assert.deepEqual([...new Set(responses.map(({ status }) => status))], [200])
   })
+
+  test(`acts of signed-in users never count by network: neither the guesses of others there delay them, nor theirs others (${variant}, A10, L1)`, async () => {
+    const [ann, ben] = [await app.user(), await app.user()]
+    const [address, other, third] = [newAddress(), newAddress(), newAddress()]
+    const proof = await app.signIn(ann, variant)
+    const confirmFrom = async (password: string, client: string) =>
+      app.post('/api/me/confirm', { password }, { ...proof, ...from(client) })
+    // Of the address, and of the account.
+    for (let n = 0; n < 100; n++) assert.equal((await login(`neighbour ${variant} ${n}`, wrong, address)).status, 401)
+    for (let n = 0; n < 6; n++) await login(ann.username, wrong, other)
+    assert.equal((await login(ben.username, ben.password, address)).status, 429)
+    for (let n = 0; n < 5; n++) assert.equal((await confirmFrom(wrong, third)).status, 401)
+    assert.equal(retryAfter(await confirmFrom(ann.password, address)), 1)
+    app.pass(second)
+    assert.equal((await confirmFrom(ann.password, address)).status, variant === 'stateful' ? 204 : 201)
+    for (let n = 0; n < 100; n++) assert.equal((await login(`friend ${variant} ${n}`, wrong, third)).status, 401)
+  })
 }
 
 test('no header of a client gives it another address: 12 spoofed forms share one limit (A10, A11)', async (t) => {

@@ -44,6 +44,17 @@ function decodedQuoted(text: string): string {
 
 export class MailServer {
   readonly mails: ReceivedMail[] = []
+  /** How many mails wait until `isHolding` is set to false. */
+  get held(): number {
+    return this.#held.length
+  }
+  readonly #held: (() => void)[] = []
+  #isHolding = false
+  /** If set, every mail is received, and gets no answer before it is unset. */
+  set isHolding(isHolding: boolean) {
+    this.#isHolding = isHolding
+    if (!isHolding) for (const answer of this.#held.splice(0)) answer()
+  }
   /** If set, every mail is refused. */
   isRefusing = false
   refused = 0
@@ -72,7 +83,8 @@ export class MailServer {
           const raw = Buffer.concat(chunks).toString('utf8')
           const to = rcptTo.map(({ address }) => address)
           this.mails.push({ from, to, raw, user: session.user, isTls: session.secure })
-          done()
+          if (this.#isHolding) this.#held.push(done)
+          else done()
         })
       },
     })
