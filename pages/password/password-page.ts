@@ -20,6 +20,8 @@ const words = textsOf('requests', pageLanguageOf([document.documentElement.lang]
 
 /** Nowhere but here: what is in the address bar could be copied, photographed or synchronized. */
 let token = ''
+/** Where the application wants the reader to go afterwards; the service has checked it. */
+let returnTo: string | undefined
 let isSending = false
 
 type Part = 'form' | 'done' | 'signed-in' | 'invalid' | 'missing'
@@ -34,14 +36,21 @@ function start(): void {
   else void begin(token)
 }
 
+type Facts = { username: string; returnTo?: string; mailedTo?: string }
+
 /** If the service does not respond, the form is there without the name: sending says why. Password managers read the field. */
 async function begin(own: string): Promise<void> {
-  const facts = send<{ username: string }>(`${root}password/link`, { method: 'POST', body: { token } })
-  const link = await facts.catch((error: unknown) => ({ username: '', error }))
+  const facts = send<Facts>(`${root}password/link`, { method: 'POST', body: { token } })
+  const link: Facts & { error?: unknown } = await facts.catch((error: unknown) => ({ username: '', error }))
   if (token !== own) return
-  if ('error' in link && isCarillonError(link.error, 'LINK_INVALID')) return end('invalid')
+  if (isCarillonError(link.error, 'LINK_INVALID')) return end('invalid')
+  returnTo = link.returnTo
+  const signIn = document.querySelector('#done a') as HTMLAnchorElement
+  signIn.search = returnTo === undefined ? '' : `return_to=${encodeURIComponent(returnTo)}`
   element('named').hidden = link.username === ''
   element('username').textContent = link.username
+  element('mailed').hidden = link.mailedTo === undefined
+  element('address').textContent = link.mailedTo ?? ''
   ;(element('account') as HTMLInputElement).value = link.username
   show('form')
 }
@@ -76,11 +85,12 @@ async function sendPassword(): Promise<void> {
     const body = { token, newPassword: input.value, variant: 'stateful' }
     await send(`${root}password/reset`, { method: 'POST', body })
     end('signed-in')
+    if (returnTo !== undefined) location.assign(returnTo)
     // They were made for the reader before.
     for (const old of document.querySelectorAll('.top > :not(.brand)')) old.remove()
   } catch (error) {
     if (isCarillonError(error, 'SECOND_FACTOR_REQUIRED')) end('done')
-    else if (isCarillonError(error, 'LINK_INVALID')) end('invalid')
+    else if (isCarillonError(error, 'LINK_INVALID', 'CONFLICT')) end('invalid')
     else await explain(error)
   } finally {
     isSending = false

@@ -114,8 +114,12 @@ const table = {
     { ...number(8, 64, '15'), commands: ['serve', 'user'] },
   ],
   CARILLON_LINK_LIFETIME: [
-    'How long a link to set a password is valid; at most `7d`.',
+    'How long a link to set a new password is valid; at most `7d`.',
     { ...time(second, 7 * day, '15m'), commands: ['serve', 'user'] },
+  ],
+  CARILLON_INVITE_LIFETIME: [
+    'How long an invitation, the link to set a first password, is valid; at most `7d`.',
+    { ...time(second, 7 * day, '7d'), commands: ['serve', 'user'] },
   ],
   CARILLON_RESET_PAGE: [
     'A page of your application that sets a new password; the token is appended after `#`.',

@@ -128,14 +128,17 @@ export function* removeFactor({ userId, factorId, audit }: RemoveFactor): Write<
     select kind = 'passkey' and confirmed_at is not null as "signsIn" from factor
     where user_id = ${userId} and id = ${factorId}`
   if (factor === undefined) return 'absent'
-  if (factor.signsIn) {
-    const account = yield* get`select 1 from provider_account where owner_id = ${userId} limit 1`
-    if (account === undefined && !(yield* hasPasswordOrPasskey(userId, factorId))) return 'last'
-  }
+  if (factor.signsIn && !(yield* canSignIn(userId, factorId))) return 'last'
   yield* send`delete from factor where user_id = ${userId} and id = ${factorId}`
   if (!(yield* hasFactor(userId))) yield* send`delete from recovery_code where user_id = ${userId}`
   yield* record(audit)
   return 'done'
+}
+
+/** Whether the user can sign in with a password, a passkey other than `factorId`, or an account at a provider. */
+export function* canSignIn(userId: string, factorId = ''): Write<boolean> {
+  const account = yield* get`select 1 from provider_account where owner_id = ${userId} limit 1`
+  return account !== undefined || (yield* hasPasswordOrPasskey(userId, factorId))
 }
 
 /** Whether the user can sign in with a password, or with a passkey other than `factorId`. */

@@ -1,10 +1,12 @@
 // The promises about one-time links: each is used once, three newer ones or a new password void it, and an expired one does nothing.
 import assert from 'node:assert/strict'
+import { addFactor } from '../factors/factors.store.ts'
+import { linkProviderAccount } from '../providers/provider-accounts.store.ts'
 import { findSession } from '../sessions/sessions.store.ts'
 import { at, newId, type Person, type PromiseOf, type World } from '../store/contract/world.ts'
 import { tokenRevocations } from '../tokens/tokens.store.ts'
 import { disableUser, setPassword } from '../users/user-changes.store.ts'
-import { enableUser, findCredentials, findUser, updateUser } from '../users/users.store.ts'
+import { addUser, enableUser, findCredentials, findUser, updateUser } from '../users/users.store.ts'
 import { addLink as addStoredLink, findLink, type NewLink, removeExpiredLinks, resetPassword } from './links.store.ts'
 
 const revocationExpiresAt = at(3_600)
@@ -24,11 +26,20 @@ async function hashOf(world: World, { username }: Person): Promise<string | unde
   return (await world.store.read(findCredentials, username))?.passwordHash
 }
 
+/** A user with a name who has no way to sign in yet. */
+async function invited(world: World, name: string): Promise<Person> {
+  const person = { id: newId(), username: `${name}-${newId()}` }
+  const user = { ...person, passwordHash: null, displayName: null, createdAt: at(0) }
+  assert.equal(await world.store.write(addUser, user), 'added')
+  return { ...person, passwordHash: '' }
+}
+
 export function linkPromises(promise: PromiseOf): void {
   promise('finds a link by its hash, and no other (A19)', async (world) => {
     const ann = await world.addUser('ann')
-    const tokenHash = await addLink(world, ann, { email: 'ann@example.org' })
-    const link = { userId: ann.id, purpose: 'reset', expiresAt: at(900), email: 'ann@example.org' }
+    const more = { email: 'ann@example.org', returnTo: '/inbox' }
+    const tokenHash = await addLink(world, ann, more)
+    const link = { userId: ann.id, purpose: 'reset', expiresAt: at(900), ...more }
     assert.deepEqual(await world.store.read(findLink, tokenHash), link)
     assert.equal(await world.store.read(findLink, newId()), undefined)
   })
@@ -63,7 +74,7 @@ export function linkPromises(promise: PromiseOf): void {
   promise(
     'the last three links of one purpose are valid, also of the same millisecond; one more voids the oldest, and using one voids all (A19, A20)',
     async (world) => {
-      const ann = await world.addUser('ann')
+      const ann = await invited(world, 'ann')
       const invite = await addLink(world, ann, { purpose: 'invite' })
       const resets: string[] = []
       for (let n = 0; n < 5; n++) resets.push(await addLink(world, ann))
@@ -84,7 +95,7 @@ export function linkPromises(promise: PromiseOf): void {
   })
 
   promise('a new password voids every link of the user, and of no other user (A19)', async (world) => {
-    const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
+    const [ann, ben] = [await invited(world, 'ann'), await world.addUser('ben')]
     const [reset, invite, bens] = [
       await addLink(world, ann),
       await addLink(world, ann, { purpose: 'invite' }),
@@ -128,8 +139,32 @@ export function linkPromises(promise: PromiseOf): void {
     assert.equal((await world.store.read(findUser, ben.id))?.emailVerifiedAt, null)
   })
 
+  promise(
+    'an invitation of a user with a password, a passkey or an account at a provider is not made, and sets no password (A19)',
+    async (world) => {
+      const ann = await world.addUser('ann')
+      const link = { purpose: 'invite' as const, tokenHash: newId(), at: at(0), expiresAt: at(900), email: null }
+      assert.equal(await world.store.write(addStoredLink, { ...link, userId: ann.id }), 'not-first')
+      const passkey = { id: newId(), kind: 'passkey' as const, label: 'Key', createdAt: at(0), confirmedAt: at(0) }
+      const account = { issuer: 'https://id.example.org', email: null, at: at(0), checkedGeneration: 0 }
+      const ways = {
+        passkey: (userId: string) =>
+          world.store.write(addFactor, { userId, factor: passkey, maxFactors: 10, recoveryCodeHashes: [] }),
+        provider: (userId: string) => world.store.write(linkProviderAccount, { ...account, subject: userId, userId }),
+      }
+      for (const [name, give] of Object.entries(ways)) {
+        const ben = await invited(world, name)
+        const tokenHash = await addLink(world, ben, { purpose: 'invite' })
+        await give(ben.id)
+        assert.equal(await use(world, ben, tokenHash), 'not-first', name)
+        assert.equal(await hashOf(world, ben), undefined, name)
+        assert.equal(await world.store.write(addStoredLink, { ...link, userId: ben.id }), 'not-first', name)
+      }
+    },
+  )
+
   promise('removes expired links, and keeps the others', async (world) => {
-    const ann = await world.addUser('ann')
+    const ann = await invited(world, 'ann')
     const expired = await addLink(world, ann, { expiresAt: at(10) })
     const valid = await addLink(world, ann, { purpose: 'invite', expiresAt: at(11) })
     await world.store.write(removeExpiredLinks, at(10))

@@ -11,18 +11,30 @@ import { findCredentials, findUser as findStoredUser, type User } from '../users
 import { endProofs, findUser, type UserDependencies, type UserKey } from '../users/users.ts'
 import { addLink, findLink, type Link, type LinkPurpose, resetPassword as resetStoredPassword } from './links.store.ts'
 
-/** `pageOf`: the page that a link leads to, without a fragment. */
-export type LinkSettings = { lifetimeMs: number; pageOf: (purpose: LinkPurpose) => string }
+/** `lifetimes`: in milliseconds. `pageOf`: the page that a link leads to, without a fragment. */
+export type LinkSettings = { lifetimes: Record<LinkPurpose, number>; pageOf: (purpose: LinkPurpose) => string }
+
+type Wanted = {
+  purpose: LinkPurpose
+  /** Seconds; that of the settings if it is absent. */
+  lifetime?: number | undefined
+  /** A place that `readReturnTo` accepted. */
+  returnTo?: string | undefined
+  /** The address to which the service sends the link. */
+  email?: string
+  /** The address to which the application says that it sends the link. */
+  mailedTo?: string | undefined
+}
 
 /** 32 bytes as base64url. */
 const tokenShape = /^[\w-]{43}$/
 
-/** `email`: the address that the link is sent to. Throws NOT_FOUND, or CONFLICT for a user who cannot sign in with a password. */
+/** Throws NOT_FOUND, or CONFLICT for a user who cannot get this link. */
 export async function createLink(
   dependencies: UserDependencies,
-  { lifetimeMs, pageOf }: LinkSettings,
+  { lifetimes, pageOf }: LinkSettings,
   key: UserKey,
-  { purpose, email }: { purpose: LinkPurpose; email?: string },
+  { purpose, lifetime, returnTo, email, mailedTo }: Wanted,
 ): Promise<{ url: string; expiresAt: number; user: User & { username: string } }> {
   const user = await findUser(dependencies, key)
   const { id: userId, username } = user
@@ -31,17 +43,39 @@ export async function createLink(
       'This user has no username and cannot sign in with a password',
       'Give the user one first: PATCH with { "username": "..." }, or carillon user rename.',
     )
+  if (mailedTo !== undefined && mailedTo !== user.email)
+    throw conflict(
+      'mailedTo is not the e-mail address of this user',
+      'Send the link to the address on record, or change that first: PATCH with { "email": "..." }.',
+    )
   const token = randomBytes(32).toString('base64url')
   const at = dependencies.now()
-  const expiresAt = at + lifetimeMs
-  const detail = { purpose, ...(email !== undefined && { mailed: true }) }
-  const entry = recorded(dependencies, { event: 'link-created', userId, username, detail })
-  const link = { userId, purpose, tokenHash: hashOf(token), at, expiresAt, email: email ?? null, ...entry }
-  if ((await dependencies.store.write(addLink, link)) === 'done')
-    return { url: `${pageOf(purpose)}#${token}`, expiresAt, user: { ...user, username } }
+  const expiresAt = at + (lifetime === undefined ? lifetimes[purpose] : lifetime * 1_000)
+  const detail = { purpose, ...(email && { mailed: true }), ...(mailedTo && { mailed: 'as the application says' }) }
+  const link = {
+    userId,
+    purpose,
+    tokenHash: hashOf(token),
+    at,
+    expiresAt,
+    email: email ?? mailedTo ?? null,
+    returnTo: returnTo ?? null,
+    ...recorded(dependencies, { event: 'link-created', userId, username, detail }),
+  }
+  const outcome = await dependencies.store.write(addLink, link)
+  if (outcome === 'done') return { url: `${pageOf(purpose)}#${token}`, expiresAt, user: { ...user, username } }
+  if (outcome === 'not-first') throw notFirst()
   throw conflict(
     'This user is disabled and gets no link',
     'Enable the user first: PATCH with { "disabled": false }, or carillon user enable.',
+  )
+}
+
+/** An invitation must not become a way into an account that has an owner. */
+function notFirst(): CarillonError {
+  return conflict(
+    'This user can sign in already, and an invitation is for a first password',
+    'Use a link of the purpose reset.',
   )
 }
 
@@ -59,8 +93,8 @@ export async function findLiveLink({ store, now }: UserDependencies, token: stri
 
 /**
  * Sets the password of the link's user and uses every link of the user up. Ends every session and token of the user. Throws INVALID_REQUEST
- * for a password that is not acceptable, which leaves the links as they are, and LINK_INVALID if it was used since. Returns the user before
- * and after it, with the generations of this change: if another change follows at once, no proof begins.
+ * for a password that is not acceptable, which leaves the links as they are, LINK_INVALID if it was used since, and CONFLICT for an
+ * invitation of a user who can sign in already. Returns the user before and after it, with the generations of this change: if another change follows at once, no proof begins.
  */
 export async function resetPassword(
   dependencies: UserDependencies,
@@ -76,7 +110,9 @@ export async function resetPassword(
   const isFirst = (await dependencies.store.read(findCredentials, username ?? '')) === undefined
   const facts = { event: 'password-reset', userId, username, detail: { purpose, isFirst } } as const
   const change = { userId, tokenHash: hashOf(token), passwordHash }
-  if ((await endProofs(dependencies, resetStoredPassword, change, facts)) === 'refused') throw linkInvalid()
+  const outcome = await endProofs(dependencies, resetStoredPassword, change, facts)
+  if (outcome === 'refused') throw linkInvalid()
+  if (outcome === 'not-first') throw notFirst()
   const user = (await dependencies.store.read(findStoredUser, userId)) ?? before
   const raised = { credentialGeneration: credentialGeneration + 1, deviceGeneration: deviceGeneration + 1 }
   return { before, user: { ...user, ...raised } }

@@ -104,6 +104,7 @@ const passwordPage = (purpose: 'reset' | 'invite', setting: string) =>
 <form id="form" novalidate hidden>
 ${isFirst && html`<p>${front.welcome(view.name)}.</p>`}
 <p id="named" hidden>${texts.username} <strong id="username"></strong></p>
+<p id="mailed" hidden>${texts.mailedTo} <strong id="address"></strong></p>
 <input id="account" autocomplete="username" hidden readonly>
 <label for="password">${isFirst ? words.password : shared.next}</label>
 <p class="hint" id="hint">${shared.rules(minLength)}</p>

@@ -11,6 +11,8 @@ import { forAnyone, forProducer, forUser } from '../http/operation.ts'
 import { setCookie } from '../http/request/credentials.ts'
 import { goneSignal, sendData, sendObject } from '../http/response/send.ts'
 import type { Site } from '../http/site.ts'
+import type { PageNeeds } from '../pages/page.ts'
+import { acceptedPlace, readReturnTo } from '../pages/places.ts'
 import { ownSignIn, renewOwnCookie } from '../sessions/own-sign-in.ts'
 import { Login } from '../sessions/sessions.schemas.ts'
 import { checkCredentials } from '../users/credentials.ts'
@@ -32,9 +34,11 @@ export const linkFor = forProducer({
   body: shapes.LinkBody,
   responses: { 201: shapes.UserLinkResponse },
   refusals: ['CONFLICT'],
-  async handle(dependencies: UserNeeds & { links: LinkSettings }, request, reply) {
+  async handle(dependencies: UserNeeds & PageNeeds & { links: LinkSettings }, request, reply) {
     const users = usersFor(dependencies, request)
-    const { url, expiresAt } = await createLink(users, dependencies.links, userKey(request), request.body)
+    const wanted = request.body
+    const returnTo = wanted.returnTo && readReturnTo(dependencies, 'returnTo', wanted.returnTo)
+    const { url, expiresAt } = await createLink(users, dependencies.links, userKey(request), { ...wanted, returnTo })
     return sendData(reply.code(201), { url, expiresAt: iso(expiresAt) })
   },
 })
@@ -48,7 +52,7 @@ export const reset = forAnyone({
   bodyLimit: passwordBodyLimit,
   signsIn: true,
   responses: { 200: Login, 204: 'none' },
-  refusals: ['LINK_INVALID', 'SECOND_FACTOR_REQUIRED', 'TOO_MANY_REQUESTS', 'UNAVAILABLE'],
+  refusals: ['CONFLICT', 'LINK_INVALID', 'SECOND_FACTOR_REQUIRED', 'TOO_MANY_REQUESTS', 'UNAVAILABLE'],
   async handle(dependencies: FactorNeeds, request, reply) {
     const { token, newPassword, variant } = request.body
     const { guesses, signInLog, site } = dependencies
@@ -105,12 +109,20 @@ export const readLink = forAnyone({
   body: shapes.LinkTokenBody,
   responses: { 200: shapes.LinkFactsResponse },
   refusals: ['LINK_INVALID', 'TOO_MANY_REQUESTS', 'UNAVAILABLE'],
-  async handle(dependencies: FactorNeeds, request, reply) {
+  async handle(dependencies: FactorNeeds & PageNeeds, request, reply) {
     const { token } = request.body
-    const { userId, purpose, expiresAt } = await presentedLink(dependencies, token, sourceOf(dependencies, request))
+    const link = await presentedLink(dependencies, token, sourceOf(dependencies, request))
+    const { userId, purpose, expiresAt, email, returnTo } = link
     const user = await dependencies.store.read(findUser, userId)
     if (typeof user?.username !== 'string' || user.disabledAt !== null) throw linkInvalid()
-    return sendData(reply, { username: user.username, purpose, expiresAt: iso(expiresAt) })
+    return sendData(reply, {
+      username: user.username,
+      purpose,
+      expiresAt: iso(expiresAt),
+      // The settings may have changed since.
+      returnTo: returnTo ? acceptedPlace(dependencies, returnTo) : undefined,
+      mailedTo: email?.replace(/^(.).*@/u, '$1***@'),
+    })
   },
 })
 

@@ -1,11 +1,21 @@
 // The shapes of passwords: a new one, and the one-time links by which a user sets one.
 import * as t from '../http/openapi/schema.ts'
+import { maxReturnToLength } from '../pages/places.ts'
 import { deviceToken, password, variantOr } from '../sessions/sessions.schemas.ts'
 import { maxEmailLength } from '../users/profile.ts'
 import { username } from '../users/users.schemas.ts'
 
 const purpose = t.oneOf(['invite', 'reset'], 'Invite for the first password, reset for another one')
-export const LinkBody = t.component('LinkRequest', { purpose })
+const returnToNote = 'Where the browser goes afterwards: a path, or a URL of an origin in CARILLON_ALLOWED_ORIGINS'
+const returnTo = t.example(t.text(1, maxReturnToLength, returnToNote), 'https://shop.example.org/welcome')
+const lifetimeNote = 'Seconds. Without it: CARILLON_INVITE_LIFETIME or CARILLON_LINK_LIFETIME'
+const mailedToNote = 'The address on record, to which you send the link: its use verifies the address'
+export const LinkBody = t.component('LinkRequest', {
+  purpose,
+  returnTo: t.optional(returnTo),
+  lifetime: t.optional(t.example(t.integer({ minimum: 1, maximum: 604_800, description: lifetimeNote }), 86_400)),
+  mailedTo: t.optional(t.example(t.text(1, maxEmailLength, mailedToNote), 'ann@example.org')),
+})
 
 const secret = 'mJrYV3ZbHkqO4sW7cT1xE9uLa0dNf5gRi8pQ2wXvB6y'
 const url = t.example(t.string('The token is the part after #'), `https://bell.example.org/reset#${secret}`)
@@ -18,6 +28,8 @@ export const LinkFactsResponse = t.dataOf(
     username: t.example(t.string(), 'ann'),
     purpose: t.oneOf(['invite', 'reset']),
     expiresAt: t.expiresAt,
+    returnTo: t.optional(t.example(t.string('If it is still an allowed place'), 'https://shop.example.org/welcome')),
+    mailedTo: t.optional(t.example(t.string('The address that it was sent to, masked'), 'a***@example.org')),
   }),
 )
 

@@ -1,5 +1,6 @@
 // Where the pages are, and where may a browser be sent after a sign-in? To a path here, or to a page of an allowed origin; never to a site that
 // a link chose (P1, an open redirect).
+import { invalidField } from '../basics/errors.ts'
 import type { Site } from '../http/site.ts'
 
 type Places = { site: Site; pages: { prefix: string } }
@@ -29,6 +30,18 @@ export function acceptedPlace(places: Places, text: string): string | undefined 
   if (place === undefined || returnUrls.length === 0) return place
   const path = place.replace(/[?#].*/, '')
   return ownPages.some((page) => pagePath(places, page) === path) ? place : undefined
+}
+
+/** Throws INVALID_REQUEST for a place that a link must not choose (P1). Without one, it is the inbox. */
+export function readReturnTo(places: Places, field: string, wanted: string | null | undefined): string {
+  if (typeof wanted !== 'string') return pagePath(places, 'inbox')
+  const place = acceptedPlace(places, wanted)
+  if (place !== undefined) return place
+  const reason =
+    places.site.returnUrls.length > 0
+      ? 'must be a URL in CARILLON_RETURN_URLS, byte by byte, or the path of a page of this service'
+      : 'must be a path of this service, or a URL whose origin is in CARILLON_ALLOWED_ORIGINS'
+  throw invalidField(field, reason)
 }
 
 export function originOf({ site }: Pick<Places, 'site'>, place: string): string {

@@ -2,14 +2,13 @@
 // finish it (RFC 6749, section 10.12), and nothing is stored before the provider has said who signs in.
 import { randomBytes } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { CarillonError, invalidField } from '../basics/errors.ts'
+import { CarillonError } from '../basics/errors.ts'
 import { equalSecrets, hashOf } from '../basics/secrets.ts'
 import { type Bond, flowCookie, flowLifetimeMs, readFlow } from '../factors/challenges.ts'
 import type { FactorNeeds } from '../factors/factors.ts'
 import type { Exchange, GuardedRequest } from '../http/operation.ts'
 import { cookiePairs, setCookie } from '../http/request/credentials.ts'
 import type { PageNeeds } from '../pages/page.ts'
-import { acceptedPlace, pagePath } from '../pages/places.ts'
 import type { SignIn } from '../tokens/read-token.ts'
 import type { Checks, Provider } from './provider.ts'
 
@@ -61,18 +60,6 @@ export function providerOf({ providers }: ProviderNeeds, { params }: Pick<Guarde
   const provider = providers.get(params.provider)
   if (provider !== undefined) return provider
   throw new CarillonError('NOT_FOUND', 'There is no such provider', { remedy: 'GET /login/providers lists them.' })
-}
-
-/** Throws INVALID_REQUEST for a place that a link must not choose (P1). Without one, it is the inbox. */
-export function readReturnTo(dependencies: ProviderNeeds, field: string, wanted: string | null | undefined): string {
-  if (typeof wanted !== 'string') return pagePath(dependencies, 'inbox')
-  const place = acceptedPlace(dependencies, wanted)
-  if (place !== undefined) return place
-  const reason =
-    dependencies.site.returnUrls.length > 0
-      ? 'must be a URL in CARILLON_RETURN_URLS, byte by byte, or the path of a page of this service'
-      : 'must be a path of this service, or a URL whose origin is in CARILLON_ALLOWED_ORIGINS'
-  throw invalidField(field, reason)
 }
 
 /** Names the cookie of a flow, so that each tab has its own. Not secret. */

@@ -10,7 +10,7 @@ import { type Exchange, forAnyone, type GuardedRequest } from '../http/operation
 import { sendObject } from '../http/response/send.ts'
 import { html } from '../pages/html.ts'
 import { commonSentence, viewOf, writePage } from '../pages/page.ts'
-import { originOf, pagePath } from '../pages/places.ts'
+import { originOf, pagePath, readReturnTo } from '../pages/places.ts'
 import { renewOwnCookie } from '../sessions/own-sign-in.ts'
 import { StatelessLogin } from '../sessions/sessions.schemas.ts'
 import type { TokenSubject } from '../tokens/access-token.ts'
@@ -45,7 +45,7 @@ export const start = forAnyone({
   async handle(dependencies: ProviderNeeds, request, reply) {
     const { variant = dependencies.site.variant, return_to: wanted, challenge } = request.query
     const provider = flows.providerOf(dependencies, request)
-    const returnTo = flows.readReturnTo(dependencies, 'return_to', wanted)
+    const returnTo = readReturnTo(dependencies, 'return_to', wanted)
     // The author of the link may have written the challenge, too, and the page at `return_to` may redirect the browser with the code.
     const reason = `needs a form of the page: POST /login/with/${provider.setting.name}/start (docs/sign-in.md)`
     if (challenge !== undefined) throw invalidField('challenge', reason)
@@ -75,7 +75,7 @@ export const startByForm = forAnyone({
     }
     const { return_to: wanted, challenge } = request.body
     const provider = flows.providerOf(dependencies, request)
-    const place = flows.readReturnTo(dependencies, 'return_to', wanted)
+    const place = readReturnTo(dependencies, 'return_to', wanted)
     if (originOf(dependencies, place) !== origin)
       throw invalidField('return_to', `must have the origin of the page that sent the form, ${origin}`)
     const begun = { provider, returnTo: place, challenge, ...(!isOurs && { origin }), variant: 'stateless' as const }

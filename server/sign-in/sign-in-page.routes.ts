@@ -9,11 +9,13 @@ import { acceptsHtml } from '../http/response/send.ts'
 import type { PageNeeds, Reader, WholePage } from '../pages/page.ts'
 import { commonSentence, sendPage, viewOf, writePage } from '../pages/page.ts'
 import { acceptedPlace, maxReturnToLength, originOf, pagePath } from '../pages/places.ts'
+import type { Store } from '../store/store.ts'
+import { hasVerifiedEmail } from '../users/users.store.ts'
 import { endSignIn, signInByPassword } from './sign-in.routes.ts'
 import { SignInForm } from './sign-in.schemas.ts'
 import type { SecondStep, SignInView } from './sign-in-page.ts'
 
-type Needs = PageNeeds & { providers: ReadonlyMap<string, { setting: { name: string; displayName: string } }> }
+type Needs = PageNeeds & { store: Store; providers: ReadonlyMap<string, { setting: { name: string; displayName: string } }> }
 
 export const signInPage = forVisitor({
   summary:
@@ -158,7 +160,9 @@ async function pageFor(dependencies: Needs, request: FastifyRequest, shown: Show
   if (step !== undefined) return { view, page: pages.secondStepPage(given, step), policy }
   const { hasMail } = dependencies.pages
   const providers = providerLinks(dependencies, view.root, place)
-  return { view, page: pages.passwordPage(given, { username, providers, hasMail }), policy }
+  // The page of a failure needs no store.
+  const takesEmail = await dependencies.store.read(hasVerifiedEmail).catch(() => true)
+  return { view, page: pages.passwordPage(given, { username, takesEmail, providers, hasMail }), policy }
 }
 
 type Faulty = Pick<SignInView, 'view' | 'texts'> & { isStep: boolean; hasForm: boolean }

@@ -18,9 +18,15 @@ export type SignInView = {
   fault?: string | undefined
 }
 
-type Form = { username: string; providers: readonly { name: string; href: string }[]; hasMail: boolean }
+type Form = {
+  username: string
+  /** Whether any user can sign in by an e-mail address. */
+  takesEmail: boolean
+  providers: readonly { name: string; href: string }[]
+  hasMail: boolean
+}
 
-export function passwordPage(given: SignInView, { username, providers, hasMail }: Form): Page {
+export function passwordPage(given: SignInView, { username, takesEmail, providers, hasMail }: Form): Page {
   const { view, texts, nextHost, done, fault, hasPasskeys } = given
   // After a failure, the reader corrects the password; a screen reader then reads the sentence with the field.
   const isNamed = username !== ''
@@ -31,7 +37,7 @@ export function passwordPage(given: SignInView, { username, providers, hasMail }
     title: texts.title,
     main: html`${nextHost !== undefined && html`<p class="hint">${texts.continueTo(nextHost)}</p>\n`}<p class="done" role="status">${done}</p>${faultOf(fault)}
 <form method="post" action="${view.pages}sign-in" id="password-form">
-<div class="field"><label for="username">${texts.username}</label>
+<div class="field"><label for="username">${takesEmail ? texts.username : texts.usernameAlone}</label>
 <input id="username" name="username" value="${username}" autocomplete="username" autocapitalize="none" spellcheck="false" required maxlength="256"${!isNamed && html` autofocus`}></div>
 <div class="field"><label for="password">${texts.password}</label>
 <div class="with-button"><input id="password" name="password" type="password" autocomplete="current-password" required maxlength="256"${fault !== undefined && html` aria-invalid="true" aria-describedby="fault"`}${isNamed && html` autofocus`}>

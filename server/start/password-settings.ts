@@ -12,9 +12,10 @@ const breachTimeoutMs = 2_000
 
 /** `publicUrl`: where the service is reached, without a slash at its end. */
 export function linkSettings(config: Config, publicUrl: () => string): LinkSettings {
-  const { linkLifetimeMs: lifetimeMs, resetPage, invitePage, pagesPrefix } = config
+  const { linkLifetimeMs, inviteLifetimeMs, resetPage, invitePage, pagesPrefix } = config
   const pages = { reset: resetPage, invite: invitePage }
-  return { lifetimeMs, pageOf: (purpose) => pages[purpose] ?? `${publicUrl()}${pagesPrefix}/${purpose}` }
+  const lifetimes = { reset: linkLifetimeMs, invite: inviteLifetimeMs }
+  return { lifetimes, pageOf: (purpose) => pages[purpose] ?? `${publicUrl()}${pagesPrefix}/${purpose}` }
 }
 
 /** What it returns sends one mail to one user. Undefined without a mail server. */

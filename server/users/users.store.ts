@@ -111,6 +111,13 @@ export function* findUsersByEmail(query: { email: string; limit: number; canSign
     order by ${prefixLength} > 0, u.id limit ${limit}`
 }
 
+/** Whether a user can sign in by an e-mail address: one of no application, with a proof. */
+export function* hasVerifiedEmail(): Read<boolean> {
+  const user = yield* get`
+    select 1 from "user" u where u.email_verified_at is not null and ${prefixLength} = 0 limit 1`
+  return user !== undefined
+}
+
 /**
  * Lists users ordered by id, which is the order of creation, at most `limit` of them, starting after the id `after`. With
  * `search`, only those whose username, display name, e-mail address or external id contains it; upper and lower case of ASCII

@@ -34,8 +34,10 @@ create unique index user_by_external_id on "user" (external_id, issuer) where ex
 -- Users can share an address. lower() changes ASCII letters only, in the collation "C" of PostgreSQL too.
 create index user_by_email on "user" (lower(email)) where email is not null;
 -- sqlite:
+create index user_by_verified_email on "user" (id) where email_verified_at is not null and instr(issuer, char(1)) = 0;
 create index user_of_application on "user" (substr(issuer, 1, instr(issuer, char(1))), id) where instr(issuer, char(1)) > 0;
 -- postgres:
+create index user_by_verified_email on "user" (id) where email_verified_at is not null and strpos(issuer, chr(1)) = 0;
 create index user_of_application on "user" (substr(issuer, 1, strpos(issuer, chr(1))), id) where strpos(issuer, chr(1)) > 0;
 
 -- The account that a user has at a provider (OpenID Connect). It has no column user_id, because it is found without the user.
@@ -358,6 +360,8 @@ create table one_time_link (
   expires_at integer not null,
   -- The address that it was sent to, which its use verifies; null if an application or an operator passes it on.
   email text,
+  -- Where the browser goes after the use. It is in no URL.
+  return_to text,
   primary key (user_id, purpose, token_hash)
 ) without rowid, strict;
 create index one_time_link_by_hash on one_time_link (token_hash);

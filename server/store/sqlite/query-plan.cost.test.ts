@@ -28,6 +28,7 @@ import {
   findUserByExternalId,
   findUserByUsername,
   findUsersByEmail,
+  hasVerifiedEmail,
   listUsers,
 } from '../../users/users.store.ts'
 import { type Read, Texts } from '../statements.ts'
@@ -69,6 +70,7 @@ const stored: { of: string; run: Read<unknown>; path: string }[] = [
   { of: 'findUserByExternalId', run: findUserByExternalId({ issuer: '', externalId: 'e' }), path: byExternalId },
   { of: 'findCredentials', run: findCredentials('ann'), path: byUsername },
   { of: 'findUsersByEmail', run: findUsersByEmail({ email: 'a', limit: 1 }), path: 'u by user_by_email, sorted' },
+  { of: 'hasVerifiedEmail', run: hasVerifiedEmail(), path: 'whole u USING INDEX user_by_verified_email' },
   { of: 'listUsers', run: listUsers({ after: '', limit: 1 }), path: byId },
   {
     of: 'listUsers',

@@ -23,6 +23,15 @@ async function linkFor({ id }: Pick<TestUser, 'id'>, purpose = 'reset'): Promise
   return response.json().data.url.split('#')[1]
 }
 
+let names = 0
+/** One to reset is for a user with a password, an invitation for one without. */
+async function userFor(purpose: string): Promise<TestUser> {
+  if (purpose === 'reset') return app.user()
+  const username = `invited-${++names}`
+  const { id } = (await app.post('/api/users', { username }, producer)).json().data
+  return { id, username, password: '' }
+}
+
 /** Eight wrong guesses by strangers, each as soon as it is evaluated. */
 async function attack(guess: () => Promise<HttpResponse>): Promise<void> {
   for (let wrong = 0; wrong < 8; ) {
@@ -48,7 +57,7 @@ const cookiesOf = (response: HttpResponse) => response.headers.getSetCookie().ma
 for (const variant of variants)
   for (const purpose of ['reset', 'invite'])
     test(`after 8 wrong guesses by strangers, a link (${purpose}) with a variant signs its user in at once, and the device is known (${variant}, A20)`, async () => {
-      const ann = await app.user()
+      const ann = await userFor(purpose)
       await attack(guessPassword(ann))
       const response = await reset(await linkFor(ann, purpose), { variant })
       assert.equal(response.status, 200, response.text)
@@ -67,7 +76,7 @@ for (const variant of variants)
 
 test('a link without a variant clears the guesses of strangers, and gives the browser a device cookie (A20)', async () => {
   for (const purpose of ['reset', 'invite']) {
-    const ann = await app.user()
+    const ann = await userFor(purpose)
     await attack(guessPassword(ann))
     const response = await reset(await linkFor(ann, purpose))
     assert.deepEqual([response.status, response.text], [204, ''])

@@ -2,6 +2,10 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { listAudit } from '../../../server/audit/audit.store.ts'
+import { hashOf } from '../../../server/basics/secrets.ts'
+import { addFactor } from '../../../server/factors/factors.store.ts'
+import { addLink } from '../../../server/links/links.store.ts'
+import { linkProviderAccount } from '../../../server/providers/provider-accounts.store.ts'
 import { disableUser, setPassword } from '../../../server/users/user-changes.store.ts'
 import { findCredentials, findUser } from '../../../server/users/users.store.ts'
 import { type Proof, startTestService, type TestUser, variants } from '../../support/service.ts'
@@ -12,8 +16,23 @@ const { key } = await app.producerKey(['users'])
 const producer = { authorization: `Bearer ${key}` }
 const newPassword = 'grey heron over the weir'
 
-async function linkFor({ id }: Pick<TestUser, 'id'>, purpose = 'reset'): Promise<{ url: string; expiresAt: string }> {
-  const response = await app.post(`/api/users/${id}/links`, { purpose }, producer)
+type Wanted = { returnTo?: string; lifetime?: number; mailedTo?: string }
+type Made = { url: string; expiresAt: string }
+
+function request({ id }: Pick<TestUser, 'id'>, purpose: string, wanted: Wanted = {}) {
+  return app.post(`/api/users/${id}/links`, { purpose, ...wanted }, producer)
+}
+
+async function linkFor(user: Pick<TestUser, 'id'>, purpose = 'reset', wanted: Wanted = {}): Promise<Made> {
+  const response = await request(user, purpose, wanted)
+  assert.equal(response.status, 201, response.text)
+  return response.json().data
+}
+
+let names = 0
+/** A user with a username who has no way to sign in yet. */
+async function invited(profile: object = {}): Promise<{ id: string; username: string }> {
+  const response = await app.post('/api/users', { username: `invited-${++names}`, ...profile }, producer)
   assert.equal(response.status, 201, response.text)
   return response.json().data
 }
@@ -31,13 +50,28 @@ async function isInvalid(token: string): Promise<void> {
   assert.deepEqual([response.status, response.json().error.code], [422, 'LINK_INVALID'], response.text)
 }
 
-test('a link is the public URL with the purpose and 43 characters, and no other run is as long; it is valid for 15 minutes', async () => {
-  const ann = await app.user()
-  for (const purpose of ['reset', 'invite']) {
+test('a link is the public URL with the purpose and 43 characters, and no other run is as long; one to reset is valid for 15 minutes, an invitation for 7 days', async () => {
+  const ann = await invited()
+  for (const [purpose, lifetime] of [
+    ['reset', 15 * 60_000],
+    ['invite', 7 * 86_400_000],
+  ] as const) {
     const { url, expiresAt } = await linkFor(ann, purpose)
     assert.match(url, new RegExp(`^${app.url}/${purpose}#[\\w-]{43}$`))
     assert.equal(url.match(/[\w-]{43,}/g)?.length, 1)
-    assert.equal(Date.parse(expiresAt), app.now() + 15 * 60_000)
+    assert.equal(Date.parse(expiresAt), app.now() + lifetime)
+  }
+})
+
+test('an application chooses how long a link is valid, up to 7 days', async () => {
+  const ann = await invited()
+  for (const [purpose, lifetime] of [
+    ['reset', 3_600],
+    ['invite', 604_800],
+  ] as const) {
+    const { expiresAt } = await linkFor(ann, purpose, { lifetime })
+    assert.equal(Date.parse(expiresAt), app.now() + lifetime * 1_000)
+    for (const wrong of [0, 604_801, 1.5]) assert.equal((await request(ann, purpose, { lifetime: wrong })).status, 400)
   }
 })
 
@@ -77,7 +111,7 @@ test('a used, expired, superseded, unknown, foreign or malformed link gets one a
   for (let n = 0; n < 2; n++) await linkFor(ann)
   const expired = tokenOf(await linkFor(ann))
   app.pass(15 * 60_000)
-  const voided = tokenOf(await linkFor(ann, 'invite'))
+  const voided = tokenOf(await linkFor(ann))
   const change = { userId: ann.id, at: app.now(), revocationExpiresAt: app.now() + 1 }
   const { passwordHash } = (await app.store.read(findCredentials, ann.username)) ?? assert.fail()
   await app.store.write(setPassword, { ...change, passwordHash })
@@ -106,7 +140,7 @@ const read = (token: unknown) => app.post('/password/link', { token })
 
 test('a link says its username and purpose, and stays usable until it has set the password (A19)', async () => {
   for (const purpose of ['reset', 'invite']) {
-    const ann = await app.user()
+    const ann = await invited()
     const link = await linkFor(ann, purpose)
     for (let n = 0; n < 2; n++) {
       const response = await read(tokenOf(link))
@@ -196,7 +230,11 @@ test('links are requested by external id too, with scope users alone, and for kn
 })
 
 test('a setting names the lifetime, and pages of the application; a used one has no token in the store', async () => {
-  const env = { CARILLON_LINK_LIFETIME: '1h', CARILLON_RESET_PAGE: 'https://app.example.org/password' }
+  const env = {
+    CARILLON_LINK_LIFETIME: '1h',
+    CARILLON_INVITE_LIFETIME: '1d',
+    CARILLON_RESET_PAGE: 'https://app.example.org/password',
+  }
   const other = await startTestService({ env })
   try {
     const ann = await other.user()
@@ -204,11 +242,104 @@ test('a setting names the lifetime, and pages of the application; a used one has
     const { data } = (await other.post(`/api/users/${ann.id}/links`, { purpose: 'reset' }, headers)).json()
     assert.match(data.url, /^https:\/\/app\.example\.org\/password#[\w-]{43}$/)
     assert.equal(Date.parse(data.expiresAt), other.now() + 3_600_000)
-    const invite = (await other.post(`/api/users/${ann.id}/links`, { purpose: 'invite' }, headers)).json().data
+    const { id } = (await other.post('/api/users', { username: 'invited' }, headers)).json().data
+    const invite = (await other.post(`/api/users/${id}/links`, { purpose: 'invite' }, headers)).json().data
     assert.match(invite.url, new RegExp(`^${other.url}/invite#`))
+    assert.equal(Date.parse(invite.expiresAt), other.now() + 86_400_000)
   } finally {
     await other.stop()
   }
+})
+
+test('an invitation is refused for a user with a password, a passkey or an account at a provider, when it is made and when it is used (409)', async () => {
+  const withPassword = await app.user()
+  const refusal = await request(withPassword, 'invite')
+  assert.deepEqual([refusal.status, refusal.json().error.code], [409, 'CONFLICT'])
+  assert.match(refusal.json().error.message, /can sign in already.*reset/)
+  const ways = {
+    password: async ({ id: userId }: { id: string }) => {
+      const { passwordHash } = (await app.store.read(findCredentials, withPassword.username)) ?? assert.fail()
+      const hash = { passwordHash, at: app.now(), revocationExpiresAt: app.now() + 1 }
+      await app.store.write(setPassword, { userId, ...hash })
+    },
+    passkey: async ({ id: userId }: { id: string }) => {
+      const times = { createdAt: app.now(), confirmedAt: app.now() }
+      const passkey = { id: `factor-${userId}`, kind: 'passkey' as const, label: 'Key', ...times }
+      const factor = { ...passkey, credentialId: `c-${userId}`, publicKey: 'key', signCount: 0 }
+      await app.store.write(addFactor, { userId, factor, maxFactors: 10, recoveryCodeHashes: [] })
+    },
+    provider: async ({ id: userId }: { id: string }) => {
+      const account = { issuer: 'https://id.example.org', subject: userId, email: null, at: app.now() }
+      assert.equal(await app.store.write(linkProviderAccount, { ...account, userId, checkedGeneration: 0 }), 'done')
+    },
+  }
+  for (const [name, give] of Object.entries(ways)) {
+    const ann = await invited()
+    const token = tokenOf(await linkFor(ann, 'invite'))
+    await give(ann)
+    assert.equal((await request(ann, 'invite')).status, 409, name)
+    const used = await reset(token)
+    // A new password voids every link.
+    const expected = name === 'password' ? [422, 'LINK_INVALID'] : [409, 'CONFLICT']
+    assert.deepEqual([used.status, used.json().error.code], expected, name)
+    if (name !== 'password') assert.equal(await app.store.read(findCredentials, ann.username), undefined)
+  }
+})
+
+test('`returnTo` has to be an allowed place when the link is made and when it is used, and is in no URL (P1)', async () => {
+  const shop = 'https://shop.example.org'
+  const other = await startTestService({ env: { CARILLON_ALLOWED_ORIGINS: shop } })
+  try {
+    const ann = await other.user()
+    const headers = { authorization: `Bearer ${(await other.producerKey(['users'])).key}` }
+    const make = (returnTo: unknown) =>
+      other.post(`/api/users/${ann.id}/links`, { purpose: 'reset', returnTo }, headers)
+    for (const wrong of [
+      'https://evil.example',
+      '//evil.example',
+      'javascript:alert(1)',
+      `${shop}.evil.example/`,
+      '/\\evil',
+      '',
+    ]) {
+      const response = await make(wrong)
+      assert.deepEqual([response.status, response.json().error.details?.[0].field], [400, 'returnTo'], wrong)
+    }
+    for (const returnTo of [`${shop}/welcome?from=mail`, '/inbox', undefined]) {
+      const { url } = (await make(returnTo)).json().data
+      assert.match(url, new RegExp(`^${other.url}/reset#[\\w-]{43}$`))
+      const { data } = (await other.post('/password/link', { token: tokenOf({ url }) })).json()
+      assert.equal(data.returnTo, returnTo)
+    }
+    // As if the origin had been in the list when the link was made.
+    const token = 'x'.repeat(43)
+    const link = { userId: ann.id, purpose: 'reset' as const, tokenHash: hashOf(token), at: other.now(), email: null }
+    const stored = { ...link, expiresAt: other.now() + 1_000, returnTo: 'https://formerly.example/' }
+    assert.equal(await other.store.write(addLink, stored), 'done')
+    const { data } = (await other.post('/password/link', { token })).json()
+    assert.deepEqual([data.username, data.returnTo], [ann.username, undefined])
+  } finally {
+    await other.stop()
+  }
+})
+
+test('`mailedTo` has to be the address on record; it is recorded as the word of the application, displayed masked, and verified by the use', async () => {
+  const ann = await invited({ email: 'ann.lee@example.org' })
+  for (const mailedTo of ['ann@example.org', 'ann.lee@example.org.evil.example']) {
+    const refusal = await request(ann, 'invite', { mailedTo })
+    assert.deepEqual([refusal.status, refusal.json().error.code], [409, 'CONFLICT'])
+  }
+  assert.equal((await request(await invited(), 'invite', { mailedTo: 'ann.lee@example.org' })).status, 409)
+  const token = tokenOf(await linkFor(ann, 'invite', { mailedTo: 'ann.lee@example.org' }))
+  const entry = (await app.store.read(listAudit, { limit: 500 })).find(({ userId, event }) => {
+    return userId === ann.id && event === 'link-created'
+  })
+  assert.match(entry?.actor ?? '', /^producer:/)
+  assert.deepEqual(entry?.detail, { purpose: 'invite', mailed: 'as the application says' })
+  assert.equal((await read(token)).json().data.mailedTo, 'a***@example.org')
+  assert.equal((await app.store.read(findUser, ann.id))?.emailVerifiedAt, null)
+  assert.equal((await reset(token)).status, 204)
+  assert.equal((await app.store.read(findUser, ann.id))?.emailVerifiedAt, app.now())
 })
 
 test('wrong links are limited by address, and a right one is not', async () => {

@@ -216,3 +216,33 @@ test('without a store the form is displayed again with 503, and nothing but the 
     assert.ok(response.text.includes(kept), kept)
   assert.ok(!response.text.includes('violet'))
 })
+
+test('the page asks for a username alone, until a user of no application has a verified address', async () => {
+  const own = await startTestService()
+  try {
+    const labelOf = async (language: string) => {
+      const { text } = await own.get('/sign-in', { ...asBrowser, 'accept-language': language })
+      return /<label for="username">([^<]*)</.exec(text)?.[1]
+    }
+    const create = async (user: object, application?: string) => {
+      const { key } = await own.producerKey(['users'], null, application)
+      const made = await own.post('/api/users', user, { authorization: `Bearer ${key}` })
+      assert.equal(made.status, 201, made.text)
+    }
+    await create({ username: 'ann', email: 'ann@example.org' })
+    await create({ username: 'ben', email: 'ben@example.org', emailVerified: true }, 'shop')
+    assert.deepEqual(await Promise.all(['en', 'de', 'fr'].map(labelOf)), [
+      'Username',
+      'Benutzername',
+      'Nom d’utilisateur',
+    ])
+    await create({ username: 'lee', email: 'lee@example.org', emailVerified: true })
+    assert.deepEqual(await Promise.all(['en', 'de', 'fr'].map(labelOf)), [
+      'Username or e-mail address',
+      'Benutzername oder E-Mail-Adresse',
+      'Nom d’utilisateur ou adresse e-mail',
+    ])
+  } finally {
+    await own.stop()
+  }
+})

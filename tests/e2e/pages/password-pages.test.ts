@@ -17,10 +17,21 @@ const { key } = await service.producerKey(['users'])
 const newPassword = 'grey heron over the weir'
 type Purpose = 'reset' | 'invite'
 
-async function linkFor({ id }: Pick<TestUser, 'id'>, purpose: Purpose = 'reset'): Promise<string> {
-  const response = await service.post(`/api/users/${id}/links`, { purpose }, { authorization: `Bearer ${key}` })
+const headers = { authorization: `Bearer ${key}` }
+
+async function linkFor({ id }: Pick<TestUser, 'id'>, purpose: Purpose = 'reset', more: object = {}): Promise<string> {
+  const response = await service.post(`/api/users/${id}/links`, { purpose, ...more }, headers)
   assert.equal(response.status, 201, response.text)
   return response.json().data.url
+}
+
+let names = 0
+/** One to reset is for a user with a password, an invitation for one without. */
+async function userFor(purpose: Purpose, profile: object = {}): Promise<TestUser> {
+  if (purpose === 'reset') return service.user()
+  const username = `invited-${++names}`
+  const { id } = (await service.post('/api/users', { username, ...profile }, headers)).json().data
+  return { id, username, password: 'cherry orchard gate 41' }
 }
 
 const tokenOf = (link: string) => link.split('#')[1] ?? ''
@@ -54,8 +65,9 @@ for (const [purpose, title, doneTitle] of [
   testOf(purpose)(
     `a user opens a link (${purpose}), chooses a password and is signed in; the link works once (A19)`,
     async () => {
-      const ann = await service.user()
-      const proofs = await Promise.all(variants.map((variant) => service.signIn(ann, variant)))
+      const ann = await userFor(purpose)
+      const signingIn = purpose === 'reset' ? variants.map((variant) => service.signIn(ann, variant)) : []
+      const proofs = await Promise.all(signingIn)
       const link = await linkFor(ann, purpose)
       {
         await using opened = await pages.open(link, { width: 390 })
@@ -92,22 +104,33 @@ for (const [purpose, title, doneTitle] of [
     },
   )
 
-for (const purpose of ['reset', 'invite'] as const)
-  testOf(purpose)(
-    `a user with a second factor sets the password (${purpose}), and is led to the sign-in page (A20)`,
-    async () => {
-      const ann = await carefulUser(service)
-      await using opened = await pages.open(await linkFor(ann, purpose))
-      opened.expects(/^401 POST/)
-      await send(opened, newPassword)
-      await isTitled(opened, 'Your password is set')
-      const main = opened.page.getByRole('main')
-      assert.equal(await main.getByText(devicesEnded).filter({ visible: true }).count(), purpose === 'reset' ? 1 : 0)
-      await main.getByRole('link', { name: 'Sign in' }).click()
-      await opened.page.waitForURL(`${publicUrl}/sign-in`)
-      assert.equal((await opened.context.request.get(`${publicUrl}/api/me`)).status(), 401)
-    },
-  )
+test('a user with a second factor sets the password, and is led to the sign-in page, which leads on to `returnTo` (A20)', async () => {
+  const ann = await carefulUser(service)
+  const returnTo = `${new URL(publicUrl).pathname}/inbox`
+  await using opened = await pages.open(await linkFor(ann, 'reset', { returnTo }))
+  opened.expects(/^401 POST/)
+  await send(opened, newPassword)
+  await isTitled(opened, 'Your password is set')
+  const main = opened.page.getByRole('main')
+  assert.equal(await main.getByText(devicesEnded).filter({ visible: true }).count(), 1)
+  await main.getByRole('link', { name: 'Sign in' }).click()
+  await opened.page.waitForURL(`${publicUrl}/sign-in?return_to=${encodeURIComponent(returnTo)}`)
+  assert.equal((await opened.context.request.get(`${publicUrl}/api/me`)).status(), 401)
+})
+
+test('an invited user sees where the link was sent to, masked, and goes on to `returnTo`, whose address has no token', async () => {
+  const email = 'ann.lee@example.org'
+  const ann = await userFor('invite', { email })
+  const returnTo = `${new URL(publicUrl).pathname}/inbox`
+  const link = await linkFor(ann, 'invite', { returnTo, mailedTo: email })
+  await using opened = await pages.open(link)
+  await opened.page.getByText('This link was sent to: a***@example.org').waitFor()
+  await opened.isAccessible('invite-mailed')
+  await send(opened, newPassword)
+  await opened.page.waitForURL(`${publicUrl}/inbox`)
+  assert.ok(opened.requests.every((request) => !request.url().includes(tokenOf(link))))
+  assert.equal((await opened.context.request.get(`${publicUrl}/api/me`)).status(), 200)
+})
 
 test('a link that ends while its page is open is refused when the password is sent', async () => {
   const ann = await service.user()
@@ -276,7 +299,7 @@ soakTest('the pages of links are in the language of the browser, with their faul
       'Bienvenue sur Carillon',
     ],
   ] as const) {
-    await using opened = await pages.open(await linkFor(await service.user(), 'invite'), { language })
+    await using opened = await pages.open(await linkFor(await userFor('invite'), 'invite'), { language })
     opened.expects(/^400 POST/)
     await isTitled(opened, title)
     await fieldOf(opened).fill('short')

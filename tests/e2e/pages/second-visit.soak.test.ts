@@ -13,8 +13,9 @@ const { key } = await service.producerKey(['users'])
 
 /** A link that works, as a path. */
 async function linkFor(purpose: 'reset' | 'invite'): Promise<string> {
-  const { id } = await service.user()
-  const made = await service.post(`/api/users/${id}/links`, { purpose }, { authorization: `Bearer ${key}` })
+  const headers = { authorization: `Bearer ${key}` }
+  const { id } = (await service.post('/api/users', { username: `linked-${purpose}` }, headers)).json().data
+  const made = await service.post(`/api/users/${id}/links`, { purpose }, headers)
   return made.json().data.url.replace(service.url, '')
 }
 

@@ -45,6 +45,8 @@ export const texts = (plurals: Plurals) => ({
     /** Below the title, if an application sent the user here. */
     continueTo: (host: string) => `to continue to ${host}`,
     username: 'Username or e-mail address',
+    /** While no user can sign in by an address. */
+    usernameAlone: 'Username',
     password: 'Password',
     show: 'Show',
     showPassword: 'Show password',
@@ -175,6 +177,7 @@ export const texts = (plurals: Plurals) => ({
       newLink: 'To get a new link, ask the person who invited you.',
     },
     username: 'Your username:',
+    mailedTo: 'This link was sent to:',
     submit: 'Set the password',
     progress: 'Setting the password…',
     doneTitle: 'Your password is set',
