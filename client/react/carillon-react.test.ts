@@ -104,7 +104,31 @@ test('a component shows the inbox and its changes, and its acts are sent', async
   assert.deepEqual(await fails(opened), [])
 })
 
-test('the acts of a component mark a notification as unread, and take back the last read-all', async (t) => {
+test('a component that reads the categories has their labels and counts, and one that does not causes no request', async (t) => {
+  const opened = await open(t)
+  const requests: string[] = []
+  opened.page.on('request', (request) => requests.push(new URL(request.url()).pathname))
+  for (const category of ['orders', 'chat']) await service.deliver({ to: opened.user, title: 'New', category })
+  await show(opened)
+  await shows(opened, '2 unread, live; New; New')
+  assert.ok(!requests.includes('/api/notifications/counts'))
+  const are = (expected: object) =>
+    opened.page.waitForFunction(
+      (wanted) => JSON.stringify(react.inboxes[0]?.categories) === wanted,
+      JSON.stringify(expected),
+    )
+  const chat = { label: 'chat', total: 1, unread: 1 }
+  await are({ chat, orders: { label: 'orders', total: 1, unread: 1 } })
+  await opened.page.evaluate(() => react.inboxes[0]?.archive(react.inboxes[0].items[1]?.id ?? ''))
+  await are({ chat, orders: { label: 'orders', total: 0, unread: 0 } })
+  await opened.page.evaluate(() => react.inboxes[0]?.undo())
+  await are({ chat, orders: { label: 'orders', total: 1, unread: 1 } })
+  await show(opened, { lists: [{ status: 'archived' }] })
+  await are({ chat, orders: { label: 'orders', total: 1, unread: 1 } })
+  assert.deepEqual(await fails(opened), [])
+})
+
+test('the acts of a component mark a notification as unread, and take back the last act', async (t) => {
   const opened = await open(t, ['First', 'Second'])
   await show(opened)
   await shows(opened, '2 unread, live; Second; First')
@@ -112,7 +136,13 @@ test('the acts of a component mark a notification as unread, and take back the l
   await opened.page.evaluate(() => react.inboxes[0]?.markUnread(react.inboxes[0].items[1]?.id ?? ''))
   await shows(opened, '1 unread, live; Second, read; First')
   await opened.page.evaluate(() => react.inboxes[0]?.undo())
-  await shows(opened, '2 unread, live; Second; First')
+  await shows(opened, '0 unread, live; Second, read; First, read')
+  await opened.page.evaluate(() => react.inboxes[0]?.readAll())
+  await opened.page.evaluate(() => react.inboxes[0]?.markUnread(react.inboxes[0].items[1]?.id ?? ''))
+  await opened.page.evaluate(() => react.inboxes[0]?.archive(react.inboxes[0].items[1]?.id ?? ''))
+  await shows(opened, '0 unread, live; Second, read')
+  await opened.page.evaluate(() => react.inboxes[0]?.undo())
+  await shows(opened, '1 unread, live; Second, read; First')
   assert.deepEqual(await fails(opened), [])
 })
 

@@ -3,7 +3,13 @@
 'use client'
 import { createContext, createElement, type ReactNode, useContext, useMemo, useSyncExternalStore } from 'react'
 import { type Carillon, createCarillon, type NotificationPage } from '../carillon-client.ts'
-import { firstSnapshot, type InboxList, type InboxSnapshot, type OpenOptions } from '../store/inbox-list.ts'
+import {
+  firstSnapshot,
+  type InboxList,
+  type InboxSnapshot,
+  type OpenList,
+  type OpenOptions,
+} from '../store/inbox-list.ts'
 
 export type CarillonProviderProps = {
   /** Default: one for the origin of the page, which all components without a provider share. Create it outside of components. */
@@ -20,7 +26,7 @@ export type UseInbox = InboxSnapshot &
   }
 
 /** A list that components have open, and how many of them. */
-type Opened = { list: InboxList; subscribers: number }
+type Opened = { list: OpenList; subscribers: number }
 
 /** By name. Here, so that another component shows the same from its first render on. */
 const openedOf = new WeakMap<Carillon, Map<string, Opened>>()
@@ -44,7 +50,7 @@ export function useInbox(options: OpenOptions = {}): UseInbox {
   const name = nameOf(options)
   const view = useMemo(() => viewOf(carillon, options, initial), [carillon, name])
   const snapshot = useSyncExternalStore(view.subscribe, view.getSnapshot, view.getServerSnapshot)
-  return useMemo(() => ({ ...snapshot, ...view.acts }), [snapshot, view])
+  return useMemo(() => view.inboxOf(snapshot), [snapshot, view])
 }
 
 /** Equal for options of the same list. */
@@ -86,12 +92,24 @@ function viewOf(carillon: Carillon, options: OpenOptions, whole: NotificationPag
     undo: () => act((list) => list.undo()),
   }
 
+  /** A component has read them. */
+  let usesCategories = false
+
   return {
-    acts,
+    inboxOf: (snapshot: InboxSnapshot): UseInbox => ({
+      ...snapshot,
+      ...acts,
+      get categories() {
+        usesCategories = true
+        return (lists.get(name)?.list ?? snapshot).categories
+      },
+    }),
     subscribe(listener: () => void): () => void {
       const opened = lists.get(name) ?? { list: open(), subscribers: 0 }
       lists.set(name, opened)
       opened.subscribers++
+      // The list requests them as soon as they are read.
+      if (usesCategories) opened.list.categories
       const unsubscribe = opened.list.subscribe(listener)
       return () => {
         unsubscribe()

@@ -32,7 +32,7 @@ export class Acts {
   /** Settles when the server has accepted or refused the act. */
   add(act: Act): Promise<void> {
     const settled = new Promise<void>((resolve, reject) => {
-      this.pending = [...this.pending, { ...act, resolve, reject }]
+      this.pending = [...this.pending, Object.assign(act, { resolve, reject })]
     })
     const added = this.pending.at(-1) as PendingAct
     // An application may ignore the promise: the list shows the outcome.

@@ -18,6 +18,9 @@ export type OpenOptions = Pick<ListOptions, 'status' | 'category' | 'limit'> & {
  */
 export type ListState = 'loading' | 'live' | 'offline' | 'signed-out' | 'error'
 
+/** `label`: in the language of the user. The counts are those of the inbox. */
+export type Category = { readonly label: string; readonly total: number; readonly unread: number }
+
 /** Immutable: a new object for each change, and the same object while nothing changes. The same holds for each item. */
 export type InboxSnapshot = {
   /** Newest first, without a gap from the newest to the end of the last page. */
@@ -30,6 +33,8 @@ export type InboxSnapshot = {
   readonly unseen: number
   /** The number of notifications that match the filter, on all pages. */
   readonly total: number
+  /** Those that are declared, muted or in the inbox, by name. Empty until it is requested, because `categories` of a list or the hook was read. */
+  readonly categories: Readonly<Record<string, Category>>
   readonly state: ListState
   /** In the state `error`; in the state `offline`, the last failure. */
   readonly error: CarillonError | undefined
@@ -65,7 +70,10 @@ export type InboxList = {
   archiveRead(): Promise<void>
   /** Says that the reader has seen the list, up to the newest one in `items`: `unseen` counts what arrives after it. */
   seen(): Promise<void>
-  /** Takes back the last `readAll` or `archiveRead`, for ten minutes. */
+  /**
+   * Takes back the last act of this page, whichever list sent it; a `readAll` or `archiveRead` for ten minutes, also that of another page if
+   * this one has done nothing yet. A second call changes nothing. Rejects with CONFLICT after `remove`, which is final.
+   */
   undo(): Promise<void>
   /** Ends the list. The last `close()` of a client ends its stream. */
   close(): void
@@ -77,6 +85,6 @@ export type OpenList = InboxList & Readonly<Omit<InboxSnapshot, 'unread'>>
 /** The snapshot before the first response: with the page that the server has rendered, if there is one. */
 export function firstSnapshot(initial?: NotificationPage): InboxSnapshot {
   const { items = [], unread = 0, total = 0, hasMore = false } = initial ?? {}
-  const counts = { unread, unseen: 0, total }
+  const counts = { unread, unseen: 0, total, categories: {} }
   return { items, newer: [], ...counts, state: 'loading', error: undefined, hasMore, isLoading: !initial }
 }

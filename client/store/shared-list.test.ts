@@ -38,7 +38,7 @@ class Client {
 
   show(acts: readonly Act[] = []): void {
     const shown = withActs(this.state, acts, '2026-01-01T00:00:00.000Z')
-    for (const { list } of this.lists) list.show({ ...shown, state: 'live', error: undefined })
+    for (const { list } of this.lists) list.show({ ...shown, categories: {}, state: 'live', error: undefined })
   }
 
   receive(events: readonly StreamEvent[]): void {

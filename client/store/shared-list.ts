@@ -7,7 +7,7 @@ import { type Extent, hasCounter, type InboxState, itemsOf } from './state.ts'
 const maxSurplus = 100
 
 /** `own`: the ids of the notifications that acts of this page change. */
-export type View = InboxState & Pick<InboxSnapshot, 'state' | 'error'> & { own: ReadonlySet<string> }
+export type View = InboxState & Pick<InboxSnapshot, 'categories' | 'state' | 'error'> & { own: ReadonlySet<string> }
 
 /** What one `open()` has subscribed, and whether its reader holds the list. The same function may be subscribed twice. */
 export type Opened = { listeners: Set<{ listener: (snapshot: InboxSnapshot) => void }>; isHeld: boolean }
@@ -67,7 +67,7 @@ export class SharedList implements Extent {
 
   /** Makes a new snapshot. Calls the listeners if it differs. `isRequested`: shows what waits in `newer`. */
   show(view: View, isRequested = false): void {
-    const { known, own, unread, unseen, error } = view
+    const { known, own, unread, unseen, categories, error } = view
     const state = view.state === 'live' && !this.isLoaded ? 'loading' : view.state
     const { snapshot: old } = this
     const isHeld = [...this.opened].some((one) => one.isHeld)
@@ -91,6 +91,7 @@ export class SharedList implements Extent {
       unread,
       unseen,
       total,
+      categories,
       state,
       error,
       hasMore: this.end > 0 && total > all.length,

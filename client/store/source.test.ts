@@ -2,8 +2,16 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { isDeepStrictEqual } from 'node:util'
 import { startTestService, type TestService, type TestUser } from '../../tests/support/service.ts'
-import { createCarillon, type InboxList, isCarillonError, type OpenOptions } from '../carillon-client.ts'
+import {
+  createCarillon,
+  createProducer,
+  type InboxList,
+  isCarillonError,
+  type Notification,
+  type OpenOptions,
+} from '../carillon-client.ts'
 import { failureOf, until } from '../testing/clients.ts'
 import { CookieJar } from '../testing/cookie-jar.ts'
 
@@ -292,19 +300,100 @@ test('a listener that acts, or that ends another subscription, leaves no listene
   list.close()
 })
 
-test('a second undo does not display as unread what was read in between', async () => {
+test('undo takes back the last act of the page, whichever list sent it, and a second one changes nothing', async () => {
   const ann = await service.user()
   const [newest = ''] = await deliver(ann, 2)
   const { carillon } = await device(ann)
-  const list = carillon.inbox.open()
-  await until(() => isLive(list))
+  const [list, other] = [carillon.inbox.open(), carillon.inbox.open({ status: 'unread' })]
+  await until(() => isLive(list) && isLive(other))
   await Promise.all([list.readAll(), list.undo()])
   await list.read(newest)
   await until(() => list.getSnapshot().unread === 1)
-  const undone = list.undo()
-  assert.equal(list.getSnapshot().unread, 1)
+  const undone = other.undo()
+  assert.deepEqual([list.getSnapshot().unread, titlesOf(other)], [2, ['2', '1']], 'at once')
   await undone
-  list.close()
+  await list.undo()
+  assert.equal((await carillon.inbox.counts()).unread, 2)
+})
+
+test('undo puts a notification back as it was: unread, read, archived or snoozed', async () => {
+  const ann = await service.user()
+  const [unread = '', read = '', archived = '', snoozed = ''] = await deliver(ann, 4)
+  const { carillon, count } = await device(ann)
+  const { inbox } = carillon
+  await inbox.read(read)
+  await inbox.archive(archived)
+  await inbox.snooze(snoozed, new Date(service.now() + 60_000).toISOString())
+  const list = inbox.open({ status: 'all' })
+  await until(() => isLive(list))
+  const stateOf = ({ read: isRead, archivedAt, snoozedUntil }: Notification) => [isRead, !!archivedAt, snoozedUntil]
+  const later = new Date(service.now() + 120_000).toISOString()
+  for (const id of [unread, read, archived, snoozed]) {
+    const before = stateOf(await inbox.get(id))
+    const acts = [list.read, list.unread, list.archive, list.unarchive, (one: string) => list.snooze(one, later)]
+    for (const act of acts) {
+      await act(id)
+      const undone = list.undo()
+      const shown = list.items.find((one) => one.id === id) ?? assert.fail()
+      assert.deepEqual(stateOf(shown), before, 'at once')
+      await undone
+      assert.deepEqual(stateOf(await inbox.get(id)), before)
+    }
+  }
+  assert.equal(count('POST /api/notifications/undo'), 0)
+})
+
+test('undo puts back unread what no list of the page had loaded when it was archived', async () => {
+  const ann = await service.user()
+  const oldest = (await deliver(ann, 3))[2] ?? ''
+  const { carillon } = await device(ann)
+  const list = carillon.inbox.open({ limit: 1 })
+  await until(() => isLive(list))
+  await list.archive(oldest)
+  assert.equal((await carillon.inbox.counts()).unread, 2)
+  await list.undo()
+  assert.equal((await carillon.inbox.counts()).unread, 3)
+})
+
+test('a removal is final: undo throws CONFLICT, and takes back no act before it', async () => {
+  const ann = await service.user()
+  const [second = '', first = ''] = await deliver(ann, 2)
+  const { carillon } = await device(ann)
+  const list = carillon.inbox.open()
+  await until(() => isLive(list))
+  await list.archive(second)
+  await list.remove(first)
+  const refused = await failureOf(list.undo())
+  assert.ok(isCarillonError(refused, 'CONFLICT'))
+  assert.equal((await carillon.inbox.counts()).archived, 1)
+})
+
+test('a list has labels and counts of the categories as soon as a page reads them, and they stay right', async () => {
+  const ann = await service.user()
+  const producer = createProducer({ baseUrl: service.url, key: (await service.producerKey()).key })
+  await producer.categories.put('orders', { name: { en: 'Orders', de: 'Bestellungen' } })
+  for (const category of ['orders', 'orders', 'chat']) await service.deliver({ to: ann, title: 'New', category })
+  const { carillon, count } = await device(ann)
+  const list = carillon.inbox.open({ limit: 1 })
+  await until(() => isLive(list))
+  assert.equal(count('GET /api/notifications/counts'), 0, 'a page that reads none causes no request')
+  assert.deepEqual(list.categories, {})
+  const are = (chat: object, orders: object) =>
+    until(() =>
+      isDeepStrictEqual(list.categories, { chat: { label: 'chat', ...chat }, orders: { label: 'Orders', ...orders } }),
+    )
+  await are({ total: 1, unread: 1 }, { total: 2, unread: 2 })
+  await service.deliver({ to: ann, title: 'New', category: 'orders' })
+  await are({ total: 1, unread: 1 }, { total: 3, unread: 3 })
+  await list.readAll()
+  await are({ total: 1, unread: 0 }, { total: 3, unread: 0 })
+  await list.undo()
+  await are({ total: 1, unread: 1 }, { total: 3, unread: 3 })
+  const ben = await service.user()
+  await carillon.login({ username: ben.username, password: ben.password, variant: 'stateful' })
+  await until(
+    () => isLive(list) && isDeepStrictEqual(list.categories, { orders: { label: 'Orders', total: 0, unread: 0 } }),
+  )
 })
 
 test('readAll of a list with a category marks that category in every list, and undo takes exactly that back', async () => {

@@ -2,7 +2,7 @@
 // the stream (connection.ts), and shows it, with the acts of the user (acts.ts), to the lists (shared-list.ts).
 import type { Inbox } from '../inbox.ts'
 import { areOfOneInbox, versionOf } from '../stream/position.ts'
-import type { CarillonError } from '../transport/errors.ts'
+import { CarillonError } from '../transport/errors.ts'
 import type { Requests } from '../transport/requests.ts'
 import type { NotificationPage, Position, StreamEvent } from '../transport/types.ts'
 import { Acts } from './acts.ts'
@@ -11,6 +11,8 @@ import type { InboxList, InboxSnapshot, ListState, OpenList, OpenOptions } from 
 import { isDue, type Opened, SharedList, type View } from './shared-list.ts'
 import {
   type Act,
+  type ActOnOne,
+  backOf,
   emptyState,
   type InboxState,
   isUnclear,
@@ -38,7 +40,7 @@ export class Source {
   readonly #acts: Acts
   readonly connection: Connection
   #state = emptyState
-  #view: View = { ...emptyState, own: new Set(), state: 'loading', error: undefined }
+  #view: View = { ...emptyState, own: new Set(), categories: {}, state: 'loading', error: undefined }
   /** Events that the state does not have yet. */
   #events: StreamEvent[] = []
   /** The position of the last event; before the first one, the version of the oldest page. */
@@ -46,7 +48,10 @@ export class Source {
   /** The user has not changed yet, so a page that the server has rendered is that of the user. */
   #isFirstUser = true
   #isStale = true
-  #lastBulk = noBulk
+  /** The last act, or the undo of the last bulk act; undefined after an undo. */
+  #last: ActOnOne | Undo | undefined = noBulk
+  /** `unused` until a page reads the categories: most pages display none. `due`: they may have changed since they were requested. */
+  #categories: 'unused' | 'due' | 'current' = 'unused'
   /** Aborts the requests for pages when the user changes, and when the last list is closed. */
   #session = new AbortController()
   /** The requests for pages, one after the other. Events wait for them. */
@@ -79,20 +84,16 @@ export class Source {
         this.show()
       },
       showNewer: () => list.show(this.#view, true),
-      read: (id) => this.#acts.add({ type: 'read', id }),
-      unread: (id) => this.#acts.add({ type: 'unread', id }),
-      archive: (id) => this.#acts.add({ type: 'archive', id }),
-      unarchive: (id) => this.#acts.add({ type: 'unarchive', id }),
-      snooze: (id, until) => this.#acts.add({ type: 'snooze', id, until }),
-      remove: (id) => this.#acts.add({ type: 'remove', id }),
+      read: (id) => this.#actOn({ type: 'read', id }),
+      unread: (id) => this.#actOn({ type: 'unread', id }),
+      archive: (id) => this.#actOn({ type: 'archive', id }),
+      unarchive: (id) => this.#actOn({ type: 'unarchive', id }),
+      snooze: (id, until) => this.#actOn({ type: 'snooze', id, until }),
+      remove: (id) => this.#actOn({ type: 'remove', id }),
       readAll: () => this.#readAll(list),
       archiveRead: () => this.#addBulk({ type: 'archive-read' }),
       seen: () => this.#seen(list),
-      undo: () => {
-        const undone = this.#acts.add(this.#lastBulk)
-        this.#lastBulk = noBulk
-        return undone
-      },
+      undo: () => this.#undo(),
       close: () => {
         list.opened.delete(opened)
         listeners.clear()
@@ -102,7 +103,15 @@ export class Source {
     }
     for (const name in list.snapshot)
       if (!(name in methods))
-        Object.defineProperty(methods, name, { get: () => list.snapshot[name as keyof InboxSnapshot] })
+        Object.defineProperty(methods, name, {
+          get: () => {
+            if (name === 'categories' && this.#categories === 'unused') {
+              this.#categories = 'due'
+              this.#again(0)
+            }
+            return list.snapshot[name as keyof InboxSnapshot]
+          },
+        })
     return methods as OpenList
   }
 
@@ -161,8 +170,23 @@ export class Source {
     const made = [...known.values()].filter((one) => now.known.get(one.id) !== one)
     // It changes one of the two.
     const count = unread - now.unread + total - now.total
-    this.#lastBulk = { type: 'undo', of: act.type, ids: made.map(({ id }) => id), made: count }
+    this.#last = { type: 'undo', of: act.type, ids: made.map(({ id }) => id), made: count }
     return settled
+  }
+
+  #actOn(act: ActOnOne): Promise<void> {
+    act.before = this.#view.known.get(act.id)
+    this.#last = act
+    return this.#acts.add(act)
+  }
+
+  /** A second call changes nothing. */
+  async #undo(): Promise<void> {
+    const last = this.#last
+    this.#last = undefined
+    const back = last && backOf(last)
+    if (back) return this.#acts.add(back)
+    if (last) throw new CarillonError('CONFLICT', 'What was removed does not come back', { status: 409 })
   }
 
   #seen({ snapshot }: SharedList): Promise<void> {
@@ -182,7 +206,20 @@ export class Source {
     for (const list of this.#lists) list.show(this.#view)
     // A list that was opened before the stream has no page yet.
     if (this.#lists.some(({ isLoaded }) => !isLoaded)) this.#again(0)
-    else if (this.#isFreshDue || this.#lists.some(isDue)) this.#again(againMs)
+    else if (this.#isFreshDue || this.#lists.some(isDue) || this.#categories === 'due') this.#again(againMs)
+  }
+
+  async #loadCategories(signal: AbortSignal): Promise<void> {
+    if (this.#categories !== 'due') return
+    this.#categories = 'current'
+    const [counts, preferences] = await Promise.all([
+      this.#inbox.counts({ signal }),
+      this.#inbox.preferences({ signal }),
+    ])
+    const entries = Object.entries(preferences.categories).map(([name, { label }]) => {
+      return [name, { label, total: 0, unread: 0, ...counts.categories[name] }]
+    })
+    this.#view = { ...this.#view, categories: Object.fromEntries(entries) }
   }
 
   /** A page cannot draw each of 200 snapshots per second. */
@@ -262,6 +299,7 @@ export class Source {
 
   #applyEvents(): void {
     const events = this.#events.splice(0)
+    if (events.length && this.#categories === 'current') this.#categories = 'due'
     const { known } = this.#state
     for (const list of this.#lists) list.isUnclear ||= events.some((event) => isUnclear(list, event, known))
     this.#state = withEvents(this.#state, events)
@@ -274,8 +312,10 @@ export class Source {
     if (isRetry || !this.#isLive) await this.connection.confirm()
   }
 
-  transmit(act: Act): Promise<void> {
+  async transmit(act: Act): Promise<void> {
     const inbox = this.#inbox
+    // No list has it.
+    if ('id' in act && act.type !== 'remove') act.before ??= await inbox.get(act.id)
     if (act.type === 'read-all') return inbox.readAll({ throughSeq: act.throughSeq, category: act.categories })
     if (act.type === 'archive-read') return inbox.archiveRead()
     if (act.type === 'seen') return inbox.seen(act.throughSeq)
@@ -291,7 +331,8 @@ export class Source {
 
   onOtherUser(error: CarillonError): void {
     this.#acts.rejectAll(error)
-    this.#lastBulk = noBulk
+    this.#last = noBulk
+    this.#view = { ...this.#view, categories: {} }
     this.#isFirstUser = false
     this.#forget()
   }
@@ -308,7 +349,11 @@ export class Source {
       const isFresh = this.#isFreshDue
       const done = this.#acts.pending.filter(({ isDone }) => isDone)
       const due = this.#lists.filter((list) => isFresh || isDue(list))
-      const loaded = await Promise.all(due.map((list) => this.#pagesOf(list, signal)))
+      if (this.#categories === 'current' && (isFresh || !this.#isLive)) this.#categories = 'due'
+      const [loaded] = await Promise.all([
+        Promise.all(due.map((list) => this.#pagesOf(list, signal))),
+        this.#loadCategories(signal),
+      ])
       signal.throwIfAborted()
       this.#applyEvents()
       const { known } = this.#state

@@ -31,10 +31,15 @@ export type InboxState = {
 
 export const emptyState: InboxState = { known: new Map(), unread: 0, total: 0, unseen: 0 }
 
+/** `before`: the notification as it was; undefined until it is known. */
+export type ActOnOne = { id: string; before?: Notification | undefined } & (
+  | { type: 'read' | 'unread' | 'archive' | 'unarchive' | 'remove' }
+  | { type: 'snooze'; until: Time }
+)
+
 /** What the user has done. */
 export type Act =
-  | { type: 'read' | 'unread' | 'archive' | 'unarchive' | 'remove'; id: string }
-  | { type: 'snooze'; id: string; until: Time }
+  | ActOnOne
   /** Marks these categories as read, or all without `categories`. `isExact`: all unread notifications above `throughSeq` are known. */
   | { type: 'read-all'; throughSeq: number; categories?: readonly string[]; isExact?: boolean }
   | { type: 'archive-read' }
@@ -226,6 +231,18 @@ function changeBy(act: Act, one: Notification, at: Time): Partial<Notification> 
   if (act.type === 'undo' && act.of === 'read-all') return isListed(one) ? unread : {}
   if (act.type === 'undo') return { archivedAt: null }
   return act.type === 'unarchive' ? { archivedAt: null, snoozedUntil: null } : read
+}
+
+/** The act that takes this one back: the notification is again as it was. Undefined for a removal, which is final. */
+export function backOf<Undo extends Act>(act: ActOnOne | Undo): ActOnOne | Undo | undefined {
+  if (!('id' in act)) return { ...act }
+  const { type, id, before } = act
+  if (type === 'remove' || !before) return undefined
+  const { read, archivedAt, snoozedUntil } = before
+  if (archivedAt) return { type: 'archive', id }
+  if (snoozedUntil) return { type: 'snooze', id, until: snoozedUntil }
+  if (!read) return { type: 'unread', id }
+  return { type: type === 'unread' ? 'read' : 'unarchive', id }
 }
 
 function isOlder(one: Notification | undefined, version: number): boolean {

@@ -66,7 +66,7 @@ export class GivenInbox {
       archiveRead: () => this.#add({ type: 'archive-read' }),
       seen: () => this.seen(snapshot.items[0]?.seq ?? 0),
       undo: () => {
-        const last = this.#acts.findLast(({ type }) => type === 'read-all' || type === 'archive-read')
+        const last = this.#acts.findLast(({ type }) => type !== 'seen')
         return this.#do(this.#acts.filter((act) => act !== last))
       },
       close: () => this.#onChange.delete(update),
@@ -107,6 +107,7 @@ export class GivenInbox {
       state,
       error: error && new CarillonError(error, 'given by the gallery'),
       hasMore: listed.length > shown,
+      categories: {},
       isLoading: state === 'loading',
     }
   }

@@ -38,18 +38,12 @@ export class Acts {
   }
 
   /** `until`: of a snooze, in milliseconds since 1970. A deletion, and the way back into the list, offer no undo. */
-  move(act: 'archive' | 'unarchive' | 'remove' | 'snooze', one: Notification, until = 0): void {
+  move(act: 'archive' | 'unarchive' | 'remove' | 'snooze', { id }: Notification, until = 0): void {
     const { itemArchived, itemSnoozed } = this.#setting.source.strings
     const list = this.#setting.list()
-    const { id, read, archivedAt, snoozedUntil } = one
-    const back = () => {
-      if (archivedAt) return list?.archive(id)
-      if (snoozedUntil) return list?.snooze(id, snoozedUntil)
-      return read ? list?.unarchive(id) : list?.unread(id)
-    }
     const text = { archive: itemArchived, snooze: itemSnoozed, unarchive: '', remove: '' }[act]
     const acting = act === 'snooze' ? list?.snooze(id, new Date(until).toISOString()) : list?.[act](id)
-    this.#do(acting, text ? { offer: { text, undo: back } } : {})
+    this.#do(acting, text ? { offer: { text, undo: () => list?.undo() } } : {})
   }
 
   readAll(list: InboxList): void {
@@ -95,10 +89,9 @@ export class Acts {
   #do(acting: Acting, { failure, offer }: { failure?: string; offer?: Offer }): void {
     const { strings, announcer } = this.#setting.source
     this.failure = ''
-    if (offer) {
-      this.offerUndo(offer)
-      announcer.say(`${offer.text}. ${strings.undo}`)
-    }
+    // The list takes back the last act.
+    this.offerUndo(offer)
+    if (offer) announcer.say(`${offer.text}. ${strings.undo}`)
     acting?.catch((error) => {
       this.failure = `${failure ?? strings.notDone} ${reasonOf(error, strings)}`
       this.offerUndo(undefined)
