@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { startTestService, type TestService, variants } from '../tests/support/service.ts'
+import { carefulUser } from '../tests/support/sign-in/authenticator.ts'
 import { createCarillon, isCarillonError } from './carillon-client.ts'
-import { failureOf, signedIn } from './testing/clients.ts'
+import { failureOf, signedIn, until } from './testing/clients.ts'
 import { CookieJar } from './testing/cookie-jar.ts'
 
 let service: TestService
@@ -85,4 +86,51 @@ test('logout revokes the token of this client, and the next call requests a new 
 
 test('logout without a sign-in is not an error', async () => {
   await createCarillon({ baseUrl: service.url, fetch: new CookieJar().fetch }).logout()
+})
+
+for (const variant of variants)
+  test(`a second factor is demanded by an error with challenge and factors, and completeSignIn ends the sign-in by a code or a recovery code, ${variant}`, async () => {
+    const ann = await carefulUser(service)
+    const { username, password } = ann
+    const codes = [() => ({ code: ann.app.code(service.now()) }), () => ({ recoveryCode: ann.recoveryCodes[0] ?? '' })]
+    for (const factor of codes) {
+      let token = ''
+      const auth = variant === 'stateless' ? () => token : 'cookie'
+      const carillon = createCarillon({ baseUrl: service.url, auth, fetch: new CookieJar().fetch })
+      const demanded = await failureOf(carillon.login({ username, password, variant }))
+      assert.ok(isCarillonError(demanded))
+      if (demanded.code !== 'SECOND_FACTOR_REQUIRED') assert.fail(demanded.code)
+      // The code narrows the type.
+      const { challenge }: { challenge: string } = demanded
+      const factors: readonly ('totp' | 'passkey' | 'recovery-code')[] = demanded.factors
+      assert.deepEqual(factors, ['totp', 'recovery-code'])
+      const wrong = await failureOf(carillon.completeSignIn({ challenge, recoveryCode: 'wrong' }))
+      assert.ok(isCarillonError(wrong, 'INVALID_CREDENTIALS'))
+      const completed = await carillon.completeSignIn({ challenge, ...factor() })
+      assert.deepEqual([completed.User.id, completed.variant], [ann.id, variant])
+      if (completed.variant === 'stateless') token = completed.token
+      assert.equal((await carillon.me())?.user.id, ann.id)
+      const ended = await failureOf(carillon.completeSignIn({ challenge, ...factor() }))
+      assert.ok(isCarillonError(ended, 'UNAUTHORIZED'))
+    }
+  })
+
+test('no other error has a challenge or factors', async () => {
+  const failure = await failureOf(createCarillon({ baseUrl: service.url }).login({ username: 'nobody', password: 'x' }))
+  assert.ok(isCarillonError(failure, 'INVALID_CREDENTIALS'))
+  const none: undefined = failure.challenge
+  assert.deepEqual([none, failure.factors], [undefined, undefined])
+})
+
+test('a sign-in with a second factor opens the lists of the client', async () => {
+  const ann = await carefulUser(service)
+  const { username, password } = ann
+  const carillon = createCarillon({ baseUrl: service.url, fetch: new CookieJar().fetch })
+  const list = carillon.inbox.open()
+  await until(() => list.state === 'signed-out')
+  const demanded = await failureOf(carillon.login({ username, password, variant: 'stateful' }))
+  assert.ok(isCarillonError(demanded, 'SECOND_FACTOR_REQUIRED'))
+  await carillon.completeSignIn({ challenge: demanded.challenge, code: ann.app.code(service.now()) })
+  await until(() => list.state === 'live')
+  list.close()
 })

@@ -1,6 +1,6 @@
 // Sign-in, sign-out, and the user who is signed in. Each method sends one request.
 import type { Connection } from './store/connection.ts'
-import { type CallOptions, nullIfSignedOut, type Requests } from './transport/requests.ts'
+import { type Call, type CallOptions, nullIfSignedOut, type Requests } from './transport/requests.ts'
 import type * as wire from './transport/types.ts'
 
 export type SignIn = {
@@ -14,6 +14,11 @@ export type SignIn = {
     credentials: wire.Credentials & { variant?: wire.Variant },
     options?: CallOptions,
   ): Promise<wire.StatefulLogin | wire.StatelessLogin>
+  /**
+   * `POST /login/second-factor`: completes a `login` that threw SECOND_FACTOR_REQUIRED, with the `challenge` of that error and a code, a
+   * recovery code or a passkey. Throws INVALID_CREDENTIALS for a wrong factor, and UNAUTHORIZED if the challenge has ended: sign in again.
+   */
+  completeSignIn(factor: wire.SecondFactor, options?: CallOptions): Promise<wire.StatefulLogin | wire.StatelessLogin>
   /** `GET /routeRestreinte`. Throws Unauthorized without a valid proof. */
   restricted(options?: CallOptions): Promise<wire.Restricted>
   /** `GET /api/session`, with a token `GET /api/me`: who is signed in. Null if no user is, which is no error. */
@@ -40,13 +45,21 @@ export type SignIn = {
 export function signInOf(requests: Requests, user: Connection): SignIn {
   /** The device token of the client's last stateless sign-in. A page that wants to keep it longer passes it with the credentials. */
   let deviceToken: string | undefined
+  const signedIn = async (call: Call) => {
+    const response = await requests.signIn<wire.StatelessLogin>(call)
+    deviceToken = response.deviceToken ?? deviceToken
+    user.lookAgain()
+    return response as never
+  }
   return {
     async login(credentials: wire.Credentials & { variant?: wire.Variant }, options?: CallOptions) {
       const body = JSON.stringify({ deviceToken, ...credentials }, ['username', 'password', 'variant', 'deviceToken'])
-      const response = await requests.signIn<wire.StatelessLogin>({ ...options, path: 'login', body })
-      deviceToken = response.deviceToken ?? deviceToken
-      user.lookAgain()
-      return response as never
+      return signedIn({ ...options, path: 'login', body })
+    },
+    async completeSignIn(factor, options) {
+      const { withPasskey } = await import('./passkeys.ts')
+      const body = { deviceToken, ...(await withPasskey(requests, factor, options)) }
+      return signedIn({ ...options, path: 'login/second-factor', body })
     },
     restricted: (options) => requests.data({ ...options, path: 'routeRestreinte' }),
     me: (options) => requests.me(options),

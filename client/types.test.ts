@@ -3,7 +3,12 @@
 // in server/basics/errors.ts.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { ErrorCode, Fault as ServerFault, statusOf } from '../server/basics/errors.ts'
+import type {
+  ErrorCode,
+  Fault as ServerFault,
+  SecondFactorKind as ServerKind,
+  statusOf,
+} from '../server/basics/errors.ts'
 import type {
   DeliveryBody,
   DeliveryResponse,
@@ -12,6 +17,7 @@ import type {
 } from '../server/delivery/delivery.schemas.ts'
 import type { TypeOf } from '../server/http/openapi/schema.ts'
 import type * as inbox from '../server/inbox/inbox.schemas.ts'
+import type * as passwords from '../server/links/passwords.schemas.ts'
 import { type ChangesQuery, type ChangesResponse, events, type StreamQuery } from '../server/live/live.schemas.ts'
 import type * as preferences from '../server/preferences/preferences.schemas.ts'
 import type * as sessions from '../server/sessions/sessions.schemas.ts'
@@ -46,6 +52,7 @@ test('the response types of the client equal the schemas of the server', () => {
   holds<Same<client.IssuedToken, Data<typeof TokenResponse>>>()
   holds<Same<client.Delivery, Data<typeof DeliveryResponse>>>()
   holds<Same<client.KeyChange, Data<typeof KeyChangeResponse>>>()
+  holds<Same<client.UserLink, Data<typeof passwords.UserLinkResponse>>>()
   holds<Same<client.Category, Data<typeof preferences.CategoryResponse>>>()
   holds<Same<client.Preferences, Data<typeof preferences.PreferencesResponse>>>()
 })
@@ -76,6 +83,7 @@ test('the request types of the client equal the schemas of the server', () => {
   holds<Same<Given<client.UserChange>, TypeOf<typeof users.UserChange>>>()
   holds<Same<Given<client.NewUser>, TypeOf<typeof users.NewUser>>>()
   holds<Same<Given<client.UserEntry>, TypeOf<typeof users.UserEntries>['users'][number]>>()
+  holds<Same<Given<client.LinkRequest>, TypeOf<typeof passwords.LinkBody>>>()
   holds<Same<Given<client.UsersOptions>, TypeOf<typeof users.UserQuery>>>()
   // These fields are text in the query; the client also accepts numbers.
   holds<
@@ -93,6 +101,7 @@ test('the error codes of the client, their statuses and their details equal the 
   holds<Same<client.ServerErrorCode, ErrorCode>>()
   holds<Same<client.StatusOf, { -readonly [Code in ErrorCode]: (typeof statusOf)[Code] }>>()
   holds<Same<client.Fault, ServerFault>>()
+  holds<Same<client.SecondFactorKind, ServerKind>>()
 })
 
 test('the comparison of types detects an extra, missing, optional, non-null, wider and nested field', () => {

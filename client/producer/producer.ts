@@ -4,7 +4,7 @@ import { pause } from '../transport/cancellation.ts'
 import { isCarillonError } from '../transport/errors.ts'
 import { type Call, type CallOptions, nameInPath, type Requests } from '../transport/requests.ts'
 import type * as wire from '../transport/types.ts'
-import { type Users, usersOf } from './users.ts'
+import { type Links, linksOf, type Users, usersOf } from './users.ts'
 
 export type SendOptions = CallOptions & {
   /**
@@ -39,6 +39,8 @@ export type Producer = {
   categories: Categories
   /** Needs a key with the scope `users`. */
   users: Users
+  /** Needs a key with the scope `users`. */
+  links: Links
 }
 
 const defaultBackoff: Backoff = { retryMs: 500, maxRetryMs: 5_000, random: Math.random }
@@ -50,6 +52,7 @@ export function producerOf(requests: Requests, backoff = defaultBackoff, attempt
   const categoryPath = (name: string) => `api/categories/${nameInPath(name, 'a category')}`
   return {
     users: usersOf(requests),
+    links: linksOf(requests),
     updateByKey: (key, change, options) => byKey(key, { ...options, method: 'PATCH', body: change }),
     removeByKey: (key, options) => byKey(key, { ...options, method: 'DELETE' }),
     resolveByKey: (key, options) => byKey(key, { ...options, method: 'POST' }, '/resolve'),

@@ -107,6 +107,27 @@ test('a page uses issued tokens: `auth` gets one from the application, and revok
   assert.equal(issued, 2)
 })
 
+test('an application makes links for its users: an invitation that leads on and verifies the address, and one to reset', async () => {
+  const { links, users } = producer
+  const email = 'lou@shop.example'
+  const lou = await users.create({ username: 'lou', externalId: 'customer-45', email })
+  const wanted = { purpose: 'invite', returnTo: '/inbox', lifetime: 3_600, mailedTo: email } as const
+  const invitation = await links.create({ externalId: 'customer-45' }, wanted)
+  assert.equal(Date.parse(invitation.expiresAt), service.now() + 3_600_000)
+  const [page, token] = invitation.url.split('#')
+  assert.deepEqual([page, token?.length], [`${service.url}/invite`, 43])
+  const facts = (await service.post('/password/link', { token })).json().data
+  assert.deepEqual([facts.username, facts.returnTo, facts.mailedTo], ['lou', '/inbox', 'l***@shop.example'])
+  const set = await service.post('/password/reset', { token, newPassword: 'grey heron over the weir' })
+  assert.equal(set.status, 204)
+  assert.equal((await users.get({ id: lou.id })).emailVerified, true)
+  const refused = await failureOf(links.create({ id: lou.id }, { purpose: 'invite' }))
+  assert.ok(isCarillonError(refused, 'CONFLICT'))
+  const elsewhere = { purpose: 'reset', returnTo: 'https://evil.example' } as const
+  assert.ok(isCarillonError(await failureOf(links.create({ id: lou.id }, elsewhere)), 'INVALID_REQUEST'))
+  assert.match((await links.create({ id: lou.id }, { purpose: 'reset' })).url, /\/reset#[\w-]{43}$/)
+})
+
 test('a session gets a token for a backend of the application', async () => {
   const ann = await service.user()
   const { cookie = '' } = await service.signIn(ann, 'stateful')

@@ -1,5 +1,5 @@
 // The error type of the client: the codes of the server's error responses, and three codes that only the client can set.
-import type { Fault, SessionEnd, StatusOf } from './types.ts'
+import type { Fault, SecondFactorKind, SessionEnd, StatusOf } from './types.ts'
 
 /** Codes of error responses. docs/inbox.md explains each of them. */
 export type ServerErrorCode = keyof StatusOf
@@ -26,6 +26,10 @@ export class CarillonError<Code extends ErrorCode = ErrorCode> extends Error {
   declare readonly details: readonly Fault[] | undefined
   /** Seconds to wait before the next attempt (RFC 9110, section 10.2.3). */
   declare readonly retryAfter: number | undefined
+  /** Of SECOND_FACTOR_REQUIRED: `completeSignIn` takes it, once and within five minutes. */
+  declare readonly challenge: Code extends 'SECOND_FACTOR_REQUIRED' ? string : undefined
+  /** Of SECOND_FACTOR_REQUIRED: what completes the sign-in. */
+  declare readonly factors: Code extends 'SECOND_FACTOR_REQUIRED' ? readonly SecondFactorKind[] : undefined
   /** How the session or the token ended; set only if that ended a live stream. */
   declare readonly reason: SessionEnd | undefined
 
@@ -36,11 +40,14 @@ export class CarillonError<Code extends ErrorCode = ErrorCode> extends Error {
   }
 }
 
+/** An error with one of these codes: TypeScript narrows it by `code`. */
+type Failure<Code extends ErrorCode> = Code extends ErrorCode ? CarillonError<Code> : never
+
 /** Is it a CarillonError, and with one of `codes` if any are given? Example: `isCarillonError(error, 'NOT_FOUND')`. */
 export function isCarillonError<Code extends ErrorCode = ErrorCode>(
   error: unknown,
   ...codes: Code[]
-): error is CarillonError<Code> {
+): error is Failure<Code> {
   return error instanceof CarillonError && (codes.length === 0 || codes.includes(error.code as Code))
 }
 
@@ -92,9 +99,9 @@ function fieldsOf({ status, headers }: Response) {
 
 export function errorOf(response: Response, text: string): CarillonError {
   try {
-    const { code, message, requestId, details } = JSON.parse(text).error
+    const { code, message, ...fields } = JSON.parse(text).error
     if (typeof code !== 'string') return unreadable(response)
-    return new CarillonError(code as ErrorCode, message, { ...fieldsOf(response), requestId, details })
+    return new CarillonError(code as ErrorCode, message, { ...fields, ...fieldsOf(response) })
   } catch (cause) {
     return unreadable(response, cause)
   }

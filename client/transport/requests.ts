@@ -80,11 +80,11 @@ export class Requests {
     this.session = new AbortController()
   }
 
-  /** The body of a sign-in. Unlike other responses, it has no envelope. */
+  /** The body of a sign-in, or of the options of a passkey. Unlike other responses, it has no envelope. */
   signIn<Body>(call: Call): Promise<Body> {
     return this.#receive({ ...call, method: 'POST', isOpen: true }, (text) => {
       const body = JSON.parse(text)
-      return body.User && body
+      return (body.User || body.challenge) && body
     })
   }
 

@@ -23,6 +23,11 @@ export type Variant = 'stateful' | 'stateless'
 /** `deviceToken`: see {@link StatelessLogin}. */
 export type Credentials = { username: string; password: string; deviceToken?: string }
 
+/** What completes a sign-in whose password was right. */
+export type SecondFactorKind = 'totp' | 'passkey' | 'recovery-code'
+/** `challenge`: of the error SECOND_FACTOR_REQUIRED. Without a code, a passkey completes the sign-in: the browser asks for it. */
+export type SecondFactor = { challenge: string } & ({ code: string } | { recoveryCode: string } | { passkey?: object })
+
 /** The session is in a cookie that scripts cannot read. */
 export type StatefulLogin = { User: User; expiresAt: Time; variant: 'stateful' }
 /** `deviceToken`: sent with the next sign-in on this device, it keeps the guesses of others from delaying it. No proof. */
@@ -266,6 +271,18 @@ export type NewUser = UserProfile & {
 /** `next`: pass it as `after` to get the next page. Null on the last page. */
 export type UserPage = { items: UserAccount[]; next: string | null }
 export type UserPut = { externalId: string; status: 'created' | 'updated'; user: UserAccount }
+/** `invite` for the first password of a user who has no way to sign in yet, `reset` for another one. */
+export type LinkRequest = {
+  purpose: 'invite' | 'reset'
+  /** Where the browser goes afterwards: a path of Carillon, or a URL of an origin that it allows. It is not in the link. */
+  returnTo?: string | undefined
+  /** Seconds, up to 7 days; without it, the setting of the purpose. */
+  lifetime?: number | undefined
+  /** The address on record, if you send the link there: its use verifies the address. */
+  mailedTo?: string | undefined
+}
+/** The token of a link is the part of `url` after `#`. */
+export type UserLink = { url: string; expiresAt: Time }
 /** A token that is not renewed: request another one before it ends. */
 export type IssuedToken = { token: string; expiresAt: Time }
 
