@@ -7,15 +7,15 @@ import { username } from '../users/users.schemas.ts'
 
 const purpose = t.oneOf(['invite', 'reset'], 'Invite for the first password, reset for another one')
 const returnToNote = 'Where the browser goes afterwards: a path, or a URL of an origin in CARILLON_ALLOWED_ORIGINS'
-const returnTo = t.example(t.text(1, maxReturnToLength, returnToNote), 'https://shop.example.org/welcome')
 const lifetimeNote = 'Seconds. Without it: CARILLON_INVITE_LIFETIME or CARILLON_LINK_LIFETIME'
 const mailedToNote = 'The address on record, to which you send the link: its use verifies the address'
-export const LinkBody = t.component('LinkRequest', {
+const linkRequest = t.component('LinkRequest', {
   purpose,
-  returnTo: t.optional(returnTo),
-  lifetime: t.optional(t.example(t.integer({ minimum: 1, maximum: 604_800, description: lifetimeNote }), 86_400)),
-  mailedTo: t.optional(t.example(t.text(1, maxEmailLength, mailedToNote), 'ann@example.org')),
+  returnTo: t.optional(t.text(1, maxReturnToLength, returnToNote)),
+  lifetime: t.optional(t.integer({ minimum: 1, maximum: 604_800, description: lifetimeNote })),
+  mailedTo: t.optional(t.text(1, maxEmailLength, mailedToNote)),
 })
+export const LinkBody = t.example(linkRequest, { purpose: 'reset', returnTo: '/inbox' })
 
 const secret = 'mJrYV3ZbHkqO4sW7cT1xE9uLa0dNf5gRi8pQ2wXvB6y'
 const url = t.example(t.string('The token is the part after #'), `https://bell.example.org/reset#${secret}`)

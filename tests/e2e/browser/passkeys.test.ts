@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, test } from 'node:test'
 import type { Page } from 'playwright-core'
+import type * as Client from '../../../client/carillon-client.ts'
 import { Chromium } from '../../support/chromium.ts'
 import { startTestService, type TestUser, variants } from '../../support/service.ts'
 
@@ -43,6 +44,30 @@ for (const variant of variants)
     await provesUser(page, ann, completed.body.token)
     assert.deepEqual(browser.uncaught, [])
   })
+
+test('the client completes a sign-in by a passkey, for which it asks the browser (A17)', async () => {
+  await using browser = await Chromium.start()
+  const ann = await service.user()
+  const { page, cdp, authenticatorId } = await pageAt(browser, localhost)
+  assert.equal((await signIn(page, ann)).status, 200)
+  assert.equal((await call(page, 'addPasskey', 'One')).status, 201)
+  const bySecondFactor = (credentials: Pick<TestUser, 'username' | 'password'>) =>
+    page.evaluate(async ({ username, password }) => {
+      const file = '/carillon-client.js'
+      const { createCarillon, isCarillonError }: typeof Client = await import(file)
+      const carillon = createCarillon()
+      await carillon.logout()
+      const demanded: unknown = await carillon
+        .login({ username, password, variant: 'stateful' })
+        .catch((error) => error)
+      if (!isCarillonError(demanded, 'SECOND_FACTOR_REQUIRED')) throw demanded
+      await carillon.completeSignIn({ challenge: demanded.challenge })
+      return [demanded.factors, (await carillon.me())?.user.id]
+    }, credentials)
+  assert.deepEqual(await bySecondFactor(ann), [['passkey', 'recovery-code'], ann.id])
+  await cdp.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified: false })
+  await assert.rejects(bySecondFactor(ann), /NotAllowedError/)
+})
 
 test('a passkey makes a sign-in fresh again, which adding another factor needs (A18)', async () => {
   await using browser = await Chromium.start()

@@ -1,11 +1,12 @@
 // The examples with a bell, each built, started and used in a real browser. Every page has a strict Content-Security-Policy.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import type { createCarillon } from '../../../client/carillon-client.ts'
+import { createCarillon } from '../../../client/carillon-client.ts'
 import { Chromium } from '../../support/chromium.ts'
 import { freePort } from '../../support/network/free-port.ts'
 import { firstSignInOf } from '../../support/processes/carillon-process.ts'
 import { startExample } from '../../support/processes/example-application.ts'
+import { Authenticator } from '../../support/sign-in/authenticator.ts'
 import { BellPage } from './bell-page.ts'
 import { RunningService } from './running-service.ts'
 
@@ -103,6 +104,34 @@ for (const name of withCarillonUsers)
     await bell.walk({ first, send, beside: (titles, unread) => bell.listsBeside(titles, unread) })
     await bell.signOutAndIn(first, signIn)
   })
+
+test('react with Vite: a user with an authenticator app signs in by password and code', async () => {
+  await using app = await start('react')
+  const user = { username: 'ann.with.an.app', password: 'plum orchard gate 41' }
+  await service.producer.users.create(user)
+  const { token } = await createCarillon({ baseUrl: service.url }).login({ ...user, variant: 'stateless' })
+  const send = async (path: string, body: object) => {
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+    const response = await fetch(service.url + path, { method: 'POST', headers, body: JSON.stringify(body) })
+    assert.ok(response.ok, path)
+    return (await response.json()).data
+  }
+  const { id, secret } = await send('/api/me/factors/totp', {})
+  const authenticator = new Authenticator(secret)
+  // A code is used once: this is the one of the step before.
+  await send('/api/me/factors/totp/confirm', { id, code: authenticator.code(Date.now() - 30_000) })
+  await using bell = await BellPage.open(chromium, app.url)
+  const { page } = bell
+  await page.getByLabel('Name').fill(user.username)
+  await page.getByLabel('Password').fill(user.password)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByLabel('Code').fill('wrong')
+  await page.getByRole('button', { name: 'Continue' }).click()
+  await page.getByRole('alert').getByText('The second factor is wrong').waitFor()
+  await page.getByLabel('Code').fill(authenticator.code(Date.now()))
+  await page.getByRole('button', { name: 'Continue' }).click()
+  await page.getByRole('button', { name: /^Notifications/ }).waitFor()
+})
 
 test('server rendering: the list is in the HTML, also for a browser without JavaScript, and the hydrated page is live', async () => {
   await using app = await start('server-rendering')
