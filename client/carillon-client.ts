@@ -36,7 +36,7 @@ export function createProducer({ key, ...connection }: Connection & { key: strin
 
 export type { ChangesOptions, Inbox, ListOptions, ListStatus, ReadAllOptions } from './inbox.ts'
 export type { Categories, Producer, SendOptions } from './producer/producer.ts'
-export type { Links, TokenOptions, UserName, Users, UsersOptions } from './producer/users.ts'
+export type { TokenOptions, UserName, Users, UsersOptions } from './producer/users.ts'
 export { finishSignIn, signInWith } from './provider-sign-in.ts'
 export type { SignIn } from './sign-in.ts'
 export type { InboxList, InboxSnapshot, ListState, OpenList, OpenOptions } from './store/inbox-list.ts'

@@ -4,7 +4,7 @@ import { pause } from '../transport/cancellation.ts'
 import { isCarillonError } from '../transport/errors.ts'
 import { type Call, type CallOptions, nameInPath, type Requests } from '../transport/requests.ts'
 import type * as wire from '../transport/types.ts'
-import { type Links, linksOf, type Users, usersOf } from './users.ts'
+import { pathOf, type UserName, type Users, usersOf } from './users.ts'
 
 export type SendOptions = CallOptions & {
   /**
@@ -39,8 +39,14 @@ export type Producer = {
   categories: Categories
   /** Needs a key with the scope `users`. */
   users: Users
-  /** Needs a key with the scope `users`. */
-  links: Links
+  /** One-time links by which a user sets a password. Needs a key with the scope `users`. */
+  links: {
+    /**
+     * `POST .../links`: makes a link, which you send to the user. The last three of a purpose are valid. Throws CONFLICT for a user without
+     * a username, an invitation of a user who can sign in already, and a `mailedTo` that is not the address on record.
+     */
+    create(user: UserName, link: wire.LinkRequest, options?: CallOptions): Promise<wire.UserLink>
+  }
 }
 
 const defaultBackoff: Backoff = { retryMs: 500, maxRetryMs: 5_000, random: Math.random }
@@ -52,7 +58,10 @@ export function producerOf(requests: Requests, backoff = defaultBackoff, attempt
   const categoryPath = (name: string) => `api/categories/${nameInPath(name, 'a category')}`
   return {
     users: usersOf(requests),
-    links: linksOf(requests),
+    links: {
+      create: async (user, link, options) =>
+        requests.data({ ...options, method: 'POST', path: `${pathOf(user)}/links`, body: link }),
+    },
     updateByKey: (key, change, options) => byKey(key, { ...options, method: 'PATCH', body: change }),
     removeByKey: (key, options) => byKey(key, { ...options, method: 'DELETE' }),
     resolveByKey: (key, options) => byKey(key, { ...options, method: 'POST' }, '/resolve'),

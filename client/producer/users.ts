@@ -42,22 +42,6 @@ export type Users = {
   revokeTokens(user: UserName, options?: CallOptions): Promise<void>
 }
 
-/** One-time links by which a user sets a password. */
-export type Links = {
-  /**
-   * `POST .../links`: makes a link, which you send to the user. The last three of a purpose are valid. Throws CONFLICT for a user without
-   * a username, an invitation of a user who can sign in already, and a `mailedTo` that is not the address on record.
-   */
-  create(user: UserName, link: wire.LinkRequest, options?: CallOptions): Promise<wire.UserLink>
-}
-
-export function linksOf(requests: Requests): Links {
-  return {
-    create: async (user, link, options) =>
-      requests.data({ ...options, method: 'POST', path: `${pathOf(user)}/links`, body: link }),
-  }
-}
-
 export function usersOf(requests: Requests): Users {
   return {
     put: async (externalId, profile = {}, options) =>
@@ -79,7 +63,7 @@ export function usersOf(requests: Requests): Users {
   }
 }
 
-function pathOf(user: UserName): string {
+export function pathOf(user: UserName): string {
   if ('id' in user) return `api/users/${idInPath(user.id, 'There is no such user')}`
   return `api/users/external/${nameInPath(user.externalId, 'an externalId')}`
 }

@@ -49,9 +49,11 @@ export class Source {
   #isFirstUser = true
   #isStale = true
   /** The last act, or the undo of the last bulk act; undefined after an undo. */
-  #last: ActOnOne | Undo | undefined = noBulk
-  /** `unused` until a page reads the categories: most pages display none. `due`: they may have changed since they were requested. */
-  #categories: 'unused' | 'due' | 'current' = 'unused'
+  #last: Act | undefined = noBulk
+  /** A page has read the categories: most pages display none. */
+  #usesCategories = false
+  /** They may have changed since they were requested. */
+  #areCategoriesDue = false
   /** Aborts the requests for pages when the user changes, and when the last list is closed. */
   #session = new AbortController()
   /** The requests for pages, one after the other. Events wait for them. */
@@ -105,8 +107,8 @@ export class Source {
       if (!(name in methods))
         Object.defineProperty(methods, name, {
           get: () => {
-            if (name === 'categories' && this.#categories === 'unused') {
-              this.#categories = 'due'
+            if (name === 'categories' && !this.#usesCategories) {
+              this.#usesCategories = true
               this.#again(0)
             }
             return list.snapshot[name as keyof InboxSnapshot]
@@ -206,12 +208,12 @@ export class Source {
     for (const list of this.#lists) list.show(this.#view)
     // A list that was opened before the stream has no page yet.
     if (this.#lists.some(({ isLoaded }) => !isLoaded)) this.#again(0)
-    else if (this.#isFreshDue || this.#lists.some(isDue) || this.#categories === 'due') this.#again(againMs)
+    else if (this.#isFreshDue || this.#areCategoriesDue || this.#lists.some(isDue)) this.#again(againMs)
   }
 
   async #loadCategories(signal: AbortSignal): Promise<void> {
-    if (this.#categories !== 'due') return
-    this.#categories = 'current'
+    if (!this.#usesCategories) return
+    this.#areCategoriesDue = false
     const [counts, preferences] = await Promise.all([
       this.#inbox.counts({ signal }),
       this.#inbox.preferences({ signal }),
@@ -299,7 +301,7 @@ export class Source {
 
   #applyEvents(): void {
     const events = this.#events.splice(0)
-    if (events.length && this.#categories === 'current') this.#categories = 'due'
+    this.#areCategoriesDue ||= this.#usesCategories && events.length > 0
     const { known } = this.#state
     for (const list of this.#lists) list.isUnclear ||= events.some((event) => isUnclear(list, event, known))
     this.#state = withEvents(this.#state, events)
@@ -349,7 +351,6 @@ export class Source {
       const isFresh = this.#isFreshDue
       const done = this.#acts.pending.filter(({ isDone }) => isDone)
       const due = this.#lists.filter((list) => isFresh || isDue(list))
-      if (this.#categories === 'current' && (isFresh || !this.#isLive)) this.#categories = 'due'
       const [loaded] = await Promise.all([
         Promise.all(due.map((list) => this.#pagesOf(list, signal))),
         this.#loadCategories(signal),

@@ -234,7 +234,7 @@ function changeBy(act: Act, one: Notification, at: Time): Partial<Notification> 
 }
 
 /** The act that takes this one back: the notification is again as it was. Undefined for a removal, which is final. */
-export function backOf<Undo extends Act>(act: ActOnOne | Undo): ActOnOne | Undo | undefined {
+export function backOf(act: Act): Act | undefined {
   if (!('id' in act)) return { ...act }
   const { type, id, before } = act
   if (type === 'remove' || !before) return undefined

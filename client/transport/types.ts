@@ -26,7 +26,7 @@ export type Credentials = { username: string; password: string; deviceToken?: st
 /** What completes a sign-in whose password was right. */
 export type SecondFactorKind = 'totp' | 'passkey' | 'recovery-code'
 /** `challenge`: of the error SECOND_FACTOR_REQUIRED. Without a code, a passkey completes the sign-in: the browser asks for it. */
-export type SecondFactor = { challenge: string } & ({ code: string } | { recoveryCode: string } | { passkey?: object })
+export type SecondFactor = { challenge: string; code?: string; recoveryCode?: string; passkey?: object }
 
 /** The session is in a cookie that scripts cannot read. */
 export type StatefulLogin = { User: User; expiresAt: Time; variant: 'stateful' }
