@@ -12,6 +12,7 @@ import { forgetGuesses, reserveGuess } from '../../server/guessing/guesses.store
 import { routesWith } from '../../server/routes.ts'
 import { confirmSession } from '../../server/sessions/sessions.store.ts'
 import { replaceOperation } from '../../server/store/testing/operations.ts'
+import { linkProviderAccount } from '../../server/providers/provider-accounts.store.ts'
 import { putUsers } from '../../server/users/put-users.store.ts'
 import { disableUser } from '../../server/users/user-changes.store.ts'
 import { enableUser, findUserByExternalId, updateUser } from '../../server/users/users.store.ts'
@@ -659,6 +660,13 @@ test('the description is correct for one-time links (I9)', async () => {
     assert.equal((await send(path, { purpose }, producer)).status, 404)
   await app.store.write(updateUser, { userId: nameless.newId, username: 'kim-of-links' })
   assert.equal((await send('/api/users/external/nameless/links', { purpose }, producer)).status, 201)
+  // An invitation of a user who has got a way to sign in since.
+  const invitation = await send('/api/users/external/nameless/links', { purpose: 'invite' }, producer)
+  const account = { issuer: 'https://id.example.org', subject: 'kim', email: null, at: app.now() }
+  const kim = { userId: nameless.newId, checkedGeneration: 0 }
+  assert.equal(await app.store.write(linkProviderAccount, { ...account, ...kim }), 'done')
+  const invited = { token: JSON.parse(invitation.text).data.url.split('#')[1], newPassword: 'grey heron over the weir' }
+  assert.equal((await send('/password/reset', invited)).status, 409)
   const made = await send(`/api/users/${lee.id}/links`, { purpose }, producer)
   const use = { token: JSON.parse(made.text).data.url.split('#')[1], newPassword: 'grey heron over the weir' }
   const { token: ofLink } = use
