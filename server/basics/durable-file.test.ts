@@ -19,7 +19,7 @@ import { readDatabaseUrl } from '../config/database-url.ts'
 import { sealingSecrets } from '../start/sealing-secret.ts'
 import { replaceOperation, stubStore } from '../store/testing/operations.ts'
 import { signingKeys } from '../tokens/signing-keys.store.ts'
-import { createDurably, replaceDurably } from './durable-file.ts'
+import { createDurably, makeFolder, replaceDurably } from './durable-file.ts'
 
 const recorded = ['openSync', 'writeSync', 'fsyncSync', 'linkSync', 'renameSync'] as const
 
@@ -110,10 +110,24 @@ test('a file that cannot be written leaves no draft', (t) => {
   assert.deepEqual(readdirSync(folder), ['taken'])
 })
 
-test('a file that root writes belongs to the owner of the folder', { skip: process.geteuid?.() !== 0 }, () => {
+test('a file or folder that root makes belongs to the owner of the folder around it (R17)', {
+  skip: process.geteuid?.() !== 0,
+}, () => {
   const folder = mkdtempSync(join(tmpdir(), 'carillon-owner-'))
-  chownSync(folder, 65_534, 65_534)
-  createDurably(join(folder, 'file'), 'text')
-  assert.equal(statSync(join(folder, 'file')).uid, 65_534)
-  rmSync(folder, { recursive: true })
+  const ownerOf = (path: string) => statSync(path).uid
+  try {
+    makeFolder(join(folder, 'of root'))
+    assert.equal(ownerOf(join(folder, 'of root')), 0)
+    chownSync(folder, 65_534, 65_534)
+    const inner = join(folder, 'restored', 'inner')
+    makeFolder(inner)
+    createDurably(join(inner, 'file'), 'text')
+    for (const made of [join(folder, 'restored'), inner, join(inner, 'file')]) assert.equal(ownerOf(made), 65_534, made)
+    assert.equal(modeOf(inner), '700')
+    // A folder that is there already keeps its owner.
+    makeFolder(join(folder, 'of root'))
+    assert.equal(ownerOf(join(folder, 'of root')), 0)
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
 })

@@ -2,7 +2,7 @@
 // file: write, fsync the file, give it its name, fsync the folder. Without the second fsync the name can be lost.
 import { randomBytes } from 'node:crypto'
 import fs from 'node:fs'
-import { dirname } from 'node:path'
+import { dirname, resolve } from 'node:path'
 
 type Text = string | ((file: fs.BigIntStats) => string)
 
@@ -57,13 +57,37 @@ function withDraft<Result>(path: string, text: Text, publish: (draft: string) =>
   }
 }
 
-/** What a command of root writes belongs to the owner of the folder: the service, which has to read it, runs as that user. */
+/** Creates the folder (mode 0700), and those around it that are missing. Each is an entry in its parent, which is synced too. */
+export function makeFolder(folder: string): void {
+  // Not `recursive`, with which Node tries for ever where no folder can be made, such as in /proc.
+  const missing: string[] = []
+  for (let at = resolve(folder); !fs.existsSync(at); at = dirname(at)) missing.unshift(at)
+  for (const made of missing) {
+    try {
+      fs.mkdirSync(made, { mode: 0o700 })
+      const service = serviceAround(made)
+      // The link itself, if the service has replaced the folder by one.
+      if (service !== undefined) fs.lchownSync(made, service.uid, service.gid)
+    } catch (error) {
+      // Another process that starts at the same time has made it.
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    }
+    syncFolder(dirname(made))
+  }
+}
+
 export function createEmpty(path: string, flag: 'a' | 'wx' = 'wx'): void {
   const file = fs.openSync(path, flag, 0o600)
   try {
-    const { uid, gid } = fs.statSync(dirname(path))
-    if (process.geteuid?.() === 0 && uid !== 0) fs.fchownSync(file, uid, gid)
+    const service = serviceAround(path)
+    if (service !== undefined) fs.fchownSync(file, service.uid, service.gid)
   } finally {
     fs.closeSync(file)
   }
+}
+
+/** What a command of root makes belongs to the owner of the folder around it: the service, which has to use it, runs as that user. */
+function serviceAround(path: string): fs.Stats | undefined {
+  const around = fs.statSync(dirname(path))
+  return process.geteuid?.() === 0 && around.uid !== 0 ? around : undefined
 }

@@ -42,6 +42,6 @@ async function restore(file: string, options: Output, command: Command): Promise
 function secretAdvice(to: Database, secret: string | undefined): string {
   if (secret !== undefined) return 'CARILLON_SECRET must be that secret'
   return to.engine === 'sqlite'
-    ? `copy the secret to ${secretFileOf(resolve(to.path))}`
+    ? `copy the secret to ${secretFileOf(resolve(to.path))}, with its owner (cp -a)`
     : 'set CARILLON_SECRET_FILE to the file of the secret'
 }

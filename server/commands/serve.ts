@@ -1,15 +1,16 @@
 // `carillon serve`: runs the service until a signal or a failure ends it.
 import { spawn } from 'node:child_process'
-import { existsSync, mkdirSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isatty } from 'node:tty'
 import { Command } from 'commander'
-import { replaceDurably } from '../basics/durable-file.ts'
+import { makeFolder, replaceDurably } from '../basics/durable-file.ts'
 import { CarillonError } from '../basics/errors.ts'
 import { createLog, type Log } from '../basics/log.ts'
 import type { Database } from '../config/database-url.ts'
 import { type Service, startService } from '../serve.ts'
+import { warnOfExposedSecrets } from '../start/exposed-secrets.ts'
 import { firstSignInText } from '../start/first-start.ts'
 import { boundNewSpace } from '../start/new-space.ts'
 import { configOf, withSettings } from './settings.ts'
@@ -53,6 +54,7 @@ async function serve({ json }: Output, command: Command): Promise<void> {
     process.exit(status)
   }
   for (const signal of signals) process.on(signal, () => void stop(0, signal))
+  warnOfExposedSecrets(log, config, process.env)
   showOnce(service, { database, isTerminal, log })
   log.level = config.logLevel
   // Last, because a program that waits for this line may then read the first sign-in or stop the service.
@@ -94,7 +96,7 @@ function showOnce({ firstSignIn, url }: Service, { database, isTerminal, log }: 
   if (isTerminal) return void process.stdout.write(text)
   const file = resolve(database.engine === 'sqlite' ? dirname(database.path) : 'data', 'first-sign-in.txt')
   try {
-    mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+    makeFolder(dirname(file))
     // Replaces an older file or a link instead of writing to it, so that the file has its own mode.
     replaceDurably(file, text)
     log.info({ event: 'first-start', file }, 'first start: the sign-in and the producer key are in this file')

@@ -1,5 +1,6 @@
 // Who may read and change a file? Reads its mode instead of trying, because root may do everything.
 import { accessSync, constants, statSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
 import { quoted } from '../basics/control-characters.ts'
 import { type Finding, fault, ok, warning } from './finding.ts'
 
@@ -46,11 +47,22 @@ function codeOfWriting(path: string): string | undefined {
   }
 }
 
-/** No finding for root, who may do everything. */
+/** Whether another user owns it. Root may do everything, so for root the service is taken to run as the owner of the folder. */
 function foreign(check: string, path: string, owner: number): Finding[] {
   const user = process.geteuid?.() ?? 0
+  if (user === 0) return foreignToFolder(check, path, owner)
   const code = codeOfWriting(path)
   if (code === undefined || code === 'EROFS') return []
   const found = `${path} belongs to user ${owner} and cannot be written by this user (${user})`
   return [fault(check, { found, change: `run this as the service's user, or: chown ${user} ${quoted(path)}` })]
+}
+
+function foreignToFolder(check: string, path: string, owner: number): Finding[] {
+  const folder = dirname(resolve(path))
+  const service = statSync(folder).uid
+  if (owner === service) return []
+  const found = `${path} belongs to user ${owner}, and the folder around it to user ${service}`
+  if (service !== 0) return [fault(check, { found, change: `chown -R --reference=${quoted(folder)} ${quoted(path)}` })]
+  // In a folder of root the service can read a file of its own, but SQLite needs more files beside it.
+  return check === 'database file' ? [fault(check, { found, change: `chown ${owner} ${quoted(folder)}` })] : []
 }

@@ -1,7 +1,7 @@
 // What doctor finds about a database file, and that its checks change nothing.
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { chmodSync, cpSync, mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { chmodSync, chownSync, cpSync, mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { recordAudit } from '../../audit/audit.store.ts'
@@ -131,6 +131,47 @@ test('finds file modes that give access to other users', async (t) => {
     isOnly(found.slice(0, 1), [check, state, change])
     assert.deepEqual(await wrong(place), [])
   }
+})
+
+test('as root, finds a folder and files that the service cannot use, by the owner of the folder around them (R17)', {
+  skip: process.geteuid?.() !== 0,
+}, async (t) => {
+  const service = 65_534
+  const around = await newFolder(t)
+  chownSync(around, service, service)
+  const folder = join(around, 'restored')
+  const path = join(folder, 'carillon.db')
+  await (await openStore({ engine: 'sqlite', path })).store.close()
+  assert.deepEqual(await wrong({ folder, path }), [])
+  const previous = join(folder, 'carillon.secret.previous')
+  const files = [path, previous]
+  writeFileSync(previous, 'x', { mode: 0o600 })
+  chownSync(previous, service, service)
+  for (const [what, check] of [[folder, 'folder'], ...files.map((file) => [file, 'database file'])] as const) {
+    chownSync(what, 0, 0)
+    const found = (await wrong({ folder, path })).find(({ found: text }) =>
+      text.startsWith(`${what} belongs to user 0`),
+    )
+    assert.deepEqual([found?.check, found?.state], [check, 'fault'], what)
+    assert.match(found?.found ?? '', /, and the folder around it to user 65534$/)
+    spawnSync('sh', ['-c', found?.change ?? ''])
+    assert.deepEqual(await wrong({ folder, path }), [], what)
+  }
+  // A service of another user, in a folder of root.
+  chownSync(around, 0, 0)
+  chownSync(folder, 0, 0)
+  const [found] = await wrong({ folder, path })
+  assert.deepEqual([found?.check, found?.state], ['database file', 'fault'])
+  spawnSync('sh', ['-c', found?.change ?? ''])
+  assert.deepEqual(await wrong({ folder, path }), [])
+})
+
+test('finds a file beside the database that every user may read, such as a secret of before', async (t) => {
+  const place = await database(t)
+  const file = join(place.folder, 'carillon.secret.until-2026-12-31')
+  writeFileSync(file, 'x')
+  chmodSync(file, 0o644)
+  isOnly(await wrong(place), ['database file', 'fault', `chmod 600 ${file}`])
 })
 
 test('finds a first sign-in that was not removed, with a shell command that removes it', async (t) => {

@@ -1,7 +1,7 @@
 // What is wrong with a database file, its folder and its disk? Opens the file read-only: opening it as the service does would
 // create files and copy the log into the database.
-import { existsSync, statfsSync, statSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { existsSync, readdirSync, statfsSync, statSync } from 'node:fs'
+import { basename, dirname, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { quoted } from '../../basics/control-characters.ts'
 import { knownMigrations } from '../../store/migrations.ts'
@@ -28,11 +28,16 @@ export async function examineSqlite(file: string, now: () => number): Promise<Ex
 
 function rights(file: string): Finding[] {
   const folder = dirname(file)
-  const beside = filesOf(file).filter((name) => name !== file)
+  const own = basename(file)
+  const beginning = `${basename(file, '.db')}.`
+  // Another check is about the secret.
+  const beside = readdirSync(folder)
+    .filter((name) => name.startsWith(beginning) && name !== own && name !== `${beginning}secret`)
+    .map((name) => join(folder, name))
   const findings = [
     ...rightsOf('folder', folder),
     ...rightsOf('database file', file),
-    ...beside.flatMap((name) => rightsOf('database file', name)).filter(({ state }) => state !== 'ok'),
+    ...beside.flatMap((path) => rightsOf('database file', path)).filter(({ state }) => state !== 'ok'),
   ]
   const firstSignIn = join(folder, 'first-sign-in.txt')
   if (!existsSync(firstSignIn)) return findings

@@ -1,8 +1,8 @@
 // Opens a database file, or throws one sentence saying why not and leaves it unchanged. Only this imports node:sqlite.
-import { closeSync, existsSync, mkdirSync, openSync, readSync, statSync } from 'node:fs'
-import { dirname, resolve } from 'node:path'
+import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
 import * as sqlite from 'node:sqlite'
-import { createEmpty, syncFolder } from '../../basics/durable-file.ts'
+import { createEmpty, makeFolder } from '../../basics/durable-file.ts'
 import { CarillonError, messageOf } from '../../basics/errors.ts'
 import { comparable } from '../migrations.ts'
 import { refusedWrite, writeRefusal } from '../transfer-state.ts'
@@ -137,22 +137,6 @@ export function notOurs(path: string, header: Buffer, url = 'the database URL'):
   return new CarillonError('UNAVAILABLE', `${path} is not a Carillon database and was left as it is`, {
     remedy: `Name another file in ${url}.`,
   })
-}
-
-/** A new folder is an entry in its parent folder, which is synced too: a power failure could lose it. */
-function makeFolder(folder: string): void {
-  // Not `recursive`, with which Node tries for ever where no folder can be made, such as in /proc.
-  const missing: string[] = []
-  for (let at = resolve(folder); !existsSync(at); at = dirname(at)) missing.unshift(at)
-  for (const made of missing) {
-    try {
-      mkdirSync(made, { mode: 0o700 })
-    } catch (error) {
-      // Another process that starts at the same time has made it.
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-    }
-    syncFolder(dirname(made))
-  }
 }
 
 /** Whether the first bytes of a file are those of a Carillon database. */

@@ -1,8 +1,9 @@
 // Under a supervisor: the unit for systemd, what the service tells systemd, a reload, and the health check of a container.
 import assert from 'node:assert/strict'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { isInRanges, rangesOf } from '../../../server/basics/ip-addresses.ts'
 import { CarillonProcess, carillon, Folder } from '../../support/processes/carillon-process.ts'
 
 /** A program of that name that notes what it was to send: the real one needs the socket of systemd. */
@@ -37,6 +38,23 @@ test('the service tells systemd that it is ready, works and stops; a reload chan
   assert.match(gone.stderr, /^carillon: http:\S+\/readyz is not ready: .+\n$/)
 })
 
+test('a start warns of each file with a secret that every user of the machine may read, and of no other', async () => {
+  using folder = new Folder()
+  const start = async (env: Record<string, string> = {}) => {
+    await using running = await CarillonProcess.ready(folder, { env })
+    return running.lines.filter(({ event }) => event === 'secret-exposed').map(({ file }) => file)
+  }
+  assert.deepEqual(await start(), [])
+  const beside = folder.file('carillon.secret')
+  chmodSync(beside, 0o644)
+  assert.deepEqual(await start(), [beside])
+  chmodSync(beside, 0o600)
+  const [secret, name] = [folder.file('secret'), folder.file('name')]
+  writeFileSync(secret, readFileSync(beside), { mode: 0o644 })
+  writeFileSync(name, 'Bell', { mode: 0o644 })
+  assert.deepEqual(await start({ CARILLON_SECRET_FILE: secret, CARILLON_NAME_FILE: name }), [secret])
+})
+
 test('a unit has the settings of its environment: files as credentials, and no secret in the clear', async () => {
   using folder = new Folder()
   const secret = folder.file('secret')
@@ -60,4 +78,17 @@ test('a unit has the settings of its environment: files as credentials, and no s
   assert.equal(refused.status, 2)
   assert.match(refused.stderr, /put the value of CARILLON_SECRET into a file, and set CARILLON_SECRET_FILE/)
   assert.equal(refused.stdout, '')
+})
+
+test('containers start again with the machine, and the only trusted proxy is Caddy, whose address no other one gets (A11)', () => {
+  const compose = readFileSync('packaging/compose.yaml', 'utf8')
+  const restarts = Array.from(compose.matchAll(/^ {4}restart: (\S+)$/gm), ([, policy]) => policy)
+  assert.deepEqual(restarts, ['unless-stopped', 'unless-stopped', 'unless-stopped'])
+  const [, trusted = ''] = /CARILLON_TRUSTED_PROXIES: (\S+)$/m.exec(compose) ?? []
+  const [, caddy = ''] =
+    /^ {2}caddy:\n(?: {4}.*\n)* {4}networks: \{ inside: \{ ipv4_address: (\S+) \} \}$/m.exec(compose) ?? []
+  assert.equal(trusted, caddy)
+  const [, others = ''] = /ip_range: (\S+) \}/.exec(compose) ?? []
+  const rangeOfOthers = rangesOf([others])
+  assert.deepEqual([isInRanges(caddy, rangeOfOthers), isInRanges('172.30.74.130', rangeOfOthers)], [false, true])
 })

@@ -1,0 +1,25 @@
+// Which files with a secret may every user of this machine read? A file that the service makes has mode 0600; one of an operator, or a copy,
+// may have any.
+import { existsSync, readFileSync, statSync } from 'node:fs'
+import type { Log } from '../basics/log.ts'
+import { type Config, settings } from '../config/settings.ts'
+import { hasPassword } from '../config/url-passwords.ts'
+import type { Environment } from '../config/values.ts'
+import { secretFileOf } from './sealing-secret.ts'
+
+/** One line for each file. */
+export function warnOfExposedSecrets(log: Log, { database, secret }: Config, env: Environment): void {
+  const files = settings.flatMap((setting) => {
+    const file = env[`${setting.name}_FILE`]
+    return file !== undefined && (setting.secret || hasPassword(readFileSync(file, 'utf8'))) ? [file] : []
+  })
+  if (secret === undefined && database.engine === 'sqlite') files.push(secretFileOf(database.path))
+  for (const file of files)
+    if (isForAll(file))
+      log.warn({ event: 'secret-exposed', file }, 'every user of this machine may read this secret: chmod 600')
+}
+
+/** Windows has no such modes. */
+function isForAll(file: string): boolean {
+  return process.platform !== 'win32' && existsSync(file) && (statSync(file).mode & 0o004) !== 0
+}
