@@ -313,7 +313,10 @@ test('the commands print what they did, as text or JSON', async (t) => {
   const restored = await carillon(['restore', file, '--to', `sqlite:${join(folder, 'new.db')}`, '--json'])
   assert.deepEqual([restored.status, restored.stderr], [0, ''])
   const beside = await carillon(['restore', file, '--to', `sqlite:${join(folder, 'other.db')}`])
-  assert.ok(beside.stdout.includes(`sealed them: copy the secret to ${join(folder, 'other.secret')}, with its owner (cp -a)\n`), beside.stdout)
+  assert.ok(
+    beside.stdout.includes(`sealed them: copy the secret to ${join(folder, 'other.secret')}, with its owner (cp -a)\n`),
+    beside.stdout,
+  )
   const onPostgres = await carillon(['restore', file, '--to', await emptyPlace(t, 'postgres')])
   assert.match(onPostgres.stdout, /sealed them: set CARILLON_SECRET_FILE to the file of the secret\n$/)
   assert.deepEqual(JSON.parse(restored.stdout).tables, await checksumsAt(from))
