@@ -79,7 +79,7 @@ export async function compose(store: Store, config: Config, environment: Environ
   const forgotten = mail && new ForgottenPasswords({ users, guesses, signInLog, log, links, send: mail })
   const notices = composeNotices(store, config, { ...environment, lines, guesses, deliveries, mail })
   const upkeep = new Upkeep({ store: unlimited, wall: clock.wall, log, limits: config })
-  const readiness: Readiness = { isReady: false, askedAt: Number.NEGATIVE_INFINITY }
+  const readiness: Readiness = { isReady: false, isKnown: false, askedAt: Number.NEGATIVE_INFINITY }
   const site = siteOf(config, url, own?.cookies)
   const settings = pageSettings(config)
   const published = own === undefined ? routesWith(settings.prefix) : apiOf(routesWith(settings.prefix))

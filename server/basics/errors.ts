@@ -103,9 +103,9 @@ export function noSuchRoute(): CarillonError {
   return new CarillonError('NOT_FOUND', 'There is no such route', { remedy: '/docs lists the routes.' })
 }
 
-/** The same error for every missing or invalid proof of a user or a producer. */
-export function notAuthenticated(): CarillonError {
-  return new CarillonError('UNAUTHORIZED', 'Not authenticated')
+/** The words of the API's spec for every missing or invalid proof. `details`: what the request presented in place of one. */
+export function notAuthenticated(details?: readonly Fault[]): CarillonError {
+  return new CarillonError('UNAUTHORIZED', 'Not authenticated', details && { details })
 }
 
 /** The same error for an unknown user, a wrong password, a disabled user, and a password that changed during the sign-in. */

@@ -9,7 +9,7 @@ import { readSettings } from '../config/read.ts'
 import type { Config } from '../config/settings.ts'
 import { readServiceUrl } from '../config/values.ts'
 import { examineIssuers, examineMachine, examineSettings, settingFaults } from '../doctor/configuration.ts'
-import { type Finding, faultOf } from '../doctor/finding.ts'
+import { type Finding, faultOf, warning } from '../doctor/finding.ts'
 import { examineWay, reach } from '../doctor/proxy/reach.ts'
 import { examineStream } from '../doctor/proxy/stream.ts'
 import { examineSecret } from '../doctor/secret.ts'
@@ -38,7 +38,7 @@ export function doctorCommand(): Command {
 }
 
 async function doctor(url: string | undefined, options: Output, command: Command): Promise<void> {
-  const { config, faults } = readSettings(process.env, flagsOf(command))
+  const { config, faults, ignored } = readSettings(process.env, flagsOf(command))
   const own = config && (config.publicUrl ?? directUrl(config))
   const target = url === undefined ? own : readOption('The URL', url, readServiceUrl)
   // Settings that contradict each other do not stop the examination: the rest is examined with the values as they are.
@@ -47,7 +47,7 @@ async function doctor(url: string | undefined, options: Output, command: Command
   const kept = config && (await examineKept(config))
   const areas: Areas = [
     ['This machine', examineMachine({ node: process.versions.node, version: displayVersion(), now: Date.now })],
-    ['Settings', settings],
+    ['Settings', [...settings, ...settingFaults(ignored, warning)]],
     ['Issuers', await examineIssuers(config?.issuers ?? [])],
     ['Database', kept?.findings ?? []],
     ...(target === undefined ? [] : await examineService({ config, url: target, kept })),

@@ -8,13 +8,14 @@ import { Command } from 'commander'
 import { makeFolder, replaceDurably } from '../basics/durable-file.ts'
 import { CarillonError } from '../basics/errors.ts'
 import { createLog, type Log } from '../basics/log.ts'
-import type { Database } from '../config/database-url.ts'
+import type { Config } from '../config/settings.ts'
+import { unknownNames } from '../config/unknown-names.ts'
 import { type Service, startService } from '../serve.ts'
 import { warnOfExposedSecrets } from '../start/exposed-secrets.ts'
 import { firstSignInText } from '../start/first-start.ts'
 import { boundNewSpace } from '../start/new-space.ts'
-import { configOf, withSettings } from './settings.ts'
-import type { Output } from './terminal/output.ts'
+import { configOf, noSettings, withSettings } from './settings.ts'
+import { type Output, print } from './terminal/output.ts'
 
 /** After CARILLON_DRAIN_GRACE. The drain ends within 8 seconds; a supervisor must not wait for one that hangs. */
 const maxStopMs = 12_000
@@ -26,10 +27,12 @@ export function serveCommand(): Command {
   return withSettings(new Command('serve').description('Run the service')).action(serve)
 }
 
-async function serve({ json }: Output, command: Command): Promise<void> {
+async function serve(options: Output, command: Command): Promise<void> {
   const config = configOf(command)
-  const isTerminal = process.stdout.isTTY === true && !json
+  const isTerminal = process.stdout.isTTY === true && !options.json
   const log = await createLog({ level: config.logLevel, isTerminal })
+  const { others } = unknownNames(process.env)
+  if (others.length > 0) log.warn({ event: 'settings-ignored' }, noSettings(others))
   // The first sign-in is what the reader of a terminal needs; the lines about a new database come before it.
   const { database } = config
   const isNewFile = database.engine === 'sqlite' && !existsSync(database.path)
@@ -55,11 +58,13 @@ async function serve({ json }: Output, command: Command): Promise<void> {
   }
   for (const signal of signals) process.on(signal, () => void stop(0, signal))
   warnOfExposedSecrets(log, config, process.env)
-  showOnce(service, { database, isTerminal, log })
+  showOnce(service, { config, isTerminal, log })
   log.level = config.logLevel
   // Last, because a program that waits for this line may then read the first sign-in or stop the service.
   const { listensOn, url } = service
   log.info({ event: 'started', listensOn, url }, 'Carillon is listening')
+  // At whatever level the log is, for a program that chose --port 0.
+  if (options.json) print(options, { listensOn, url }, () => [])
   notifySupervisor('READY=1')
   // A process whose event loop does not turn sends nothing, and systemd restarts it.
   const watchdogMs = Number(process.env.WATCHDOG_USEC) / 1000
@@ -87,12 +92,13 @@ async function stoppable(log: Log, start: () => Promise<Service>): Promise<Servi
   }
 }
 
-type Shown = { database: Database; isTerminal: boolean; log: Log }
+type Shown = { config: Config; isTerminal: boolean; log: Log }
 
 /** Printed on a terminal. Other output may be stored, so there the text goes to a file that only its owner can read. */
-function showOnce({ firstSignIn, url }: Service, { database, isTerminal, log }: Shown): void {
+function showOnce({ firstSignIn, url }: Service, { config, isTerminal, log }: Shown): void {
   if (firstSignIn === undefined) return
-  const text = firstSignInText(firstSignIn, url)
+  const { database, publicUrl } = config
+  const text = firstSignInText(firstSignIn, url, publicUrl)
   if (isTerminal) return void process.stdout.write(text)
   const file = resolve(database.engine === 'sqlite' ? dirname(database.path) : 'data', 'first-sign-in.txt')
   try {

@@ -6,6 +6,7 @@ import type { Source } from '../audit/entry.ts'
 import { CarillonError } from '../basics/errors.ts'
 import { type Flags, readConfig } from '../config/read.ts'
 import { type Config, type Setting, settings } from '../config/settings.ts'
+import { unknownNames } from '../config/unknown-names.ts'
 import { hasPassword } from '../config/url-passwords.ts'
 import { openStore } from '../open-store.ts'
 import { refuseMissingDatabase } from '../start/database-file.ts'
@@ -32,14 +33,27 @@ export function withSettings(command: Command, family = command.name()): Command
   return command
 }
 
-/** Option, else environment, else default. `options`: if they have other names than their settings. Throws WrongUse. */
+/**
+ * Option, else environment, else default. `options`: if they have other names than their settings. Throws WrongUse. A misspelt name stops
+ * `serve`, which would run for long without the setting; other commands warn of it, and of every name that no setting has.
+ */
 export function configOf(command: Command, options?: SettingOptions): Config {
+  const env = { ...process.env }
+  if (command.name() !== 'serve') {
+    const { misspelt, others } = unknownNames(env)
+    for (const name of misspelt) delete env[name]
+    if (misspelt.length + others.length > 0) warn(noSettings([...misspelt, ...others]))
+  }
   try {
-    return readConfig(process.env, flagsOf(command, options))
+    return readConfig(env, flagsOf(command, options))
   } catch (error) {
     if (error instanceof CarillonError) throw new WrongUse(error.message)
     throw error
   }
+}
+
+export function noSettings(names: readonly string[]): string {
+  return `${names.join(', ')}: no setting has this name (docs/config.md); enableServiceLinks: false ends those of Kubernetes`
 }
 
 /** Options, without `--`, and the setting that each one replaces. */

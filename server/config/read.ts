@@ -3,40 +3,33 @@ import { readFileSync } from 'node:fs'
 import { CarillonError } from '../basics/errors.ts'
 import { exposures } from './exposure.ts'
 import { type Config, type Setting, settings } from './settings.ts'
+import { unknownNames } from './unknown-names.ts'
 import { maskPasswords } from './url-passwords.ts'
 import { type Environment, invalid, type SettingFault } from './values.ts'
 
 export type Flags = { readonly [N in Setting['name']]?: string | undefined }
 
-/** Throws INVALID_REQUEST with all faults in `details` and text; neither has a secret or the content of a `_FILE`. */
+/** Throws INVALID_REQUEST with all faults in `details` and text; neither has a secret or the content of a `_FILE`. Ignores names of no setting. */
 export function readConfig(env: Environment, flags: Flags = {}): Config {
   const { config, faults } = readSettings(env, flags)
   if (config === undefined || faults.length > 0) throw allFaults(faults)
   return config
 }
 
-/** Does what `readConfig` does, but does not throw. `config` is absent only if a setting could not be read. */
+/** Does what `readConfig` does, but does not throw. `config` is absent only if a setting could not be read. `ignored`: names of no setting. */
 export function readSettings(env: Environment, flags: Flags = {}) {
   const read = settings.map((setting) => ({ key: setting.key, ...readSetting(setting, env, flags) }))
   const unreadable = read.flatMap(({ fault }) => fault ?? [])
   const found = read.filter(({ value }) => value !== undefined).map(({ key, value }) => [key, value])
   const config: Config = Object.freeze(Object.fromEntries(found))
-  const faults = [...unknownNames(env), ...unreadable, ...exposures(config, env)]
-  return { config: unreadable.length === 0 ? config : undefined, faults }
+  const { misspelt, others } = unknownNames(env)
+  const faults = [...misspelt.map(noSetting), ...unreadable, ...exposures(config, env)]
+  return { config: unreadable.length === 0 ? config : undefined, faults, ignored: others.map(noSetting) }
 }
 
-/** A misspelt name must not be ignored silently. */
-function unknownNames(env: Environment): SettingFault[] {
-  const known: string[] = settings.flatMap(({ name }) => [name, `${name}_FILE`])
-  const link = { reason: 'is a Kubernetes service link, not a setting', remedy: 'set enableServiceLinks: false' }
-  const other = { reason: 'is not a setting', remedy: 'correct or remove the name; docs/config.md lists all settings' }
-  return Object.keys(env)
-    .filter((name) => name.startsWith('CARILLON_') && env[name] !== undefined && !known.includes(name))
-    .map((field) => ({ field, ...(serviceLink.test(field) ? link : other) }))
+function noSetting(field: string): SettingFault {
+  return { field, reason: 'is not a setting', remedy: 'correct or remove the name; docs/config.md lists all settings' }
 }
-
-/** Kubernetes sets such names in every pod for each Service; a Service called `carillon` uses our prefix. */
-const serviceLink = /^CARILLON_(SERVICE_(HOST|PORT)|PORT_\d+_)/
 
 /** `field`: the name that the text comes from, which ends with `_FILE` if that is a file. */
 type Found = { text: string; field: string }

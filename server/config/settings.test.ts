@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { settingsPage } from '../../tools/generators/settings-page.ts'
 import { CarillonError, type Fault } from '../basics/errors.ts'
-import { type Flags, readConfig } from './read.ts'
+import { type Flags, readConfig, readSettings } from './read.ts'
 import { type Config, settings } from './settings.ts'
 import type { Environment } from './values.ts'
 
@@ -302,17 +302,46 @@ test('never displays a secret, the content of a file or a password in a URL', ()
   })
 })
 
-test('refuses an unknown name', () => {
-  for (const name of ['CARILLON_PROT', 'CARILLON_DATABASE', 'CARILLON_SECRET_FIEL', 'CARILLON_'])
+/** Each is at most as far from a setting as a third of its letters, and three: one swap, letter more, less or another counts one. */
+const misspelt = [
+  'CARILLON_PROT',
+  'CARILLON_PRT',
+  'CARILLON_PORTS',
+  'CARILLON_POTR_FILE',
+  'CARILLON_SECRET_FIEL',
+  'CARILLON_DATABSE_URL',
+  'CARILLON_DATABASEURL',
+  'CARILLON_PUBLIC_URI',
+  'CARILLON_PUBILC_LRU',
+  'CARILLON_TRUST_PROXIES',
+  'CARILLON_ISSUER',
+  'CARILLON_LOGG',
+]
+const ofOthers = [
+  'CARILLON_',
+  'CARILLON_TAG',
+  'CARILLON_PRRT_X',
+  'CARILLON_DATABASE',
+  'CARILLON_VERSION',
+  'CARILLON_SERVICE_HOST',
+  'CARILLON_SERVICE_PORT',
+  'CARILLON_PORT_7464_TCP_ADDR',
+]
+
+test('refuses a name that is nearly that of a setting', () => {
+  for (const name of misspelt)
     assert.equal(reasonOf(name, 'x'), 'is not a setting; correct or remove the name; docs/config.md lists all settings')
-  assert.ok(readConfig({ CARILLONS: '3', MY_CARILLON_PORT: 'x' }))
 })
 
-test('names the remedy for the names that Kubernetes sets for a Service called carillon', () => {
-  for (const name of ['CARILLON_SERVICE_HOST', 'CARILLON_SERVICE_PORT', 'CARILLON_PORT_7464_TCP_ADDR']) {
-    assert.match(reasonOf(name, '10.0.0.1'), /enableServiceLinks: false/)
+test('ignores a name that is far from that of every setting, and says so', () => {
+  for (const name of ofOthers) {
+    assert.ok(readConfig({ [name]: 'x' }), name)
+    const { ignored, faults } = readSettings({ [name]: 'x' })
+    assert.deepEqual([ignored.map(({ field }) => field), faults], [[name], []])
   }
+  // Kubernetes sets it, too, with a value that is no port.
   assert.match(reasonOf('CARILLON_PORT', 'tcp://10.0.0.1:7464'), /whole number/)
+  assert.deepEqual(readSettings({ CARILLONS: '3', MY_CARILLON_PORT: 'x', CARILLON_TAG: undefined }).ignored, [])
 })
 
 test('refuses an invalid value and says what to write instead', () => {

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { readSettings } from '../config/read.ts'
 import type { Environment } from '../config/values.ts'
 import { examineMachine, examineSettings, settingFaults } from './configuration.ts'
-import type { Finding } from './finding.ts'
+import { type Finding, warning } from './finding.ts'
 
 const wrong = (findings: Finding[]) =>
   findings.filter(({ state }) => state !== 'ok').map(({ check, state, found, change }) => [check, state, found, change])
@@ -26,6 +26,11 @@ test('reports an invalid setting with its value and a valid form', () => {
     'CARILLON_PUBLIC_URL is "http://bell.example": plain HTTP, where others on the network can read passwords',
   )
   assert.match(change ?? '', /set CARILLON_PUBLIC_URL=https:\/\/\.\.\. behind a TLS proxy/)
+})
+
+test('warns of a name that is that of no setting', () => {
+  const [finding] = settingFaults(readSettings({ CARILLON_TAG: '7' }).ignored, warning)
+  assert.deepEqual([finding?.state, finding?.found], ['warning', 'CARILLON_TAG is not a setting'])
 })
 
 test('finds plain HTTP to other machines, and nothing wrong with HTTPS or on this machine alone', () => {

@@ -18,9 +18,9 @@ export function examineMachine({ node, version, now }: Machine): Finding[] {
   return [ok('Carillon', version), ok('Node', node), now() >= earliest ? ok('clock', time) : fault('clock', past)]
 }
 
-export function settingFaults(faults: readonly SettingFault[]): Finding[] {
+export function settingFaults(faults: readonly SettingFault[], found = fault): Finding[] {
   return faults.map(({ field, reason, remedy = 'see docs/config.md' }) =>
-    fault('setting', { found: `${field} ${reason}`, change: `${field}: ${remedy}` }),
+    found('setting', { found: `${field} ${reason}`, change: `${field}: ${remedy}` }),
   )
 }
 

@@ -1,6 +1,6 @@
 // Who is calling, and may they call this route? A guard either returns the caller of its route or throws the refusal.
 import type { FastifyRequest } from 'fastify'
-import { CarillonError, type ErrorCode, insufficientScope, notAuthenticated } from '../basics/errors.ts'
+import { CarillonError, type ErrorCode, insufficientScope } from '../basics/errors.ts'
 import type { Guard, LongLivedCaller, Subject } from '../http/operation.ts'
 import { authorizationsOf, bearerToken, sessionSecret } from '../http/request/credentials.ts'
 import type { ProducerKeys, Scope, Sender } from '../producers/producer-key.ts'
@@ -8,6 +8,7 @@ import type { Producer } from '../producers/producers.store.ts'
 import { refuseStale } from '../sessions/own-sign-in.ts'
 import type { Sessions } from '../sessions/sessions.ts'
 import type { AccessTokens, TokenSubject } from '../tokens/access-token.ts'
+import { refusedProof } from './refused-proof.ts'
 
 /** What tells users by their proofs. */
 type Proofs = {
@@ -34,11 +35,11 @@ export const unscopedVisitor = guard('visitor', ['FORBIDDEN'], admitUnscoped)
 export const verified = guard('user', ['UNAUTHORIZED', 'FORBIDDEN'], admitUnscoped)
 /** A user, by session or access token, also by a token of scope `inbox`. */
 export const inbox = guard('user', ['UNAUTHORIZED'], async (proofs: Proofs, request) =>
-  present(await authenticate(proofs, request)),
+  present(await authenticate(proofs, request), request),
 )
 /** A signed-in user, by session or access token without a scope. */
 export const user = guard('user', ['UNAUTHORIZED', 'FORBIDDEN'], async (proofs: Proofs, request) =>
-  present(await admitUnscoped(proofs, request)),
+  present(await admitUnscoped(proofs, request), request),
 )
 /** A user whom `user` admits, whose sign-in or its last confirmation is at most ten minutes old: for what decides who can sign in. */
 export const fresh = guard(
@@ -61,23 +62,25 @@ export const longLived = guard('user', ['UNAUTHORIZED'], admitLongLived)
 /** An access token without a scope. */
 export const token = guard('token', ['UNAUTHORIZED', 'FORBIDDEN'], admitToken)
 export const producer = (scope: Scope): Guard<Producers, Producer> =>
-  guard('producer', ['UNAUTHORIZED', 'FORBIDDEN'], async ({ producerKeys }, { raw }) =>
-    withScope(scope, await producerKeys.verify(bearerToken(authorizationsOf(raw)) ?? '')),
+  guard('producer', ['UNAUTHORIZED', 'FORBIDDEN'], async ({ producerKeys }, request) =>
+    withScope(scope, await producerKeys.verify(bearerToken(authorizationsOf(request.raw)) ?? ''), request),
   )
 /** Admits what `producer` with the scope `send` admits, without a round trip of its own. */
 export const sender = guard('producer', ['UNAUTHORIZED', 'FORBIDDEN'], admitSender)
 
-async function admitToken({ accessTokens }: Pick<Proofs, 'accessTokens'>, { raw }: FastifyRequest) {
-  const key = bearerToken(authorizationsOf(raw))
-  return unscoped(present(key === null ? null : await accessTokens.verify(key)))
+async function admitToken({ accessTokens }: Pick<Proofs, 'accessTokens'>, request: FastifyRequest) {
+  const key = bearerToken(authorizationsOf(request.raw))
+  const subject = key === null ? null : await accessTokens.verify(key)
+  if (subject === null) throw refusedProof(request, 'token')
+  return unscoped(subject)
 }
 
 async function admitUnscoped(proofs: Proofs, request: FastifyRequest): Promise<Subject | null> {
   return unscoped(await authenticate(proofs, request))
 }
 
-function present<Caller>(subject: Caller | null): Caller {
-  if (subject === null) throw notAuthenticated()
+function present<Caller>(subject: Caller | null, request: FastifyRequest): Caller {
+  if (subject === null) throw refusedProof(request, 'user')
   return subject
 }
 
@@ -111,16 +114,17 @@ function unscoped<Found extends Subject | null>(subject: Found): Found {
   })
 }
 
-async function admitSender({ producerKeys }: Producers, { raw }: FastifyRequest): Promise<Sender> {
-  const key = bearerToken(authorizationsOf(raw)) ?? ''
-  const check = async () => withScope('send', await producerKeys.verify(key))
+async function admitSender({ producerKeys }: Producers, request: FastifyRequest): Promise<Sender> {
+  const key = bearerToken(authorizationsOf(request.raw)) ?? ''
+  const check = async () => withScope('send', await producerKeys.verify(key), request)
   const remembered = producerKeys.verifyRemembered(key)
-  const { id, application, scopes, secretHash } = remembered === null ? await check() : withScope('send', remembered)
+  const found = remembered === null ? await check() : withScope('send', remembered, request)
+  const { id, application, scopes, secretHash } = found
   return { id, application, scopes, secretHash, checkAgain: check }
 }
 
-function withScope(scope: Scope, found: Producer | null): Producer {
-  if (found === null) throw notAuthenticated()
+function withScope(scope: Scope, found: Producer | null, request: FastifyRequest): Producer {
+  if (found === null) throw refusedProof(request, 'producer')
   if (!found.scopes.includes(scope))
     throw insufficientScope(`This key lacks the scope "${scope}"`, {
       scope,

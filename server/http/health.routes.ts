@@ -5,8 +5,11 @@ import { component, dataOf, example, string } from './openapi/schema.ts'
 import { forAnyone } from './operation.ts'
 import { sendData } from './response/send.ts'
 
-/** `isReady` becomes false when the service drains. `askedAt`: when `/readyz` was last requested, by `performance.now()`. */
-export type Readiness = { isReady: boolean; askedAt: number }
+/**
+ * `isReady` becomes false when the service drains. `isKnown`: `/readyz` has responded 200. `askedAt`: when `/readyz` was last requested after
+ * that, by `performance.now()`: a script waits for the first 200, a load balancer continues.
+ */
+export type Readiness = { isReady: boolean; isKnown: boolean; askedAt: number }
 
 const Liveness = component('Liveness', {
   status: example(string(), 'alive'),
@@ -29,10 +32,11 @@ export const ready = forAnyone({
   refusals: ['UNAVAILABLE'],
   anyHost: true,
   async handle({ readiness, store }: { readiness: Readiness; store: { check(): Promise<void> } }, _, reply) {
-    readiness.askedAt = performance.now()
+    if (readiness.isKnown) readiness.askedAt = performance.now()
     const problem = 'The service is not ready: it is starting or stopping'
     if (!readiness.isReady) throw new CarillonError('UNAVAILABLE', problem, { report: 'nothing' })
     await store.check()
+    readiness.isKnown = true
     return sendData(reply, { status: 'ready' })
   },
 })

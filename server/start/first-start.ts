@@ -36,9 +36,9 @@ export async function firstStart(dependencies: Dependencies): Promise<FirstSignI
   return { ...credentials, key }
 }
 
-/** The text that is displayed once. Browsers have passkeys at `localhost`, and at no number. */
-export function firstSignInText({ username, password, key }: FirstSignIn, url: string): string {
-  const browserUrl = url.replace(/^http:\/\/(127(\.\d+){3}|\[::1\])(?=[:/]|$)/, 'http://localhost')
+/** The text that is displayed once. Without a public URL it names `localhost`: browsers have passkeys there, and at no number. */
+export function firstSignInText({ username, password, key }: FirstSignIn, url: string, publicUrl?: string): string {
+  const browserUrl = publicUrl ?? url.replace(/^http:\/\/(127(\.\d+){3}|\[::1\])(?=[:/]|$)/, 'http://localhost')
   return `Open ${browserUrl}/ in a browser and sign in. This is displayed once; keep it.
 
 username: ${username}

@@ -72,7 +72,7 @@ test('50 clients that disconnect while they wait cost no hash (A12)', async () =
 })
 
 test('a 503 of /readyz is not logged as a failure (L1)', async () => {
-  const dependencies = { store: app.store, readiness: { isReady: false, askedAt: 0 } }
+  const dependencies = { store: app.store, readiness: { isReady: false, isKnown: false, askedAt: 0 } }
   const refusal = await ready
     .handle(dependencies as never, undefined as never, undefined as never)
     .catch((error: unknown) => error)

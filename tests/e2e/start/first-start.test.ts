@@ -70,6 +70,31 @@ test('the first sign-in names the public URL, and the log also the address on wh
   assert.ok(first.startsWith(`Open ${started?.url}/ in a browser`), first)
 })
 
+test('the first sign-in names a public URL of this machine as it is set; without one, localhost, where browsers have passkeys', async () => {
+  using folder = new Folder()
+  const port = await freePort()
+  const env = { CARILLON_PORT: String(port), CARILLON_PUBLIC_URL: `http://127.0.0.1:${port}/bell/` }
+  await using _ = await CarillonProcess.ready(folder, { env })
+  assert.match(firstSignInText(folder), new RegExp(`^Open http://127\\.0\\.0\\.1:${port}/bell/ in a browser`))
+  assert.match(firstSignInText(folder), new RegExp(`: http://127\\.0\\.0\\.1:${port}/bell/docs$`, 'm'))
+  using other = new Folder()
+  await using __ = await CarillonProcess.ready(other)
+  assert.match(firstSignInText(other), /^Open http:\/\/localhost:\d+\/ in a browser/)
+})
+
+test('variables that no setting has are one line of the log, with their names and not their values', async () => {
+  using folder = new Folder()
+  const env = { CARILLON_TAG: 'hunter2', CARILLON_SERVICE_HOST: '10.0.0.1' }
+  await using running = await CarillonProcess.ready(folder, { env })
+  const warnings = running.lines.filter(({ level }) => level >= 40)
+  assert.deepEqual(
+    warnings.map(({ level, event }) => [level, event]),
+    [[40, 'settings-ignored']],
+  )
+  assert.match(warnings[0]?.msg ?? '', /^CARILLON_TAG, CARILLON_SERVICE_HOST: no setting has this name/)
+  assert.doesNotMatch(running.stdout, /hunter2|10\.0\.0\.1/)
+})
+
 soakTest('on PostgreSQL the first sign-in is written to the folder data, too', async () => {
   using folder = new Folder()
   const database = await newDatabase()
@@ -135,6 +160,17 @@ soakTest('with --json a terminal gets JSON lines too, and the sign-in is written
   const { password } = firstSignInOf(folder)
   assert.ok(!running.stdout.includes(password))
   for (const line of running.stdout.trim().split('\n')) JSON.parse(line)
+})
+
+test('with --json one line on stdout is the address of a free port, at whatever level the log is', async () => {
+  using folder = new Folder()
+  const env = { CARILLON_LOG: 'silent' }
+  await using running = new CarillonProcess(folder, { args: ['serve', '--port', '0', '--json'], env })
+  const [line = '', ...more] = (await untilPrinted(running, '\n')).split('\n')
+  const { listensOn, url } = JSON.parse(line)
+  assert.match(listensOn, /^http:\/\/127\.0\.0\.1:\d+$/)
+  assert.deepEqual([url, more], [listensOn, ['']])
+  assert.equal((await fetch(`${url}/readyz`)).status, 200)
 })
 
 async function untilPrinted(running: CarillonProcess, text: string): Promise<string> {

@@ -1,0 +1,122 @@
+// What a 401 says: by the form of what was presented, and of nothing else, it names the mistake. It repeats no value.
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { type Proof, startTestService, variants } from '../../support/service.ts'
+
+const app = await startTestService()
+after(() => app.stop())
+const ann = await app.user('ann')
+const cookie = await app.signIn(ann, 'stateful')
+const token = await app.signIn(ann, 'stateless')
+const { key } = await app.producerKey(['send', 'users'])
+const bearer = token.authorization?.slice('Bearer '.length) ?? ''
+const madeUp = `crl_0123456789abcdef_${'A'.repeat(43)}`
+
+/** The one fault of a 401, whose message is that of the spec. */
+async function faultOf(path: string, headers: Proof, method = 'GET'): Promise<string> {
+  const response = await app.request(path, { method, headers })
+  const { error } = response.json()
+  const what = `${method} ${path} ${JSON.stringify(headers)}`
+  assert.deepEqual([response.status, error.code, error.message], [401, 'UNAUTHORIZED', 'Not authenticated'], what)
+  assert.equal(error.details.length, 1, what)
+  for (const value of [...Object.values(headers).flatMap((text) => text.split(/[ =]/)), key, bearer])
+    assert.ok(value.length < 10 || !response.text.includes(value), `${what} repeats a value`)
+  const [{ field, reason }] = error.details
+  return `${field} ${reason}`
+}
+
+const ofUser = ['/api/me', '/api/notifications', '/api/notifications/stream', '/api/notifications/changes?since=0']
+const ofProducer = ['/api/users', '/api/categories/orders']
+
+const takesUser = /: this route takes the token of a user as `Authorization: Bearer \.\.\.`, or the session cookie$/
+const takesKey = /: this route takes a producer key \(carillon key add\) as `Authorization: Bearer crl_\.\.\.`$/
+
+const mistakes: [what: string, user: Proof, says: RegExp, producer: Proof, says: RegExp][] = [
+  ['no proof', {}, /^Authorization is missing:/, {}, /^Authorization is missing:/],
+  [
+    'the proof of the other kind of route',
+    { authorization: `Bearer ${key}` },
+    /^Authorization has a producer key:/,
+    token,
+    /^Authorization has no producer key:/,
+  ],
+  ['a session on a route of producers', {}, /is missing/, cookie, /^Cookie has a session:/],
+  [
+    'a secret without Bearer',
+    { authorization: bearer },
+    /^Authorization is not `Bearer`, a blank and one token or key:/,
+    { authorization: key },
+    /^Authorization is not `Bearer`, a blank and one token or key:/,
+  ],
+  [
+    'the wrong field',
+    { 'x-auth-token': bearer },
+    /^x-auth-token is not read and has a token or key:/,
+    { 'x-api-key': key },
+    /^x-api-key is not read and has a token or key:/,
+  ],
+  ['a key in a cookie', { cookie: `k=${key}` }, /^Cookie has a producer key:/, { cookie: `k=${key}` }, /^Cookie has a/],
+]
+for (const [what, user, userSays, producer, producerSays] of mistakes)
+  test(`a 401 names the mistake: ${what}`, async () => {
+    for (const path of ofUser) {
+      const fault = await faultOf(path, user)
+      assert.match(fault, userSays)
+      assert.match(fault, takesUser)
+    }
+    for (const path of ofProducer) {
+      const fault = await faultOf(path, producer)
+      assert.match(fault, producerSays)
+      assert.match(fault, takesKey)
+    }
+    assert.match(await faultOf('/api/notifications', producer, 'POST'), producerSays)
+  })
+
+test('a 401 names a token or key in the URL, under whatever name', async () => {
+  for (const query of [`access_token=${bearer}`, `auth=${bearer}`, `k=${key}`, 'token=x', 'api_key=x', `k=${madeUp}`])
+    for (const path of ['/api/notifications/stream', '/api/users'])
+      assert.match(await faultOf(`${path}?${query}`, {}), /^query has a token or key, which no URL may have because/)
+})
+
+test('a valid, an expired, a revoked and a made-up proof of one form have one text', async () => {
+  const { key: expired } = await app.producerKey(['users'], app.now() - 1)
+  const revoked = await app.signIn(ann, 'stateless')
+  await app.post('/logout', undefined, revoked)
+  const ofForm = (secrets: string[], path: string) =>
+    Promise.all(secrets.map((secret) => faultOf(path, { authorization: `Bearer ${secret}` })))
+  const tokens = [revoked.authorization?.slice(7) ?? '', `${bearer.slice(0, -9)}AAAAAAAAA`, 'made-up']
+  const keys = [expired, madeUp, 'crl_', 'crl_a_b']
+  const texts = [
+    await ofForm([...keys, key], '/api/me'),
+    await ofForm([...tokens, bearer], '/api/users'),
+    await ofForm(tokens, '/api/me'),
+    await ofForm(keys, '/api/users'),
+    await Promise.all([cookie, { cookie: 'carillon=made-up' }].map((proof) => faultOf('/api/users', proof))),
+  ]
+  assert.deepEqual(
+    texts.map((same) => new Set(same).size),
+    texts.map(() => 1),
+  )
+  assert.match(texts[2]?.[0] ?? '', /^Authorization has a token that is unknown, expired or revoked:/)
+  assert.match(texts[3]?.[0] ?? '', /^Authorization has a key that is unknown, expired or revoked:/)
+})
+
+for (const variant of variants)
+  test(`a sign-in that has ended is named by the field that carried it (${variant})`, async () => {
+    const ended = await app.signIn(ann, variant)
+    await app.post('/logout', undefined, ended)
+    const [field] = (await faultOf('/api/me', ended)).split(' ')
+    assert.equal(field, variant === 'stateful' ? 'Cookie' : 'Authorization')
+  })
+
+test('only a token renews itself, and the 401 says so', async () => {
+  assert.match(await faultOf('/token/renew', cookie, 'POST'), /^Cookie has a session: this route takes the token of a/)
+})
+
+test('the restricted route keeps the words of the spec, whatever was presented', async () => {
+  for (const headers of [{}, { authorization: `Bearer ${key}` }, { 'x-api-key': key }, { authorization: 'Basic x' }]) {
+    const { error } = (await app.get('/routeRestreinte', headers)).json()
+    const { requestId: _, ...said } = error
+    assert.deepEqual(said, { code: 'Unauthorized', status: 401, message: 'Unauthorized' })
+  }
+})
