@@ -29,8 +29,9 @@ export function createCarillon({ auth = 'cookie', ...connection }: CarillonOptio
   return { ...signInOf(requests, source.connection), inbox: { ...inbox, open: (options) => source.open(options) } }
 }
 
-/** For an application that sends, or keeps its users here. `carillon key add` prints the `key`; keep it out of pages. */
+/** For an application that sends, or keeps its users here. `carillon key add` prints the `key`; keep it out of pages. Throws TypeError without one. */
 export function createProducer({ key, ...connection }: Connection & { key: string }): Producer {
+  if (!key?.trim()) throw new TypeError('key is empty: pass the producer key, which carillon key add NAME prints')
   return producerOf(new Requests(connection, () => key))
 }
 

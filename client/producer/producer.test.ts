@@ -37,6 +37,14 @@ function refusal(status: number, code: string, headers: Record<string, string> =
   return () => new Response(JSON.stringify({ success: false, error }), { status, headers })
 }
 
+test('createProducer without a key throws a TypeError that names it', () => {
+  for (const empty of ['', '  ', undefined as unknown as string])
+    assert.throws(() => createProducer({ baseUrl: 'https://bell.example', key: empty }), {
+      name: 'TypeError',
+      message: /^key is empty: pass the producer key/,
+    })
+})
+
 test('a declared category has its texts for the producer, and in the language of a user, who can mute it', async () => {
   const ann = await service.user()
   const { categories, send } = createProducer({ baseUrl: service.url, key })

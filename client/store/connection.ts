@@ -3,7 +3,7 @@
 import { channelOf, openSharedStream } from '../stream/shared-stream.ts'
 import { defaultTiming, isFinal } from '../stream/subscription.ts'
 import { delayAfter } from '../transport/backoff.ts'
-import { follow, pause, unlessAborted } from '../transport/cancellation.ts'
+import { abort, follow, pause, reasonOf, unlessAborted } from '../transport/cancellation.ts'
 import { type CarillonError, isUnauthorized, networkError, signedOut } from '../transport/errors.ts'
 import type { Requests } from '../transport/requests.ts'
 import { maxTimerMs } from '../transport/tokens.ts'
@@ -63,7 +63,7 @@ export class Connection {
   }
 
   close(): void {
-    this.#open?.abort()
+    if (this.#open) abort(this.#open)
     this.#channel?.close()
     this.#open = this.#channel = undefined
   }
@@ -83,7 +83,7 @@ export class Connection {
 
   /** Connects again: at once, or after the pause that follows `error`. */
   restart(error?: unknown): void {
-    this.#turn.abort(error)
+    abort(this.#turn, error)
   }
 
   /** Ends what this page keeps of the user, without a request. `isHere`: the page said so, and not another tab. */
@@ -118,10 +118,10 @@ export class Connection {
         if (last) await this.#rest(last, signal)
         await this.#follow(turn)
       } catch (error) {
-        last = signal.aborted ? signal.reason : error
+        last = signal.aborted ? reasonOf(signal) : error
         if (isUnauthorized(last)) this.#setUser(null)
       } finally {
-        turn.abort()
+        abort(turn)
       }
     }
   }
@@ -136,7 +136,7 @@ export class Connection {
         if (signal.aborted) return
         this.#on.onState('offline', error)
         // Something may block streams and nothing else: then the lists are requested again and again.
-        if (++lost > 2) turn.abort(error)
+        if (++lost > 2) abort(turn, error)
       },
       onUser: (user: string) => this.#setUser(user),
     }

@@ -3,6 +3,7 @@
 import type { Inbox } from '../inbox.ts'
 import { areOfOneInbox, versionOf } from '../stream/position.ts'
 import { CarillonError } from '../transport/errors.ts'
+import { abort, throwIfAborted } from '../transport/cancellation.ts'
 import type { Requests } from '../transport/requests.ts'
 import type { NotificationPage, Position, StreamEvent } from '../transport/types.ts'
 import { Acts } from './acts.ts'
@@ -147,7 +148,7 @@ export class Source {
   }
 
   #forget(): void {
-    this.#session.abort()
+    abort(this.#session)
     this.#session = new AbortController()
     this.#state = emptyState
     this.#events = []
@@ -261,7 +262,7 @@ export class Source {
       list.isLoading = true
       this.show()
       const page = await this.#inbox.list({ ...list.query, before: list.end, signal })
-      signal.throwIfAborted()
+      throwIfAborted(signal)
       this.#applyEvents()
       const wasUnclear = list.isUnclear
       this.#add(list, [page])
@@ -280,7 +281,7 @@ export class Source {
   #inTurn<Result>(task: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
     const { signal } = this.#session
     const turn = this.#pages.then(() => {
-      signal.throwIfAborted()
+      throwIfAborted(signal)
       return task(signal)
     })
     this.#pages = turn.catch(() => {})
@@ -355,7 +356,7 @@ export class Source {
         Promise.all(due.map((list) => this.#pagesOf(list, signal))),
         this.#loadCategories(signal),
       ])
-      signal.throwIfAborted()
+      throwIfAborted(signal)
       this.#applyEvents()
       const { known } = this.#state
       // The oldest first: the rest of a list is its total without what is known, which must not be newer.

@@ -1,10 +1,11 @@
 // One live stream over any number of connections: yields each event once and in order, reconnects and resumes.
 import { type Backoff, delayAfter } from '../transport/backoff.ts'
-import { follow, leavable, pause, unlessAborted } from '../transport/cancellation.ts'
+import { abort, follow, leavable, pause, throwIfAborted, unlessAborted } from '../transport/cancellation.ts'
 import { CarillonError, isCarillonError, isUnauthorized, networkError, unreadable } from '../transport/errors.ts'
 import type { CallOptions, Requests } from '../transport/requests.ts'
-import type { Position, SessionEnd, StreamEvent } from '../transport/types.ts'
+import type { Changes, NotificationPage, Position, SessionEnd, StreamEvent } from '../transport/types.ts'
 import { EventStreamParser, type ServerSentEvent } from './event-stream.ts'
+import { versionOf } from './position.ts'
 
 export type StreamOptions = CallOptions & {
   /** The position of the last known event; default: from now on. */
@@ -52,6 +53,9 @@ export const eventTypes =
 
 type Reader = ReadableStreamDefaultReader<Uint8Array>
 
+/** For as long the server holds a request for changes, in place of a stream. */
+const pollSeconds = 25
+
 class Subscription {
   readonly #requests: Requests
   readonly #timing: Timing
@@ -90,16 +94,20 @@ class Subscription {
   async *#connection(signal: AbortSignal): AsyncGenerator<StreamEvent, number> {
     const drop = new AbortController()
     follow([signal], drop)
+    const { canStream } = this.#requests
     let reader: Reader | undefined
     try {
       this.#isGreeted = false
+      if (!canStream) return yield* this.#poll(drop.signal)
       reader = await this.#open(drop)
       // The next connection has the new token, or fails because no user is signed in. A renewal that fails leaves this one.
-      const abort = () => drop.abort()
-      this.#requests.tokens?.replaced(drop.signal).then(abort, abort)
+      const end = () => abort(drop)
+      this.#requests.tokens?.replaced(drop.signal).then(end, end)
       return yield* this.#read(reader, drop)
     } catch (error) {
-      signal.throwIfAborted()
+      throwIfAborted(signal)
+      // The response has shown it: it has no body that can be read while it arrives.
+      if (canStream && !this.#requests.canStream) return 0
       if (!reader && !drop.signal.aborted && isFinal(error, this.#hasConnected)) throw this.#withReason(error)
       if (!this.#isGreeted) this.#watcher.onLost?.(error)
       if (drop.signal.aborted) return 0
@@ -107,7 +115,41 @@ class Subscription {
     } finally {
       // For a custom fetch that ignores the signal. A failure to cancel does not matter here.
       reader?.cancel().catch(() => {})
-      drop.abort()
+      abort(drop)
+    }
+  }
+
+  /** In place of a stream: says `hello`, and `resync` after each change. Ends by an error alone. */
+  async *#poll(signal: AbortSignal): AsyncGenerator<StreamEvent, never> {
+    const requests = this.#requests
+    let isChanged = false
+    for (;;) {
+      this.#position ??= (
+        await requests.data<NotificationPage>({ path: 'api/notifications', query: { limit: 1 }, signal })
+      ).version
+      const wait: number = this.#isGreeted && !isChanged ? pollSeconds : 0
+      const found: Changes = await requests.data({
+        path: 'api/notifications/changes',
+        query: { since: this.#position, wait },
+        signal,
+        timeoutMs: this.#timing.connectMs + wait * 1_000,
+      })
+      this.#hasConnected = true
+      if (found.reset) {
+        isChanged = true
+        this.#position = undefined
+        continue
+      }
+      const { position, version, unread, total, unseen, hasMore } = found
+      isChanged ||= versionOf(position) !== versionOf(this.#position)
+      this.#position = position
+      if (hasMore) continue
+      const state = { position, version, unread, total, unseen }
+      this.#resetFailures()
+      if (!this.#isGreeted) yield { type: 'hello', ...state }
+      this.#isGreeted = true
+      if (isChanged) yield { type: 'resync', ...state }
+      isChanged = false
     }
   }
 
@@ -134,7 +176,7 @@ class Subscription {
       for (const event of events) {
         if (event.type === 'session-ended') return this.#endSession(event)
         // The loop may abort between two events of one chunk.
-        drop.signal.throwIfAborted()
+        throwIfAborted(drop.signal)
         const known = this.#eventOf(event)
         this.#isGreeted ||= known !== undefined
         if (known) yield known
@@ -182,13 +224,13 @@ class Subscription {
     const startedAt = Date.now()
     const monotonicStart = performance.now()
     const isLate = () => Math.max(Date.now() - startedAt, performance.now() - monotonicStart) >= timeoutMs
-    this.#wake = (isOnline) => (isOnline || isLate()) && drop.abort(networkError(undefined))
+    this.#wake = (isOnline) => (isOnline || isLate()) && abort(drop, networkError(undefined))
     const timer = setInterval(() => this.#wake(false), this.#timing.heartbeatMs / 3)
     try {
       return await unlessAborted(promise, drop.signal)
     } finally {
       clearInterval(timer)
-      this.#wake = (isOnline) => isOnline && drop.abort()
+      this.#wake = (isOnline) => isOnline && abort(drop)
     }
   }
 }

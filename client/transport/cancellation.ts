@@ -1,9 +1,54 @@
 // How the abort of a caller's signal, which may live as long as the page, reaches the work in progress. Each call gets an
 // AbortController, because some runtimes' fetch keeps its listeners on a signal until garbage collection. `AbortSignal.any`
-// and `AbortSignal.timeout` are missing in some browsers that can share a stream.
+// and `AbortSignal.timeout` are missing in some browsers that can share a stream; React Native's signals have no reason, no
+// `throwIfAborted`, and take no option `signal` for a listener.
 import { networkError } from './errors.ts'
 
 export type Signals = readonly (AbortSignal | undefined)[]
+
+/** Of signals that have not aborted yet, what to call then. A signal gets one listener: Node 20 warns of a leak at the eleventh. */
+const waiting = new WeakMap<AbortSignal, { calls: Set<() => void>; run: () => void }>()
+
+/** Calls `call` when `signal` aborts. Returns a function that ends that. */
+function onAbort(signal: AbortSignal, call: () => void): () => void {
+  let entry = waiting.get(signal)
+  if (!entry) {
+    const calls = new Set<() => void>()
+    const run = () => {
+      for (const one of [...calls]) one()
+    }
+    entry = { calls, run }
+    waiting.set(signal, entry)
+    signal.addEventListener('abort', run, { once: true })
+  }
+  const { calls, run } = entry
+  calls.add(call)
+  return () => {
+    calls.delete(call)
+    if (calls.size) return
+    signal.removeEventListener('abort', run)
+    waiting.delete(signal)
+  }
+}
+
+/** Aborts for this reason, which listeners can read on every runtime. */
+export function abort(own: AbortController, reason: unknown = abortError()): void {
+  if (!('reason' in own.signal)) Object.assign(own.signal, { reason })
+  own.abort(reason)
+}
+
+export function reasonOf(signal: AbortSignal): unknown {
+  return signal.reason ?? abortError()
+}
+
+/** What an abort without a reason throws on every runtime. */
+function abortError(): Error {
+  return Object.assign(new Error('This operation was aborted'), { name: 'AbortError' })
+}
+
+export function throwIfAborted(signal?: AbortSignal): void {
+  if (signal?.aborted) throw reasonOf(signal)
+}
 
 /** Runs `work` with a controller that follows `signals`, aborts with `NETWORK` after `timeoutMs`, and aborts at the end. */
 export async function following<Result>(
@@ -13,33 +58,36 @@ export async function following<Result>(
 ): Promise<Result> {
   const own = new AbortController()
   follow(signals, own)
-  const abort = () => own.abort(networkError(new Error(`No response within ${timeoutMs} ms`)))
-  const timer = timeoutMs && setTimeout(abort, timeoutMs)
+  const giveUp = () => abort(own, networkError(new Error(`No response within ${timeoutMs} ms`)))
+  const timer = timeoutMs && setTimeout(giveUp, timeoutMs)
   try {
-    own.signal.throwIfAborted()
+    throwIfAborted(own.signal)
     return await work(own)
   } finally {
     clearTimeout(timer)
-    own.abort()
+    abort(own)
   }
 }
 
 /** Aborts `own` when one of `signals` aborts. The caller aborts `own` at the end, which removes the listeners of the signals. */
 export function follow(signals: Signals, own: AbortController): void {
   for (const signal of signals) {
-    const abort = () => own.abort(signal?.reason)
-    if (signal?.aborted) abort()
-    signal?.addEventListener('abort', abort, own)
+    if (!signal) continue
+    if (signal.aborted) abort(own, reasonOf(signal))
+    else
+      onAbort(
+        own.signal,
+        onAbort(signal, () => abort(own, reasonOf(signal))),
+      )
   }
 }
 
 /** Settles like `promise`, or rejects with the reason of `signal` as soon as `signal` aborts. */
 export function unlessAborted<Result>(promise: Promise<Result>, signal?: AbortSignal): Promise<Result> {
   return new Promise((resolve, reject) => {
-    const abort = () => reject(signal?.reason)
-    if (signal?.aborted) abort()
-    signal?.addEventListener('abort', abort, { once: true })
-    void promise.then(resolve, reject).then(() => signal?.removeEventListener('abort', abort))
+    if (signal?.aborted) reject(reasonOf(signal))
+    const end = signal && onAbort(signal, () => reject(reasonOf(signal)))
+    void promise.then(resolve, reject).then(end)
   })
 }
 
@@ -70,14 +118,14 @@ export function leavable<Event>(
     } catch (error) {
       if (!hasLeft) throw error
     } finally {
-      end.abort()
+      abort(end)
     }
   }
   const running = run()
   const finish = running.return.bind(running)
   running.return = (value) => {
     hasLeft = true
-    end.abort()
+    abort(end)
     return finish(value)
   }
   return running

@@ -6,9 +6,8 @@ export type ServerErrorCode = keyof StatusOf
 /**
  * - `NETWORK`: no response, or an incomplete one. The request may or may not have had its effect.
  * - `UNREADABLE`: a response that is not from Carillon, such as a proxy's error page; `status` is the status of that
- *   response. A redirect has this code too, without a status. A browser cannot distinguish a redirect from a missing
- *   response, so there a redirect is `NETWORK`.
- * - `AUTH_FAILED`: the `auth` function threw an error, which is the `cause`, or returned something that is no token.
+ *   response. A redirect, which the client does not follow, has this code too, without a status.
+ * - `AUTH_FAILED`: the `auth` function threw an error, which is the `cause`, or returned something that is neither null nor a token.
  */
 export type ClientErrorCode = 'NETWORK' | 'UNREADABLE' | 'AUTH_FAILED'
 export type ErrorCode = ServerErrorCode | ClientErrorCode
@@ -55,24 +54,13 @@ export function isUnauthorized(error: unknown): error is CarillonError {
   return isCarillonError(error) && error.status === 401
 }
 
-type Sent = { signal?: AbortSignal | undefined; url?: URL }
-
-/** Replaces a TypeError, which is how fetch reports every failure of the network, by a CarillonError. */
-export async function asNetworkError<Result>(promise: Promise<Result>, { signal, url }: Sent): Promise<Result> {
-  try {
-    return await promise
-  } catch (error) {
-    signal?.throwIfAborted()
-    throw error instanceof TypeError ? networkError(error, url) : error
-  }
+/** For a TypeError of fetch: no response (from `url`), or an incomplete one. */
+export function networkError(cause: unknown, url?: URL): CarillonError<'NETWORK'> {
+  return new CarillonError('NETWORK', `No response from Carillon${originHint(url)}`, { cause })
 }
 
-/** For a TypeError of fetch: a redirect, which the client does not follow, no response (from `url`), or an incomplete one. */
-export function networkError(cause: unknown, url?: URL): CarillonError<ClientErrorCode> {
-  // The error of Node, Deno and Bun, or its cause, names the redirect. The error of a browser does not.
-  const isRedirect = cause instanceof TypeError && /redirect/i.test(`${cause.message} ${cause.cause}`)
-  if (!isRedirect) return new CarillonError('NETWORK', `No response from Carillon${originHint(url)}`, { cause })
-  return new CarillonError('UNREADABLE', 'The server redirects: correct baseUrl', { cause })
+export function redirected(): CarillonError<'UNREADABLE'> {
+  return new CarillonError('UNREADABLE', 'The server redirects: correct baseUrl')
 }
 
 /** A browser does not let a script see that the server refused the page's origin. */

@@ -444,3 +444,36 @@ test('requests include credentials only if the cookie is the proof', async () =>
     ],
   )
 })
+
+test('twelve calls at once put one listener on a signal: Node 20 warns of a leak at the eleventh', async () => {
+  const { signal } = new AbortController()
+  const responses = Promise.withResolvers<void>()
+  const fetchLater = async () => {
+    await responses.promise
+    return new Response('{"success":true,"data":{}}')
+  }
+  const requests = new Requests({ baseUrl: 'https://app.example', fetch: fetchLater }, () => 'a.b.c')
+  const calls = Array.from({ length: 12 }, () => requests.data({ path: 'x', signal }))
+  for (const each of [signal, requests.session.signal]) assert.equal(getEventListeners(each, 'abort').length, 1)
+  responses.resolve()
+  await Promise.all(calls)
+  for (const each of [signal, requests.session.signal]) assert.deepEqual(getEventListeners(each, 'abort'), [])
+})
+
+test('a redirect that fetch followed, and one that a browser hides, are refused', async () => {
+  const own = 'https://app.example'
+  const hidden = { type: 'opaqueredirect', status: 0, url: `${own}/x` }
+  const elsewhere = { type: 'default', status: 200, url: 'https://other.example/x' }
+  const here = { type: 'default', status: 200, url: `${own}/x` }
+  for (const [shown, isRefused] of [
+    [hidden, true],
+    [elsewhere, true],
+    [here, false],
+  ] as const) {
+    const text = async () => '{"success":true,"data":7}'
+    const fetchOnce = async () => ({ ...shown, ok: shown.status === 200, headers: new Headers(), text }) as Response
+    const call = new Requests({ baseUrl: own, fetch: fetchOnce }, () => 'a.b.c').data({ path: 'x' })
+    if (isRefused) assert.match(`${await failureOf(call)}`, /The server redirects: correct baseUrl/)
+    else assert.equal(await call, 7)
+  }
+})

@@ -1,6 +1,14 @@
 // Sends every request of the client: adds the proof, reads the response, and returns its data or throws an error.
-import { following, unlessAborted } from './cancellation.ts'
-import { asNetworkError, CarillonError, errorOf, isCarillonError, isUnauthorized, unreadable } from './errors.ts'
+import { abort, following, throwIfAborted, unlessAborted } from './cancellation.ts'
+import {
+  CarillonError,
+  errorOf,
+  isCarillonError,
+  isUnauthorized,
+  networkError,
+  redirected,
+  unreadable,
+} from './errors.ts'
 import { type TokenSource, Tokens } from './tokens.ts'
 import type { Me } from './types.ts'
 
@@ -10,8 +18,8 @@ import type { Me } from './types.ts'
  * number of lifetimes: `auth: ({ token }) => (token ? carillon.renew(token) : signIn())`. The client reads the end of a JSON Web
  * Token; it replaces any other one only after a refusal. A live stream renews it when it is due, other requests when they are sent.
  *
- * Null, or nothing that contains a token: no user is signed in, and requests throw UNAUTHORIZED, unsent. Requests that wait share
- * one call, and throw its error, as the `cause` of `AUTH_FAILED`, or of `NETWORK` if `fetch` threw it for lack of a connection; a
+ * Null: no user is signed in, and requests throw UNAUTHORIZED, unsent. Anything else that is no token is `AUTH_FAILED`, with one warning in
+ * the console. Requests that wait share one call, and throw its error, as the `cause` of `AUTH_FAILED`, or of `NETWORK` if `fetch` threw it for lack of a connection; a
  * CarillonError as it is. An error of a renewal only ends that renewal. After 30 seconds, the next request calls it again.
  */
 export type Auth = 'cookie' | TokenSource
@@ -49,6 +57,11 @@ export type Call = CallOptions & {
 const globalFetch: NonNullable<Connection['fetch']> = (url, init) => globalThis.fetch(url, init)
 
 export class Requests {
+  /**
+   * Whether a body can be read while it arrives. In React Native it cannot, and the response to a request for a stream never comes. Every
+   * response shows it; before the first one, the `Response` of the runtime.
+   */
+  canStream: boolean = 'body' in (globalThis.Response?.prototype ?? {})
   /** Aborts at the next `signOut`, with its error. */
   session: AbortController = new AbortController()
   /** Undefined if the proof is a cookie. */
@@ -76,7 +89,7 @@ export class Requests {
   /** Forgets the token, and ends every call that carries a proof. */
   signOut(error: CarillonError): void {
     this.tokens?.forget()
-    this.session.abort(error)
+    abort(this.session, error)
     this.session = new AbortController()
   }
 
@@ -154,16 +167,37 @@ export class Requests {
         ...(body !== undefined && { 'content-type': 'application/json' }),
         ...(token !== undefined && { authorization: `Bearer ${token}` }),
       }),
-      // Carillon never redirects. A followed redirect could send the token or the password to another server.
-      redirect: 'error',
+      // Carillon never redirects these. A followed redirect could send the token or the password to another server. Not `error`, which
+      // Workers do not have.
+      redirect: 'manual',
       // An act without a body arrives even if the page is left at once, such as for the link of a notification.
       keepalive: method !== 'GET' && body === undefined,
       // Set for cookies only: not every runtime supports the field.
       ...(!this.tokens && { credentials: 'include' }),
     }
     const response = await asNetworkError(this.#fetch(url.href, init), { signal, url })
+    this.canStream = response.body !== undefined
+    if (isRedirect(response, url)) throw redirected()
     if (response.ok) return response
     throw errorOf(response, await asNetworkError(response.text(), { signal }))
+  }
+}
+
+/** A browser shows nothing but the type of a redirect. React Native follows it all the same, and names only the last address. */
+function isRedirect({ type, status, url }: Response, { origin }: URL): boolean {
+  if (type?.startsWith('opaque') || (status >= 300 && status < 400)) return true
+  return Boolean(url) && !url.startsWith(`${origin}/`)
+}
+
+type Sent = { signal?: AbortSignal | undefined; url?: URL }
+
+/** Replaces a TypeError, which is how fetch reports every failure of the network, by a CarillonError. */
+async function asNetworkError<Result>(promise: Promise<Result>, { signal, url }: Sent): Promise<Result> {
+  try {
+    return await promise
+  } catch (error) {
+    throwIfAborted(signal)
+    throw error instanceof TypeError ? networkError(error, url) : error
   }
 }
 

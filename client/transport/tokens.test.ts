@@ -165,15 +165,7 @@ test('if `auth` always returns the same token, it is renewed once at most, and i
   assert.match(`${await failureOf(request())}`, /Refused/)
 })
 
-const noTokens: Record<string, unknown> = {
-  nothing: undefined,
-  null: null,
-  false: false,
-  'an empty text': '',
-  'an object without a token': { error: 'signed out' },
-  'an object whose token is null': { token: null },
-}
-for (const [what, result] of Object.entries(noTokens)) {
+for (const [what, result] of Object.entries({ null: null, 'an object whose token is null': { token: null } })) {
   test(`if \`auth\` returns ${what}, no user is signed in: the request is not sent and throws UNAUTHORIZED`, async () => {
     const { calls, sent, request } = clientWith(() => result as TokenResult)
     const error = await failureOf(request())
@@ -193,11 +185,39 @@ for (const [what, result] of Object.entries(noTokens)) {
   })
 }
 
-for (const [what, result] of Object.entries({ 'a number': 7, 'an object whose token is a number': { token: 7 } }))
-  test(`if \`auth\` returns ${what}, the request throws AUTH_FAILED, and a renewal changes nothing`, async () => {
+const secret = 'hunter2 has a blank'
+const noTokens: [what: string, result: unknown, says: string][] = [
+  ['nothing', undefined, 'undefined'],
+  ['false', false, 'boolean'],
+  ['a number', 7, 'number'],
+  ['an empty text', '', 'an empty text'],
+  ['a text with a blank', secret, 'a text with a blank or another character that no token has'],
+  ['a function', () => secret, 'function'],
+  ['an empty object', {}, 'an object without a token; its members: none'],
+  [
+    'the envelope of a response',
+    { success: true, data: { token: secret } },
+    'an object without a token; its members: success, data',
+  ],
+  ['an object whose token is missing', { token: undefined }, 'an object without a token; its members: token'],
+  ['an object whose token is a number', { token: 7 }, 'an object whose token is number'],
+  ['an object whose token is empty', { token: '' }, 'an object whose token is an empty text'],
+]
+for (const [what, result, says] of noTokens)
+  test(`if \`auth\` returns ${what}, requests throw AUTH_FAILED, one warning says so without its value, and a renewal changes nothing`, async (t) => {
+    const warn = t.mock.method(console, 'warn', () => {})
     const first = clientWith(() => result as unknown as TokenResult)
-    assert.ok(isCarillonError(await failureOf(first.request()), 'AUTH_FAILED'))
+    for (let times = 0; times < 2; times++) {
+      const error = await failureOf(first.request())
+      assert.ok(isCarillonError(error, 'AUTH_FAILED'))
+      assert.ok(error.cause instanceof TypeError)
+      assert.doesNotMatch(`${error} ${error.cause}`, /hunter2/)
+    }
     assert.deepEqual(first.sent, [])
+    assert.deepEqual(
+      warn.mock.calls.map(({ arguments: said }) => said),
+      [[`Carillon: auth returned ${says}, which is neither null nor a token`]],
+    )
 
     const old = jwt({ id: 1, endsIn: 30.1, lifetime: 300 })
     const renewed = clientWith(({ reason }) => (reason === 'first' ? old : (result as unknown as TokenResult)))

@@ -9,8 +9,8 @@ import { CarillonError, isCarillonError, signedOut } from './errors.ts'
 export type TokenReason = 'first' | 'expiring' | 'refused'
 /** `token` is the one to renew: set only if it is still valid, so with the reason `expiring`. */
 export type TokenRequest = { reason: TokenReason; token?: string | undefined }
-/** A token, or the response of `login`, `renew` or another route that has it as `token`. Without a token, no user is signed in. */
-export type TokenResult = string | { token: string | null | undefined } | null | undefined
+/** A token, or the response of `login`, `renew` or another route that has it as `token`. Null, also as `token`: no user is signed in. */
+export type TokenResult = string | { token: string | null } | null
 export type TokenSource = (request: TokenRequest) => TokenResult | Promise<TokenResult>
 
 /** `token` is empty if no user is signed in. The times are in milliseconds of `performance.now()`; infinite for a token that does not say when it ends. */
@@ -30,6 +30,7 @@ export class Tokens {
   /** If `auth` has not returned by then, the next request calls it again. */
   #pendingUntil = 0
   #wasRefused = false
+  #hasWarned = false
   /** Called when `auth` has returned a token: a user is signed in. */
   onToken = () => {}
 
@@ -85,7 +86,7 @@ export class Tokens {
 
   async #called(request: TokenRequest, renewed: Held | undefined, isCurrent: () => boolean): Promise<string> {
     try {
-      const token = tokenIn(await this.#auth(request))
+      const token = this.#tokenIn(await this.#auth(request))
       if (isCurrent()) this.#keep(token, renewed)
       if (token) return token
     } catch (error) {
@@ -102,6 +103,17 @@ export class Tokens {
     throw signedOut()
   }
 
+  /** Empty if no user is signed in. Neither the error nor the warning, which comes once, contains the token. */
+  #tokenIn(result: TokenResult): string {
+    const token = result && typeof result === 'object' ? result.token : result
+    if (token === null) return ''
+    const text = typeof token === 'string' ? token.trim() : ''
+    if (text && !/[^!-~]/.test(text)) return text
+    if (!this.#hasWarned) console.warn(`Carillon: auth returned ${shapeOf(result)}, which is neither null nor a token`)
+    this.#hasWarned = true
+    throw new TypeError('The token or key is invalid')
+  }
+
   #keep(token: string, renewed: Held | undefined): void {
     this.#wasRefused = false
     const held = heldOf(token)
@@ -112,11 +124,14 @@ export class Tokens {
   }
 }
 
-/** Empty if there is none. The message of the error does not contain the token. */
-function tokenIn(result: TokenResult): string {
-  const token = (typeof result === 'object' ? result?.token : result) || ''
-  if (typeof token === 'string' && !/[^!-~]/.test(token.trim())) return token.trim()
-  throw new TypeError('The token or key is invalid')
+/** What it is, without its value, which may be a secret. */
+function shapeOf(result: unknown): string {
+  if (typeof result === 'string')
+    return result.trim() ? 'a text with a blank or another character that no token has' : 'an empty text'
+  if (!result || typeof result !== 'object') return String(typeof result)
+  const token = (result as { token?: unknown }).token
+  if (token !== undefined) return `an object whose token is ${shapeOf(token)}`
+  return `an object without a token; its members: ${Object.keys(result).join(', ') || 'none'}`
 }
 
 /** Every browser has a message of its own for the TypeError of a network failure. Any other TypeError is a defect of `auth`. */

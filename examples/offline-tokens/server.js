@@ -4,15 +4,15 @@ import { createServer } from 'node:http'
 import { createRemoteJWKSet, jwtVerify } from 'jose'
 
 /** The public URL of Carillon, without a slash at its end: `iss` and `aud` of its tokens. */
-const { CARILLON_ISSUER = 'http://127.0.0.1:7464', PORT = '3001' } = process.env
-const keys = createRemoteJWKSet(new URL(`${CARILLON_ISSUER}/.well-known/jwks.json`))
+const { CARILLON_URL = 'http://127.0.0.1:7464', PORT = '3001' } = process.env
+const keys = createRemoteJWKSet(new URL(`${CARILLON_URL}/.well-known/jwks.json`))
 
 /** The claims of a valid token. Throws for every other one. */
 async function claimsOf(authorization = '') {
   const [, token = ''] = /^Bearer ([\w.-]+)$/i.exec(authorization) ?? []
   const { payload } = await jwtVerify(token, keys, {
-    issuer: CARILLON_ISSUER,
-    audience: CARILLON_ISSUER,
+    issuer: CARILLON_URL,
+    audience: CARILLON_URL,
     algorithms: ['EdDSA'],
     typ: 'at+jwt',
   })

@@ -1,5 +1,5 @@
 // `carillon send`: sends a notification by HTTP, as any producer does.
-import type { DeliveryRequest } from 'carillon-client'
+import type { DeliveryRequest, NotificationChange } from 'carillon-client'
 import { Command } from 'commander'
 import { CarillonError } from '../basics/errors.ts'
 import { configOf, withSettings } from './settings.ts'
@@ -7,8 +7,20 @@ import { type Output, print, WrongUse } from './terminal/output.ts'
 import { requestService } from './terminal/service-request.ts'
 
 type Recipients = { to?: string[]; externalId?: string[]; issuer?: string; refuseUnknown?: boolean }
-type Content = { [Text in 'body' | 'link' | 'category' | 'data' | 'key']?: string } & { title: string; again?: boolean }
-type Options = Output & Recipients & Content
+type Texts =
+  | 'title'
+  | 'body'
+  | 'link'
+  | 'category'
+  | 'data'
+  | 'key'
+  | 'actor'
+  | 'actorImage'
+  | 'icon'
+  | 'format'
+  | 'expires'
+type Content = { [Text in Texts]?: string } & { action?: string[]; again?: boolean }
+type Options = Output & Recipients & Content & { update?: string; resolve?: string; withdraw?: string }
 
 export function sendCommand(): Command {
   const command = new Command('send')
@@ -17,13 +29,22 @@ export function sendCommand(): Command {
     .option('--external-id <id>', 'the id of a recipient in your application; may be repeated', collect)
     .option('--issuer <url>', 'the issuer of every --external-id; without it they are plain ids')
     .option('--refuse-unknown', 'send nothing if one recipient is unknown')
-    .requiredOption('--title <text>', 'up to 200 characters')
-    .option('--body <text>', 'up to 4,000 characters')
+    .option('--title <text>', 'up to 200 characters, or a JSON object with one for each language')
+    .option('--body <text>', 'up to 4,000 characters, or a JSON object with one for each language')
+    .option('--format <name>', 'of the body: text or markdown')
     .option('--link <url>', 'the target of a click: http, https or a path')
     .option('--category <name>', 'the category of the notification')
     .option('--data <json>', 'a JSON object for the application, up to 8 KiB')
+    .option('--actor <name>', 'who did it')
+    .option('--actor-image <url>', 'the picture of the actor')
+    .option('--icon <name>', 'a name such as bell, or the URL of a picture')
+    .option('--action <json>', 'a button, such as {"label":"Pay","url":"/pay"}; may be repeated once', collect)
+    .option('--expires <time>', 'when it is removed, such as 2030-12-31T00:00:00Z')
     .option('--key <text>', 'a later notification with this key replaces the text of the earlier one')
     .option('--again', 'with --key: a notification that is replaced becomes unread and the newest')
+    .option('--update <key>', 'change what is given, in all inboxes that have a notification with this key')
+    .option('--resolve <key>', 'mark it as read and archive it, in all of them')
+    .option('--withdraw <key>', 'remove it from all of them')
   return withSettings(command).action(send)
 }
 
@@ -32,21 +53,36 @@ function collect(value: string, earlier: string[] = []): string[] {
 }
 
 async function send(options: Options, command: Command): Promise<void> {
-  const { to = [], externalId = [], issuer, title, body, link, category, data, key, again } = options
+  const { to = [], externalId = [], issuer, update, resolve, withdraw } = options
   const names = [...to, ...externalId]
-  if (names.length === 0) throw new WrongUse('Name at least one recipient, with --to or --external-id')
+  const keys = [update, resolve, withdraw].filter((one) => one !== undefined)
+  if (keys.length > 1 || (keys.length === 1 && names.length > 0))
+    throw new WrongUse('Give one of --to, --external-id, --update, --resolve and --withdraw')
+  if (keys.length === 0 && names.length === 0)
+    throw new WrongUse('Name at least one recipient, with --to or --external-id')
+  if (keys.length === 0 && options.title === undefined) throw new WrongUse('Give a --title')
   const { url, producerKey } = configOf(command)
   if (producerKey === undefined)
     throw new WrongUse('Set CARILLON_PRODUCER_KEY, or CARILLON_PRODUCER_KEY_FILE, to a key from: carillon key add NAME')
-  // JSON leaves out what is undefined.
-  const request = {
-    recipients: [...to.map((username) => ({ username })), ...externalId.map((id) => ({ externalId: id, issuer }))],
-    unknownRecipients: options.refuseUnknown && 'refuse',
-    ...{ title, body, url: link, category, data: data === undefined ? data : readObject(data), key, again },
-  } as DeliveryRequest
-  const nameOf = (field: string) => names.find((_, n) => field === `recipients.${n}`) ?? field
+  const content = contentOf(options)
   const { createProducer } = await import('carillon-client')
   const producer = createProducer({ baseUrl: url, key: producerKey })
+  const [key] = keys
+  if (key !== undefined) {
+    const changed = await requestService(url, () => {
+      if (resolve !== undefined) return producer.resolveByKey(key)
+      return withdraw === undefined ? producer.updateByKey(key, content) : producer.removeByKey(key)
+    })
+    return print(options, changed, () => `Changed in ${changed.inboxes} inboxes`)
+  }
+  const request = {
+    ...content,
+    recipients: [...to.map((username) => ({ username })), ...externalId.map((id) => ({ externalId: id, issuer }))],
+    unknownRecipients: options.refuseUnknown && 'refuse',
+    key: options.key,
+    again: options.again,
+  } as DeliveryRequest
+  const nameOf = (field: string) => names.find((_, n) => field === `recipients.${n}`) ?? field
   // Few attempts, because a user waits at the prompt. Each of them has the same idempotency key.
   const { deliveryId, results } = await requestService(url, () => producer.send(request, { attempts: 3 }), nameOf)
   const isUnknown = (i: number) => results[i]?.status === 'unknown_recipient'
@@ -55,10 +91,28 @@ async function send(options: Options, command: Command): Promise<void> {
   if (unknown.length > 0) throw new CarillonError('NOT_FOUND', `There is no user ${unknown.join(', ')}`)
 }
 
-function readObject(text: string): Record<string, unknown> {
+/** JSON leaves out what is undefined. */
+function contentOf(options: Options): NotificationChange {
+  const { title, body, link, category, data, actor, actorImage, icon, action, format, expires } = options
+  if (actorImage !== undefined && actor === undefined) throw new WrongUse('--actor-image needs --actor')
+  return {
+    title: title?.startsWith('{') ? readObject('--title', title) : title,
+    body: body?.startsWith('{') ? readObject('--body', body) : body,
+    url: link,
+    category,
+    data: data && readObject('--data', data),
+    actor: actor && { name: actor, imageUrl: actorImage },
+    icon: icon && /[/.:]/.test(icon) ? { imageUrl: icon } : icon,
+    actions: action?.map((one) => readObject('--action', one)),
+    format,
+    expiresAt: expires,
+  } as NotificationChange
+}
+
+function readObject(option: string, text: string): Record<string, unknown> {
   try {
     return JSON.parse(text)
   } catch {
-    throw new WrongUse('--data takes a JSON object, such as {"order":7}')
+    throw new WrongUse(`${option} takes a JSON object, such as {"order":7}`)
   }
 }

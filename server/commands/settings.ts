@@ -33,6 +33,9 @@ export function withSettings(command: Command, family = command.name()): Command
   return command
 }
 
+/** Commands that have warned: `tail` reads its settings for each token. */
+const warned = new WeakSet<Command>()
+
 /**
  * Option, else environment, else default. `options`: if they have other names than their settings. Throws WrongUse. A misspelt name stops
  * `serve`, which would run for long without the setting; other commands warn of it, and of every name that no setting has.
@@ -42,7 +45,8 @@ export function configOf(command: Command, options?: SettingOptions): Config {
   if (command.name() !== 'serve') {
     const { misspelt, others } = unknownNames(env)
     for (const name of misspelt) delete env[name]
-    if (misspelt.length + others.length > 0) warn(noSettings([...misspelt, ...others]))
+    if (misspelt.length + others.length > 0 && !warned.has(command)) warn(noSettings([...misspelt, ...others]))
+    warned.add(command)
   }
   try {
     return readConfig(env, flagsOf(command, options))

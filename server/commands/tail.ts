@@ -1,18 +1,30 @@
 // `carillon tail`: follows an inbox in a terminal, as lines for people or as JSON for programs.
 import { Command } from 'commander'
 import { jsonLine } from '../basics/control-characters.ts'
+import { conflict } from '../basics/errors.ts'
+import { sealingSecrets } from '../start/sealing-secret.ts'
+import { makeToken } from '../tokens/key-material.ts'
+import { maxTokenLifeMs } from '../tokens/read-token.ts'
+import { signingKeys } from '../tokens/signing-keys.store.ts'
+import { findUser } from '../users/users.ts'
 import { configOf, withSettings } from './settings.ts'
 import { countUpTo, type Output, printAll } from './terminal/output.ts'
 import { passwordFromStdin, promptForPassword } from './terminal/prompts.ts'
 import { requestService } from './terminal/service-request.ts'
 import { linesOf, type TailEvent } from './terminal/tail-lines.ts'
+import { ofApplication, withUsers } from './user/user-key.ts'
 
-type Options = Output & { user: string; passwordStdin?: boolean; last: number; since?: string }
+type Options = Output & { user: string; external?: string; passwordStdin?: boolean; last: number; since?: string }
 
 export function tailCommand(): Command {
   const command = new Command('tail')
     .description('Show an inbox and its changes until Ctrl-C: lines on a terminal, JSON lines in a pipe')
     .option('--user <name>', 'the user of the inbox', 'operator')
+    .option(
+      '--external <id>',
+      'the user with this id in your application, by the database of the service in place of a password',
+    )
+    .option(...ofApplication)
     .option('--password-stdin', 'read the password from stdin; without this option the command prompts for it')
     .option('--last <count>', 'begin with this many existing notifications; up to 100', countUpTo(100), 10)
     .option('--since <position>', 'begin after the event with this position; replaces --last')
@@ -21,13 +33,14 @@ export function tailCommand(): Command {
 
 async function tail(options: Options, command: Command): Promise<void> {
   const { url } = configOf(command)
-  const { user, passwordStdin, last } = options
-  const password = passwordStdin ? await passwordFromStdin() : await promptForPassword(`Password of ${user}: `)
+  const { last } = options
+  const prove = options.external === undefined ? await byPassword(url, options) : () => inboxToken(command, options)
   const signal = untilInterrupted()
   const isForPrograms = options.json || !process.stdout.isTTY
   const show = (event: TailEvent) => printAll(isForPrograms ? [jsonLine(event)] : linesOf(event, new Date()), signal)
   const follow = async () => {
-    const { inbox } = await signedIn(url, { username: user, password }, signal)
+    const { createCarillon } = await import('carillon-client')
+    const { inbox } = createCarillon({ baseUrl: url, fetch: fetchAsCarillon, auth: prove })
     let { since } = options
     if (since === undefined) {
       const { items, version } = await inbox.list({ limit: Math.max(last, 1), signal })
@@ -53,12 +66,30 @@ function untilInterrupted(): AbortSignal {
 }
 
 /** Signs in by token, which leaves no session in the store, and signs in again when the token has expired. */
-async function signedIn(baseUrl: string, credentials: { username: string; password: string }, signal: AbortSignal) {
+async function byPassword(baseUrl: string, { user, passwordStdin }: Options): Promise<() => Promise<string>> {
+  const password = passwordStdin ? await passwordFromStdin() : await promptForPassword(`Password of ${user}: `)
   const { createCarillon } = await import('carillon-client')
-  const connection = { baseUrl, fetch: fetchAsCarillon }
-  const signIn = async () =>
-    (await createCarillon(connection).login({ ...credentials, variant: 'stateless' }, { signal })).token
-  return createCarillon({ ...connection, auth: signIn })
+  const { login } = createCarillon({ baseUrl, fetch: fetchAsCarillon })
+  return async () => (await login({ username: user, password, variant: 'stateless' })).token
+}
+
+/** A token for the inbox of a user who may have no password. Throws NOT_FOUND, and CONFLICT for a disabled user. */
+function inboxToken(command: Command, { external = '' }: Options): Promise<string> {
+  return withUsers(command, async (users) => {
+    const { store, now, config } = users
+    const user = await findUser(users, { externalId: external })
+    if (user.disabledAt !== null)
+      throw conflict('This user is disabled', 'Enable the user first: carillon user enable.')
+    const making = {
+      signingKeys: await store.read(signingKeys),
+      secrets: await sealingSecrets(config, store),
+      issuer: config.publicUrl ?? config.url,
+      now,
+      lifetimeMs: maxTokenLifeMs,
+    }
+    const { id: userId, credentialGeneration: generation, issuedGeneration } = user
+    return makeToken(making, { userId, username: null, generation, issuedGeneration })
+  })
 }
 
 /** So that the user's list of sign-ins says "carillon", not "node". */

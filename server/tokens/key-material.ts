@@ -5,7 +5,7 @@ import { CarillonError } from '../basics/errors.ts'
 import { newId } from '../basics/ids.ts'
 import { Sealing, type Secrets } from '../basics/secrets.ts'
 import { scheduleOf } from './key-schedule.ts'
-import { type Claims, claimsOf } from './read-token.ts'
+import { type Claimed, type Claims, claimsOf } from './read-token.ts'
 import type { NewSigningKey, SigningKey } from './signing-keys.store.ts'
 
 export type PrivateKey = { kid: string; privateKey: KeyObject }
@@ -68,17 +68,26 @@ function segmentOf(part: object): string {
 }
 
 /** `issuer`: the service's public URL. */
-type Probe = { signingKeys: SigningKey[]; secrets: Secrets; issuer: string; now: () => number }
+type Making = { signingKeys: SigningKey[]; secrets: Secrets; issuer: string; now: () => number; lifetimeMs: number }
+
+/** A token that a command makes as the service makes its own. Throws UNAVAILABLE if the secret does not open the keys. */
+export async function makeToken(making: Making, claimed: Omit<Claimed, 'signInId' | 'signedInAt'>): Promise<string> {
+  const { signingKeys, secrets, issuer, now, lifetimeMs } = making
+  const at = now()
+  const signing = scheduleOf(signingKeys, at).find(({ state }) => state === 'signing')
+  const current = signing && (await openPrivate(signing.key, new Sealing(secrets)))
+  if (current === undefined) throw sealedWithAnother()
+  const signIn = { ...claimed, signInId: newId(at), signedInAt: at }
+  return signToken(current, claimsOf(signIn, { issuer, at, endsAt: at + lifetimeMs }))
+}
 
 /**
  * The token with which `carillon doctor` opens a live stream, for a minute. It names a user who does not exist, so it opens no inbox.
  * Throws UNAVAILABLE if the secret does not open the keys.
  */
-export async function probeToken({ signingKeys, secrets, issuer, now }: Probe): Promise<string> {
-  const at = now()
-  const signing = scheduleOf(signingKeys, at).find(({ state }) => state === 'signing')
-  const current = signing && (await openPrivate(signing.key, new Sealing(secrets)))
-  if (current === undefined) throw sealedWithAnother()
-  const signIn = { userId: newId(at), signInId: newId(at), signedInAt: at, username: 'carillon-doctor', generation: 0 }
-  return signToken(current, claimsOf(signIn, { issuer, at, endsAt: at + 60_000 }))
+export function probeToken(making: Omit<Making, 'lifetimeMs'>): Promise<string> {
+  return makeToken(
+    { ...making, lifetimeMs: 60_000 },
+    { userId: newId(making.now()), username: 'carillon-doctor', generation: 0 },
+  )
 }

@@ -90,6 +90,59 @@ suite('carillon tail', () => {
     )
   })
 
+  test('follows a user of an application by external id, without a password, and send has everything that a delivery has', async () => {
+    const of = ['--application', 'shop']
+    assert.equal((await carillon(folder, ['user', 'add', '--external-id', 'c-42', ...of])).status, 0)
+    const made = await carillon(folder, ['key', 'add', 'shop', ...of, '--json'])
+    const env = { CARILLON_URL: service.url, CARILLON_PRODUCER_KEY: JSON.parse(made.stdout).key }
+    const sent = async (...args: string[]) => {
+      const run = await carillon(folder, ['send', ...args, '--json'], { env })
+      assert.deepEqual([run.status, run.stderr], [0, ''])
+      return JSON.parse(run.stdout)
+    }
+    await using running = tailing('--external', 'c-42', ...of)
+    await running.live()
+    await sent(
+      ...[
+        '--external-id',
+        'c-42',
+        '--title',
+        '{"en":"Bill","de":"Rechnung"}',
+        '--body',
+        '**7**',
+        '--format',
+        'markdown',
+      ],
+      ...['--actor', 'Ann', '--actor-image', '/ann.png', '--icon', 'money', '--key', 'bill-7'],
+      ...['--action', '{"label":"Pay","url":"/pay"}', '--action', '{"label":"Ask","url":"/ask"}'],
+      ...['--expires', '2100-01-01T00:00:00.000Z'],
+    )
+    assert.deepEqual(await sent('--update', 'bill-7', '--title', 'Paid', '--icon', '/paid.png'), { inboxes: 1 })
+    assert.deepEqual(await sent('--resolve', 'bill-7'), { inboxes: 1 })
+    assert.deepEqual(await sent('--withdraw', 'bill-7'), { inboxes: 1 })
+    const printed = await running.until((all) => all.some(({ type }) => type === 'removed'))
+    const [, created, replaced, ...more] = printed as unknown as Record<string, Record<string, unknown>>[]
+    const { title, body, format, actor, icon, actions, expiresAt } = created?.notification ?? {}
+    assert.deepEqual([title, body, format, icon], ['Bill', '**7**', 'markdown', 'money'])
+    assert.deepEqual(actor, { name: 'Ann', imageUrl: '/ann.png' })
+    const buttons = [
+      { label: 'Pay', url: '/pay' },
+      { label: 'Ask', url: '/ask' },
+    ]
+    assert.deepEqual([actions, expiresAt], [buttons, '2100-01-01T00:00:00.000Z'])
+    assert.deepEqual([replaced?.notification?.title, replaced?.notification?.icon], ['Paid', { imageUrl: '/paid.png' }])
+    assert.deepEqual(
+      more.map(({ type }) => type),
+      ['archived', 'removed'],
+    )
+    assert.equal((await running.end('SIGINT')).status, 0)
+    const nobody = await carillon(folder, ['tail', '--external', 'c-42'], { env: { CARILLON_URL: service.url } })
+    assert.deepEqual([nobody.status, nobody.stdout], [1, ''])
+    assert.match(nobody.stderr, /^carillon: There is no user/)
+    const both = await carillon(folder, ['send', '--to', 'operator', '--resolve', 'bill-7'], { env })
+    assert.equal(both.status, 2)
+  })
+
   test('exits without an error if the reader of its output closes the pipe', async () => {
     await using running = tailing()
     await running.live()

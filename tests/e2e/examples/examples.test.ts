@@ -13,7 +13,7 @@ const root = fileURLToPath(new URL('../../..', import.meta.url))
 
 test('a service that checks tokens offline accepts the token of a user, also while Carillon is stopped, and no other', async () => {
   await using service = await RunningService.start()
-  await using own = await startExample('offline-tokens', { CARILLON_ISSUER: service.url })
+  await using own = await startExample('offline-tokens', { CARILLON_URL: service.url })
   const { username, password } = firstSignInOf(service.folder)
   const { User, token } = await createCarillon({ baseUrl: service.url }).login({
     username,

@@ -80,7 +80,7 @@ function interfacesFor(address: string, sent: SentRequest, responses: HttpRespon
   const token = bearerIn(sent)
   return {
     carillon: createCarillon({ baseUrl: address, fetch, auth: token === undefined ? 'cookie' : () => token }),
-    producer: createProducer({ baseUrl: address, fetch, key: token ?? '' }),
+    producer: createProducer({ baseUrl: address, fetch, key: token ?? 'none' }),
   }
 }
 

@@ -1,0 +1,69 @@
+// The client on a telephone, in an imitation of what React Native lacks: it polls where it cannot stream, and refuses what was redirected.
+import assert from 'node:assert/strict'
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { after, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { startTestService } from '../tests/support/service.ts'
+
+const app = await startTestService()
+after(() => app.stop())
+
+type Line = { state?: string; unread?: number; titles?: string[]; error?: string; thrown?: string }
+
+function telephone(baseUrl: string, token: string) {
+  const child = fork(new URL('./testing/telephone.ts', import.meta.url), [baseUrl, token], { stdio: 'pipe' })
+  let [stdout, stderr] = ['', '']
+  child.stdout?.on('data', (text) => (stdout += text))
+  child.stderr?.on('data', (text) => (stderr += text))
+  const gone = once(child, 'exit')
+  const until = async (holds: (line: Line) => boolean) => {
+    const lines = () =>
+      stdout
+        .split('\n')
+        .slice(0, -1)
+        .map((line): Line => JSON.parse(line))
+    for (;;) {
+      const found = lines().find(holds)
+      if (found) return found
+      if (child.exitCode !== null) assert.fail(`${stdout}${stderr}`)
+      await sleep(10)
+    }
+  }
+  const close = async () => {
+    child.send('close')
+    const [status] = await gone
+    assert.deepEqual([status, stderr], [0, ''])
+  }
+  return { child, until, close }
+}
+
+test('without streams and reasons an open list is live all the same, by held requests, and acts reach the service', async () => {
+  const ann = await app.user('ann')
+  const token = (await app.issueToken(ann)).authorization?.slice('Bearer '.length) ?? ''
+  await app.deliver({ to: ann, title: 'Before' })
+  const { child, until, close } = telephone(app.url, token)
+  await until(({ state, titles }) => state === 'live' && titles?.join() === 'Before')
+  await app.deliver({ to: ann, title: 'After' })
+  await until(({ state, titles }) => state === 'live' && titles?.join() === 'After,Before')
+  child.send('readAll')
+  await until(({ unread }) => unread === 0)
+  child.send('abort')
+  assert.equal((await until(({ thrown }) => thrown !== undefined)).thrown, 'AbortError')
+  await close()
+})
+
+test('a response that was redirected from another origin is refused', async () => {
+  const server = createServer((request, response) =>
+    response.writeHead(307, { location: `${app.url}${request.url}` }).end(),
+  ).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const bob = await app.user('bob')
+  const token = (await app.issueToken(bob)).authorization?.slice('Bearer '.length) ?? ''
+  const { port } = server.address() as { port: number }
+  const { until, close } = telephone(`http://127.0.0.1:${port}`, token)
+  assert.equal((await until(({ error }) => error !== undefined)).error, 'UNREADABLE')
+  await close()
+  server.close()
+})
