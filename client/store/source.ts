@@ -2,8 +2,8 @@
 // the stream (connection.ts), and shows it, with the acts of the user (acts.ts), to the lists (shared-list.ts).
 import type { Inbox } from '../inbox.ts'
 import { areOfOneInbox, versionOf } from '../stream/position.ts'
-import { CarillonError } from '../transport/errors.ts'
 import { abort, throwIfAborted } from '../transport/cancellation.ts'
+import { CarillonError } from '../transport/errors.ts'
 import type { Requests } from '../transport/requests.ts'
 import type { NotificationPage, Position, StreamEvent } from '../transport/types.ts'
 import { Acts } from './acts.ts'

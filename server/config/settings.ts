@@ -29,7 +29,11 @@ const orNone = <Read extends Row['read']>(read: Read) => ({ default: 'none', rea
 const number = (min: number, max: number, usual: string) => ({ default: usual, read: integer(min, max) })
 const time = <Usual extends string | undefined = undefined>(min: number, max: number, usual?: Usual) =>
   ({ default: usual as Usual, isTime: true, read: duration(min, max) }) as const
-const sealing = { secret: true, commands: ['serve', 'keys', 'secret', 'user', 'tail', 'doctor'], read: readSecret } as const
+const sealing = {
+  secret: true,
+  commands: ['serve', 'keys', 'secret', 'user', 'tail', 'doctor'],
+  read: readSecret,
+} as const
 const ownPage = { commands: ['serve', 'user'], read: values.readPage } as const
 const here = '`on` if the service listens on a loopback address and has no other name, otherwise `off`'
 const onHere = { absent: here, read: values.readSwitch } as const
@@ -64,7 +68,11 @@ const table = {
   ],
   CARILLON_PUBLIC_URL: [
     'The URL under which browsers reach the service, such as `https://bell.example.org`; with a path (`https://example.org/bell/`) if a proxy strips that path.',
-    { absent: 'derived from host and port', commands: ['serve', 'doctor', 'user', 'tail'], read: values.readServiceUrl },
+    {
+      absent: 'derived from host and port',
+      commands: ['serve', 'doctor', 'user', 'tail'],
+      read: values.readServiceUrl,
+    },
   ],
   CARILLON_INSECURE_HTTP: [
     '`on` allows plain HTTP beyond this machine, although others on the network can then read passwords and cookies.',

@@ -15,7 +15,10 @@ import { endSignIn, signInByPassword } from './sign-in.routes.ts'
 import { SignInForm } from './sign-in.schemas.ts'
 import type { SecondStep, SignInView } from './sign-in-page.ts'
 
-type Needs = PageNeeds & { store: Store; providers: ReadonlyMap<string, { setting: { name: string; displayName: string } }> }
+type Needs = PageNeeds & {
+  store: Store
+  providers: ReadonlyMap<string, { setting: { name: string; displayName: string } }>
+}
 
 export const signInPage = forVisitor({
   summary:

@@ -299,7 +299,11 @@ const paths: Path[] = [
     run: () => store.read(findUsersByEmail, { email: 'a@example.org', limit: 5 }),
     reads: ['sorted', 'many user by user_by_email ()'],
   },
-  { of: 'hasVerifiedEmail', run: () => store.read(hasVerifiedEmail), reads: ['user by user_by_verified_email () alone'] },
+  {
+    of: 'hasVerifiedEmail',
+    run: () => store.read(hasVerifiedEmail),
+    reads: ['user by user_by_verified_email () alone'],
+  },
   { of: 'listUsers', run: () => store.read(listUsers, { after: 'u1', limit: 50 }), reads: [user] },
   {
     of: 'listUsers',
