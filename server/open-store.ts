@@ -1,6 +1,7 @@
 // Opens the store of a database, with the writes of all rooms. The only file above the engines that knows them.
 import type { Database } from './config/database-url.ts'
 import type { StartTimeout } from './store/postgres/connection/opening.ts'
+import type { LogNotice } from './store/sqlite/store.ts'
 import type { Store } from './store/store.ts'
 import * as writes from './writes.ts'
 
@@ -8,13 +9,13 @@ import * as writes from './writes.ts'
 export const usualPartitions = 8
 
 /**
- * `migrations`: those that were applied. `notice`: a sentence for the operator. With `startTimeout` it waits for a PostgreSQL server that
+ * `migrations`: those that were applied. `notice`: for the operator. With `startTimeout` it waits for a PostgreSQL server that
  * cannot be reached, is starting or has no connection left, and for nothing else.
  */
 export async function openStore(
   database: Database,
   { partitions = usualPartitions, startTimeout }: { partitions?: number; startTimeout?: StartTimeout } = {},
-): Promise<{ store: Store; migrations: string[]; notice?: string }> {
+): Promise<{ store: Store; migrations: string[]; notice?: LogNotice | undefined }> {
   if (database.engine === 'postgres') {
     const { openPostgresStore } = await import('./store/postgres/store.ts')
     return openPostgresStore(database.url, { partitions, startTimeout })

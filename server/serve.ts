@@ -62,8 +62,11 @@ async function openLogged({ database, databasePartitions: partitions }: Config, 
     log.warn({ event: 'store-awaited', reason }, `waiting for the database, at most ${databaseTimeoutMs / 1_000} s`)
   const startTimeout = { timeoutMs: databaseTimeoutMs, onWait }
   const { store, migrations, notice } = await openStore(database, { partitions, startTimeout })
-  if (notice !== undefined) log.warn({ event: 'log-set-aside' }, notice)
   store.onChange((signal) => noteReturn(signal, log), [])
+  if (notice !== undefined) {
+    const { sentence, ...facts } = notice
+    log.warn(facts, sentence)
+  }
   for (const migration of migrations) log.info({ event: 'migration', migration }, 'migration applied')
   return store
 }

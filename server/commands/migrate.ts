@@ -13,7 +13,7 @@ export function migrateCommand(): Command {
     refuseLostDatabase(database)
     const state = () => 'No row is lost, and the next start continues.'
     const { store, migrations, notice } = await interruptible(state, () => openStore(database, { partitions }))
-    if (notice !== undefined) warn(notice)
+    if (notice !== undefined) warn(notice.sentence)
     await store.close()
     print(options, { applied: migrations }, () =>
       migrations.length === 0 ? 'The store is up to date' : migrations.map((name) => `Applied ${name}`),

@@ -97,7 +97,7 @@ export async function withStore<Result>(command: Command, work: (place: Place) =
   const config = configOf(command)
   refuseMissingDatabase(config.database)
   const { store, notice } = await openStore(config.database)
-  if (notice !== undefined) warn(notice)
+  if (notice !== undefined) warn(notice.sentence)
   const source = { actor: 'operator', address: null, userAgent: null, requestId: null, by: systemUser() }
   try {
     return await work({ store, config, now: store.clock ?? Date.now, source })

@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url'
 import { quoted } from '../../basics/control-characters.ts'
 import { knownMigrations } from '../../store/migrations.ts'
 import { Database, isOurs, notOurs, openingFailure, readHeader } from '../../store/sqlite/database.ts'
-import { hasForeignLog } from '../../store/sqlite/file/identity.ts'
+import { hasForeignLog, lostLogSince, readIdentity } from '../../store/sqlite/file/identity.ts'
 import { appliedMigrations } from '../../store/sqlite/migrate.ts'
 import { readOnlyMount, rightsOf } from '../file-mode.ts'
 import { clockFinding, type Finding, fault, faultOf, ok, warning } from '../finding.ts'
@@ -23,7 +23,16 @@ export async function examineSqlite(file: string, now: () => number): Promise<Ex
   // There is no use in making room on it.
   const place = readOnly === undefined ? [...rights(file), room(file)] : [readOnly]
   const version = ok('SQLite', process.versions.sqlite ?? 'none')
-  return { findings: [version, ...place, clock(file, now()), ...findings], ...sealed }
+  return { findings: [version, ...place, clock(file, now()), ...log(file), ...findings], ...sealed }
+}
+
+function log(file: string): Finding[] {
+  const path = resolve(file)
+  const since = lostLogSince(path) ?? readIdentity(path)?.lostLog
+  if (since === undefined) return []
+  const found = `the write-ahead log of a killed process was gone: what was written after the checkpoint at ${since} is lost`
+  const change = 'restore a backup if it has more; if not, delete carillon.identity while no process runs'
+  return [fault('log', { found, change })]
 }
 
 function rights(file: string): Finding[] {

@@ -165,6 +165,11 @@ export function numberIn(database: Database, pragma: string): number {
   return Number(database.prepare(`pragma ${pragma}`).get()?.[pragma])
 }
 
+/** The pages in the log, and how many of them a checkpoint of this kind has left in the file. */
+export function logPages(database: Database, kind: 'noop' | 'full'): { log: number; checkpointed: number } {
+  return database.prepare(`pragma wal_checkpoint(${kind})`).get() as { log: number; checkpointed: number }
+}
+
 /** Two processes that start at the same time meet here, and SQLite does not wait for the lock when it changes the journal mode. */
 function switchToWal(database: Database): void {
   const giveUpAt = performance.now() + busyTimeoutMs

@@ -5,7 +5,14 @@ import type { ChangeListener, ChangeSignal, RecordListener } from '../events.ts'
 import { knownMigrations, refuseNewer } from '../migrations.ts'
 import { nameOf, type Store, type Writes } from '../store.ts'
 import { connect, type Database, openDatabase, openingFailure, peek } from './database.ts'
-import { continuedHistory, hasForeignLog, removeDrafts, setLogAside } from './file/identity.ts'
+import {
+  continuedHistory,
+  hasForeignLog,
+  lostLogSince,
+  recordClose,
+  removeDrafts,
+  setLogAside,
+} from './file/identity.ts'
 import { appliedMigrations, migrate } from './migrate.ts'
 import { Reader } from './reader.ts'
 import { Writer, type WriterPlace } from './writer.ts'
@@ -13,14 +20,15 @@ import { Writer, type WriterPlace } from './writer.ts'
 /** `writerEntry`: the file that the writer thread runs, which knows the same `writes`. */
 type Code = { writes: Writes; writerEntry: URL }
 
-/** `notice`: a foreign log was moved aside. */
-type Opened = { store: Store; migrations: string[]; notice?: string }
+/** What was wrong with the log beside the file. */
+export type LogNotice = { event: 'log-missing' | 'log-set-aside'; sentence: string; lastCheckpoint?: string }
+type Opened = { store: Store; migrations: string[]; notice: LogNotice | undefined }
 
 /** Creates and migrates it if needed. Throws UNAVAILABLE with a sentence. */
 export async function openSqliteStore(file: string, code: Code): Promise<Opened> {
   // An absolute path, because SQLite does not take ':memory:' and 'file:' as file names.
   const path = resolve(file)
-  const notice = hasForeignLog(path) ? setLogAside(path) : undefined
+  const notice = foreignLog(path) ?? lostLog(path)
   peek(path, (found) => refuseNewer(appliedMigrations(found), knownMigrations()))
   using database = openDatabase(path)
   try {
@@ -28,11 +36,26 @@ export async function openSqliteStore(file: string, code: Code): Promise<Opened>
     const { dev, ino } = statSync(path, { bigint: true })
     removeDrafts(database, path)
     const history = continuedHistory(database, path)
-    const store = storeAt({ path, file: { dev, ino }, history }, code)
-    return { store, migrations, ...(notice !== undefined && { notice }) }
+    const store = storeAt({ path, file: { dev, ino }, history, lostLog: notice?.lastCheckpoint }, code)
+    return { store, migrations, notice }
   } catch (error) {
+    recordClose(database, path)
     throw openingFailure(error, path)
   }
+}
+
+/** Moves the log aside if it belongs to another file. */
+function foreignLog(path: string): LogNotice | undefined {
+  return hasForeignLog(path) ? { event: 'log-set-aside', sentence: setLogAside(path) } : undefined
+}
+
+function lostLog(path: string): LogNotice | undefined {
+  const lastCheckpoint = lostLogSince(path)
+  if (lastCheckpoint === undefined) return undefined
+  const sentence =
+    `The write-ahead log of ${path} is gone, and no process closed the database before that: what was written after the last ` +
+    `checkpoint, at ${lastCheckpoint}, is lost. Restore a backup if it has more.`
+  return { event: 'log-missing', sentence, lastCheckpoint }
 }
 
 function connectForReads(path: string): Database {

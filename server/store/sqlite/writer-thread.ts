@@ -5,8 +5,8 @@ import { messageOf } from '../../basics/errors.ts'
 import type { AuditEntry, ChangeSignal } from '../events.ts'
 import { boundValues, type SqlStatement, type Statement, Texts } from '../statements.ts'
 import type { WriteOperation, Writes } from '../store.ts'
-import { connect, numberIn, resultCode } from './database.ts'
-import { FileGuard, type FileLoss, settleStamp, stampDatabase } from './file/identity.ts'
+import { connect, logPages, numberIn, resultCode } from './database.ts'
+import { FileGuard, type FileLoss, recordClose, settleStamp, stampDatabase } from './file/identity.ts'
 import { changeNothing, type WriteReply, type WriteRequest, type WriterMessage } from './writer.ts'
 
 const port = parentPort as NonNullable<typeof parentPort>
@@ -20,7 +20,6 @@ const cacheKib = 8 * 1_024
 database.exec(`pragma wal_autocheckpoint = ${maxLogPages}; pragma cache_size = ${-cacheKib}`)
 // What a rollback needs is kept in memory.
 database.exec('pragma temp_store = memory')
-const logPages = database.prepare('pragma wal_checkpoint(noop)')
 /** A copy of the file that is made while the service runs has an older stamp, so it is later recognised as a copy. */
 const stampEveryMs = 600_000
 const prepared = new Texts('sqlite', (text) => database.prepare(text))
@@ -66,6 +65,7 @@ function commit(
   let step: 'begin' | 'write' | 'commit' = 'begin'
   try {
     database.exec('begin immediate')
+    guard.recordOpen()
     step = 'write'
     const replies = requests.map((request) => runOne(request, signals))
     step = 'commit'
@@ -157,7 +157,7 @@ function everySecond(): void {
 }
 
 function pagesToCopy(): number {
-  const { log, checkpointed } = logPages.get() as { log: number; checkpointed: number }
+  const { log, checkpointed } = logPages(database, 'noop')
   return log - checkpointed
 }
 
@@ -169,7 +169,10 @@ function end(): void {
   clearInterval(guarding)
   if (isLost()) port.postMessage({ replies: [], signals: [], loss } satisfies WriterMessage)
   if (loss === undefined && hasWritten) stamp()
-  if (loss?.isLogOnly !== false) database.close()
+  if (loss?.isLogOnly !== false) {
+    recordClose(database, workerData.path)
+    database.close()
+  }
   port.close()
 }
 

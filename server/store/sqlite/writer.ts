@@ -37,8 +37,8 @@ type PendingWrite = {
   reject: (error: unknown) => void
 }
 
-/** The database that was found at `path` when the store was opened, and the history of changes that continues in it. */
-export type WriterPlace = { path: string; file: FileNumber; history: string }
+/** The database that was found at `path` when the store was opened, and the history of changes that continues in it. `lostLog`: as in Identity. */
+export type WriterPlace = { path: string; file: FileNumber; history: string; lostLog?: string | undefined }
 
 /** `entry`: the file that the thread runs. */
 type Options = {

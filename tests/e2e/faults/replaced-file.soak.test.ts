@@ -305,6 +305,28 @@ test('a position stays valid after a restart and kill -9, and is reset after an 
   }
 })
 
+test('a log that is gone after kill -9 is one warn line, a fault of doctor, and a reset for a client that is ahead (R15)', async () => {
+  using folder = new Folder()
+  await using running = await Running.on(folder)
+  const given = await positionOf(running, await running.user.signIn())
+  await running.process.end('SIGKILL')
+  rmSync(folder.file('carillon.db-wal'))
+  const faultsOfDoctor = async () => {
+    const { stdout } = await carillon(folder, ['doctor', '--json'])
+    const { findings } = JSON.parse(stdout) as { findings: { check: string; state: string }[] }
+    return findings.filter(({ check, state }) => check === 'log' && state === 'fault').length
+  }
+  assert.equal(await faultsOfDoctor(), 1)
+  await using again = await CarillonProcess.ready(folder)
+  const lines = again.lines.filter(({ event }) => event === 'log-missing')
+  assert.equal(lines.length, 1, again.stdout)
+  assert.equal(lines[0]?.level, 40)
+  assert.ok(Date.parse(String(lines[0]?.lastCheckpoint)) <= Date.now())
+  await again.end('SIGTERM')
+  assert.equal(await faultsOfDoctor(), 1)
+  assert.equal(await isReset(folder, given), true)
+})
+
 /** Delivers until the versions from before are reached again, by other changes. */
 async function deliverMany(folder: Folder, times: number): Promise<void> {
   await using running = await CarillonProcess.ready(folder)

@@ -7,7 +7,16 @@ import * as fs from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { replaceDurably, syncFolder } from '../../../basics/durable-file.ts'
-import { corrupt, Database, inWriteLock, notADatabase, numberIn, readHeader, resultCode } from '../database.ts'
+import {
+  corrupt,
+  Database,
+  inWriteLock,
+  logPages,
+  notADatabase,
+  numberIn,
+  readHeader,
+  resultCode,
+} from '../database.ts'
 
 /** Identifies a file by its inode and, if the file system has it, its creation time. */
 type FileId = { inode: string; bornAt?: string }
@@ -20,6 +29,10 @@ export type Identity = {
   log: FileId | null
   /** The identity file itself: a copy of it is another file. */
   own: FileId
+  /** Everything that was acknowledged is in the file itself, so the log may be absent. */
+  closed: boolean
+  /** The last checkpoint before a log was lost. It is known as long as the history that began then. */
+  lostLog?: string | undefined
 }
 
 const stampRange = 2 ** 31 - 1
@@ -68,6 +81,23 @@ export function hasForeignLog(path: string): boolean {
   }
 }
 
+/**
+ * The time of the last checkpoint, if the log beside `path` is gone or empty although no process has recorded that the file has everything.
+ * A database that was restored over the file has a stamp that the identity does not know.
+ */
+export function lostLogSince(path: string): string | undefined {
+  // In this order: a process that ends meanwhile records its close, and then deletes the log.
+  const isEmpty = isLogEmpty(path)
+  const identity = readIdentity(path)
+  const database = statusOf(path)
+  if (!isEmpty || identity === undefined || identity.closed || database === undefined) return undefined
+  return identity.stamps.includes(readHeader(path).readUInt32BE(stampOffset)) ? database.mtime.toISOString() : undefined
+}
+
+function isLogEmpty(path: string): boolean {
+  return !statusOf(logOf(path))?.size
+}
+
 /** Moves the log of another file aside, and returns a sentence for the operator. The next open starts a new log. */
 export function setLogAside(path: string): string {
   const log = logOf(path)
@@ -93,18 +123,21 @@ function recordedHistory(path: string, stamp: number): string | undefined {
   const identity = readIdentity(path)
   const own = statusOf(identityFileOf(path))
   if (identity === undefined || own === undefined || !isFile(identity.own, own)) return undefined
+  if (!identity.closed && isLogEmpty(path)) return undefined
   if (!isFile(identity.database, fs.statSync(path, { bigint: true }))) return undefined
   return identity.stamps.slice(-2).includes(stamp) ? identity.history : undefined
 }
 
+type Recordable = { path: string; history: string; lostLog?: string }
+
 /** Gives the database a stamp that no copy has, and returns those that its file can have. Records `history` if it continues no other. */
-export function stampDatabase(database: Database, { path, history }: { path: string; history: string }): number[] {
+export function stampDatabase(database: Database, { path, history, lostLog }: Recordable): number[] {
   inWriteLock(database, () => {
     const identity = readIdentity(path)
     const [before, stamp] = [numberIn(database, 'user_version'), randomInt(1, stampRange)]
     const stamps = [...onDisk(path, identity), before, stamp]
     // In this order, so that the stamp is in the list whenever the power fails.
-    writeIdentity(path, { history: recordedHistory(path, before) ?? history, stamps })
+    writeIdentity(path, { history: recordedHistory(path, before) ?? history, stamps, lostLog })
     database.exec(`pragma user_version = ${stamp}`)
   })
   return settleStamp(database, { path, history })
@@ -130,6 +163,26 @@ export function settleStamp(database: Database, { path, history }: { path: strin
     writeIdentity(path, { history: identity?.history ?? history, stamps })
     return stamps
   })
+}
+
+/**
+ * Before a connection is closed, which deletes the log if it is the last one: copies the log into the file, and records that the file has
+ * everything. If another process writes meanwhile, that process does so at its own end. A full disk may prevent it.
+ */
+export function recordClose(database: Database, path: string): void {
+  try {
+    if (database.isTransaction) database.exec('rollback')
+    const version = numberIn(database, 'data_version')
+    const { log, checkpointed } = logPages(database, 'full')
+    // Nothing was written since the log was found lost: the next start says so again.
+    if (log <= 0 || log !== checkpointed) return
+    inWriteLock(database, () => {
+      const isOpen = readIdentity(path)?.closed === false
+      if (!isOpen || numberIn(database, 'data_version') !== version) return
+      const stamp = numberIn(database, 'user_version')
+      writeIdentity(path, { history: continuedHistory(database, path), stamps: [stamp, stamp, stamp], closed: true })
+    })
+  } catch {}
 }
 
 /** For a file that was overwritten: removes every recorded stamp, so that the log is foreign to it, whatever stamp it has. */
@@ -165,7 +218,11 @@ function onDisk(path: string, identity: Identity | undefined): number[] {
   return typeof header === 'object' ? [header.stamp] : (identity?.stamps ?? [])
 }
 
-function writeIdentity(path: string, { history, stamps }: Pick<Identity, 'history' | 'stamps'>): void {
+type Recorded = Pick<Identity, 'history' | 'stamps' | 'lostLog'> & { closed?: boolean }
+
+/** `closed`: without it, whether the log is empty, so that nothing can be lost with it. After the first stamp of a process it never is. */
+function writeIdentity(path: string, { history, stamps, closed, lostLog }: Recorded): void {
+  const before = readIdentity(path)
   const database = fs.statSync(path, { bigint: true })
   const log = statusOf(logOf(path))
   // A file system without creation times returns 0 or the time of the last change.
@@ -175,8 +232,16 @@ function writeIdentity(path: string, { history, stamps }: Pick<Identity, 'histor
     ...(hasBirth && { bornAt: String(birthtimeNs) }),
   })
   replaceDurably(identityFileOf(path), (own) => {
-    const ids = { database: idOf(database), log: log === undefined ? null : idOf(log), own: idOf(own) }
-    return `${JSON.stringify({ history, stamps, ...ids } satisfies Identity)}\n`
+    const identity: Identity = {
+      history,
+      stamps,
+      database: idOf(database),
+      log: log === undefined ? null : idOf(log),
+      own: idOf(own),
+      closed: closed ?? log?.size === 0n,
+      lostLog: lostLog ?? (before?.history === history ? before.lostLog : undefined),
+    }
+    return `${JSON.stringify(identity)}\n`
   })
 }
 
@@ -213,6 +278,8 @@ export class FileGuard {
   readonly #schemaNow: () => number
   #logFile: fs.BigIntStats | undefined
   #seen: fs.BigIntStats | undefined
+  readonly #identityFile: string
+  #identityChangedAt: bigint | undefined
   #stamps: readonly number[] = []
 
   /** `database` is the file that was at `path` when the store was opened; `schemaNow` reads its schema version, log included. */
@@ -220,6 +287,7 @@ export class FileGuard {
     this.#schemaNow = schemaNow
     this.#path = path
     this.#log = logOf(path)
+    this.#identityFile = identityFileOf(path)
     this.#database = database
   }
 
@@ -232,6 +300,14 @@ export class FileGuard {
   /** Whether the file itself has the last stamp. Until then an earlier copy looks the same. */
   get isSettled(): boolean {
     return this.#stamps[0] === this.#stamps.at(-1)
+  }
+
+  /** Before each commit, under its write lock: another process may have recorded that the file has everything. Costs 2 us. */
+  recordOpen(): void {
+    if (statusOf(this.#identityFile)?.ctimeNs === this.#identityChangedAt) return
+    const identity = readIdentity(this.#path)
+    if (identity?.closed) writeIdentity(this.#path, { ...identity, closed: false })
+    this.#identityChangedAt = statusOf(this.#identityFile)?.ctimeNs
   }
 
   /** Checks the file at the path; undefined if it is the right one. Costs 4 us. */

@@ -4,7 +4,7 @@ import { dirname } from 'node:path'
 import { CarillonError, messageOf } from '../../../basics/errors.ts'
 import { textOf } from '../../migrations.ts'
 import { type Database, openDatabase, openingFailure } from '../../sqlite/database.ts'
-import { hasForeignLog } from '../../sqlite/file/identity.ts'
+import { hasForeignLog, recordClose } from '../../sqlite/file/identity.ts'
 import { migrate } from '../../sqlite/migrate.ts'
 import { userIdOfDigits } from '../../statements.ts'
 import { refusedWrite } from '../../transfer-state.ts'
@@ -74,6 +74,7 @@ class Sqlite implements Endpoint {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    recordClose(this.#database, this.name)
     this.#database.close()
   }
 }
