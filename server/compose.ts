@@ -87,6 +87,7 @@ export async function compose(store: Store, config: Config, environment: Environ
     ...{ site, store, sealing, readiness, producerKeys, users, guesses, signInLog, notices, links, forgotten },
     ...proofs,
     ...notifications,
+    exports: new Set(),
     pages: {
       ...settings,
       scripts: new ServedScripts(),

@@ -688,7 +688,7 @@ const paths: Path[] = [
   },
   {
     of: 'notificationsAfter',
-    run: () => store.read(notificationsAfter, { userId: 'u1', seq: 1, limit: 9 }),
+    run: () => store.read(notificationsAfter, { userId: 'u1', seq: 1 }),
     reads: ['sorted', inbox, 'notification by key (user_id, seq)', ...anyMark],
   },
   {

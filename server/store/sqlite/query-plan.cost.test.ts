@@ -131,7 +131,7 @@ const stored: { of: string; run: Read<unknown>; path: string }[] = [
   },
   {
     of: 'notificationsAfter',
-    run: notificationsAfter({ userId: 'u', seq: 1, limit: 9 }),
+    run: notificationsAfter({ userId: 'u', seq: 1 }),
     path: `n by key, ${readAtByAnyMark}, ${archivedAt}`,
   },
   { of: 'readCategory', run: readCategory({ application: 'a', name: 'n' }), path: 'category by key' },

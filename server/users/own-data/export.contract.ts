@@ -116,6 +116,22 @@ export function exportPromises(promise: PromiseOf): void {
     }
     assert.match(text, /"title":"Again".*\n$/)
   })
+
+  promise('a page of the export has at most 256 KB, whatever the notifications have', async (world) => {
+    const ann = await world.addUser('ann')
+    const content = contentOf({
+      title: 'é'.repeat(200),
+      body: '\u0001'.repeat(4_000),
+      data: { text: 'x'.repeat(8_000) },
+    })
+    for (let n = 0; n < 12; n++) await world.send(ann, 'Hi', { content })
+    const pages = await Array.fromAsync(exportOf(world, await userOf(world, ann)))
+    const sizes = pages
+      .filter((page) => page.startsWith('{"type":"notification"'))
+      .map((page) => Buffer.byteLength(page))
+    assert.equal(sizes.length, 3)
+    assert.ok(Math.max(...sizes) <= 256 * 1024, `${sizes}`)
+  })
 }
 
 async function userOf({ store }: World, { id }: Person): Promise<User> {

@@ -1,11 +1,18 @@
 // Everything that the service keeps of a user, without secrets. The page, the API and the command line have the same lines.
+import { once } from 'node:events'
+import type { ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { FastifyReply } from 'fastify'
 import { displayActivity } from '../../audit/activity.routes.ts'
 import { listAudit } from '../../audit/audit.store.ts'
 import { iso } from '../../basics/clock.ts'
 import { escapeControls } from '../../basics/control-characters.ts'
+import { CarillonError, overloaded } from '../../basics/errors.ts'
 import { yieldToEventLoop } from '../../basics/event-loop.ts'
+import { streams } from '../../http/connections.ts'
 import { forUser } from '../../http/operation.ts'
+import { onGone } from '../../http/response/send.ts'
 import { failurePage, type PageNeeds } from '../../pages/page.ts'
 import type { AuditEntry } from '../../store/events.ts'
 import type { Store } from '../../store/store.ts'
@@ -18,17 +25,48 @@ export const exportAll = forUser({
   summary: 'Everything that the service keeps of the signed-in user, one JSON object per line, without secrets',
   responses: { 200: 'lines' },
   takesPlace: true,
+  refusals: ['TOO_MANY_REQUESTS'],
   // The account page leads a browser here.
   failurePage,
-  async handle(dependencies: { store: Store } & PageNeeds, { caller, method }, reply) {
+  async handle(dependencies: { store: Store; exports: Set<string> } & PageNeeds, { caller, method }, reply) {
     const user = await findEnabledUser(dependencies, caller)
-    const lines = method === 'HEAD' ? [] : exportOf(dependencies, user)
+    if (method !== 'HEAD') begin(dependencies.exports, user, reply)
+    const lines = method === 'HEAD' ? [] : whenTaken(exportOf(dependencies, user), reply.raw)
     reply.header('content-disposition', 'attachment; filename="carillon-export.jsonl"').type('application/x-ndjson')
-    return reply.send(Readable.from(lines, { objectMode: false }))
+    return reply.send(Readable.from(lines, { objectMode: false, highWaterMark: 1 }))
   },
 })
 
+const maxExports = 4
 const pageSize = 100
+
+/** Counts the export until its response is over, and gives its client as much time to read as that of a stream. `exports`: ids of users. */
+function begin(exports: Set<string>, { id }: User, { raw }: FastifyReply): void {
+  if (exports.has(id))
+    throw new CarillonError('TOO_MANY_REQUESTS', 'An export of your data is in progress', {
+      remedy: 'Wait until it is complete.',
+      retryAfter: 5,
+    })
+  if (exports.size >= maxExports) throw overloaded(`This process has ${maxExports} exports in progress`)
+  exports.add(id)
+  const { socket } = raw.req
+  streams.add(socket)
+  socket.setTimeout(0)
+  onGone(raw, () => {
+    exports.delete(id)
+    streams.delete(socket)
+  })
+}
+
+/** Reads no further page until the client has taken the one before. */
+async function* whenTaken(pages: AsyncIterable<string>, response: ServerResponse): AsyncGenerator<string> {
+  for await (const page of pages) {
+    yield page
+    // The page is written in this turn.
+    await nextTurn()
+    if (response.writableNeedDrain) await once(response, 'drain')
+  }
+}
 
 /** Whole lines, a page at a time. A notification that is sent again meanwhile is not missed, and may be there twice. */
 export async function* exportOf({ store }: { store: Store }, user: User): AsyncGenerator<string> {
@@ -38,8 +76,7 @@ export async function* exportOf({ store }: { store: Store }, user: User): AsyncG
     if (rows.length > 0) yield linesOf(type, rows)
   const entriesAfter = (last?: AuditEntry) => store.read(listAudit, { userId, limit: pageSize, before: last?.id })
   for await (const entries of pagesOf(entriesAfter)) yield linesOf('activity', entries.map(displayActivity))
-  const textsAfter = (last?: { seq: number }) =>
-    store.read(notificationsAfter, { userId, seq: last?.seq ?? 0, limit: pageSize })
+  const textsAfter = (last?: { seq: number }) => store.read(notificationsAfter, { userId, seq: last?.seq ?? 0 })
   for await (const rows of pagesOf(textsAfter))
     yield rows.map(({ text }) => escapeControls(`{"type":"notification",${text.slice(1)}\n`)).join('')
 }

@@ -24,11 +24,18 @@ export function* recordsOf(userId: string): Read<Record<string, object[]>> {
   }
 }
 
-type After = { userId: string; seq: number; limit: number }
+/** At most 256 KB: a notification has at most 45 KB. And so few that a read from a cold disk delays no other read for long. */
+const pageSize = 5
 
-/** Notifications as JSON text, in the order of their sequence numbers, at most `limit` of them, starting after `seq`. */
-export function* notificationsAfter({ userId, seq, limit }: After): Read<{ seq: number; text: string }[]> {
+/** Up to five notifications as JSON text, in the order of their sequence numbers, starting after `seq`. */
+export function* notificationsAfter({
+  userId,
+  seq,
+}: {
+  userId: string
+  seq: number
+}): Read<{ seq: number; text: string }[]> {
   return yield* all`
     select n.seq, ${notificationText} as text from notification n
-    where n.user_id = ${userKey(userId)} and n.seq > ${seq} order by n.seq limit ${limit}`
+    where n.user_id = ${userKey(userId)} and n.seq > ${seq} order by n.seq limit ${pageSize}`
 }

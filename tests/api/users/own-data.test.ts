@@ -1,6 +1,7 @@
 // GET /api/me/export and DELETE /api/me: a signed-in user takes all data along, and erases the account.
 import assert from 'node:assert/strict'
-import { get } from 'node:http'
+import { once } from 'node:events'
+import { get, type IncomingMessage } from 'node:http'
 import { after, test } from 'node:test'
 import { listAudit } from '../../../server/audit/audit.store.ts'
 import { replaceOperation } from '../../../server/store/testing/operations.ts'
@@ -9,6 +10,7 @@ import { notificationsAfter } from '../../../server/users/own-data/export.store.
 import { findUser } from '../../../server/users/users.store.ts'
 import { refusalIn } from '../../support/http/envelope.ts'
 import { type Proof, startTestService, variants } from '../../support/service.ts'
+import { soakTest } from '../../support/soak.ts'
 
 const app = await startTestService()
 after(() => app.stop())
@@ -86,6 +88,63 @@ test('the export ends reading when the client is gone', async () => {
   await app.get('/api/me', proof)
   assert.equal(reads, 2)
   restore?.()
+})
+
+test('a user has one export at a time and a process four, and a place is free again when its response is over (L1)', async () => {
+  const users = await Promise.all(Array.from({ length: 5 }, () => app.user()))
+  const proofs = await Promise.all(users.map((user) => app.signIn(user, 'stateful')))
+  const [ann, ben, , , eve] = proofs
+  await app.deliver({ to: users, title: 'Hi' })
+  const [allRead, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  let reads = 0
+  const restore = replaceOperation(app.store, notificationsAfter, async (_, run) => {
+    if (++reads === 4) allRead.resolve()
+    await released.promise
+    return run()
+  })
+  const four = proofs.slice(0, 4).map((proof) => app.get('/api/me/export', proof))
+  await allRead.promise
+  const again = await app.get('/api/me/export', ann)
+  assert.deepEqual([again.status, refusalIn(again).code], [429, 'TOO_MANY_REQUESTS'])
+  assert.ok(again.headers.get('retry-after'))
+  const fifth = await app.get('/api/me/export', eve)
+  assert.deepEqual([fifth.status, refusalIn(fifth).code], [503, 'UNAVAILABLE'])
+  assert.equal((await app.request('/api/me/export', { method: 'HEAD', headers: ann ?? {} })).status, 200)
+  // A client that goes away gives its place back, too.
+  const left = get(`${app.url}/api/me/export`, { headers: ben ?? {} })
+  await new Promise((resolve) => left.on('response', resolve).on('error', resolve))
+  left.destroy()
+  released.resolve()
+  for (const { status, text } of await Promise.all(four)) assert.ok(status === 200 && text.includes('"title":"Hi"'))
+  for (const proof of [ann, eve]) assert.equal((await app.get('/api/me/export', proof)).status, 200)
+  restore?.()
+})
+
+soakTest('an export whose client takes nothing is read no further, and completes when the client reads (L1)', async () => {
+  const ann = await app.user()
+  const proof = await app.signIn(ann, 'stateful')
+  const body = '漢'.repeat(4_000)
+  for (let n = 0; n < 12; n++)
+    await Promise.all(Array.from({ length: 100 }, () => app.deliver({ to: ann, title: 'Long', body })))
+  let reads = 0
+  const restore = replaceOperation(app.store, notificationsAfter, async (_, run) => {
+    reads++
+    return run()
+  })
+  const request = get(`${app.url}/api/me/export`, { headers: proof })
+  const [response] = (await once(request, 'response')) as [IncomingMessage]
+  response.pause()
+  // The buffers of both systems take some pages. Then the reads stop, whatever else the service does.
+  for (let before = -1; before !== reads; ) {
+    before = reads
+    for (let n = 0; n < 50; n++) await app.get('/livez')
+  }
+  const isHeld = reads < 200
+  let bytes = 0
+  for await (const chunk of response) bytes += chunk.length
+  restore?.()
+  assert.ok(isHeld, 'the service read everything for a client that took nothing')
+  assert.ok(bytes > 1_200 * 12_000 && reads > 200, `${bytes} bytes, ${reads} reads`)
 })
 
 for (const variant of variants)
