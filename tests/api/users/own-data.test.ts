@@ -120,32 +120,35 @@ test('a user has one export at a time and a process four, and a place is free ag
   restore?.()
 })
 
-soakTest('an export whose client takes nothing is read no further, and completes when the client reads (L1)', async () => {
-  const ann = await app.user()
-  const proof = await app.signIn(ann, 'stateful')
-  const body = '漢'.repeat(4_000)
-  for (let n = 0; n < 12; n++)
-    await Promise.all(Array.from({ length: 100 }, () => app.deliver({ to: ann, title: 'Long', body })))
-  let reads = 0
-  const restore = replaceOperation(app.store, notificationsAfter, async (_, run) => {
-    reads++
-    return run()
-  })
-  const request = get(`${app.url}/api/me/export`, { headers: proof })
-  const [response] = (await once(request, 'response')) as [IncomingMessage]
-  response.pause()
-  // The buffers of both systems take some pages. Then the reads stop, whatever else the service does.
-  for (let before = -1; before !== reads; ) {
-    before = reads
-    for (let n = 0; n < 50; n++) await app.get('/livez')
-  }
-  const isHeld = reads < 200
-  let bytes = 0
-  for await (const chunk of response) bytes += chunk.length
-  restore?.()
-  assert.ok(isHeld, 'the service read everything for a client that took nothing')
-  assert.ok(bytes > 1_200 * 12_000 && reads > 200, `${bytes} bytes, ${reads} reads`)
-})
+soakTest(
+  'an export whose client takes nothing is read no further, and completes when the client reads (L1)',
+  async () => {
+    const ann = await app.user()
+    const proof = await app.signIn(ann, 'stateful')
+    const body = '漢'.repeat(4_000)
+    for (let n = 0; n < 12; n++)
+      await Promise.all(Array.from({ length: 100 }, () => app.deliver({ to: ann, title: 'Long', body })))
+    let reads = 0
+    const restore = replaceOperation(app.store, notificationsAfter, async (_, run) => {
+      reads++
+      return run()
+    })
+    const request = get(`${app.url}/api/me/export`, { headers: proof })
+    const [response] = (await once(request, 'response')) as [IncomingMessage]
+    response.pause()
+    // The buffers of both systems take some pages. Then the reads stop, whatever else the service does.
+    for (let before = -1; before !== reads; ) {
+      before = reads
+      for (let n = 0; n < 50; n++) await app.get('/livez')
+    }
+    const isHeld = reads < 200
+    let bytes = 0
+    for await (const chunk of response) bytes += chunk.length
+    restore?.()
+    assert.ok(isHeld, 'the service read everything for a client that took nothing')
+    assert.ok(bytes > 1_200 * 12_000 && reads > 200, `${bytes} bytes, ${reads} reads`)
+  },
+)
 
 for (const variant of variants)
   test(`a user erases the account: the cookie is cleared, every proof ends, and nobody else loses anything, ${variant}`, async () => {
