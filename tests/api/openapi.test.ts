@@ -13,6 +13,7 @@ import { linkProviderAccount } from '../../server/providers/provider-accounts.st
 import { routesWith } from '../../server/routes.ts'
 import { confirmSession } from '../../server/sessions/sessions.store.ts'
 import { replaceOperation } from '../../server/store/testing/operations.ts'
+import { recordsOf } from '../../server/users/own-data/export.store.ts'
 import { putUsers } from '../../server/users/put-users.store.ts'
 import { disableUser } from '../../server/users/user-changes.store.ts'
 import { enableUser, findUserByExternalId, updateUser } from '../../server/users/users.store.ts'
@@ -741,6 +742,18 @@ test('the description is correct for a user who is erased (I9)', async () => {
     for (const status of [204, 404])
       assert.equal((await record({ method: 'DELETE', path, headers: producer })).status, status)
   const leaving = await app.signIn(await app.user(), 'stateful')
+  const [isRead, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const restore = replaceOperation(app.store, recordsOf, async (_, run) => {
+    isRead.resolve()
+    await released.promise
+    return run()
+  })
+  const first = app.get('/api/me/export', leaving)
+  await isRead.promise
+  assert.equal((await record({ path: '/api/me/export', headers: leaving })).status, 429)
+  released.resolve()
+  assert.equal((await first).status, 200)
+  restore?.()
   assert.equal((await record({ path: '/api/me/export', headers: leaving })).status, 200)
   assert.equal((await record({ method: 'DELETE', path: '/api/me', headers: leaving })).status, 204)
 })
