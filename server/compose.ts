@@ -72,7 +72,10 @@ export async function compose(store: Store, config: Config, environment: Environ
   const users = { store, passwords, ...rules, now, revocations: proofs.revocations }
   const notifications = composeNotifications(unlimited, config, environment)
   const { live, changes, deliveries } = notifications
-  proofs.revocations.onRevocation((userId) => live.checkProofs(userId))
+  proofs.revocations.onRevocation((userId) => {
+    live.checkProofs(userId)
+    changes.checkProofs(userId)
+  })
   proofs.keys.onDropped(() => live.checkEveryProof())
   const signInLog = new SignInLog({ log, store, now, nameHash: nameHasher(sealing) })
   const [links, mail] = [linkSettings(config, url), mailerOf(config, url)]
@@ -132,7 +135,7 @@ function composeNotifications(store: Store, config: Config, { log, clock, random
     inbox: new Inbox({ store, now: wall }),
     preferences: { store, wall },
     live: new Live({ store, now, streamLimits, random, onFailure }),
-    changes: new ChangesSince({ store, streamLimits }),
+    changes: new ChangesSince({ store, streamLimits, now }),
     byKey: { store, wall, imageHosts: config.imageHosts },
     deliveries: new Deliveries({ store, now, wall, issuers: config.issuers, imageHosts: config.imageHosts }),
   }

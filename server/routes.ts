@@ -31,7 +31,8 @@ import * as ownData from './users/own-data/export.routes.ts'
 import * as ownProfile from './users/own-profile.routes.ts'
 import * as users from './users/users.routes.ts'
 
-const { fresh, inbox, longLived, open, restricted, sender, token, unscopedVisitor, user, verified, visitor } = guards
+const { fresh, inbox, longLived, open, owner, restricted, sender, token, unscopedVisitor, user, verified, visitor } =
+  guards
 const keeper = guards.producer('users')
 const categoryKeeper = guards.producer('send')
 
@@ -53,7 +54,7 @@ const api = {
     beginSignInWith: route('POST', '/login/with/:provider/start', open, providers.startByForm),
     finishSignInWith: route('GET', '/login/with/:provider/callback', open, providers.callback),
     exchangeSignInCode: route('POST', '/login/with/:provider', open, providers.exchangeCode),
-    changePassword: route('PUT', '/api/me/password', user, passwords.change),
+    changePassword: route('PUT', '/api/me/password', owner, passwords.change),
     getKeySet: route('GET', '/.well-known/jwks.json', open, tokens.keySet),
     getSession: route('GET', '/api/session', visitor, signIn.session),
     verifyRequest: route('GET', '/verify', verified, forward.verify),
@@ -72,7 +73,7 @@ const api = {
     linkProviderAccount: route('POST', '/api/me/providers/:provider/link', fresh, providerAccounts.link),
     unlinkProviderAccount: route('DELETE', '/api/me/providers/:provider', fresh, providerAccounts.unlink),
     addPasskey: route('POST', '/api/me/factors/passkeys', fresh, passkeys.add),
-    confirmSignIn: route('POST', '/api/me/confirm', user, secondFactor.confirm),
+    confirmSignIn: route('POST', '/api/me/confirm', owner, secondFactor.confirm),
     listFactors: route('GET', '/api/me/factors', user, factors.list),
     addTotp: route('POST', '/api/me/factors/totp', fresh, factors.startTotp),
     confirmTotp: route('POST', '/api/me/factors/totp/confirm', fresh, factors.endTotp),

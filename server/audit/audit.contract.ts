@@ -175,7 +175,7 @@ export function auditPromises(promise: PromiseOf): void {
       const ann = await world.addUser('ann')
       const live = await world.signIn(ann, { signInId: 'live', seconds: 50 })
       const expired = await world.signIn(ann, { signInId: 'expired', seconds: 1 })
-      const keys = [{ userId: ann.id, secretHash: 'unknown' }, live, expired]
+      const keys = [{ userId: ann.id, familyHash: 'unknown', secretHash: 'unknown' }, live, expired]
       const audit = keys.map((_, n) => entryOf('sign-out', { at: at(60 + n), userId: ann.id }))
       const bounds = { createdAfter: at(10), lastSeenAfter: at(10), lastSeenUntil: at(60) }
       const end = { keys, at: at(60), revocationExpiresAt: at(999), live: bounds, audit }
@@ -205,6 +205,7 @@ export function auditPromises(promise: PromiseOf): void {
     const ann = await world.addUser('ann')
     const session = {
       ...change(ann.id),
+      familyHash: 'family',
       secretHash: 'hash',
       signInId: 's1',
       device: null,

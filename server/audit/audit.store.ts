@@ -1,7 +1,7 @@
 // Reads and shortens the audit log. An operation that changes something records its own entries.
 import { firstIdAt } from '../basics/ids.ts'
 import type { AuditEntry } from '../store/events.ts'
-import { addToAuditLog, all, get, Part, type Read, record, run, type Write } from '../store/statements.ts'
+import { addToAuditLog, all, get, lockUser, Part, type Read, record, run, type Write } from '../store/statements.ts'
 
 /** Which entries: of this user, of this actor, not older than `since`, before the entry `before`. */
 export type AuditQuery = { userId?: string; actor?: string; since?: number; before?: string | undefined; limit: number }
@@ -9,6 +9,21 @@ export type AuditQuery = { userId?: string; actor?: string; since?: number; befo
 /** Adds entries that belong to no other change of the store, such as refusals. An entry about an unknown user is one about no user. */
 export function* recordAudit(entries: readonly AuditEntry[]): Write<void> {
   yield* record(entries)
+}
+
+type OfSignIn = { userId: string; signInId: string; event: string }
+
+/** Adds an entry about a sign-in, unless the log has one of this event about it. */
+export function* recordOnce(entry: AuditEntry & OfSignIn): Write<void> {
+  if ((yield* lockUser(entry.userId)) && !(yield* isRecorded(entry))) yield* record([entry])
+}
+
+/** Whether the log has an entry of this event about a sign-in, whose id has the time of its beginning. */
+export function* isRecorded({ userId, signInId, event }: OfSignIn): Read<boolean> {
+  const entry = yield* get`
+    select 1 from audit where user_id = ${userId} and id >= ${signInId.slice(0, 13)}
+      and sign_in_id = ${signInId} and event = ${event} limit 1`
+  return entry !== undefined
 }
 
 /** Adds entries whose log lines are written already: no listener gets them. */

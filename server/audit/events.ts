@@ -9,6 +9,8 @@ export const events = {
   'account-unlocked': 'An operator forgot the failed attempts of an account.',
   'old-session-presented':
     'An old copy of a session cookie was presented after the new one was in use: the sign-in ended.',
+  'old-token-presented':
+    'A token from before a change of a credential was presented: it was refused, and the sign-in goes on. Recorded once for each sign-in.',
   'session-ended': 'A user ended one sign-in from another one.',
   'sessions-ended': 'A user ended all other sign-ins.',
   'sign-in-disowned': 'A user said that a sign-in was not theirs: it ended, and a new password is needed.',

@@ -1,6 +1,6 @@
 // The promises about second factors, recovery codes and challenges.
 import assert from 'node:assert/strict'
-import { confirmSession, findSession } from '../sessions/sessions.store.ts'
+import { findSession, type SessionKey } from '../sessions/sessions.store.ts'
 import { at, newId, type Person, type PromiseOf, type World } from '../store/contract/world.ts'
 import { tokenRevocations } from '../tokens/tokens.store.ts'
 import { deleteUser } from '../users/erasure.store.ts'
@@ -291,6 +291,65 @@ export function factorPromises(promise: PromiseOf): void {
   )
 
   promise(
+    'a change of factors rotates the sign-in of its caller in the same step; an outdated one changes nothing and uses nothing up (S17)',
+    async (world) => {
+      const { store } = world
+      const { ann, factorId } = await withTotp(world)
+      const userId = ann.id
+      const signInId = newId()
+      const first = await world.signIn(ann, { signInId })
+      const rotation = ({ familyHash, secretHash }: SessionKey, newHash: string) => ({
+        userId,
+        signInId,
+        at: at(9),
+        revocationExpiresAt: at(969),
+        confirmedAt: null,
+        session: { familyHash, secretHash, newHash, lastSeenAt: at(8) },
+      })
+      const key = passkey()
+      const unconfirmed = totp()
+      const adding = { userId, maxFactors: 10, recoveryCodeHashes: otherCodes }
+      const spent = { hash: newId(), expiresAt: at(300) }
+      const challenge = { userId, hash: newId() }
+      await store.write(addChallenge, { ...challenge, purpose: 'sign-in', data: '{}', expiresAt: at(300) })
+      const changes: ((of: SessionKey, newHash: string) => Promise<unknown>)[] = [
+        (of, newHash) => store.write(addFactor, { ...adding, factor: key, spent, rotation: rotation(of, newHash) }),
+        (of, newHash) =>
+          store.write(useFactor, { userId, factorId, at: at(9), step: 70, challenge, rotation: rotation(of, newHash) }),
+        (of, newHash) =>
+          store.write(useRecoveryCode, { userId, codeHash: 'first code', at: at(9), rotation: rotation(of, newHash) }),
+        (of, newHash) =>
+          store.write(replaceRecoveryCodes, {
+            userId,
+            recoveryCodeHashes: codes,
+            at: at(9),
+            rotation: rotation(of, newHash),
+          }),
+        (of, newHash) => store.write(removeFactor, { userId, factorId: key.id, rotation: rotation(of, newHash) }),
+      ]
+      let current = first
+      for (const [n, change] of changes.entries()) {
+        const before = await store.read(factorsOf, userId)
+        assert.equal(await change({ ...current, secretHash: 'older' }, 'stolen'), 'outdated', `${n}`)
+        assert.deepEqual(await store.read(factorsOf, userId), before)
+        assert.equal((await store.read(findSession, { ...current }))?.newerHash, null)
+        const raced = await Promise.all(['a', 'b'].map((name) => change(current, `${name}${n}`)))
+        assert.deepEqual(raced.toSorted(), ['done', 'outdated'], `${n}`)
+        const next = { ...current, secretHash: `${raced[0] === 'done' ? 'a' : 'b'}${n}` }
+        assert.equal((await store.read(findSession, next))?.newerHash, null)
+        assert.equal((await store.read(findSession, { ...current }))?.newerHash, next.secretHash)
+        current = next
+      }
+      const add = { ...adding, factor: unconfirmed }
+      assert.equal(await store.write(addFactor, add), 'done')
+      const remove = { userId, factorId: unconfirmed.id, rotation: rotation(current, 'unused') }
+      assert.equal(await store.write(removeFactor, remove), 'unconfirmed')
+      assert.equal((await store.read(findSession, { ...current }))?.newerHash, null)
+      assert.equal(await store.write(addFactor, { ...adding, factor: passkey(), spent }), 'spent')
+    },
+  )
+
+  promise(
     'a reset removes factors, codes and challenges, and ends every session and token in the same step',
     async (world) => {
       const { store } = world
@@ -313,17 +372,6 @@ export function factorPromises(promise: PromiseOf): void {
       )
     },
   )
-
-  promise('a session is confirmed at a later moment, and an ended one is not', async (world) => {
-    const ann = await world.addUser('ann')
-    const session = await world.signIn(ann, { seconds: 3 })
-    assert.equal((await world.store.read(findSession, session))?.confirmedAt, at(3))
-    assert.equal(await world.store.write(confirmSession, { ...session, at: at(700) }), 'done')
-    assert.equal((await world.store.read(findSession, session))?.confirmedAt, at(700))
-    await world.endSessions([session])
-    assert.equal(await world.store.write(confirmSession, { ...session, at: at(701) }), 'absent')
-    assert.equal(await world.store.read(findSession, session), undefined)
-  })
 }
 
 function add(world: World, { id: userId }: Person, factor: NewFactor) {

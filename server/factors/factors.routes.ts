@@ -1,11 +1,12 @@
 // The second factors of a user: list, add and confirm an app, remove, and new recovery codes. Passkeys are added in passkeys/.
 import { auditEntry, recorded, sourceOf } from '../audit/entry.ts'
 import { iso } from '../basics/clock.ts'
-import { CarillonError, conflict, wrongSecondFactor } from '../basics/errors.ts'
+import { CarillonError, conflict, notAuthenticated, wrongSecondFactor } from '../basics/errors.ts'
 import { newId } from '../basics/ids.ts'
 import { forUser } from '../http/operation.ts'
 import { sendData } from '../http/response/send.ts'
-import { renewOwnCookie } from '../sessions/own-sign-in.ts'
+import { newProof, rotationOf, sendNewProof } from '../sessions/own-sign-in.ts'
+import { TokenResponse } from '../sessions/sessions.schemas.ts'
 import { findEnabledUser } from '../users/users.ts'
 import * as shapes from './factors.schemas.ts'
 import type { Factor } from './factors.store.ts'
@@ -63,27 +64,37 @@ export const endTotp = forUser({
     if (step === undefined) throw wrongSecondFactor()
     const { codes, recoveryCodeHashes } = newRecoveryCodes()
     const audit = [auditEntry(source, { event: 'factor-added', at, userId, detail: { factorId, kind: 'totp' } })]
-    const outcome = await store.write(stored.confirmFactor, { userId, factorId, step, at, recoveryCodeHashes, audit })
+    const own = rotationOf(dependencies, request)
+    const change = { userId, factorId, step, at, recoveryCodeHashes, rotation: own.rotation, audit }
+    const outcome = await store.write(stored.confirmFactor, change)
+    if (outcome === 'outdated') throw notAuthenticated()
     if (outcome === 'absent') throw noSuchFactor()
     if (outcome === 'refused') throw confirmedAlready()
-    await renewOwnCookie(dependencies, { request, reply })
-    return sendData(reply, displayAdded({ ...factor, confirmedAt: at, lastUsedAt: at }, outcome, codes))
+    const proof = await newProof(dependencies, { request, reply }, own)
+    const added = displayAdded({ ...factor, confirmedAt: at, lastUsedAt: at }, outcome, codes)
+    return sendData(reply, { ...added, ...proof })
   },
 })
 
 export const remove = forUser({
-  summary: 'Removes a second factor; with the last one, the recovery codes end',
+  summary:
+    'Removes a second factor; with the last one, the recovery codes end. A new cookie for a session, 200 and a new token for a token',
+  responses: { 200: TokenResponse, 204: 'none' },
   refusals: ['CONFLICT', 'TOO_MANY_REQUESTS'],
   async handle(dependencies: FactorNeeds, request, reply) {
     const factorId = request.params.id.toLowerCase()
     const { userId } = request.caller
     const users = { ...dependencies.users, source: sourceOf(dependencies, request) }
     const entry = recorded(users, { event: 'factor-removed', userId, detail: { factorId } })
-    const outcome = await dependencies.store.write(stored.removeFactor, { userId, factorId, ...entry })
+    const own = rotationOf(dependencies, request)
+    const change = { userId, factorId, rotation: own.rotation, ...entry }
+    const outcome = await dependencies.store.write(stored.removeFactor, change)
+    if (outcome === 'outdated') throw notAuthenticated()
     if (outcome === 'absent') throw noSuchFactor()
     const remedy = 'First add another passkey, set a password, or link an account at a provider.'
     if (outcome === 'last') throw conflict('This passkey is the only way to sign in to this account', remedy)
-    await renewOwnCookie(dependencies, { request, reply })
+    if (outcome === 'unconfirmed') return reply.code(204).send()
+    return sendNewProof(dependencies, { request, reply }, own)
   },
 })
 
@@ -97,10 +108,13 @@ export const recoveryCodes = forUser({
     const at = users.now()
     const { codes, recoveryCodeHashes } = newRecoveryCodes()
     const audit = [auditEntry(sourceOf(dependencies, request), { event: 'recovery-codes-created', at, userId })]
-    const outcome = await store.write(stored.replaceRecoveryCodes, { userId, at, recoveryCodeHashes, audit })
+    const own = rotationOf(dependencies, request)
+    const change = { userId, at, recoveryCodeHashes, rotation: own.rotation, audit }
+    const outcome = await store.write(stored.replaceRecoveryCodes, change)
+    if (outcome === 'outdated') throw notAuthenticated()
     if (outcome === 'refused') throw conflict('There is no second factor to recover', 'Add one first.')
-    await renewOwnCookie(dependencies, { request, reply })
-    return sendData(reply.code(201), { recoveryCodes: codes })
+    const proof = await newProof(dependencies, { request, reply }, own)
+    return sendData(reply.code(201), { recoveryCodes: codes, ...proof })
   },
 })
 

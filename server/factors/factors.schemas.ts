@@ -1,6 +1,6 @@
 // The shapes of second factors: adding one, the list of them, and what proves a user.
 import * as t from '../http/openapi/schema.ts'
-import { deviceToken, password } from '../sessions/sessions.schemas.ts'
+import { deviceToken, newToken, password } from '../sessions/sessions.schemas.ts'
 import { Assertion } from './passkeys/passkeys.schemas.ts'
 
 const code = t.example(t.text(1, 16, 'Of the authenticator app: six digits'), '492039')
@@ -44,8 +44,8 @@ const factor = {
 }
 const codes = ['3kfm-xw7p-a2hq-vt5n-8gcd-r6yz', 'b9sk-4mqe-j7rw-2xtn-5ufa-h3pc']
 const recoveryCodes = t.example(t.array(t.string(), 'Displayed once. Each of them works once'), codes)
-export const RecoveryCodesResponse = t.dataOf(t.component('RecoveryCodes', { recoveryCodes }))
-const added = { ...factor, recoveryCodes: t.optional(recoveryCodes) }
+export const RecoveryCodesResponse = t.dataOf(t.component('RecoveryCodes', { recoveryCodes, ...newToken }))
+const added = { ...factor, recoveryCodes: t.optional(recoveryCodes), ...newToken }
 export const FactorAddedResponse = t.dataOf(t.component('FactorAdded', added))
 const items = t.array(t.component('Factor', factor))
 const recoveryCodesLeft = t.example(t.integer({ minimum: 0 }), 10)

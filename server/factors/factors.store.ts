@@ -1,8 +1,10 @@
 // Second factors, recovery codes and challenges, and what was sealed with another secret. A change of factors locks the user's row, so that
-// one of two calls adds the first factor. A use needs no such lock: it is one conditional update.
+// one of two calls adds the first factor, and rotates the sign-in of its caller, if it has a `rotation`; if that is outdated, it returns
+// 'outdated' and changes nothing. A use for a sign-in needs no lock: it is one conditional update.
 import type { SecondFactorKind } from '../basics/errors.ts'
 import type { Audited } from '../store/events.ts'
 import { all, get, lock, lockUser, type Read, record, run, send, type Write } from '../store/statements.ts'
+import { isOutdated, type Rotating, rotate } from '../tokens/rotation.store.ts'
 
 export type Factor = {
   /** A UUIDv7, which orders the factors of a user. */
@@ -33,25 +35,39 @@ export type ChallengeKey = { userId: string; hash: string }
 /** `data` is JSON text. It contains no secret. */
 export type Challenge = { purpose: string; data: string }
 
-/** The use of a factor or a recovery code. If a challenge is given, the same step uses it up. */
-export type Use = { userId: string; at: number; challenge?: ChallengeKey | undefined } & Audited
+/** The challenge that a passkey signed. It was not stored when it was given: its use is recorded until `expiresAt`. */
+export type SpentChallenge = { hash: string; expiresAt: number }
+
+/** The use of a factor or a recovery code. If a challenge is given, the same step uses it up, and so it does with `spent`. */
+export type Use = {
+  userId: string
+  at: number
+  challenge?: ChallengeKey | undefined
+  spent?: SpentChallenge
+} & Rotating &
+  Audited
 
 /** Hashes of the recovery codes that a user gets with the first factor. */
 type WithRecoveryCodes = { recoveryCodeHashes: readonly string[] }
 
-export type FactorOutcome = 'done' | 'refused' | 'no-challenge'
+export type FactorOutcome = 'done' | 'refused' | 'no-challenge' | 'spent' | 'outdated'
 
-type AddFactor = { userId: string; factor: NewFactor; maxFactors: number } & WithRecoveryCodes & Audited
+type AddFactor = { userId: string; factor: NewFactor; maxFactors: number; spent?: SpentChallenge } & WithRecoveryCodes &
+  Rotating &
+  Audited
 type Added = 'done' | 'first'
 
 /**
  * Adds a factor. If it is confirmed and the first one that is, `recoveryCodeHashes` replace the user's recovery codes. One that is not
  * confirmed replaces those of the user that were not confirmed either. Returns 'taken' if the user has the credential already, and
- * 'full' if the user has `maxFactors`; then it changes nothing. Of calls at the same time, one adds the first factor.
+ * 'full' if the user has `maxFactors`, and 'spent' if `spent` was used before; then it changes nothing. Of calls at the same time, one adds
+ * the first factor.
  */
-export function* addFactor(add: AddFactor): Write<Added | 'absent' | 'taken' | 'full'> {
-  const { userId, factor, maxFactors, recoveryCodeHashes, audit } = add
+export function* addFactor(add: AddFactor): Write<Added | 'absent' | 'taken' | 'full' | 'spent' | 'outdated'> {
+  const { userId, factor, maxFactors, recoveryCodeHashes, rotation, audit } = add
   if (!(yield* lockUser(userId))) return 'absent'
+  const refusal = yield* begin(add)
+  if (refusal !== undefined) return refusal
   const { credentialId = null, transports } = factor
   const kept = yield* all<{ credentialId: string | null; isConfirmed: boolean }>`
     select credential_id as "credentialId", confirmed_at is not null as "isConfirmed" from factor where user_id = ${userId}`
@@ -68,6 +84,7 @@ export function* addFactor(add: AddFactor): Write<Added | 'absent' | 'taken' | '
       ${factor.createdAt}, ${factor.confirmedAt})`
   const isFirst = isConfirmed && confirmed.length === 0
   if (isFirst) yield* storeRecoveryCodes({ userId, recoveryCodeHashes, at: factor.createdAt })
+  yield* rotate(rotation)
   yield* record(audit)
   return isFirst ? 'first' : 'done'
 }
@@ -97,12 +114,15 @@ export function* offeredFactors(userId: string): Read<SecondFactorKind[]> {
   return [...kinds]
 }
 
-type ConfirmFactor = { userId: string; factorId: string; step: number; at: number } & WithRecoveryCodes & Audited
+type ConfirmFactor = { userId: string; factorId: string; step: number; at: number } & WithRecoveryCodes &
+  Rotating &
+  Audited
 
 /** Confirms a factor by the code of a time step. As `addFactor` for the recovery codes. Returns 'refused' if it is confirmed already. */
-export function* confirmFactor(confirm: ConfirmFactor): Write<Added | 'absent' | 'refused'> {
-  const { userId, factorId, step, at, recoveryCodeHashes, audit } = confirm
+export function* confirmFactor(confirm: ConfirmFactor): Write<Added | 'absent' | 'refused' | 'outdated'> {
+  const { userId, factorId, step, at, recoveryCodeHashes, rotation, audit } = confirm
   yield* lockUser(userId)
+  if (yield* isOutdated(rotation)) return 'outdated'
   const factor = yield* get<{ isConfirmed: boolean }>`
     select confirmed_at is not null as "isConfirmed" from factor where user_id = ${userId} and id = ${factorId}`
   if (factor === undefined) return 'absent'
@@ -112,27 +132,32 @@ export function* confirmFactor(confirm: ConfirmFactor): Write<Added | 'absent' |
     update factor set confirmed_at = ${at}, last_step = ${step}, last_used_at = ${at}
     where user_id = ${userId} and id = ${factorId}`
   if (isFirst) yield* storeRecoveryCodes({ userId, recoveryCodeHashes, at })
+  yield* rotate(rotation)
   yield* record(audit)
   return isFirst ? 'first' : 'done'
 }
 
-type RemoveFactor = { userId: string; factorId: string } & Audited
+type RemoveFactor = { userId: string; factorId: string } & Rotating & Audited
 
 /**
- * Removes a factor. With the last confirmed one, the recovery codes end. Returns 'last' and changes nothing if it is a passkey,
- * and the user could not sign in without it: no password, no other passkey, no account at a provider.
+ * Removes a factor. With the last confirmed one, the recovery codes end. Returns 'unconfirmed' if it did not count, and rotates nothing
+ * then. Returns 'last' and changes nothing if it is a passkey, and the user could not sign in without it: no password, no other passkey, no
+ * account at a provider.
  */
-export function* removeFactor({ userId, factorId, audit }: RemoveFactor): Write<'done' | 'absent' | 'last'> {
+export function* removeFactor(remove: RemoveFactor): Write<'done' | 'unconfirmed' | 'absent' | 'last' | 'outdated'> {
+  const { userId, factorId, rotation, audit } = remove
   yield* lockUser(userId)
-  const factor = yield* get<{ signsIn: boolean }>`
-    select kind = 'passkey' and confirmed_at is not null as "signsIn" from factor
+  if (yield* isOutdated(rotation)) return 'outdated'
+  const factor = yield* get<{ isPasskey: boolean; isConfirmed: boolean }>`
+    select kind = 'passkey' as "isPasskey", confirmed_at is not null as "isConfirmed" from factor
     where user_id = ${userId} and id = ${factorId}`
   if (factor === undefined) return 'absent'
-  if (factor.signsIn && !(yield* canSignIn(userId, factorId))) return 'last'
+  if (factor.isPasskey && factor.isConfirmed && !(yield* canSignIn(userId, factorId))) return 'last'
   yield* send`delete from factor where user_id = ${userId} and id = ${factorId}`
   if (!(yield* hasFactor(userId))) yield* send`delete from recovery_code where user_id = ${userId}`
+  if (factor.isConfirmed) yield* rotate(rotation)
   yield* record(audit)
-  return 'done'
+  return factor.isConfirmed ? 'done' : 'unconfirmed'
 }
 
 /** Whether the user can sign in with a password, a passkey other than `factorId`, or an account at a provider. */
@@ -155,8 +180,8 @@ type UseFactor = Use & { factorId: string; step?: number; signCount?: number }
 
 /**
  * Uses a confirmed factor once: a code of a time step that is later than each one before, or a passkey whose counter rose (or that has
- * none). Returns 'refused' otherwise, and 'no-challenge' if the challenge is unknown, used or expired; then it changes nothing. Of uses
- * of the same code, step or challenge at the same time, one succeeds.
+ * none). Returns 'refused' otherwise, 'no-challenge' if the challenge is unknown, used or expired, and 'spent' if `spent` was used before;
+ * then it changes nothing, except that a passkey uses `spent` up. Of uses of the same code, step or challenge at the same time, one succeeds.
  */
 export function* useFactor(use: UseFactor): Write<FactorOutcome> {
   const { userId, factorId, at, step = null, signCount = null } = use
@@ -178,7 +203,11 @@ export function* useRecoveryCode(use: Use & { codeHash: string }): Write<FactorO
 }
 
 /** A second use of the same challenge waits for the first one, and then finds none. */
-function* useUp({ at, challenge, audit }: Use, change: Write<number>): Write<FactorOutcome> {
+function* useUp(use: Use, change: Write<number>): Write<FactorOutcome> {
+  const { userId, at, challenge, rotation, audit } = use
+  if (rotation !== undefined) yield* lockUser(userId)
+  const refusal = yield* begin(use)
+  if (refusal !== undefined) return refusal
   if (challenge !== undefined) {
     const open = yield* lock`
       select 1 from challenge where user_id = ${challenge.userId} and hash = ${challenge.hash} and expires_at > ${at}`
@@ -187,17 +216,29 @@ function* useUp({ at, challenge, audit }: Use, change: Write<number>): Write<Fac
   if ((yield* change) === 0) return 'refused'
   if (challenge !== undefined)
     yield* send`delete from challenge where user_id = ${challenge.userId} and hash = ${challenge.hash}`
+  yield* rotate(rotation)
   yield* record(audit)
   return 'done'
 }
 
-type ReplaceRecoveryCodes = { userId: string; at: number } & WithRecoveryCodes & Audited
+type Beginning = Pick<Use, 'userId' | 'rotation' | 'spent'>
+
+/** Checks the proof of the caller, and uses `spent` up. */
+function* begin({ userId, rotation, spent }: Beginning): Write<'outdated' | 'spent' | undefined> {
+  if (yield* isOutdated(rotation)) return 'outdated'
+  if (spent === undefined) return undefined
+  return (yield* addChallenge({ userId, purpose: 'spent', data: '', ...spent })) ? undefined : 'spent'
+}
+
+type ReplaceRecoveryCodes = { userId: string; at: number } & WithRecoveryCodes & Rotating & Audited
 
 /** Replaces every recovery code of a user. Returns 'refused', and changes nothing, without a confirmed factor. */
-export function* replaceRecoveryCodes(replace: ReplaceRecoveryCodes): Write<'done' | 'refused'> {
+export function* replaceRecoveryCodes(replace: ReplaceRecoveryCodes): Write<'done' | 'refused' | 'outdated'> {
   yield* lockUser(replace.userId)
+  if (yield* isOutdated(replace.rotation)) return 'outdated'
   if (!(yield* hasFactor(replace.userId))) return 'refused'
   yield* storeRecoveryCodes(replace)
+  yield* rotate(replace.rotation)
   yield* record(replace.audit)
   return 'done'
 }

@@ -1,18 +1,16 @@
 // The second step of a sign-in. `continueSignIn` follows the first one: it ends the sign-in, or demands a second factor, if the user
 // has one. POST /login/second-factor then ends it. POST /api/me/confirm makes a sign-in fresh by the same proofs.
 import type { FastifyRequest } from 'fastify'
-import { recordAudit } from '../audit/audit.store.ts'
 import { auditEntry, type RequestSource, recorded, sourceOf } from '../audit/entry.ts'
-import { iso } from '../basics/clock.ts'
 import * as errors from '../basics/errors.ts'
 import { knownDevice, presentedDevices } from '../guessing/device-tokens.ts'
 import type { Guesser } from '../guessing/guesses.ts'
 import { type Exchange, forAnyone, forUser } from '../http/operation.ts'
 import { goneSignal, sendData, sendObject } from '../http/response/send.ts'
 import { finishSignIn, type SignInFacts, type Variant } from '../sessions/finish-sign-in.ts'
-import { renewOwnCookie } from '../sessions/own-sign-in.ts'
+import { newProof, rotationOf } from '../sessions/own-sign-in.ts'
 import { Login, TokenResponse } from '../sessions/sessions.schemas.ts'
-import type { TokenSubject } from '../tokens/access-token.ts'
+import { rotateSignIn } from '../tokens/rotation.store.ts'
 import { checkCredentials } from '../users/credentials.ts'
 import { findCredentials, findUser, type User } from '../users/users.store.ts'
 import { findEnabledUser } from '../users/users.ts'
@@ -106,13 +104,15 @@ export const confirm = forUser({
   async handle(dependencies: FactorNeeds, request, reply) {
     const { caller } = request
     const { userId, signInId } = caller
-    const { sessions, accessTokens, store } = dependencies
+    const { store } = dependencies
     const source = sourceOf(dependencies, request)
     const signal = goneSignal(reply)
     const user = await findEnabledUser(dependencies, caller)
     const { password, ...body } = request.body
     const presented = password === undefined ? presentedFactor(body) : { method: 'password' as const, password }
     const facts = { event: 'confirmed', userId, signInId, detail: { method: presented.method } } as const
+    const own = rotationOf(dependencies, request, true)
+    const { rotation } = own
     // Recorded with the use of the proof: a confirmation beyond the limit of changes uses nothing up.
     const { audit } = recorded({ ...dependencies.users, source }, facts)
     if (presented.method === 'password') {
@@ -125,19 +125,13 @@ export const confirm = forUser({
       // A person who has learned the password could remove a factor (OWASP ASVS 5.0, 7.5.1).
       const variant = caller.proof === 'session' ? 'stateful' : 'stateless'
       await demandSecondFactor(dependencies, user, { variant, method: 'password', source })
-      await store.write(recordAudit, audit)
+      if ((await store.write(rotateSignIn, { rotation, audit })) === 'outdated') throw errors.notAuthenticated()
     } else {
       const guesser = { account: userId, device: signInId }
-      await proveFactor(dependencies, presented, { userId, request, source, guesser, audit })
+      await proveFactor(dependencies, presented, { userId, request, source, guesser, rotation, audit })
     }
-    if (caller.proof === 'session') {
-      // The new secret is fresh, and no copy of the old one.
-      const secret = await renewOwnCookie(dependencies, { request, reply })
-      if (secret === null || !(await sessions.confirm(secret))) throw errors.notAuthenticated()
-      return reply.code(204).send()
-    }
-    const { token, expiresAt } = await accessTokens.confirm(caller as TokenSubject, user)
-    return sendData(reply.code(201), { token, expiresAt: iso(expiresAt) })
+    const proof = await newProof(dependencies, { request, reply }, own)
+    return proof === undefined ? reply.code(204).send() : sendData(reply.code(201), proof)
   },
 })
 
@@ -159,7 +153,7 @@ function presentedFactor({ code, recoveryCode, passkey }: Omit<SecondFactorBody,
 
 /**
  * Throws INVALID_CREDENTIALS for a wrong code and one that was used, FACTOR_UNREADABLE if an app could not be checked, UNAUTHORIZED if the
- * challenge has ended, and TOO_MANY_REQUESTS, before anything is compared, after too many failures. For a passkey, throws as
+ * challenge or the rotation has ended, and TOO_MANY_REQUESTS, before anything is compared, after too many failures. For a passkey, throws as
  * `usePasskey`: the guesses of others never delay it.
  */
 async function proveFactor(dependencies: FactorNeeds, presented: PresentedFactor, proving: Proving): Promise<void> {
@@ -183,6 +177,7 @@ async function proveFactor(dependencies: FactorNeeds, presented: PresentedFactor
       ? await useCode(dependencies, code, use)
       : await store.write(useRecoveryCode, { ...use, codeHash: hashOfRecoveryCode(code) })
   if (outcome === 'no-challenge') throw challengeEnded()
+  if (outcome === 'outdated') throw errors.notAuthenticated()
   if (outcome === 'refused') throw errors.wrongSecondFactor()
   await guesses.succeed(guess)
 }

@@ -41,12 +41,20 @@ export const inbox = guard('user', ['UNAUTHORIZED'], async (proofs: Proofs, requ
 export const user = guard('user', ['UNAUTHORIZED', 'FORBIDDEN'], async (proofs: Proofs, request) =>
   present(await admitUnscoped(proofs, request), request),
 )
-/** A user whom `user` admits, whose sign-in or its last confirmation is at most ten minutes old: for what decides who can sign in. */
+/** A user whom `user` admits, but not by a token of a session: an application that has one confirms nothing and changes no credential. */
+export const owner = guard('user', user.refusals, async (proofs: Proofs, request) => {
+  const subject = await user.admit(proofs, request)
+  if (!(subject as TokenSubject).isOfSession) return subject
+  throw insufficientScope('The token of a session confirms nothing and changes no credential', {
+    remedy: 'Send the request with the cookie of the session.',
+  })
+})
+/** A user whom `owner` admits, whose sign-in or its last confirmation is at most ten minutes old: for what decides who can sign in. */
 export const fresh = guard(
   'user',
   [...user.refusals, 'FRESH_SIGN_IN_REQUIRED'],
   async (needs: Proofs & { users: { now: () => number } }, request) => {
-    const subject = await user.admit(needs, request)
+    const subject = await owner.admit(needs, request)
     refuseStale(subject, needs.users.now())
     return subject
   },
@@ -90,7 +98,7 @@ async function admitLongLived(proofs: Proofs, request: FastifyRequest): Promise<
   const validUntil =
     subject.proof === 'access-token'
       ? tokenValidUntil(accessTokens, subject as TokenSubject)
-      : sessionValidUntil(sessions, sessionSecret(request.raw.headers.cookie, site.cookie.name) ?? '', subject.signInId)
+      : sessionValidUntil(sessions, sessionSecret(request.raw.headers.cookie, site.cookie.name) ?? '')
   return { ...subject, validUntil }
 }
 
@@ -100,10 +108,11 @@ function tokenValidUntil(accessTokens: Proofs['accessTokens'], subject: TokenSub
   return async () => accessTokens.validUntil(subject)
 }
 
-function sessionValidUntil(sessions: Proofs['sessions'], secret: string, signInId: string) {
+function sessionValidUntil(sessions: Proofs['sessions'], secret: string) {
   // A copy: V8 keeps the whole header field for a part of it.
   const own = Buffer.from(secret).toString()
-  return () => sessions.validUntil(own, signInId)
+  const copy = { endsAt: Number.POSITIVE_INFINITY }
+  return () => sessions.validUntil(own, copy)
 }
 
 function unscoped<Found extends Subject | null>(subject: Found): Found {

@@ -13,8 +13,8 @@ import { goneSignal, sendData, sendObject } from '../http/response/send.ts'
 import type { Site } from '../http/site.ts'
 import type { PageNeeds } from '../pages/page.ts'
 import { acceptedPlace, readReturnTo } from '../pages/places.ts'
-import { ownSignIn, renewOwnCookie } from '../sessions/own-sign-in.ts'
-import { Login } from '../sessions/sessions.schemas.ts'
+import { rotationOf, sendNewProof } from '../sessions/own-sign-in.ts'
+import { Login, TokenResponse } from '../sessions/sessions.schemas.ts'
 import { checkCredentials } from '../users/credentials.ts'
 import { findCredentials, findUser } from '../users/users.store.ts'
 import { changePassword, findEnabledUser, type UserNeeds, userKey, usersFor } from '../users/users.ts'
@@ -150,14 +150,15 @@ export function requestReset(dependencies: ForgotNeeds, whose: Forgotten, reques
 
 export const change = forUser({
   summary:
-    'Set a new password with the current one: every other session and token of the user ends, this sign-in stays',
+    'Set a new password with the current one: every other session and token of the user ends. 204 and a new cookie for a session, 200 and a new token for a token',
   body: shapes.PasswordChangeBody,
   bodyLimit: passwordBodyLimit,
+  responses: { 200: TokenResponse, 204: 'none' },
   refusals: ['INVALID_CREDENTIALS', 'TOO_MANY_REQUESTS', 'UNAVAILABLE'],
   /** The current password is proof enough that the user is there: the sign-in may be older than ten minutes. */
   async handle(dependencies: FactorNeeds, request, reply) {
     const { currentPassword, newPassword } = request.body
-    const { store, sessions } = dependencies
+    const { store } = dependencies
     const source = sourceOf(dependencies, request)
     const { id, username } = await findEnabledUser(dependencies, request.caller)
     // A user who signs in by a provider or a passkey may have neither a name nor a password: every password is wrong then.
@@ -165,10 +166,11 @@ export const change = forUser({
     const account = { name: username ?? '', user: found?.id === id ? found : undefined }
     const attempt = { device: request.caller.signInId, signal: goneSignal(reply) }
     await checkCredentials(dependencies, account, { password: currentPassword, ...attempt })
-    const own = { id, username: username as string, ...ownSignIn(request.caller) }
-    await changePassword({ ...dependencies.users, source }, own, { newPassword, attempt })
-    const secret = await renewOwnCookie(dependencies, { request, reply })
-    // Not fresh with a second factor: a person who has learned the password could remove the factor. Nor can a token become fresh.
-    if (secret !== null && (await store.read(offeredFactors, id)).length === 0) await sessions.confirm(secret)
+    // Not fresh with a second factor: a person who has learned the password could remove the factor. A token stays as fresh as it is.
+    const isProof = request.caller.proof === 'session' && (await store.read(offeredFactors, id)).length === 0
+    const own = rotationOf(dependencies, request, isProof)
+    const user = { id, username: username as string, rotation: own.rotation }
+    await changePassword({ ...dependencies.users, source }, user, { newPassword, attempt })
+    return sendNewProof(dependencies, { request, reply }, own)
   },
 })

@@ -1,5 +1,7 @@
 // What changed in an inbox since a position, in one response; if the client wants to wait, held until there is a change.
 import { EventEmitter, once } from 'node:events'
+import { notAuthenticated } from '../basics/errors.ts'
+import type { LongLivedCaller } from '../http/operation.ts'
 import type { Change, Changes } from '../inbox/inbox-state.ts'
 import { readChanges } from '../inbox/language.ts'
 import { archiveReadJson, readAllJson } from '../inbox/notification-json.ts'
@@ -10,28 +12,41 @@ import type { StreamLimits } from './stream-limits.ts'
 /** `since` is a position or a bare version. */
 export type ChangesQuery = { since: string; limit: number; waitMs: number; signal: AbortSignal }
 
+type Caller = Pick<LongLivedCaller, 'userId' | 'validUntil'>
+
 export class ChangesSince {
   readonly #store: Store
   readonly #streamLimits: StreamLimits
-  /** Emits the id of the user whose inbox has changed. Held requests listen. */
+  readonly #now: () => number
+  /** Emits the id of the user whose inbox, or one of whose proofs, has changed. Held requests listen. */
   readonly #changes = new EventEmitter().setMaxListeners(0)
   /** Set at the first held request: before that, no change signal costs anything. The listener then stays. */
   #stopListening: (() => void) | undefined
   #isEnding = false
 
-  constructor({ store, streamLimits }: { store: Store; streamLimits: StreamLimits }) {
+  constructor({ store, streamLimits, now }: { store: Store; streamLimits: StreamLimits; now: () => number }) {
     this.#store = store
     this.#streamLimits = streamLimits
+    this.#now = now
   }
 
-  /** The `data` of the response as JSON text. Throws TOO_MANY_REQUESTS or UNAVAILABLE if the request cannot be held. */
-  async read({ userId }: { userId: string }, query: ChangesQuery): Promise<string> {
+  /**
+   * The `data` of the response as JSON text. Throws TOO_MANY_REQUESTS or UNAVAILABLE if the request cannot be held, and UNAUTHORIZED as soon
+   * as its proof ends.
+   */
+  async read(caller: Caller, query: ChangesQuery): Promise<string> {
+    const { userId } = caller
     const inboxTag = inboxTagOf(this.#store.history, userId)
     const version = versionIn(query.since, inboxTag)
     if (version === null) return reset
     const request = () => readChanges(this.#store, { userId, version, limit: query.limit })
-    const found = query.waitMs === 0 ? await request() : await this.#held(userId, query, request)
+    const found = query.waitMs === 0 ? await request() : await this.#held(caller, query, request)
     return found === 'reset' ? reset : render(found, inboxTag)
+  }
+
+  /** A proof of the user may have ended. */
+  checkProofs(userId: string): void {
+    this.#changes.emit(userId)
   }
 
   /** Ends every wait: the held requests get their responses. */
@@ -45,15 +60,17 @@ export class ChangesSince {
     for (const name of this.#changes.eventNames()) if (name !== 'error') this.#changes.emit(name)
   }
 
-  async #held(userId: string, { waitMs, signal }: ChangesQuery, request: () => Promise<Changes | 'reset'>) {
+  async #held(caller: Caller, { waitMs, signal }: ChangesQuery, request: () => Promise<Changes | 'reset'>) {
+    const { userId, validUntil } = caller
     this.#streamLimits.take(userId)
     this.#stopListening ??= this.#store.onChange(
-      (change) => (change.about === 'inbox' ? this.#changes.emit(change.userId) : this.#wakeAll()),
-      ['inbox'],
+      (change) => ('userId' in change ? this.#changes.emit(change.userId) : this.#wakeAll()),
+      ['inbox', 'session'],
     )
     const end = new AbortController()
     const timer = setTimeout(() => end.abort(), waitMs)
     const over = AbortSignal.any([signal, end.signal])
+    let checking: NodeJS.Timeout | undefined
     try {
       for (;;) {
         // Waits before it reads, so that a change between the two is noticed.
@@ -61,9 +78,14 @@ export class ChangesSince {
         const found = await request()
         if (over.aborted || this.#isEnding || found === 'reset' || found.changes.length > 0) return found
         await changed
+        const endsAt = await validUntil()
+        if (endsAt === null) throw notAuthenticated()
+        clearTimeout(checking)
+        checking = setTimeout(() => this.checkProofs(userId), Math.min(endsAt - this.#now(), waitMs))
       }
     } finally {
       clearTimeout(timer)
+      clearTimeout(checking)
       end.abort()
       this.#streamLimits.release(userId)
     }

@@ -1,4 +1,4 @@
-import { invalidField, notAuthenticated } from '../basics/errors.ts'
+import { invalidField } from '../basics/errors.ts'
 import { type LongLivedCaller, operationFor } from '../http/operation.ts'
 import { goneSignal, sendJson } from '../http/response/send.ts'
 import type { ChangesSince } from './changes.ts'
@@ -40,8 +40,6 @@ export const changes = operationFor<LongLivedCaller>()({
       throw invalidField('since', 'must be a version such as 42, or a position from a response or an event')
     const query = { since, limit, waitMs: wait * 1_000, signal: goneSignal(reply) }
     const data = await held.read(request.caller, query)
-    // The proof may have ended while the request was held.
-    if (wait > 0 && (await request.caller.validUntil()) === null) throw notAuthenticated()
     return sendJson(reply, `{"success":true,"data":${data}}`)
   },
 })

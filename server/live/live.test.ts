@@ -768,12 +768,14 @@ suite('stream limits (N7)', () => {
 
   test('a held poll counts like a stream, until it ends, in whatever way (N7)', async (t) => {
     const { world, store, streamLimits } = await newWorld(t, { limits: { perUser: 1, perProcess: 1 } })
-    const changes = new ChangesSince({ store, streamLimits })
+    const changes = new ChangesSince({ store, streamLimits, now: Date.now })
+    let validUntil: number | null = Number.POSITIVE_INFINITY
     const ann = await world.addUser('ann')
     const query = { since: '0', limit: 100, waitMs: 60_000, signal: new AbortController().signal }
     const held = async (since: string, end: (gone: AbortController) => unknown) => {
       const gone = new AbortController()
-      const response = changes.read({ userId: ann.id }, { ...query, since, signal: gone.signal })
+      const caller = { userId: ann.id, validUntil: async () => validUntil }
+      const response = changes.read(caller, { ...query, since, signal: gone.signal })
       await sleep(20)
       refusal(() => streamLimits.take(ann.id))
       await end(gone)
@@ -784,9 +786,18 @@ suite('stream limits (N7)', () => {
     }
     assert.equal(await held('0', () => world.send(ann)), 1)
     assert.equal(await held('1', (gone) => gone.abort()), 0)
+    const endProof = () => {
+      validUntil = null
+      changes.checkProofs(ann.id)
+    }
+    await assert.rejects(held('1', endProof), ({ code }: CarillonError) => code === 'UNAUTHORIZED')
+    streamLimits.take(ann.id)
+    streamLimits.release(ann.id)
+    validUntil = Number.POSITIVE_INFINITY
     assert.equal(await held('1', () => changes.end()), 0)
     streamLimits.close()
-    await assert.rejects(changes.read({ userId: ann.id }, query), ({ code }: CarillonError) => code === 'UNAVAILABLE')
+    const late = { userId: ann.id, validUntil: async () => validUntil }
+    await assert.rejects(changes.read(late, query), ({ code }: CarillonError) => code === 'UNAVAILABLE')
   })
 })
 

@@ -6,17 +6,16 @@ import { CarillonError } from '../basics/errors.ts'
 import { equalSecrets, hashOf } from '../basics/secrets.ts'
 import { type Bond, flowCookie, flowLifetimeMs, readFlow } from '../factors/challenges.ts'
 import type { FactorNeeds } from '../factors/factors.ts'
-import type { Exchange, GuardedRequest } from '../http/operation.ts'
+import type { Exchange, GuardedRequest, Subject } from '../http/operation.ts'
 import { cookiePairs, setCookie } from '../http/request/credentials.ts'
 import type { PageNeeds } from '../pages/page.ts'
-import type { SignIn } from '../tokens/read-token.ts'
 import type { Checks, Provider } from './provider.ts'
 
 /** `providers`: by name, in the order of the setting. */
 export type ProviderNeeds = FactorNeeds & PageNeeds & { providers: ReadonlyMap<string, Provider> }
 
-/** The signed-in user who links an account, instead of a sign-in. */
-export type Linking = Pick<SignIn, 'userId' | 'signInId' | 'generation'> & { proof: 'session' | 'access-token' }
+/** The signed-in user who links an account, instead of a sign-in. `generation`: of the user's credentials when it began. */
+export type Linking = { caller: Subject; generation: number }
 
 export type Flow = Checks & {
   provider: string

@@ -2,12 +2,14 @@
 // person, and not every provider verifies it (decision 0049). And the routes of a user: list, link and unlink.
 import { auditEntry, type RequestSource, recorded, sourceOf } from '../audit/entry.ts'
 import { iso } from '../basics/clock.ts'
-import { CarillonError, conflict } from '../basics/errors.ts'
+import { CarillonError, conflict, notAuthenticated } from '../basics/errors.ts'
 import { newId } from '../basics/ids.ts'
 import { forUser } from '../http/operation.ts'
 import { sendData } from '../http/response/send.ts'
 import { readReturnTo } from '../pages/places.ts'
-import { renewOwnCookie } from '../sessions/own-sign-in.ts'
+import { rotationOf, sendNewProof } from '../sessions/own-sign-in.ts'
+import { TokenResponse } from '../sessions/sessions.schemas.ts'
+import type { Rotation } from '../tokens/rotation.store.ts'
 import { readProfile } from '../users/profile.ts'
 import { findEnabledUser } from '../users/users.ts'
 import { begin, type Linking, type ProviderNeeds, providerOf } from './flow.ts'
@@ -46,21 +48,28 @@ export function noActiveUser({ setting }: Provider): CarillonError {
   })
 }
 
-/** Throws CONFLICT if the account, or another one of this provider, is linked already; FORBIDDEN if the user's sign-in has ended. */
-export async function linkAccount({ store, users }: Needs, { provider, identity, source }: SignedIn, linking: Linking) {
+type OfSignIn = Linking & { rotation: Rotation }
+
+/**
+ * 'unchanged' if the account is linked to this user already. Throws CONFLICT if it is linked to another one, or another one of this provider
+ * to the user; FORBIDDEN if the user's sign-in has ended.
+ */
+export async function linkAccount({ store, users }: Needs, { provider, identity, source }: SignedIn, given: OfSignIn) {
   const { displayName, issuer, name } = provider.setting
-  const { userId, generation: checkedGeneration, signInId } = linking
+  const { generation: checkedGeneration, rotation } = given
+  const { userId, signInId } = rotation
   const { subject } = identity
   const at = users.now()
   const { email } = await newProfile(identity)
   const audit = [auditEntry(source, { event: 'provider-linked', at, userId, signInId, detail: { provider: name } })]
-  const change = { issuer, subject, userId, checkedGeneration, email, at, audit }
+  const change = { issuer, subject, userId, checkedGeneration, email, at, rotation, audit }
   const outcome = await store.write(stored.linkProviderAccount, change)
   if (outcome === 'refused') throw signInEnded()
   if (outcome === 'taken')
     throw conflict(`This account at ${displayName} is linked to another user`, 'Nothing was changed.')
   if (outcome === 'has-another')
     throw conflict(`Another account at ${displayName} is linked to you already`, 'Unlink that one first.')
+  return outcome
 }
 
 /** FORBIDDEN, because the proof is not that of the request: it is in the flow that began before. */
@@ -95,18 +104,20 @@ export const link = forUser({
   responses: { 201: ProviderLinkResponse },
   /** A POST of the page, and not a link, so that no other site can begin it for an account of its own. */
   async handle(dependencies: ProviderNeeds, request, reply) {
-    const { userId, signInId, proof } = request.caller
+    const { caller } = request
     const provider = providerOf(dependencies, request)
     const returnTo = readReturnTo(dependencies, 'returnTo', request.body.returnTo)
-    const { credentialGeneration: generation } = await findEnabledUser(dependencies, request.caller)
-    const begun = { provider, variant: 'stateful', returnTo, linking: { userId, signInId, generation, proof } } as const
+    const { credentialGeneration: generation } = await findEnabledUser(dependencies, caller)
+    const begun = { provider, variant: 'stateful', returnTo, linking: { caller, generation } } as const
     const url = await begin(dependencies, begun, { request, reply })
     return sendData(reply.code(201), { url })
   },
 })
 
 export const unlink = forUser({
-  summary: 'Unlink an account at a provider; refused if the user has no other way to sign in',
+  summary:
+    'Unlink an account at a provider; refused if the user has no other way to sign in. A new cookie for a session, 200 and a new token for a token',
+  responses: { 200: TokenResponse, 204: 'none' },
   refusals: ['CONFLICT', 'TOO_MANY_REQUESTS'],
   async handle(dependencies: ProviderNeeds, request, reply) {
     const { userId, signInId } = request.caller
@@ -115,10 +126,13 @@ export const unlink = forUser({
     const facts = { event: 'provider-unlinked', userId, signInId, detail: { provider: name } } as const
     const entry = recorded({ ...users, source: sourceOf(dependencies, request) }, facts)
     const issuers = [...providers.values()].map(({ setting }) => setting.issuer)
-    const outcome = await store.write(stored.unlinkProviderAccount, { userId, issuer, issuers, ...entry })
+    const own = rotationOf(dependencies, request)
+    const change = { userId, issuer, issuers, rotation: own.rotation, ...entry }
+    const outcome = await store.write(stored.unlinkProviderAccount, change)
+    if (outcome === 'outdated') throw notAuthenticated()
     if (outcome === 'absent') throw new CarillonError('NOT_FOUND', `No account at ${displayName} is linked to you`)
     const remedy = 'Set up another way first, such as a passkey.'
     if (outcome === 'last') throw conflict(`Your account at ${displayName} is your only way to sign in`, remedy)
-    await renewOwnCookie(dependencies, { request, reply })
+    return sendNewProof(dependencies, { request, reply }, own)
   },
 })

@@ -1,19 +1,21 @@
 // The routes of a sign-in with a provider (OpenID Connect). The accounts of users are in provider-accounts.routes.ts.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { sourceOf } from '../audit/entry.ts'
+import { iso } from '../basics/clock.ts'
 import { CarillonError, invalidField } from '../basics/errors.ts'
 import { type Bond, findChallenge, flowLifetimeMs, forgetFlow, isBound, makeChallenge } from '../factors/challenges.ts'
 import { useChallenge } from '../factors/factors.store.ts'
 import { continueSignIn } from '../factors/second-factor.routes.ts'
 import { visitor } from '../guards/guards.ts'
-import { type Exchange, forAnyone, type GuardedRequest } from '../http/operation.ts'
+import { type Exchange, forAnyone, type GuardedRequest, type Subject } from '../http/operation.ts'
 import { sendObject } from '../http/response/send.ts'
 import { html } from '../pages/html.ts'
 import { commonSentence, viewOf, writePage } from '../pages/page.ts'
 import { originOf, pagePath, readReturnTo } from '../pages/places.ts'
-import { renewOwnCookie } from '../sessions/own-sign-in.ts'
+import { newProof, rotationOf } from '../sessions/own-sign-in.ts'
 import { StatelessLogin } from '../sessions/sessions.schemas.ts'
 import type { TokenSubject } from '../tokens/access-token.ts'
+import { displayUser } from '../users/display-user.ts'
 import { findUser, type User } from '../users/users.store.ts'
 import type { Flow, Linking, ProviderNeeds } from './flow.ts'
 import * as flows from './flow.ts'
@@ -148,13 +150,7 @@ type Finished = { flow: Flow; user: User | undefined; signedIn: SignedIn }
 
 /** Returns what the page at `returnTo` needs to complete the sign-in; undefined if it is complete. */
 async function finishFlow(dependencies: ProviderNeeds, { flow, user, signedIn }: Finished, exchange: Exchange) {
-  if (flow.linking !== undefined) {
-    const { request, reply } = exchange
-    const caller = await callerOf(dependencies, request, flow.linking)
-    await linkAccount(dependencies, signedIn, flow.linking)
-    if (caller !== null) await renewOwnCookie(dependencies, { request: { caller, raw: request.raw }, reply })
-    return undefined
-  }
+  if (flow.linking !== undefined) return finishLinking(dependencies, { flow, signedIn }, flow.linking, exchange)
   if (user === undefined || user.disabledAt !== null) throw noActiveUser(signedIn.provider)
   if (flow.variant === 'stateless') {
     const data: CodeData = { provider: flow.provider, generation: user.credentialGeneration, ...flows.bondOf(flow) }
@@ -174,8 +170,31 @@ async function finishFlow(dependencies: ProviderNeeds, { flow, user, signedIn }:
   }
 }
 
+/** A page that began with a token gets a code for the next token of its sign-in, because no URL may have a token. */
+async function finishLinking(
+  dependencies: ProviderNeeds,
+  { flow, signedIn }: Pick<Finished, 'flow' | 'signedIn'>,
+  linking: Linking,
+  { request, reply }: Exchange,
+) {
+  const caller = await callerOf(dependencies, request, linking)
+  const presented = { caller, raw: request.raw }
+  const own = rotationOf(dependencies, presented)
+  const outcome = await linkAccount(dependencies, signedIn, { ...linking, rotation: own.rotation })
+  if (outcome === 'unchanged') return undefined
+  if (caller.proof === 'access-token') {
+    const { generation } = linking
+    const data: CodeData = { provider: flow.provider, generation, rotated: linking.caller, ...flows.bondOf(flow) }
+    const wanted = { userId: caller.userId, purpose, data, lifetimeMs: codeLifetimeMs }
+    return { 'sign-in-code': await makeChallenge(dependencies, wanted) }
+  }
+  await newProof(dependencies, { request: presented, reply }, own)
+  return undefined
+}
+
 export const exchangeCode = forAnyone({
-  summary: 'An access token for the code that a stateless sign-in with a provider added to `return_to`',
+  summary:
+    'An access token for the code that a stateless sign-in with a provider, or a link to one by a token, added to `return_to`',
   body: ProviderCodeBody,
   responses: { 200: StatelessLogin },
   refusals: ['INVALID_CREDENTIALS', 'SECOND_FACTOR_REQUIRED', 'UNAVAILABLE'],
@@ -184,7 +203,12 @@ export const exchangeCode = forAnyone({
     const source = sourceFrom(dependencies, provider, request)
     let user: User | undefined
     try {
-      user = await userOfCode(dependencies, { provider, request, reply })
+      const code = await userOfCode(dependencies, { provider, request, reply })
+      user = code.user
+      if (code.rotated !== undefined) {
+        const { token, expiresAt } = await dependencies.accessTokens.rotated(code.rotated as TokenSubject, user, null)
+        return sendObject(reply, { User: displayUser(user), token, expiresAt: iso(expiresAt), variant: 'stateless' })
+      }
       const facts = { variant: 'stateless', method: 'provider', source } as const
       return sendObject(reply, await continueSignIn(dependencies, user, facts, { request, reply }))
     } catch (error) {
@@ -207,10 +231,11 @@ async function userOfCode(dependencies: ProviderNeeds, { provider, request, repl
   const user = used && (await store.read(findUser, found.key.userId))
   if (!user || user.disabledAt !== null || user.credentialGeneration !== data.generation) throw invalidCode()
   forgetFlow(dependencies, reply, data.flow)
-  return user
+  return { user, rotated: data.rotated }
 }
 
-type CodeData = Bond & { provider: string; generation: number }
+/** `rotated`: the caller who linked the account by a token. */
+type CodeData = Bond & { provider: string; generation: number; rotated?: Subject }
 
 /** The same for every code that is not valid here and now. */
 function invalidCode(): CarillonError {
@@ -218,14 +243,14 @@ function invalidCode(): CarillonError {
   return new CarillonError('INVALID_CREDENTIALS', problem, { remedy: 'Sign in again.' })
 }
 
-/** The session that began to link an account; null if it was a token. Throws FORBIDDEN if that sign-in has ended since. */
-async function callerOf(dependencies: ProviderNeeds, request: FastifyRequest, linking: Linking) {
-  const { proof, userId, signInId } = linking
-  const caller = proof === 'session' ? await visitor.admit(dependencies, request) : null
-  const isLive =
-    proof === 'session'
-      ? caller?.userId === userId && caller.signInId === signInId
-      : dependencies.accessTokens.validUntil({ ...linking, expiresAt: Infinity } as unknown as TokenSubject) !== null
-  if (!isLive) throw signInEnded()
+/** Who began to link an account: the session of the request, or the token, which may have expired. Throws FORBIDDEN if the sign-in has ended since. */
+async function callerOf(dependencies: ProviderNeeds, request: FastifyRequest, { caller: begun }: Linking) {
+  if (begun.proof === 'access-token') {
+    const subject = { ...begun, expiresAt: Number.POSITIVE_INFINITY } as TokenSubject
+    if (dependencies.accessTokens.validUntil(subject) === null) throw signInEnded()
+    return subject
+  }
+  const caller = await visitor.admit(dependencies, request)
+  if (caller?.userId !== begun.userId || caller.signInId !== begun.signInId) throw signInEnded()
   return caller
 }

@@ -326,5 +326,13 @@ function note({ store }: World, { id: userId }: Person, seen: SeenDevice, second
 
 function added({ id: userId }: Person) {
   const where = { signInId: newId(), device: null, address: null, replaces: [] }
-  return { userId, secretHash: newId(), checkedGeneration: 0, ...where, at: at(4), revocationExpiresAt }
+  return {
+    userId,
+    familyHash: newId(),
+    secretHash: newId(),
+    checkedGeneration: 0,
+    ...where,
+    at: at(4),
+    revocationExpiresAt,
+  }
 }

@@ -1,11 +1,16 @@
-// The caller's own sign-in: is it recent enough for a change, how does a change name it to spare it, and its new cookie.
+// The caller's own sign-in: is it recent enough for a change, how does a change name it to spare it, and its new proof.
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { iso } from '../basics/clock.ts'
 import { CarillonError } from '../basics/errors.ts'
 import type { Subject } from '../http/operation.ts'
 import { sessionSecret, setCookie } from '../http/request/credentials.ts'
+import { sendData } from '../http/response/send.ts'
 import type { Site } from '../http/site.ts'
-import type { TokenSubject } from '../tokens/access-token.ts'
+import type { AccessTokens, TokenSubject } from '../tokens/access-token.ts'
+import { revocationKeptForMs } from '../tokens/read-token.ts'
+import type { Rotation } from '../tokens/rotation.store.ts'
 import type { Excepted } from '../tokens/tokens.store.ts'
+import { findEnabledUser, type UserDependencies } from '../users/users.ts'
 import type { Sessions } from './sessions.ts'
 
 /** A browser that was left open, or a stolen cookie, must not be enough to change a factor (OWASP ASVS 5.0, 7.5.1). */
@@ -31,16 +36,53 @@ export function ownSignIn(caller: Subject): Excepted & { exceptSignInId: string 
   return { exceptSignInId, exceptGeneration: (caller as TokenSubject).generation }
 }
 
-type Renewal = { sessions: Pick<Sessions, 'renew'>; site: Pick<Site, 'cookie'>; users: { now: () => number } }
+type Needs = {
+  site: Pick<Site, 'cookie'>
+  sessions: Pick<Sessions, 'nextSecret'>
+  accessTokens: Pick<AccessTokens, 'rotated'>
+  users: UserDependencies
+}
 type Exchange = { request: { caller: Subject; raw: FastifyRequest['raw'] }; reply: FastifyReply }
 
-/** Gives the caller's session a new secret and cookie (decision 0063). Null if the caller has a token, or the session has ended. */
-export async function renewOwnCookie(
-  { sessions, site: { cookie }, users }: Renewal,
-  { request: { caller, raw }, reply }: Exchange,
-): Promise<string | null> {
-  if (caller.proof !== 'session') return null
-  const secret = await sessions.renew(sessionSecret(raw.headers.cookie, cookie.name) ?? '')
-  if (secret !== null) setCookie(reply, { ...cookie, lifetimeMs: caller.expiresAt - users.now() }, secret)
-  return secret
+/** `secret`: the next cookie of a session. */
+type OwnRotation = { rotation: Rotation; secret?: string }
+
+/** What a change of a credential needs to rotate the sign-in of its caller. `isProof`: the sign-in is fresh from then on. */
+export function rotationOf(
+  { site, sessions, users }: Pick<Needs, 'site' | 'sessions' | 'users'>,
+  { caller, raw }: Exchange['request'],
+  isProof = false,
+): OwnRotation {
+  const at = users.now()
+  const { userId, signInId } = caller
+  const confirmedAt = isProof ? at : null
+  const place = { userId, signInId, at, revocationExpiresAt: at + revocationKeptForMs, confirmedAt }
+  if (caller.proof === 'session') {
+    const { secret, session } = sessions.nextSecret(sessionSecret(raw.headers.cookie, site.cookie.name) ?? '')
+    return { secret, rotation: { ...place, session } }
+  }
+  const { generation, signInGeneration = 0 } = caller as TokenSubject
+  return { rotation: { ...place, token: { generation, signInGeneration } } }
+}
+
+/** After the change: sets the new cookie, or returns the new token for the response. This process refuses the proofs before it from then on. */
+export async function newProof(
+  { site, accessTokens, users }: Needs,
+  { request: { caller }, reply }: Exchange,
+  { rotation, secret }: OwnRotation,
+): Promise<{ token: string; expiresAt: string } | undefined> {
+  await users.revocations?.refresh()
+  if (secret !== undefined) {
+    setCookie(reply, { ...site.cookie, lifetimeMs: caller.expiresAt - users.now() }, secret)
+    return undefined
+  }
+  const user = await findEnabledUser(users, caller)
+  const { token, expiresAt } = await accessTokens.rotated(caller as TokenSubject, user, rotation.confirmedAt)
+  return { token, expiresAt: iso(expiresAt) }
+}
+
+/** The response to a change without other data: 204 and a cookie, or 200 and a token. */
+export async function sendNewProof(needs: Needs, exchange: Exchange, own: OwnRotation): Promise<FastifyReply> {
+  const proof = await newProof(needs, exchange, own)
+  return proof === undefined ? exchange.reply.code(204).send() : sendData(exchange.reply, proof)
 }

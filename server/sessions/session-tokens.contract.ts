@@ -15,7 +15,7 @@ export function sessionTokenPromises(promise: PromiseOf): void {
     await world.store.write(touchSession, { ...session, at: at(9) })
     const signInId = (await world.store.read(findSession, session))?.signInId
     const first = await world.store.write(signInOfSession, session)
-    const found = { signInId, credentialGeneration: 0, createdAt: at(3), lastSeenAt: at(9) }
+    const found = { signInId, credentialGeneration: 0, signInGeneration: 0, createdAt: at(3), lastSeenAt: at(9) }
     assert.deepEqual(first, found)
     assert.deepEqual(await world.store.write(signInOfSession, session), found)
   })
@@ -68,11 +68,12 @@ export function sessionTokenPromises(promise: PromiseOf): void {
   promise('says which sign-in ended with a session', async (world) => {
     const { ann, session, signInId } = await withTokens(world)
     const another = await withTokens(world, ann)
-    const { userId, secretHash, ...rest } = { ...another.session, checkedGeneration: 0 }
+    const { userId } = another.session
     const where = { signInId: newId(), device: null, address: null }
-    const added = { ...rest, ...where, userId, secretHash: newId(), at: at(5), revocationExpiresAt }
+    const key = { userId, familyHash: newId(), secretHash: newId() }
+    const added = { ...key, ...where, checkedGeneration: 0, at: at(5), revocationExpiresAt }
     const plain = await world.signIn(ann)
-    const outcome = await world.store.write(addSession, { ...added, replaces: [{ userId, secretHash }, plain] })
+    const outcome = await world.store.write(addSession, { ...added, replaces: [another.session, plain] })
     assert.deepEqual(outcome, { revoked: [{ userId, signInId: another.signInId }] })
     assert.deepEqual(
       (await world.endSessions([session])).map((ended) => ended.signInId),

@@ -2,21 +2,22 @@
 import assert from 'node:assert/strict'
 import { readInbox } from '../inbox/inbox.store.ts'
 import { at, maxAtOnce, newId, type Person, type PromiseOf } from '../store/contract/world.ts'
+import { rotateSignIn } from '../tokens/rotation.store.ts'
+import { revokeTokens, tokenRevocations } from '../tokens/tokens.store.ts'
 import { disableUser, setPassword } from '../users/user-changes.store.ts'
 import {
   addSession,
-  findRenewedSession,
   findSession,
   removeStaleSessions,
-  renewSession,
   type SessionKey,
+  signInOfSession,
   touchSession,
 } from './sessions.store.ts'
 import { endSignIn } from './sign-ins.store.ts'
 
 const revocationExpiresAt = at(3_600)
 
-const madeUp: SessionKey = { userId: 'unknown', secretHash: 'made up' }
+const madeUp: SessionKey = { userId: 'unknown', familyHash: 'made up', secretHash: 'made up' }
 
 export function sessionPromises(promise: PromiseOf): void {
   promise('stores a session, and finds it with its user and the version of the user’s inbox', async (world) => {
@@ -24,7 +25,8 @@ export function sessionPromises(promise: PromiseOf): void {
     const signInId = newId()
     const session = await world.signIn(ann, { seconds: 3, signInId })
     const times = { createdAt: at(3), lastSeenAt: at(3), confirmedAt: at(3) }
-    const found = { userId: ann.id, username: ann.username, signInId, ...times }
+    const first = { newerHash: null, rotatedAt: null, secretUsedAt: null }
+    const found = { userId: ann.id, username: ann.username, signInId, ...times, ...first }
     assert.deepEqual(await world.store.read(findSession, session), { ...found, inboxVersion: 0 })
     await world.send(ann)
     const { version: inboxVersion } = await world.store.read(readInbox, ann.id)
@@ -39,50 +41,114 @@ export function sessionPromises(promise: PromiseOf): void {
   })
 
   promise(
-    'a renewed session is found by its new secret alone, and by the three before it only as renewed (S17)',
+    'a rotated session is found by its new cookie, and by every older one only as replaced (S17)',
     async (world) => {
-      const ann = await world.addUser('ann')
+      const { store } = world
+      const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
       const signInId = newId()
       const first = await world.signIn(ann, { seconds: 3, signInId })
-      const { store } = world
-      const hashes = [first.secretHash, 'second', 'third', 'fourth', 'fifth']
-      for (const [n, newHash] of hashes.entries()) {
-        if (n === 0) continue
-        const renewal = { userId: ann.id, secretHash: hashes[n - 1] as string, newHash, lastSeenAt: at(4) }
-        const both = await Promise.all([store.write(renewSession, renewal), store.write(renewSession, renewal)])
-        assert.deepEqual(both.sort(), ['absent', 'done'])
+      const keys = ['first', 'second', 'third', 'fourth', 'fifth', 'sixth'].map((secretHash, n) => ({
+        ...first,
+        ...(n > 0 && { secretHash }),
+      }))
+      for (const [n, presented] of keys.slice(0, -1).entries()) {
+        const rotation = rotationOf(presented, { signInId, newHash: keys[n + 1]?.secretHash })
+        const both = await Promise.all([1, 2].map(() => store.write(rotateSignIn, { rotation })))
+        assert.deepEqual(both.sort(), ['done', 'outdated'], 'of two at once, one rotates')
       }
-      const keys = hashes.map((secretHash) => ({ userId: ann.id, secretHash }))
       const found = await Promise.all(keys.map((key) => store.read(findSession, key)))
       assert.deepEqual(
-        found.map((session) => session?.signInId),
-        [undefined, undefined, undefined, undefined, signInId],
+        found.map((session) => [session?.signInId, session?.newerHash]),
+        [...Array(5).fill([signInId, 'sixth']), [signInId, null]],
       )
-      assert.deepEqual([found[4]?.createdAt, found[4]?.lastSeenAt, found[4]?.confirmedAt], [at(3), at(4), at(3)])
-      const renewed = await Promise.all(keys.map((key) => store.read(findRenewedSession, key)))
-      const row = { secretHash: 'fifth', signInId, createdAt: at(3), lastSeenAt: at(4), secretUsedAt: null }
-      assert.deepEqual(renewed, [undefined, row, row, row, undefined])
-      assert.deepEqual(await store.read(findRenewedSession, { ...first, signInId }), row)
-      const ben = await world.addUser('ben')
-      assert.equal(await store.read(findRenewedSession, { userId: ben.id, secretHash: 'fourth', signInId }), undefined)
+      const { createdAt, lastSeenAt, confirmedAt, rotatedAt } = found[5] ?? {}
+      assert.deepEqual([createdAt, lastSeenAt, confirmedAt, rotatedAt], [at(3), at(4), at(3), at(5)])
+      const newest = keys[5] as SessionKey
+      const confirmed = rotationOf(newest, { signInId, newHash: 'seventh', confirmedAt: at(6) })
+      assert.equal(await store.write(rotateSignIn, { rotation: confirmed }), 'done')
+      const last = { ...first, secretHash: 'seventh' }
+      assert.equal((await store.read(findSession, last))?.confirmedAt, at(6))
+      for (const stranger of [
+        { ...last, userId: ben.id },
+        { ...last, familyHash: 'another' },
+      ])
+        assert.equal(await store.read(findSession, stranger), undefined)
+      await world.endSessions([newest])
+      assert.ok(await store.read(findSession, last), 'an older cookie ends nothing by itself')
+      await world.endSessions([last])
+      assert.equal(await store.read(findSession, last), undefined)
+      const ended = rotationOf(last, { signInId, newHash: 'eighth' })
+      assert.equal(await store.write(rotateSignIn, { rotation: ended }), 'outdated')
     },
   )
 
   promise('keeps the first use of the present secret of a session (S17)', async (world) => {
     const { store } = world
-    const first = await world.signIn(await world.addUser('ann'))
-    const usedAt = async () => (await store.read(findRenewedSession, first))?.secretUsedAt
+    const signInId = newId()
+    const first = await world.signIn(await world.addUser('ann'), { signInId })
+    const usedAt = async () => (await store.read(findSession, { ...first }))?.secretUsedAt
     await store.write(touchSession, { ...first, at: at(1) })
-    const second = { ...first, secretHash: 'second' }
-    await store.write(renewSession, { ...first, newHash: 'second', lastSeenAt: at(2) })
+    assert.equal(await usedAt(), at(1))
+    await store.write(rotateSignIn, { rotation: rotationOf(first, { signInId, newHash: 'second' }) })
     await store.write(touchSession, { ...first, at: at(3) })
     assert.equal(await usedAt(), null)
-    for (const seconds of [4, 5]) await store.write(touchSession, { ...second, at: at(seconds) })
+    for (const seconds of [4, 5]) await store.write(touchSession, { ...first, secretHash: 'second', at: at(seconds) })
     assert.equal(await usedAt(), at(4))
-    await world.endSessions([second])
-    assert.equal(await usedAt(), undefined)
-    assert.equal(await store.write(renewSession, { ...second, newHash: 'third', lastSeenAt: at(6) }), 'absent')
   })
+
+  promise(
+    'a rotation revokes the tokens of the session before it, and a session without tokens has none (S17)',
+    async (world) => {
+      const { store } = world
+      const ann = await world.addUser('ann')
+      const signInId = newId()
+      const session = await world.signIn(ann, { signInId })
+      const rotate = (presented: SessionKey, newHash: string) =>
+        store.write(rotateSignIn, { rotation: rotationOf(presented, { signInId, newHash }) })
+      assert.equal(await rotate(session, 'second'), 'done')
+      assert.deepEqual(await store.read(tokenRevocations, at(6)), [])
+      assert.equal(await store.write(signInOfSession, session), undefined, 'an older cookie gets no token')
+      const second = { ...session, secretHash: 'second' }
+      assert.equal((await store.write(signInOfSession, second))?.signInGeneration, 1)
+      assert.equal(await rotate(second, 'third'), 'done')
+      const row = { userId: ann.id, expiresAt: revocationExpiresAt, exceptSignInId: null }
+      const revoked = await store.read(tokenRevocations, at(6))
+      assert.deepEqual(revoked, [{ ...row, signInId: `rotated ${signInId}`, firstGeneration: 2 }])
+      assert.equal((await store.write(signInOfSession, { ...session, secretHash: 'third' }))?.signInGeneration, 2)
+    },
+  )
+
+  promise(
+    'of changes by tokens of one sign-in at the same time, one rotates it; an ended one is never rotated (S17)',
+    async (world) => {
+      const { store } = world
+      const ann = await world.addUser('ann')
+      const signInId = newId()
+      const rotation = (signInGeneration: number, generation = 0) => ({
+        ...{ userId: ann.id, signInId, at: at(5), revocationExpiresAt, confirmedAt: null },
+        token: { generation, signInGeneration },
+      })
+      const raced = await Promise.all([0, 0, 0].map((n) => store.write(rotateSignIn, { rotation: rotation(n) })))
+      assert.deepEqual(raced.sort(), ['done', 'outdated', 'outdated'])
+      assert.equal(await store.write(rotateSignIn, { rotation: rotation(1) }), 'done')
+      assert.deepEqual(
+        (await store.read(tokenRevocations, at(6))).map((one) => [one.signInId, one.firstGeneration]),
+        [[`rotated ${signInId}`, 2]],
+      )
+      const password = { userId: ann.id, passwordHash: 'new hash', at: at(6), revocationExpiresAt }
+      assert.equal(await store.write(setPassword, { ...password, rotation: rotation(1) }), 'outdated')
+      assert.equal(await store.write(setPassword, { ...password, rotation: rotation(2) }), 'done')
+      assert.equal(
+        await store.write(rotateSignIn, { rotation: rotation(3, 0) }),
+        'done',
+        'its own change spared the sign-in',
+      )
+      assert.equal(await store.write(setPassword, password), 'done')
+      assert.equal(await store.write(rotateSignIn, { rotation: rotation(4, 1) }), 'outdated')
+      await store.write(revokeTokens, { userId: ann.id, signInId, at: at(7), expiresAt: revocationExpiresAt })
+      assert.equal(await store.write(rotateSignIn, { rotation: rotation(4, 2) }), 'outdated')
+    },
+  )
 
   promise('ends the session that a new one replaces, and no other (S3)', async (world) => {
     const ann = await world.addUser('ann')
@@ -103,7 +169,10 @@ export function sessionPromises(promise: PromiseOf): void {
       for (const person of [ann, ben, stranger]) {
         const secretHash = newId()
         assert.equal(await world.store.write(addSession, attempt(person, { secretHash })), 'refused')
-        assert.equal(await world.store.read(findSession, { userId: person.id, secretHash }), undefined)
+        assert.equal(
+          await world.store.read(findSession, { userId: person.id, familyHash: secretHash, secretHash }),
+          undefined,
+        )
       }
     },
   )
@@ -122,7 +191,7 @@ export function sessionPromises(promise: PromiseOf): void {
     const secretHash = newId()
     const late = { ...attempt(ann, { secretHash }), from: { ...from, deviceGeneration: 0 } }
     assert.equal(await world.store.write(addSession, late), 'refused')
-    assert.equal(await world.store.read(findSession, { userId: ann.id, secretHash }), undefined)
+    assert.equal(await world.store.read(findSession, { userId: ann.id, familyHash: secretHash, secretHash }), undefined)
     const again = await world.store.write(addSession, { ...late, from: { ...from, deviceGeneration: 1 } })
     assert.deepEqual(again, { revoked: [], device: 'known' })
   })
@@ -275,6 +344,7 @@ function attempt(
   { secretHash = newId(), replaces = [] as readonly SessionKey[], generation = 0 } = {},
 ) {
   return {
+    familyHash: secretHash,
     secretHash,
     userId: person.id,
     checkedGeneration: generation,
@@ -285,4 +355,17 @@ function attempt(
     revocationExpiresAt,
     replaces,
   }
+}
+
+/** A rotation by the cookie of a session, which was last seen at 4 seconds. */
+function rotationOf(
+  { userId, familyHash, secretHash }: SessionKey,
+  {
+    signInId,
+    newHash = '',
+    confirmedAt = null,
+  }: { signInId: string; newHash?: string | undefined; confirmedAt?: number | null },
+) {
+  const session = { familyHash, secretHash, newHash, lastSeenAt: at(4) }
+  return { userId, signInId, at: at(5), revocationExpiresAt, confirmedAt, session }
 }

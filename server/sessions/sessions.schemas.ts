@@ -17,6 +17,15 @@ export const password = t.example(t.text(1, 256), 'plum orchard gate 41')
 
 const token = t.example(t.string(), 'eyJhbGciOiJFZERTQSIsInR5cCI6ImF0K2p3dCJ9.eyJzdWIiOiIwMTlhOWIzZSJ9.c2lnbmF0dXJl')
 
+/** What the response to a change of a credential has for a caller with a token, which the change revokes. */
+export const newToken = {
+  token: t.optional({
+    ...token,
+    description: 'For a caller with a token: it takes the place of that one, which is revoked',
+  }),
+  expiresAt: t.optional({ ...t.expiresAt, description: 'When the new token expires' }),
+}
+
 const stateful = { User, expiresAt: t.expiresAt, variant: t.constant('stateful') }
 const StatefulLogin = t.component('StatefulLogin', stateful, 'The session is in the cookie')
 export const StatelessLogin = t.component('StatelessLogin', {

@@ -16,8 +16,11 @@ import {
 import type { ReadForms } from '../store/store.ts'
 import { revoke } from '../tokens/tokens.store.ts'
 
-/** A session is stored under its user, so that a look-up touches only rows of that user. */
-export type SessionKey = { userId: string; secretHash: string }
+/**
+ * A session is stored under its user, so that a look-up touches only rows of that user. `familyHash`: of the half of the cookie that stays
+ * the same, by which older cookies are found, too. `secretHash`: of the whole cookie.
+ */
+export type SessionKey = { userId: string; familyHash: string; secretHash: string }
 
 export type LiveSession = {
   userId: string
@@ -30,36 +33,48 @@ export type LiveSession = {
   lastSeenAt: number
   /** The version of the user's inbox as the same read saw it. */
   inboxVersion: number
+  /** The hash of the present cookie, if an older one of the sign-in was presented; null if it was the present one. */
+  newerHash: string | null
+  /** When the present secret took the place of the one before it; null for the first one. */
+  rotatedAt: number | null
+  /** The first use of the present secret; null before it. */
+  secretUsedAt: number | null
 }
 
 /** `liveSessionOf` names the values. */
-type SessionRow = [string, number, number, string, number, number]
+type SessionRow = [string, number, number, string, number, number, string | null, number | null, number | null]
 
 function liveSessionOf(userId: string, row: SessionRow): LiveSession {
-  const [username, createdAt, lastSeenAt, signInId, confirmedAt, inboxVersion] = row
-  return { userId, username: username || null, createdAt, lastSeenAt, signInId, confirmedAt, inboxVersion }
+  const [username, createdAt, lastSeenAt, signInId, confirmedAt, inboxVersion, ...renewal] = row
+  const [newerHash, rotatedAt, secretUsedAt] = renewal
+  const rest = { newerHash, rotatedAt, secretUsedAt }
+  return { userId, username: username || null, createdAt, lastSeenAt, signInId, confirmedAt, inboxVersion, ...rest }
 }
 
-const sessionText = (inboxUser: string, user: string, hash: string) => `
+const sessionText = (secret: string, inboxUser: string, user: string, family: string) => `
   select s.username, s.created_at, s.last_seen_at, s.sign_in_id, coalesce(s.confirmed_at, s.created_at),
-    coalesce(i.version, 0)
+    coalesce(i.version, 0), case when s.secret_hash <> ${secret} then s.secret_hash end, s.rotated_at, s.secret_used_at
   from session s left join inbox i on i.user_id = ${inboxUser}
-  where s.user_id = ${user} and s.secret_hash = ${hash}`
+  where s.user_id = ${user} and s.family_hash = ${family}`
 
-export const sessionWithInbox = sessionText('?', '?', '?')
+export const sessionWithInbox = sessionText('?', '?', '?', '?')
 
-const onPostgres = sessionText('$1', '$1', '$2')
+const onPostgres = sessionText('$3', '$1', '$1', '$2')
 
-/** Finds a session whose user is not disabled. The caller checks if it has expired. */
+/**
+ * Finds a session whose user is not disabled, by its present cookie or an older one: the same statement for right and wrong ones, whose
+ * age does not matter. The caller checks if it has expired.
+ */
 export const findSession: ReadForms<SessionKey, LiveSession | undefined> = {
   name: 'findSession',
   async sqlite(reader, key) {
-    const { userId, secretHash } = key
-    const row = reader.kept<SessionRow>(key, sessionWithInbox, () => [userBytes(userId), userId, secretHash])
+    const { userId, familyHash, secretHash } = key
+    const values = () => [secretHash, userBytes(userId), userId, familyHash]
+    const row = reader.kept<SessionRow>(key, sessionWithInbox, values)
     return row && liveSessionOf(userId, row)
   },
-  async postgres(db, { userId, secretHash }) {
-    const row = await db.one('session', onPostgres, [userId, secretHash])
+  async postgres(db, { userId, familyHash, secretHash }) {
+    const row = await db.one('session', onPostgres, [userId, familyHash, secretHash])
     return row && liveSessionOf(userId, row as unknown as SessionRow)
   },
 }
@@ -69,13 +84,10 @@ export type LiveBounds = { createdAfter: number; lastSeenAfter: number; lastSeen
 
 type SignIn = Pick<LiveSession, 'createdAt' | 'lastSeenAt' | 'signInId'>
 /** The sign-in of a session, whose tokens never outlive the session. */
-type SessionSignIn = SignIn & { credentialGeneration: number }
+type SessionSignIn = SignIn & { credentialGeneration: number; signInGeneration: number }
 
 /** A session as it was when it ended; it may have expired before. `hadTokens`: they were revoked with it. */
-export type EndedSession = Omit<LiveSession, 'inboxVersion' | 'confirmedAt'> & { hadTokens: boolean }
-
-/** A session that was found by a secret before its present one. `secretUsedAt`: the first use of the present one; null before it. */
-type RenewedSession = SignIn & { secretHash: string; secretUsedAt: number | null }
+export type EndedSession = SignIn & Pick<LiveSession, 'userId' | 'username'> & { hadTokens: boolean }
 
 type End = { at: number; revocationExpiresAt: number }
 
@@ -104,7 +116,7 @@ type AddedSession = { revoked: { userId: string; signInId: string }[]; device?: 
  * the one that was checked. Sign-ins of one user take turns: otherwise each of two could count without the other.
  */
 export function* addSession(session: NewSession): Write<AddedSession | 'refused'> {
-  const { userId, secretHash, at, revocationExpiresAt, from } = session
+  const { userId, familyHash, secretHash, at, revocationExpiresAt, from } = session
   const deviceGeneration = from?.deviceGeneration ?? null
   yield* lockUsers()
   const user = yield* lock<{ username: string }>`
@@ -113,8 +125,8 @@ export function* addSession(session: NewSession): Write<AddedSession | 'refused'
       and device_generation = coalesce(${deviceGeneration}, device_generation)`
   if (user === undefined) return 'refused'
   yield* send`
-    insert into session (user_id, secret_hash, username, created_at, last_seen_at, sign_in_id, device, address, has_tokens)
-    values (${userId}, ${secretHash}, ${user.username}, ${at}, ${at}, ${session.signInId}, ${session.device},
+    insert into session (user_id, family_hash, secret_hash, username, created_at, last_seen_at, sign_in_id, device, address, has_tokens)
+    values (${userId}, ${familyHash}, ${secretHash}, ${user.username}, ${at}, ${at}, ${session.signInId}, ${session.device},
       ${session.address}, 0)`
   const end = { at, revocationExpiresAt }
   const ended = yield* endSessions({ keys: session.replaces, ...end })
@@ -125,57 +137,32 @@ export function* addSession(session: NewSession): Write<AddedSession | 'refused'
 }
 
 /** The oldest sessions beyond the limit; never the new one, whatever the clock says. */
-function* surplusOf({ userId, secretHash, maxSessions }: NewSession): Read<SessionKey[]> {
+function* surplusOf({ userId, familyHash, maxSessions }: NewSession): Read<SessionKey[]> {
   if (maxSessions === undefined) return []
   return yield* all<SessionKey>`
-    select user_id as "userId", secret_hash as "secretHash" from session
-    where user_id = ${userId} and secret_hash <> ${secretHash}
-    order by created_at desc, secret_hash limit 1000 offset ${maxSessions - 1}`
-}
-
-/** Records that the user of a session proved a password or a factor again. An ended session is never revived. */
-export function* confirmSession({ userId, secretHash, at }: SessionKey & { at: number }): Write<'done' | 'absent'> {
-  const changed = yield* run`
-    update session set confirmed_at = ${at} where user_id = ${userId} and secret_hash = ${secretHash}`
-  return changed === 0 ? 'absent' : 'done'
-}
-
-/** Replaces the secret of a session, and keeps the last three. Of calls with the same secret at the same time, one succeeds. */
-export function* renewSession(renewed: SessionKey & { newHash: string; lastSeenAt: number }): Write<'done' | 'absent'> {
-  const { userId, secretHash, newHash, lastSeenAt } = renewed
-  const changed = yield* run`
-    update session set secret_hash = ${newHash}, old_hash_1 = secret_hash, old_hash_2 = old_hash_1, old_hash_3 = old_hash_2,
-      secret_used_at = null, last_seen_at = ${lastSeenAt}
-    where user_id = ${userId} and secret_hash = ${secretHash}`
-  return changed === 0 ? 'absent' : 'done'
-}
-
-/** Finds a session by one of the three secrets before its present one or, if `signInId` is given, by its sign-in. */
-export function* findRenewedSession(key: SessionKey & { signInId?: string }): Read<RenewedSession | undefined> {
-  const { userId, secretHash, signInId = null } = key
-  return yield* get<RenewedSession>`
-    select secret_hash as "secretHash", sign_in_id as "signInId", created_at as "createdAt", last_seen_at as "lastSeenAt",
-      secret_used_at as "secretUsedAt"
-    from session
-    where user_id = ${userId} and (${secretHash} in (old_hash_1, old_hash_2, old_hash_3) or sign_in_id = ${signInId})`
+    select user_id as "userId", family_hash as "familyHash", secret_hash as "secretHash" from session
+    where user_id = ${userId} and family_hash <> ${familyHash}
+    order by created_at desc, family_hash limit 1000 offset ${maxSessions - 1}`
 }
 
 /** Records a use of a session, and the first use of its present secret. An ended session is never revived. */
-export function* touchSession({ userId, secretHash, at }: SessionKey & { at: number }): Write<void> {
+export function* touchSession({ userId, familyHash, secretHash, at }: SessionKey & { at: number }): Write<void> {
   yield* send`
     update session set last_seen_at = case when last_seen_at < ${at} then ${at} else last_seen_at end,
       secret_used_at = coalesce(secret_used_at, ${at})
-    where user_id = ${userId} and secret_hash = ${secretHash}`
+    where user_id = ${userId} and family_hash = ${familyHash} and secret_hash = ${secretHash}`
 }
 
-/** The sign-in of a session and the generation of its user, for a token. From then on the session has tokens, which end with it. */
-export function* signInOfSession({ userId, secretHash }: SessionKey): Write<SessionSignIn | undefined> {
+/** The sign-in of a session with its generation and that of its user, for a token. From then on the session has tokens, which end with it. */
+export function* signInOfSession({ userId, familyHash, secretHash }: SessionKey): Write<SessionSignIn | undefined> {
   yield* send`
-    update session set has_tokens = 1 where user_id = ${userId} and secret_hash = ${secretHash} and has_tokens = 0`
+    update session set has_tokens = 1
+    where user_id = ${userId} and family_hash = ${familyHash} and secret_hash = ${secretHash} and has_tokens = 0`
   return yield* get<SessionSignIn>`
-    select s.sign_in_id as "signInId", u.credential_generation as "credentialGeneration", s.created_at as "createdAt",
-      s.last_seen_at as "lastSeenAt"
-    from session s join "user" u on u.id = s.user_id where s.user_id = ${userId} and s.secret_hash = ${secretHash}`
+    select s.sign_in_id as "signInId", u.credential_generation as "credentialGeneration", s.generation as "signInGeneration",
+      s.created_at as "createdAt", s.last_seen_at as "lastSeenAt"
+    from session s join "user" u on u.id = s.user_id
+    where s.user_id = ${userId} and s.family_hash = ${familyHash} and s.secret_hash = ${secretHash}`
 }
 
 type EndSessions = { keys: readonly SessionKey[]; live?: LiveBounds } & End & Audited
@@ -186,9 +173,9 @@ type EndSessions = { keys: readonly SessionKey[]; live?: LiveBounds } & End & Au
  */
 export function* endSessions({ keys, audit, live, at, revocationExpiresAt }: EndSessions): Write<EndedSession[]> {
   const sessions: EndedSession[] = []
-  for (const [n, { userId, secretHash }] of keys.entries()) {
+  for (const [n, { userId, familyHash, secretHash }] of keys.entries()) {
     const session = yield* get<Omit<EndedSession, 'hadTokens'> & { hasTokens: number }>`
-      delete from session where user_id = ${userId} and secret_hash = ${secretHash}
+      delete from session where user_id = ${userId} and family_hash = ${familyHash} and secret_hash = ${secretHash}
       returning user_id as "userId", nullif(username, '') as username, created_at as "createdAt",
         last_seen_at as "lastSeenAt", sign_in_id as "signInId", has_tokens as "hasTokens"`
     if (session === undefined) continue
@@ -213,8 +200,8 @@ function isLive({ createdAt, lastSeenAt }: EndedSession, live: LiveBounds | unde
 /** Removes at most 1,000 sessions that had expired. Returns how many it removed. */
 export function* removeStaleSessions({ createdAfter, lastSeenAfter, lastSeenUntil }: LiveBounds): Write<number> {
   return yield* run`
-    delete from session where (user_id, secret_hash) in (
-      select user_id, secret_hash from session
+    delete from session where (user_id, family_hash) in (
+      select user_id, family_hash from session
       where created_at <= ${createdAfter} or last_seen_at <= ${lastSeenAfter} or last_seen_at > ${lastSeenUntil}
       limit 1000)`
 }

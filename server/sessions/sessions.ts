@@ -9,8 +9,9 @@ import type { Audited } from '../store/events.ts'
 import type { Store } from '../store/store.ts'
 import { revocationKeptForMs, type SignIn } from '../tokens/read-token.ts'
 import type { TokenRevocations } from '../tokens/revocations.ts'
+import type { Rotation } from '../tokens/rotation.store.ts'
 import type { User } from '../users/users.store.ts'
-import type { EndedSession, Familiarity, LiveBounds, NewSession, SessionKey } from './sessions.store.ts'
+import type { EndedSession, Familiarity, LiveBounds, LiveSession, NewSession, SessionKey } from './sessions.store.ts'
 import * as stored from './sessions.store.ts'
 
 /** A use is stored once a minute, and more often if the idle timeout is less than 20 minutes. */
@@ -21,8 +22,14 @@ const maxKeys = 4_096
 const clockLeewayMs = 60_000
 /** After the first use of a new secret, a request with the old one may still be on its way. */
 const copyGraceMs = 10_000
-/** The cookie's value: the user's id, which is no secret and makes the look-up cheap, and 32 random bytes as base64url. */
-const cookieShape = /^([0-9a-f-]{36})\.[\w-]{43}$/
+/** A stream of an older cookie ends then at the latest, used or not: until then its client may not have received the new one. */
+const maxCopyMs = 60_000
+const copyCheckMs = 1_000
+/**
+ * The cookie's value: the user's id, which is no secret and makes the look-up cheap; 16 random bytes that stay the same for the whole
+ * sign-in; and 32 random bytes, which each rotation replaces. Both as base64url.
+ */
+const cookieShape = /^([0-9a-f-]{36})\.([\w-]{22})\.[\w-]{43}$/
 
 /** `replaces`: secrets. */
 type Detail = Pick<NewSession, 'signInId' | 'device' | 'address' | 'from' | 'audit'> & { replaces: readonly string[] }
@@ -55,9 +62,10 @@ export class Sessions {
     { replaces, ...detail }: Detail,
   ): Promise<{ secret: string; expiresAt: number; familiarity: Familiarity | undefined }> {
     const { store, revocations, now, lifetimeMs, maxPerUser: maxSessions } = this.#options
-    const secret = newSecretOf(user.id)
+    const family = randomBytes(16).toString('base64url')
+    const secret = newSecretOf(user.id, family)
     const at = now()
-    const key = { userId: user.id, secretHash: hashOf(secret) }
+    const key = { userId: user.id, familyHash: hashOf(family), secretHash: hashOf(secret) }
     const checkedGeneration = user.credentialGeneration
     const end = { replaces: keysOf(replaces), at, revocationExpiresAt: at + revocationKeptForMs }
     const outcome = await store.write(stored.addSession, { ...key, checkedGeneration, ...detail, ...end, maxSessions })
@@ -74,8 +82,9 @@ export class Sessions {
     if (key === null) return null
     const { store, now, idleMs, lifetimeMs } = this.#options
     const session = await store.read(stored.findSession, key)
-    if (session === undefined) {
-      await this.#endCopied([key])
+    if (session === undefined) return null
+    if (session.newerHash !== null) {
+      await this.#endIfCopied(key, session)
       return null
     }
     if (known === undefined) this.#keys.set(secret, key, 1)
@@ -87,17 +96,30 @@ export class Sessions {
     return { userId, username, proof: 'session', signInId, confirmedAt, expiresAt, inboxVersion }
   }
 
-  /** When the session ends if it is not used again; null if it has ended. An old secret of the sign-in counts: its streams stay open. */
-  async validUntil(secret: string, signInId: string): Promise<number | null> {
+  /** Whether a rotation has replaced this cookie, and its sign-in is alive: its browser has another one, or is about to receive it. */
+  async isRotated(secret: string): Promise<boolean> {
+    const key = keyOf(secret)
+    const session = key === null ? undefined : await this.#options.store.read(stored.findSession, key)
+    return session !== undefined && session.newerHash !== null
+  }
+
+  /**
+   * When a long-lived request has to end, or be checked again; null if its proof has ended. After a rotation its cookie is an older one:
+   * it ends when the new one has been used for ten seconds, and a minute after the rotation at the latest. `copy` keeps the earliest end that
+   * was found, which another rotation does not postpone.
+   */
+  async validUntil(secret: string, copy: { endsAt: number }): Promise<number | null> {
     const key = this.#keys.get(secret) ?? keyOf(secret)
     if (key === null) return null
     const { store, now } = this.#options
-    const session =
-      (await store.read(stored.findSession, key)) ?? (await store.read(stored.findRenewedSession, { ...key, signInId }))
+    const session = await store.read(stored.findSession, key)
     if (session === undefined) return null
     const at = now()
     const endsAt = this.#endOf(session, at)
-    return at >= endsAt ? null : endsAt
+    if (session.newerHash === null) return at >= endsAt ? null : endsAt
+    const { rotatedAt, secretUsedAt } = session
+    copy.endsAt = Math.min(copy.endsAt, endsAt, (rotatedAt ?? at) + maxCopyMs, (secretUsedAt ?? at) + copyGraceMs)
+    return at >= copy.endsAt ? null : Math.min(copy.endsAt, at + copyCheckMs)
   }
 
   /** The sign-in of a live session, for a token of it, and when it ends if it is not used again. Undefined if it has ended. */
@@ -112,27 +134,18 @@ export class Sessions {
     const isNoted = at < found.lastSeenAt + touchEveryMs(idleMs)
     if (!isNoted) await store.write(stored.touchSession, { ...key, at })
     const endsAt = this.#endOf(isNoted ? found : { ...found, lastSeenAt: at }, at)
-    const { signInId, createdAt: signedInAt, credentialGeneration: generation } = found
-    return { userId: key.userId, signInId, signedInAt, generation, endsAt }
+    const { signInId, createdAt: signedInAt, credentialGeneration: generation, signInGeneration } = found
+    return { userId: key.userId, signInId, signedInAt, generation, signInGeneration, endsAt }
   }
 
-  /** Records that the user of this session proved a password or a factor now: every node finds it fresh. False if it has ended. */
-  async confirm(secret: string): Promise<boolean> {
-    const key = keyOf(secret)
-    const { store, now } = this.#options
-    return key !== null && (await store.write(stored.confirmSession, { ...key, at: now() })) === 'done'
-  }
-
-  /** The old secret is refused at once, so a copy of the cookie gains nothing (ASVS 5.0, 7.2.4). Null if the session has ended. */
-  async renew(secret: string): Promise<string | null> {
-    const key = keyOf(secret)
-    if (key === null) return null
-    const { store, now, idleMs } = this.#options
-    const renewed = newSecretOf(key.userId)
+  /** The next cookie of a session, and what the store needs to replace the presented one, which is then refused at once. */
+  nextSecret(presented: string): { secret: string; session: NonNullable<Rotation['session']> } {
+    const { now, idleMs } = this.#options
+    const [userId = '', family = ''] = presented.split('.')
+    const secret = newSecretOf(userId, family)
+    const hashes = { familyHash: hashOf(family), secretHash: hashOf(presented), newHash: hashOf(secret) }
     // A time this long ago makes the first use due to be stored.
-    const lastSeenAt = now() - touchEveryMs(idleMs)
-    const outcome = await store.write(stored.renewSession, { ...key, newHash: hashOf(renewed), lastSeenAt })
-    return outcome === 'done' ? renewed : null
+    return { secret, session: { ...hashes, lastSeenAt: now() - touchEveryMs(idleMs) } }
   }
 
   /** Ends the sessions with these secrets in one transaction. With `source`, it is a sign-out for the audit log. */
@@ -158,18 +171,20 @@ export class Sessions {
     return { createdAfter: at - lifetimeMs, lastSeenAfter: at - idleMs, lastSeenUntil: at + clockLeewayMs }
   }
 
-  /** Ends a sign-in if an old secret comes after the new one was in use: two clients have copies. Before, its response may be lost. */
   async #endCopied(keys: readonly SessionKey[]): Promise<void> {
-    const { store, now } = this.#options
-    for (const { userId, secretHash } of keys) {
-      const session = await store.read(stored.findRenewedSession, { userId, secretHash })
-      const at = now()
-      if (session === undefined || at >= this.#endOf(session, at)) continue
-      if (at <= (session.secretUsedAt ?? at) + copyGraceMs) continue
-      const { signInId, secretHash: current } = session
-      const audit = [auditEntry(serviceSource, { event: 'old-session-presented', at, userId, signInId })]
-      await this.#end({ keys: [{ userId, secretHash: current }], at, audit })
+    for (const key of keys) {
+      const session = await this.#options.store.read(stored.findSession, key)
+      if (session !== undefined) await this.#endIfCopied(key, session)
     }
+  }
+
+  /** Ends the sign-in of an older cookie if the present one is in use: two clients have copies. Before, its response may be lost. */
+  async #endIfCopied(key: SessionKey, session: LiveSession): Promise<void> {
+    const at = this.#options.now()
+    const { userId, signInId, newerHash: secretHash, secretUsedAt } = session
+    if (secretHash === null || at >= this.#endOf(session, at) || at <= (secretUsedAt ?? at) + copyGraceMs) return
+    const audit = [auditEntry(serviceSource, { event: 'old-session-presented', at, userId, signInId })]
+    await this.#end({ keys: [{ ...key, secretHash }], at, audit })
   }
 
   /** Ends sessions with their tokens, which this process refuses from then on. */
@@ -195,13 +210,14 @@ export class Sessions {
   }
 }
 
-function newSecretOf(userId: string): string {
-  return `${userId}.${randomBytes(32).toString('base64url')}`
+function newSecretOf(userId: string, family: string): string {
+  return `${userId}.${family}.${randomBytes(32).toString('base64url')}`
 }
 
 function keyOf(secret: string): SessionKey | null {
-  const userId = cookieShape.exec(secret)?.[1]
-  return userId === undefined ? null : { userId, secretHash: hashOf(secret) }
+  const [, userId, family] = cookieShape.exec(secret) ?? []
+  if (userId === undefined || family === undefined) return null
+  return { userId, familyHash: hashOf(family), secretHash: hashOf(secret) }
 }
 
 function keysOf(secrets: readonly string[]): SessionKey[] {

@@ -4,24 +4,42 @@ import { at, newId, type Person, type PromiseOf, type World } from '../store/con
 import { revokeTokens, tokenRevocations } from '../tokens/tokens.store.ts'
 import { disableUser, setPassword } from '../users/user-changes.store.ts'
 import { findCredentials, findUser } from '../users/users.store.ts'
-import { findSession } from './sessions.store.ts'
+import { findSession, type SessionKey } from './sessions.store.ts'
 import { endOtherSignIns } from './sign-ins.store.ts'
 
 const revocationExpiresAt = at(965)
-type End = { exceptSignInId: string; exceptGeneration?: number; seconds?: number }
+/** `own`: the session of the sign-in. `signInGeneration`: of its token. */
+type End = {
+  exceptSignInId: string
+  exceptGeneration?: number
+  seconds?: number
+  own?: SessionKey
+  signInGeneration?: number
+}
+const noSession: SessionKey = { userId: '', familyHash: 'none', secretHash: 'none' }
 
 export function signInPromises(promise: PromiseOf): void {
   const ends = {
-    endOtherSignIns: (world: World, ann: Person, { seconds = 5, ...except }: End) =>
-      world.store.write(endOtherSignIns, { userId: ann.id, ...except, at: at(seconds), revocationExpiresAt }),
-    setPassword: (world: World, ann: Person, { seconds = 5, ...except }: End) =>
-      world.store.write(setPassword, {
+    endOtherSignIns: (world: World, ann: Person, { seconds = 5, exceptSignInId, exceptGeneration }: End) =>
+      world.store.write(endOtherSignIns, {
         userId: ann.id,
-        passwordHash: 'new',
-        ...except,
+        exceptSignInId,
+        exceptGeneration,
         at: at(seconds),
         revocationExpiresAt,
       }),
+    setPassword: async (world: World, ann: Person, { seconds = 5, ...given }: End) => {
+      const { exceptSignInId: signInId, exceptGeneration: generation, own = noSession, signInGeneration = 0 } = given
+      const { familyHash, secretHash } = own
+      const proof =
+        generation === undefined
+          ? { session: { familyHash, secretHash, newHash: secretHash, lastSeenAt: at(0) } }
+          : { token: { generation, signInGeneration } }
+      const change = { userId: ann.id, at: at(seconds), revocationExpiresAt }
+      const rotation = { ...change, signInId, confirmedAt: null, ...proof }
+      const outcome = await world.store.write(setPassword, { ...change, passwordHash: 'new', rotation })
+      return outcome === 'outdated' ? 'refused' : outcome
+    },
   }
 
   for (const [name, end] of Object.entries(ends)) {
@@ -30,7 +48,7 @@ export function signInPromises(promise: PromiseOf): void {
       const signInId = newId()
       const own = await world.signIn(ann, { signInId })
       const [other, bens] = [await world.signIn(ann), await world.signIn(ben)]
-      assert.equal(await end(world, ann, { exceptSignInId: signInId }), 'done')
+      assert.equal(await end(world, ann, { exceptSignInId: signInId, own }), 'done')
       assert.equal(await world.store.read(findSession, other), undefined)
       for (const alive of [own, bens]) assert.ok(await world.store.read(findSession, alive))
       assert.deepEqual(await world.store.read(tokenRevocations, at(6)), [
@@ -46,12 +64,12 @@ export function signInPromises(promise: PromiseOf): void {
         const session = await world.signIn(ann)
         const except = { exceptSignInId: newId(), exceptGeneration: 0 }
         for (const [index, seconds] of [9, 5].entries()) {
-          assert.equal(await end(world, ann, { ...except, seconds }), 'done')
+          assert.equal(await end(world, ann, { ...except, seconds, signInGeneration: index }), 'done')
           assert.equal(await world.store.read(findSession, session), undefined)
-          const [row] = await world.store.read(tokenRevocations, at(6))
+          const row = (await world.store.read(tokenRevocations, at(6))).find((one) => one.signInId === null)
           assert.deepEqual([row?.firstGeneration, row?.exceptSignInId], [index + 1, except.exceptSignInId])
         }
-        assert.equal(await end(world, ann, { ...except, exceptGeneration: 2 }), 'done')
+        assert.equal(await end(world, ann, { ...except, exceptGeneration: 2, signInGeneration: 2 }), 'done')
       },
     )
 
@@ -79,7 +97,7 @@ export function signInPromises(promise: PromiseOf): void {
         await world.store.read(tokenRevocations, at(6)),
       ]
       const refused: End[] = [
-        { exceptSignInId: ended },
+        { exceptSignInId: ended, own: other },
         { exceptSignInId: ended, exceptGeneration: 0 },
         { exceptSignInId: revoked, exceptGeneration: 1 },
         { exceptSignInId: newId() },
@@ -102,7 +120,9 @@ export function signInPromises(promise: PromiseOf): void {
           await world.signIn(ann, { signInId: signIns[0] }),
           await world.signIn(ann, { signInId: signIns[1] }),
         ]
-        const outcomes = await Promise.all(signIns.map((exceptSignInId) => end(world, ann, { exceptSignInId })))
+        const outcomes = await Promise.all(
+          signIns.map((exceptSignInId, n) => end(world, ann, { exceptSignInId, own: sessions[n] as SessionKey })),
+        )
         assert.deepEqual(outcomes.toSorted(), ['done', 'refused'])
         const alive = await Promise.all(sessions.map((session) => world.store.read(findSession, session)))
         assert.deepEqual(

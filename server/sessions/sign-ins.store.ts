@@ -1,4 +1,5 @@
 // Lists and ends the sign-ins of a user, and notes the devices that users sign in from.
+import { isRecorded } from '../audit/audit.store.ts'
 import { firstIdAt } from '../basics/ids.ts'
 import type { Audited } from '../store/events.ts'
 import { all, get, lock, lockUser, lockUsers, type Read, record, send, type Write } from '../store/statements.ts'
@@ -89,7 +90,9 @@ export function* endSignIn(end: EndSignIn): Write<'stateful' | 'stateless' | 'ab
   const variant = (yield* isSessionAlive(end)) ? 'stateful' : 'stateless'
   const isHere = variant === 'stateful' || end.isOwn
   const isFound = isHere || (yield* tokenSignIns(userId, alive.tokensSince)).some((one) => one.signInId === signInId)
-  if (!isFound && !(disowned !== undefined && (yield* isRecorded(end)))) return 'absent'
+  // A sign-in that has ended can still be disowned.
+  if (!isFound && !(disowned !== undefined && (yield* isRecorded({ userId, signInId, event: 'sign-in' }))))
+    return 'absent'
   // Ends the session too.
   yield* revoke({ userId, signInId, at, expiresAt: revocationExpiresAt })
   if (disowned !== undefined) {
@@ -108,14 +111,6 @@ function* isSessionAlive({ userId, signInId, alive }: EndSignIn): Write<boolean>
     select 1 from session where user_id = ${userId} and sign_in_id = ${signInId}
       and created_at > ${createdAfter} and last_seen_at > ${lastSeenAfter} and last_seen_at <= ${lastSeenUntil}`
   return session !== undefined
-}
-
-/** A sign-in that has ended can still be disowned. Its entry has the time of its id. */
-function* isRecorded({ userId, signInId }: EndSignIn): Read<boolean> {
-  const entry = yield* get`
-    select 1 from audit where user_id = ${userId} and id >= ${signInId.slice(0, 13)}
-      and sign_in_id = ${signInId} and event = 'sign-in' limit 1`
-  return entry !== undefined
 }
 
 /**

@@ -1,11 +1,12 @@
 // The routes of sign-in: login in both variants, the restricted route, logout, and who is signed in.
 import type { FastifyReply } from 'fastify'
 import { sourceOf } from '../audit/entry.ts'
+import { notAuthenticated } from '../basics/errors.ts'
 import type { FactorNeeds } from '../factors/factors.ts'
 import { continueSignIn } from '../factors/second-factor.routes.ts'
 import { knownDevice, presentedDevices } from '../guessing/device-tokens.ts'
 import { type Exchange, forAnyone, forUser, forVisitor, type GuardedRequest } from '../http/operation.ts'
-import { presentedTokens, sessionSecrets, setCookie } from '../http/request/credentials.ts'
+import { presentedTokens, sessionSecret, sessionSecrets, setCookie } from '../http/request/credentials.ts'
 import { comesFromOtherSite } from '../http/requests.ts'
 import { goneSignal, sendData, sendObject } from '../http/response/send.ts'
 import { endPresented } from '../sessions/finish-sign-in.ts'
@@ -77,9 +78,15 @@ export const restricted = forUser({
 })
 
 export const session = forVisitor({
-  summary: 'Who is signed in, if anyone: null and no error without a valid proof',
+  summary:
+    'Who is signed in, if anyone: null and no error without a valid proof; 401 for a cookie that was just replaced',
   responses: { 200: SessionResponse },
-  async handle(dependencies: Pick<FactorNeeds, 'store'>, { caller }, reply) {
+  refusals: ['UNAUTHORIZED'],
+  async handle(dependencies: Pick<FactorNeeds, 'store' | 'sessions' | 'site'>, { caller, raw }, reply) {
+    const { sessions, site } = dependencies
+    const secret = caller === null ? sessionSecret(raw.headers.cookie, site.cookie.name) : null
+    // Another tab has changed a credential: this one must not look signed out. The client repeats the request with the new cookie.
+    if (secret !== null && (await sessions.isRotated(secret))) throw notAuthenticated()
     const user = await readerOf(dependencies, caller)
     return sendData(reply, caller === null || user === undefined ? null : displaySession(user, caller))
   },

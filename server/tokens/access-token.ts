@@ -80,14 +80,22 @@ export class AccessTokens {
   async verify(token: string): Promise<TokenSubject | null> {
     const { foreign } = this.#options
     const known = this.#verified.get(token) ?? foreign?.cached(token)
-    if (known !== undefined) return this.validUntil(known) === null ? null : known
+    if (known !== undefined) return this.#accepted(known)
     return (await this.verifyOurs(token)) ?? foreign?.verify(token) ?? null
   }
 
   /** Does what `verify` does, but returns null for a foreign token. Reads the store only for a key that this node does not know. */
   async verifyOurs(token: string): Promise<TokenSubject | null> {
     const subject = this.#verified.get(token) ?? (await this.#checkNew(token))
-    return subject === null || this.validUntil(subject) === null ? null : subject
+    return subject === null ? null : this.#accepted(subject)
+  }
+
+  /** Null if it is not valid now. A token from before a rotation is recorded: it may be a copy, or another tab still has it. */
+  #accepted(subject: TokenSubject): TokenSubject | null {
+    if (this.validUntil(subject) !== null) return subject
+    const { revocations, now } = this.#options
+    if (now() < subject.expiresAt) revocations.noteOutdated(subject)
+    return null
   }
 
   /** When a verified token expires, in milliseconds; null if it has expired or is revoked. */
@@ -118,17 +126,20 @@ export class AccessTokens {
     return this.#sign(await this.#renewable(subject, user), this.#endOf(subject))
   }
 
-  /** A token of the same sign-in after another proof: `auth_time` is now. A session's ends with the presented one. Throws as `renew`. */
-  async confirm(subject: TokenSubject, user: Current): Promise<IssuedToken> {
-    const renewable = await this.#renewable(subject, user)
-    const endsAt = subject.isOfSession ? subject.expiresAt : this.#endOf(subject)
-    return this.#sign({ ...renewable, confirmedAt: this.#options.now() }, endsAt)
+  /**
+   * The first token after a rotation. Throws as `renew`: if the user's generation was raised, the sign-in must have been spared. Otherwise it
+   * has ended meanwhile, and the token would revive it. `confirmedAt`: null if the sign-in is as fresh as before.
+   */
+  async rotated(subject: TokenSubject, user: Current, confirmedAt: number | null): Promise<IssuedToken> {
+    const { signInGeneration = 0, ...renewable } = await this.#renewable(subject, user)
+    const rotated = { ...renewable, signInGeneration: signInGeneration + 1 }
+    return this.#sign({ ...rotated, confirmedAt: confirmedAt ?? subject.confirmedAt }, this.#endOf(subject))
   }
 
   async #renewable(subject: TokenSubject, { credentialGeneration: generation }: Current): Promise<TokenSubject> {
     const { now, chainMs, revocations } = this.#options
     const { generation: known } = subject
-    if (!subject.isOfSession && now() >= subject.signedInAt + chainMs) throw notAuthenticated()
+    if (now() >= subject.signedInAt + chainMs) throw notAuthenticated()
     const isOf = known === generation || (known < generation && (await revocations.isExcepted(subject, generation)))
     if (!isOf) throw notAuthenticated()
     return { ...subject, generation }
@@ -189,6 +200,7 @@ function subjectOf(claims: Claims, kid: string): TokenSubject {
     signedInAt: madeAt(claims.sid),
     generation: claims.gen,
     kid,
+    ...(claims.sgn !== undefined && { signInGeneration: claims.sgn }),
     ...(claims.from !== undefined && { isOfSession: true }),
     ...(claims.scope !== undefined && { scope: claims.scope, issuedGeneration: claims.ign as number }),
   }

@@ -19,6 +19,8 @@ export type SignIn = {
   signInId: string
   signedInAt: number
   generation: number
+  /** How often the sign-in had been rotated; 0 if absent. */
+  signInGeneration?: number
   issuedGeneration?: number
 }
 
@@ -34,6 +36,8 @@ export type Claims = {
   scope?: 'inbox'
   /** In an issued token: the user's issued generation. */
   ign?: number
+  /** The generation of the sign-in, which rises with each change of a credential; absent for 0. */
+  sgn?: number
   /** In a token that the owner of a session requested: it never outlives the session, so it is not renewed. */
   from?: 'session'
   iss: string
@@ -56,7 +60,7 @@ export type Claimed = SignIn & { username: string | null; isOfSession?: boolean;
 
 /** `at` and `endsAt` are in milliseconds, the claims in seconds. An issued token does not name the user (decision 0018). */
 export function claimsOf(
-  { userId, username, signInId, generation, issuedGeneration, isOfSession, confirmedAt }: Claimed,
+  { userId, username, signInId, generation, signInGeneration = 0, issuedGeneration, isOfSession, confirmedAt }: Claimed,
   { issuer, at, endsAt }: { issuer: string; at: number; endsAt: number },
 ): Claims {
   return {
@@ -65,6 +69,7 @@ export function claimsOf(
     auth_time: Math.floor((confirmedAt ?? madeAt(signInId)) / 1000),
     gen: generation,
     ...(issuedGeneration !== undefined && { scope: 'inbox', ign: issuedGeneration }),
+    ...(signInGeneration > 0 && { sgn: signInGeneration }),
     ...(isOfSession && { from: 'session' }),
     iss: issuer,
     aud: issuer,
@@ -130,8 +135,10 @@ function isAuthTime({ auth_time: time, sid, iat, scope }: Record<string, unknown
 }
 
 /** The token of a sign-in, of a session, or an issued one: each with exactly the claims that we give it. */
-function isKnownKind({ scope, ign, from, preferred_username: name }: Record<string, unknown>): boolean {
-  if (scope !== undefined) return scope === 'inbox' && isGeneration(ign) && from === undefined && name === undefined
+function isKnownKind({ scope, ign, sgn, from, preferred_username: name }: Record<string, unknown>): boolean {
+  if (scope !== undefined)
+    return scope === 'inbox' && isGeneration(ign) && sgn === undefined && from === undefined && name === undefined
+  if (sgn !== undefined && !(isGeneration(sgn) && sgn !== 0)) return false
   if (typeof name !== 'string' || name === '' || ign !== undefined) return false
   return from === undefined || from === 'session'
 }

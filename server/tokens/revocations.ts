@@ -1,5 +1,7 @@
 // Which tokens are revoked before they expire? A small table, all of it in memory, so that a check costs no read. It is loaded
 // at start and again after each change signal. Entries are only added, and removed once no token that they revoke is alive.
+import { recordOnce } from '../audit/audit.store.ts'
+import { auditEntry, serviceSource } from '../audit/entry.ts'
 import type { Audited } from '../store/events.ts'
 import { reloader } from '../store/reloads.ts'
 import type { Store } from '../store/store.ts'
@@ -21,6 +23,8 @@ export class TokenRevocations {
   readonly #revocations = new Map<string, TokenRevocation>()
   /** The `erasedKey` of each erased user whose tokens may be alive. */
   readonly #erased = new Set<string>()
+  /** The keys of the rotations of which an older token was presented. */
+  readonly #noted = new Set<string>()
   readonly #listeners = new Set<(userId: string) => void>()
 
   private constructor(dependencies: Dependencies) {
@@ -55,9 +59,10 @@ export class TokenRevocations {
   }
 
   /** By the id of the sign-in, and by generations, not by time. The excepted sign-in passes with any generation. */
-  isRevoked({ userId, signInId, generation, issuedGeneration }: SignIn): boolean {
+  isRevoked(signIn: SignIn): boolean {
+    const { userId, signInId, generation, issuedGeneration } = signIn
     if (this.#revocations.size === 0) return false
-    if (this.#revocations.has(keyOf(userId, signInId))) return true
+    if (this.#revocations.has(keyOf(userId, signInId)) || this.#isOutdated(signIn)) return true
     if (issuedGeneration !== undefined) {
       const issued = this.#revocations.get(keyOf(userId, stored.issuedSignIns))
       if (issued !== undefined && issuedGeneration < issued.firstGeneration) return true
@@ -66,6 +71,25 @@ export class TokenRevocations {
     const everySignIn = this.#revocations.get(keyOf(userId, null))
     if (everySignIn === undefined || everySignIn.exceptSignInId === signInId) return false
     return generation < everySignIn.firstGeneration
+  }
+
+  /** Whether the token is from before a rotation of its sign-in. */
+  #isOutdated({ userId, signInId, signInGeneration = 0 }: SignIn): boolean {
+    const rotated = this.#revocations.get(keyOf(userId, stored.rotatedSignIn(signInId)))
+    return rotated !== undefined && signInGeneration < rotated.firstGeneration
+  }
+
+  /** Records that a token from before a rotation was presented, once for each sign-in. No request waits for it. */
+  noteOutdated(signIn: SignIn): void {
+    const { userId, signInId } = signIn
+    const key = keyOf(userId, stored.rotatedSignIn(signInId))
+    if (!this.#isOutdated(signIn) || this.#revocations.has(keyOf(userId, signInId)) || this.#noted.has(key)) return
+    this.#noted.add(key)
+    const { store, now } = this.#dependencies
+    const facts = { event: 'old-token-presented', at: now(), userId, signInId } as const
+    store
+      .write(recordOnce, { ...auditEntry(serviceSource, facts), userId, signInId })
+      .catch(() => this.#noted.delete(key))
   }
 
   /** Whether the revocation that raised the generation to this one spared the sign-in. Loads it if this node has not received it yet. */
@@ -87,6 +111,7 @@ export class TokenRevocations {
       if (expiresAt <= at) {
         this.#revocations.delete(key)
         this.#erased.delete(userId)
+        this.#noted.delete(key)
       }
   }
 

@@ -5,9 +5,9 @@ import { all, get, lockUsers, onPostgres, type Read, record, send, signal, type 
 
 export type TokenRevocation = {
   userId: string
-  /** One sign-in, null for every sign-in of the user, or `issuedSignIns` for the tokens that were issued for the user. */
+  /** One sign-in, null for every sign-in of the user, `issuedSignIns` for the tokens that were issued for the user, or a `rotatedSignIn`. */
   signInId: string | null
-  /** Revokes the sign-ins (or issued tokens) with a lower generation, whatever the clocks say; 0 in a row of one sign-in. */
+  /** Revokes the sign-ins, issued tokens or tokens of the sign-in with a lower generation, whatever the clocks say; 0 in a row of one sign-in. */
   firstGeneration: number
   /** In a row of every sign-in: the one sign-in that it spares, whatever the generation of its tokens. */
   exceptSignInId: string | null
@@ -23,6 +23,11 @@ export type UserChange = { userId: string; at: number; revocationExpiresAt: numb
 
 /** Used in place of a sign-in for all tokens that were issued for a user. */
 export const issuedSignIns = 'issued'
+
+/** Used in place of a sign-in for its tokens from before a rotation. */
+export function rotatedSignIn(signInId: string): string {
+  return `rotated ${signInId}`
+}
 
 const dayMs = 24 * 3_600_000
 

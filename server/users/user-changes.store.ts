@@ -1,6 +1,7 @@
 // Changes of a user that end proofs: disabling the user, a new password, a reset of the second factors.
 import { lockUser, lockUsers, run, send, type Write } from '../store/statements.ts'
-import { type Excepted, endProofs, isExceptionAlive, type UserChange } from '../tokens/tokens.store.ts'
+import { isOutdated, type Rotating, rotate } from '../tokens/rotation.store.ts'
+import { type Excepted, endProofs, type UserChange } from '../tokens/tokens.store.ts'
 
 /** Disables a user: in one step it voids every link and ends all proofs. Repeating the call keeps the first `disabledAt`. */
 export function* disableUser(change: UserChange): Write<'done' | 'absent'> {
@@ -12,21 +13,23 @@ export function* disableUser(change: UserChange): Write<'done' | 'absent'> {
   return (yield* endLinksAndProofs(change)) ? 'done' : 'absent'
 }
 
-export type SetPassword = UserChange & Excepted & { passwordHash: string }
+export type SetPassword = UserChange & { passwordHash: string }
 
 /**
- * In one step it sets a password, enables the user, voids every link, clears `passwordReportedAt` and ends all proofs, except those
- * of `exceptSignInId`. If that sign-in has ended, it changes nothing and returns 'refused'.
+ * In one step it sets a password, enables the user, voids every link, clears `passwordReportedAt` and ends all proofs, except for the new one
+ * of the sign-in that it rotates. If that is outdated, it changes nothing and returns 'outdated'.
  */
-export function* setPassword(change: SetPassword): Write<'done' | 'absent' | 'refused'> {
+export function* setPassword(change: SetPassword & Rotating): Write<'done' | 'absent' | 'outdated'> {
+  const { rotation } = change
   if (!(yield* lockUser(change.userId))) return 'absent'
-  if (!(yield* isExceptionAlive(change))) return 'refused'
-  yield* changePassword(change)
+  if (yield* isOutdated(rotation)) return 'outdated'
+  yield* changePassword({ ...change, exceptSignInId: rotation?.signInId })
+  yield* rotate(rotation)
   return 'done'
 }
 
 /** The caller has locked the user. */
-export function* changePassword(change: SetPassword): Write<void> {
+export function* changePassword(change: SetPassword & Excepted): Write<void> {
   yield* send`
     update "user" set password_hash = ${change.passwordHash}, disabled_at = null, password_reported_at = null
     where id = ${change.userId}`

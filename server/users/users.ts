@@ -11,7 +11,8 @@ import type { Audited } from '../store/events.ts'
 import type { Store, WriteOperation } from '../store/store.ts'
 import { revocationKeptForMs } from '../tokens/read-token.ts'
 import type { TokenRevocations } from '../tokens/revocations.ts'
-import { type Excepted, erasedKey, type UserChange as StoredChange } from '../tokens/tokens.store.ts'
+import type { Rotating } from '../tokens/rotation.store.ts'
+import { erasedKey, type UserChange as StoredChange } from '../tokens/tokens.store.ts'
 import * as erasure from './erasure.store.ts'
 import { type GivenProfile, profileAt, readEntry, readProfile, refuseFaults } from './profile.ts'
 import * as changes from './user-changes.store.ts'
@@ -174,10 +175,10 @@ export async function setPassword(
   await storePassword(dependencies, user, await dependencies.passwords.hash(password))
 }
 
-/** Sets the password that the user chose: the caller's sign-in stays. Throws INVALID_REQUEST, or UNAUTHORIZED if that has ended since. */
+/** Sets the password that the user chose: the caller's sign-in is rotated. Throws INVALID_REQUEST, or UNAUTHORIZED if it is outdated. */
 export async function changePassword(
   dependencies: UserDependencies,
-  user: { id: string; username: string } & Excepted,
+  user: { id: string; username: string } & Rotating,
   { newPassword: password, attempt }: { newPassword: string; attempt: Omit<Attempt, 'account'> },
 ): Promise<void> {
   refuseFaults(await passwordFaults(dependencies, { ...user, password, field: 'newPassword' }))
@@ -186,14 +187,14 @@ export async function changePassword(
   if (outcome !== 'done') throw notAuthenticated()
 }
 
-/** Ends every session and token of the user, except those of `exceptSignInId`. Enables the user. */
+/** Ends every session and token of the user, except for the new proof of the sign-in that it rotates. Enables the user. */
 export function storePassword(
   dependencies: UserDependencies,
-  { id: userId, username, exceptSignInId, exceptGeneration }: Pick<User, 'id' | 'username'> & Excepted,
+  { id: userId, username, rotation }: Pick<User, 'id' | 'username'> & Rotating,
   passwordHash: string,
-): Promise<'done' | 'absent' | 'refused'> {
-  const facts = { event: 'password-changed', userId, username, signInId: exceptSignInId ?? null } as const
-  const change = { userId, passwordHash, exceptSignInId, exceptGeneration }
+): Promise<'done' | 'absent' | 'outdated'> {
+  const facts = { event: 'password-changed', userId, username, signInId: rotation?.signInId ?? null } as const
+  const change = { userId, passwordHash, rotation }
   return endProofs(dependencies, changes.setPassword, change, facts)
 }
 

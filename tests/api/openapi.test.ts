@@ -11,9 +11,9 @@ import { addFactor, factorsOf } from '../../server/factors/factors.store.ts'
 import { forgetGuesses, reserveGuess } from '../../server/guessing/guesses.store.ts'
 import { linkProviderAccount } from '../../server/providers/provider-accounts.store.ts'
 import { routesWith } from '../../server/routes.ts'
-import { confirmSession } from '../../server/sessions/sessions.store.ts'
 import { replaceOperation } from '../../server/store/testing/operations.ts'
 import { recordsOf } from '../../server/users/own-data/export.store.ts'
+import { rotateSignIn } from '../../server/tokens/rotation.store.ts'
 import { putUsers } from '../../server/users/put-users.store.ts'
 import { disableUser } from '../../server/users/user-changes.store.ts'
 import { enableUser, findUserByExternalId, updateUser } from '../../server/users/users.store.ts'
@@ -27,7 +27,7 @@ import { addPasskey } from '../support/passkeys.ts'
 import { untilSo } from '../support/processes/nodes.ts'
 import { type HttpResponse, type Proof, startTestService } from '../support/service.ts'
 import { Authenticator, carefulUser, signInWithCode } from '../support/sign-in/authenticator.ts'
-import { noteRenewedCookie, withNewestCookie } from '../support/sign-in/renewed-cookies.ts'
+import { noteRenewedProof, withNewestProof } from '../support/sign-in/renewed-cookies.ts'
 import { type Forgery, SoftwareAuthenticator } from '../support/software-authenticator.ts'
 
 const provider = await startSignInProvider()
@@ -67,8 +67,22 @@ const [id = '', another = ''] = [
 ]
 const [foreign = ''] = await app.deliver({ to: eve, title: 'Not hers' })
 const staleCookie = await app.signIn(eve, 'stateful')
-const secretHash = hashOf((staleCookie.cookie ?? '').split('=')[1] ?? '')
-await app.store.write(confirmSession, { userId: eve.id, secretHash, at: app.now() - 3_600_000 })
+const staleSecret = (staleCookie.cookie ?? '').split('=')[1] ?? ''
+const secretHash = hashOf(staleSecret)
+const staleRotation = {
+  userId: eve.id,
+  signInId: '',
+  at: app.now(),
+  revocationExpiresAt: app.now(),
+  confirmedAt: app.now() - 3_600_000,
+  session: {
+    familyHash: hashOf(staleSecret.split('.')[1] ?? ''),
+    secretHash,
+    newHash: secretHash,
+    lastSeenAt: app.now(),
+  },
+}
+await app.store.write(rotateSignIn, { rotation: staleRotation })
 const json: Proof = { 'content-type': 'application/json' }
 const resident = await app.user('resident')
 const externalPath = '/api/users/external/shop%2Fcustomer-42'
@@ -188,9 +202,9 @@ test('the document has every route of the table, and no other route (I9)', () =>
 const seen = new Map<Described, Set<string>>()
 
 async function record(request: HttpRequest): Promise<HttpResponse> {
-  const headers = withNewestCookie((request.headers ?? {}) as Proof)
+  const headers = withNewestProof((request.headers ?? {}) as Proof)
   const response = await client.request({ ...request, headers })
-  noteRenewedCookie(request.path ?? '', headers, response.headers)
+  noteRenewedProof(request.path ?? '', headers, response)
   const described = api.find(request.method ?? 'GET', request.path ?? '/')
   const code = response.status >= 400 ? ` ${refusalIn(response).code}` : ''
   if (described === undefined) {

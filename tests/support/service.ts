@@ -25,7 +25,7 @@ import { wholeText, wholeTextOf } from './http/whole-text.ts'
 import { engine, PostgresBehind, SqliteBehind } from './network/database-behind.ts'
 import { freePort } from './network/free-port.ts'
 import { newDatabase } from './postgres.ts'
-import { noteRenewedCookie, withNewestCookie } from './sign-in/renewed-cookies.ts'
+import { noteRenewedProof, withNewestProof } from './sign-in/renewed-cookies.ts'
 
 export type Variant = 'stateful' | 'stateless'
 export const variants: readonly Variant[] = ['stateful', 'stateless']
@@ -98,9 +98,9 @@ export async function startTestService({
   let keyOfDeliveries: ReturnType<ProducerKeys['issue']> | undefined
 
   async function fetchJson(path: string, { headers, ...rest }: RequestInit = {}): Promise<HttpResponse> {
-    const sent = withNewestCookie((headers ?? {}) as Proof)
+    const sent = withNewestProof((headers ?? {}) as Proof)
     const response = await sendJson(path, { ...rest, headers: sent })
-    noteRenewedCookie(path, sent, response.headers)
+    noteRenewedProof(path, sent, response)
     return response
   }
 

@@ -205,9 +205,6 @@ function expected({ relyingParty, challenge }: Wish) {
 /** `create` for a new passkey of this user, `get` for a sign-in with a passkey of any user. */
 export type Purpose = { ceremony: 'create'; userId: string } | { ceremony: 'get' }
 
-/** What the store needs to know that it was used. `expiresAt`: when no node accepts it any more. */
-export type SpentChallenge = { hash: string; expiresAt: number }
-
 const lifetimeMs = 5 * 60_000
 /** The clock of another node may be this much behind. */
 const clockLeewayMs = 60_000
@@ -219,7 +216,7 @@ export function newChallenge(sealing: Pick<Sealing, 'mac'>, purpose: Purpose, at
   return `${claim}.${sealing.mac('passkeys', boundTo(purpose, claim))}`
 }
 
-/** Undefined if the service gave no such challenge for this purpose, or if it expired. It says nothing about an earlier use. */
+/** Undefined if the service gave no such challenge for this purpose, or if it expired. `expiresAt`: when no node accepts it any more. */
 export function readChallenge(sealing: Sealing, purpose: Purpose, given: { challenge: string; at: number }) {
   const { challenge, at } = given
   const [, expires = '', random = '', mac = ''] = shape.exec(challenge) ?? []

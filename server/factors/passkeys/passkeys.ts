@@ -9,32 +9,32 @@ import { findUser, type User } from '../../users/users.store.ts'
 import type { Factor } from '../factors.store.ts'
 import * as stored from '../factors.store.ts'
 import { challengeEnded, type FactorNeeds, maxFactors, newRecoveryCodes, tooManyFactors } from '../factors.ts'
-import type { Assertion, Purpose, Registration, SpentChallenge } from './ceremonies.ts'
+import type { Assertion, Purpose, Registration } from './ceremonies.ts'
 import * as ceremonies from './ceremonies.ts'
 
-type Addition = { userId: string; label?: string | undefined } & Pick<Use, 'request' | 'source'>
+type Addition = { userId: string; label?: string | undefined } & Pick<Use, 'request' | 'source' | 'rotation'>
 
 /**
  * Adds what the browser created. `codes` are recovery codes for the first factor. Throws UNPROCESSABLE with the reason if it is not a new
  * passkey for this user and this service, and CONFLICT if the user has it already or has too many factors.
  */
 export async function addPasskey(dependencies: FactorNeeds, response: Registration, addition: Addition) {
-  const { userId, label = 'Passkey', request, source } = addition
+  const { userId, label = 'Passkey', request, source, rotation } = addition
   const relyingParty = ceremonies.relyingPartyFor(dependencies, request)
   const challenge = ceremonies.readClientData(response.response.clientDataJSON, 'create', relyingParty)
-  const given = refuseStrange(dependencies, challenge, { ceremony: 'create', userId })
+  const spent = refuseStrange(dependencies, challenge, { ceremony: 'create', userId })
   const credential = await ceremonies.verifyRegistration(response, { relyingParty, challenge })
-  await spend(dependencies, userId, given)
   const at = dependencies.users.now()
   const factor = { id: newId(at), kind: 'passkey', label, createdAt: at, confirmedAt: at, ...credential } as const
   const { codes, recoveryCodeHashes } = newRecoveryCodes()
   const detail = { factorId: factor.id, kind: factor.kind }
   const audit = [auditEntry(source, { event: 'factor-added', at, userId, detail })]
-  const change = { userId, factor, maxFactors, recoveryCodeHashes, audit }
+  const change = { userId, factor, maxFactors, spent, recoveryCodeHashes, rotation, audit }
   const outcome = await dependencies.store.write(stored.addFactor, change)
+  if (outcome === 'spent') throw challengeSpent()
   if (outcome === 'full') throw tooManyFactors()
   if (outcome === 'taken') throw new CarillonError('CONFLICT', 'You have this passkey already')
-  if (outcome === 'absent') throw notAuthenticated()
+  if (outcome === 'absent' || outcome === 'outdated') throw notAuthenticated()
   return { factor: { ...factor, lastUsedAt: null, sealedSecret: null, lastStep: null }, outcome, codes }
 }
 
@@ -48,14 +48,14 @@ type Use = Partial<Omit<stored.Use, 'at'>> & {
 /**
  * Checks what the browser returned, uses the challenge up, and stores the counter. Returns the user. Throws UNPROCESSABLE for what depends
  * on no account, and for a challenge that was used before; TOO_MANY_REQUESTS after many failures of this address; UNAUTHORIZED if the
- * `challenge` of `Use` has ended; and one and the same INVALID_CREDENTIALS for everything that depends on an account.
+ * `challenge` or the `rotation` of `Use` has ended; and one and the same INVALID_CREDENTIALS for everything that depends on an account.
  */
 export async function usePasskey(dependencies: FactorNeeds, response: Assertion, given: Use): Promise<User> {
-  const { request, userId: expected, challenge: secondFactor, source, audit, guesser } = given
+  const { request, userId: expected, challenge: secondFactor, source, rotation, audit, guesser } = given
   const { store, guesses, users } = dependencies
   const relyingParty = ceremonies.relyingPartyFor(dependencies, request)
   const challenge = ceremonies.readClientData(response.response.clientDataJSON, 'get', relyingParty)
-  const unspent = refuseStrange(dependencies, challenge, { ceremony: 'get' })
+  const spent = refuseStrange(dependencies, challenge, { ceremony: 'get' })
   await ceremonies.refuseUnverified(response, relyingParty)
   const guess = await guesses.begin(guesses.of(guesser, 'passkey'))
   const userId = expected ?? namedUser(response)
@@ -68,11 +68,11 @@ export async function usePasskey(dependencies: FactorNeeds, response: Assertion,
   if (signCount === undefined) throw wrongPasskey()
   // A second factor belongs to a sign-in that was counted at its first step.
   if (expected === undefined) await guesses.beginSignIn({ userId, address: source.address }, 'passkey', guess)
-  await spend(dependencies, userId, unspent)
   const factorId = credential.id
   const at = users.now()
-  const use = { userId, factorId, at, signCount, challenge: secondFactor, audit }
+  const use = { userId, factorId, at, signCount, challenge: secondFactor, spent, rotation, audit }
   const outcome = await store.write(stored.useFactor, use)
+  if (outcome === 'spent') throw challengeSpent()
   if (outcome === 'refused') {
     const detail = { factorId, signCount }
     await store.write(recordAudit, [auditEntry(source, { event: 'passkey-copied', at, userId, detail })])
@@ -82,6 +82,7 @@ export async function usePasskey(dependencies: FactorNeeds, response: Assertion,
   }
   await guesses.succeed(guess)
   if (outcome === 'no-challenge') throw challengeEnded()
+  if (outcome === 'outdated') throw notAuthenticated()
   return user
 }
 
@@ -90,16 +91,15 @@ function wrongPasskey(): CarillonError {
   return new CarillonError('INVALID_CREDENTIALS', 'The passkey is not one of an active user, or its signature is wrong')
 }
 
-function refuseStrange({ sealing, users }: FactorNeeds, challenge: string, purpose: Purpose): SpentChallenge {
+function refuseStrange({ sealing, users }: FactorNeeds, challenge: string, purpose: Purpose): stored.SpentChallenge {
   const given = ceremonies.readChallenge(sealing, purpose, { challenge, at: users.now() })
   if (given !== undefined) return given
   throw ceremonies.refusal('The challenge is not one of this service, or older than 5 minutes', 'Request new options.')
 }
 
-/** After everything else is known to be right, so that only a user with a passkey can write to the store. */
-async function spend({ store }: FactorNeeds, userId: string, challenge: SpentChallenge): Promise<void> {
-  if (!(await store.write(stored.addChallenge, { userId, purpose: 'spent', data: '', ...challenge })))
-    throw ceremonies.refusal('The challenge was used already', 'Request new options.')
+/** It is used up after everything else is known to be right, so that only a user with a passkey can write to the store. */
+function challengeSpent(): CarillonError {
+  return ceremonies.refusal('The challenge was used already', 'Request new options.')
 }
 
 /** The user whom a passkey names; undefined if it names nobody, as a browser may do if it knew the user. */

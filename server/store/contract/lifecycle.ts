@@ -77,7 +77,7 @@ export function lifecyclePromises(promise: PromiseOf): void {
       () => store.read(readPage, { userId: newId(), page: 1, limit: 1, status: 'all' }),
       () =>
         store.write(endSessions, {
-          keys: [{ userId: newId(), secretHash: 'any' }],
+          keys: [{ userId: newId(), familyHash: 'any', secretHash: 'any' }],
           at: at(0),
           revocationExpiresAt: at(960),
         }),

@@ -258,11 +258,18 @@ export class World {
 
   async signIn(
     person: Person,
-    { secretHash = newId(), replaces = [] as readonly SessionKey[], seconds = 0, signInId = newId() } = {},
+    {
+      familyHash = newId(),
+      secretHash = newId(),
+      replaces = [] as readonly SessionKey[],
+      seconds = 0,
+      signInId = newId(),
+    } = {},
   ) {
     const generation = (await this.store.read(findUser, person.id))?.credentialGeneration ?? 0
     const revocationExpiresAt = at(seconds + 960)
     const session = {
+      familyHash,
       secretHash,
       userId: person.id,
       checkedGeneration: generation,
@@ -274,7 +281,7 @@ export class World {
       revocationExpiresAt,
     }
     assert.notEqual(await this.store.write(addSession, session), 'refused')
-    return { userId: person.id, secretHash }
+    return { userId: person.id, familyHash, secretHash }
   }
 
   endSessions(keys: readonly SessionKey[], { seconds = 0 } = {}): Promise<EndedSession[]> {

@@ -3,7 +3,15 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { newDatabase } from '../../../tests/support/postgres.ts'
-import { lastSettingsEntry, listAudit, recordAudit, recordLogged, removeOldAudit } from '../../audit/audit.store.ts'
+import {
+  isRecorded,
+  lastSettingsEntry,
+  listAudit,
+  recordAudit,
+  recordLogged,
+  recordOnce,
+  removeOldAudit,
+} from '../../audit/audit.store.ts'
 import {
   beginKeyChange,
   continueKeyChange,
@@ -65,16 +73,14 @@ import {
 } from '../../providers/provider-accounts.store.ts'
 import {
   addSession,
-  confirmSession,
   endSessions,
-  findRenewedSession,
   findSession,
   removeStaleSessions,
-  renewSession,
   signInOfSession,
   touchSession,
 } from '../../sessions/sessions.store.ts'
 import { endOtherSignIns, endSignIn, listSignIns, noteDevice } from '../../sessions/sign-ins.store.ts'
+import { rotateSignIn } from '../../tokens/rotation.store.ts'
 import { signingKey } from '../../tokens/signing-keys.contract.ts'
 import {
   addSigningKey,
@@ -130,7 +136,7 @@ const at = Date.parse('2026-01-01T00:00:00.000Z')
 const user = 'user by key (id)'
 const userByName = 'user by user_username_key (username)'
 const userByExternalId = 'user by user_by_external_id (external_id, issuer)'
-const session = 'session by key (user_id, secret_hash)'
+const session = 'session by key (user_id, family_hash)'
 const old = { readBefore: '2026-01-01', unreadBefore: '2026-01-01' }
 const ofKey = { key: 'k1', application: '' }
 const producer = 'producer by key (id)'
@@ -192,7 +198,10 @@ const guessLimits = {
   ],
   at,
 }
-const sessionKey = { userId: 'u1', secretHash: 'h1' }
+const sessionKey = { userId: 'u1', familyHash: 'f1', secretHash: 'h1' }
+const rotating = { userId: 'u1', signInId: 'sign-in 1', at: 1, revocationExpiresAt: 2, confirmedAt: null }
+const byCookie = { ...rotating, session: { familyHash: 'f1', secretHash: 'h1', newHash: 'h1', lastSeenAt: 1 } }
+const byToken = { ...rotating, token: { generation: 0, signInGeneration: 0 } }
 const deliveryTo = (change: Partial<Delivery>): Delivery => ({
   id: 'd',
   producerId: 'p1',
@@ -383,7 +392,13 @@ const paths: Path[] = [
   {
     of: 'setPassword',
     run: () =>
-      store.write(setPassword, { userId: 'u1', passwordHash: 'hash', ...exceptToken, at: 1, revocationExpiresAt: 2 }),
+      store.write(setPassword, {
+        userId: 'u1',
+        passwordHash: 'hash',
+        rotation: byToken,
+        at: 1,
+        revocationExpiresAt: 2,
+      }),
     reads: [user, allSessions, revocation, `${revocation} alone`, links, expired],
   },
   {
@@ -448,6 +463,7 @@ const paths: Path[] = [
     run: () =>
       store.write(addSession, {
         userId: 'u1',
+        familyHash: 'new',
         secretHash: 'new',
         checkedGeneration: 0,
         signInId: 's1',
@@ -461,12 +477,15 @@ const paths: Path[] = [
   },
   { of: 'findSession', run: () => store.read(findSession, sessionKey), reads: [session, inbox] },
   {
-    of: 'renewSession',
-    run: () => store.write(renewSession, { ...sessionKey, newHash: 'h', lastSeenAt: 1 }),
-    reads: [session],
+    of: 'rotateSignIn',
+    run: () => store.write(rotateSignIn, { rotation: byCookie }),
+    reads: [user, session],
   },
-  { of: 'findRenewedSession', run: () => store.read(findRenewedSession, sessionKey), reads: [allSessions] },
-  { of: 'confirmSession', run: () => store.write(confirmSession, { ...sessionKey, at: 1 }), reads: [session] },
+  {
+    of: 'rotateSignIn',
+    run: () => store.write(rotateSignIn, { rotation: byToken }),
+    reads: [user, allSessions, revocation, `${revocation} alone`, expired],
+  },
   {
     of: 'addFactor',
     run: () => store.write(addFactor, { userId: 'u1', factor: newFactor, maxFactors: 9, recoveryCodeHashes: ['h'] }),
@@ -610,6 +629,16 @@ const paths: Path[] = [
     of: 'removeOldGuesses',
     run: () => store.write(removeOldGuesses, 3),
     reads: [guess, 'guess_count by guess_count_by_expiry (expires_at)'],
+  },
+  {
+    of: 'isRecorded',
+    run: () => store.read(isRecorded, { userId: 'u1', signInId: 'a000001', event: 'e' }),
+    reads: [auditOfUser],
+  },
+  {
+    of: 'recordOnce',
+    run: () => store.write(recordOnce, { ...auditEntry, userId: 'u1', signInId: 'a000001' }),
+    reads: [user, auditOfUser, audited],
   },
   {
     of: 'recordAudit',
@@ -971,8 +1000,8 @@ after(async () => {
 await client.query(`
   insert into "user" (id, username, password_hash, created_at, external_id)
     select 'u' || n, 'name' || n, 'hash', n, 'e' || n from generate_series(1, 20000) n;
-  insert into session (user_id, secret_hash, username, created_at, last_seen_at, sign_in_id, has_tokens)
-    select 'u' || n % 5000, 'h' || n, 'name', n, n, 'sign-in ' || n, 0 from generate_series(1, 20000) n;
+  insert into session (user_id, family_hash, secret_hash, username, created_at, last_seen_at, sign_in_id, has_tokens)
+    select 'u' || n % 5000, 'f' || n, 'h' || n, 'name', n, n, 'sign-in ' || n, 0 from generate_series(1, 20000) n;
   insert into inbox select 'u' || n, 200, 1, 200, 200, 150, 40 from generate_series(1, 400) n;
   insert into inbox select 'u' || n, 1, 1, 0, 0, 0, 0 from generate_series(401, 8000) n;
   insert into inbox_category select 'u' || n % 2000, 'c' || n / 2000, 9, 9 from generate_series(0, 19999) n;
@@ -1046,7 +1075,7 @@ type Step = {
 
 /** Parts of operations of several files. */
 const shared = new Set([
-  ...['note', 'revoke', 'endProofs', 'isExceptionAlive', 'changePassword', 'changeLanguage'],
+  ...['note', 'revoke', 'endProofs', 'isExceptionAlive', 'isOutdated', 'rotate', 'changePassword', 'changeLanguage'],
   ...['isUnreadNow', 'readByLastReadAll', 'leaveUndo', 'keepReadState', 'countMade'],
   ...['lockInboxes', 'archiveFound', 'makeNewest', 'removeAll', 'replace', 'hasPasswordOrPasskey'],
   // It runs no statement.

@@ -99,7 +99,7 @@ async function roundTripsOf(write: () => Promise<unknown>): Promise<number> {
 test('what is stored for signing in costs a few round trips, with the lock, the audit entries and the commit', async () => {
   const userId = newId(now())
   await store.write(addUser, { ...user, id: userId, username: 'eve' })
-  const session = { userId, secretHash: 'round trips' }
+  const session = { userId, familyHash: 'round trips', secretHash: 'round trips' }
   const ends = { at: now(), revocationExpiresAt: now() + 60_000 }
   const from = { label: 'Firefox', network: '192.0.2.1', isKnown: true, keep: 50 }
   const { at } = ends
@@ -111,7 +111,7 @@ test('what is stored for signing in costs a few round trips, with the lock, the 
   const factor = { id: 'factor', kind: 'totp', label: 'Phone', createdAt: at, confirmedAt: at } as const
   const costs = {
     addSession: await roundTripsOf(() => store.write(addSession, { ...add, audit })),
-    'addSession, on a known device': await roundTripsOf(() => store.write(addSession, { ...add, secretHash: 'again' })),
+    'addSession, on a known device': await roundTripsOf(() => store.write(addSession, { ...add, familyHash: 'again' })),
     touchSession: await roundTripsOf(() => store.write(touchSession, { ...session, at })),
     reserveGuess: await roundTripsOf(() => store.write(reserveGuess, limits)),
     clearGuesses: await roundTripsOf(() => store.write(clearGuesses, { limits: limits.limits.slice(0, 1) })),

@@ -52,10 +52,11 @@ create table provider_account (
 ) without rowid, strict;
 create index provider_account_by_owner on provider_account (owner_id);
 
--- Sessions. secret_hash is the SHA-256 of the cookie's secret, and old_hash_1 to old_hash_3 are those of the secrets before it, the newest
--- first (decision 0063). A disabled user has no session, so a look-up reads no user.
+-- Sessions. secret_hash is the SHA-256 of the whole cookie, and family_hash that of its constant half, by which every older cookie of the sign-in
+-- is known, too (decision 0063). A disabled user has no session, so a look-up reads no user.
 create table session (
   user_id text not null,
+  family_hash text not null,
   secret_hash text not null,
   -- A copy: '' for a user without one.
   username text not null,
@@ -70,16 +71,18 @@ create table session (
   confirmed_at integer,
   -- 1 if a token of the sign-in was given.
   has_tokens integer not null,
-  old_hash_1 text,
-  old_hash_2 text,
-  old_hash_3 text,
+  -- How often the sign-in was rotated: its tokens with a lower number are revoked.
+  generation integer not null default 0,
+  -- When the present secret took the place of the one before it; null for the first one.
+  rotated_at integer,
   -- When the present secret was first used.
   secret_used_at integer,
-  primary key (user_id, secret_hash)
+  primary key (user_id, family_hash)
 ) without rowid, strict;
 
 -- Revoked tokens: those of one sign-in, with sign_in_id '' those of a user with a generation below first_generation, and with 'issued' the same
--- for the tokens that were issued for the user. With '', except_sign_in_id is the one sign-in that is spared: the caller's.
+-- for the tokens that were issued for the user. With '', except_sign_in_id is the one sign-in that is spared: the caller's. With 'rotated ' before
+-- the id of a sign-in, its tokens with a lower generation of the sign-in (decision 0063).
 create table token_cutoff (
   user_id text not null,
   sign_in_id text not null,

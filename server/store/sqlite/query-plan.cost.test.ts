@@ -1,7 +1,7 @@
 // How SQLite finds the rows of each read: by key or index, without sorting, independent of the content of the tables.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { lastSettingsEntry, listAudit } from '../../audit/audit.store.ts'
+import { isRecorded, lastSettingsEntry, listAudit } from '../../audit/audit.store.ts'
 import { findKeyChange, inboxesOf, isKeyChangeDone } from '../../delivery/by-key.store.ts'
 import { findOutcome } from '../../delivery/delivery.store.ts'
 import { factorsOf, factorsSealedOtherwise, findChallenge, offeredFactors } from '../../factors/factors.store.ts'
@@ -17,7 +17,6 @@ import { readCategory, readPreferences } from '../../preferences/preferences.sto
 import { findProducer, listProducers } from '../../producers/producers.store.ts'
 import { providerAccounts } from '../../providers/provider-accounts.store.ts'
 import * as sessions from '../../sessions/sessions.store.ts'
-import { findRenewedSession } from '../../sessions/sessions.store.ts'
 import { listSignIns } from '../../sessions/sign-ins.store.ts'
 import { signingKeys } from '../../tokens/signing-keys.store.ts'
 import { tokenRevocations } from '../../tokens/tokens.store.ts'
@@ -82,7 +81,6 @@ const stored: { of: string; run: Read<unknown>; path: string }[] = [
     run: listUsers({ after: '', limit: 1, application: 'shop' }),
     path: 'u by user_of_application',
   },
-  { of: 'findRenewedSession', run: findRenewedSession({ userId: 'u', secretHash: 'h' }), path: 'session by key' },
   {
     of: 'listSignIns',
     run: listSignIns({ userId: 'u', ownSignInId: 's', alive, limit: 1 }),
@@ -92,6 +90,7 @@ const stored: { of: string; run: Read<unknown>; path: string }[] = [
   { of: 'tokenRevocations', run: tokenRevocations(1), path: 'token_cutoff by token_cutoff_by_expiry' },
   { of: 'listAudit', run: listAudit({ limit: 1 }), path: 'audit by audit_by_id' },
   { of: 'listAudit', run: listAudit({ userId: 'u', limit: 1 }), path: 'audit by key' },
+  { of: 'isRecorded', run: isRecorded({ userId: 'u', signInId: 's', event: 'e' }), path: 'audit by key' },
   { of: 'lastSettingsEntry', run: lastSettingsEntry(), path: 'whole audit USING INDEX audit_of_settings' },
   { of: 'factorsOf', run: factorsOf('u'), path: 'factor by key, recovery_code by key' },
   { of: 'offeredFactors', run: offeredFactors('u'), path: 'factor by key, recovery_code by key' },

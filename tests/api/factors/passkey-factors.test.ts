@@ -42,7 +42,8 @@ for (const variant of variants)
     const proof = await app.signIn(ann, variant)
     const first = await add(proof)
     assert.equal(first.added.status, 201, first.added.text)
-    const { id, recoveryCodes, ...factor } = first.added.json().data
+    const { id, recoveryCodes, token, expiresAt, ...factor } = first.added.json().data
+    assert.equal(token !== undefined && expiresAt !== undefined, variant === 'stateless')
     const now = new Date(app.now()).toISOString()
     assert.deepEqual(factor, { kind: 'passkey', label: 'Key', confirmed: true, createdAt: now, lastUsedAt: null })
     assert.equal(recoveryCodes.length, 10)

@@ -3,7 +3,8 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { addPasskey } from '../../support/passkeys.ts'
-import { type HttpResponse, type Proof, startTestService, type TestUser } from '../../support/service.ts'
+import { EventReader } from '../../support/event-source/event-source.ts'
+import { type HttpResponse, type Proof, startTestService, type TestUser, variants } from '../../support/service.ts'
 import { Authenticator } from '../../support/sign-in/authenticator.ts'
 import { SoftwareAuthenticator } from '../../support/software-authenticator.ts'
 
@@ -47,12 +48,12 @@ const acts: Readonly<Record<string, Act>> = {
     return app.post('/api/me/factors/passkeys', { response }, proof)
   },
   'new recovery codes': async (proof, user) => {
-    const added = cookieOf(await addApp(proof, user))
-    return app.post('/api/me/factors/recovery-codes', undefined, added)
+    await addApp(proof, user)
+    return app.post('/api/me/factors/recovery-codes', undefined, proof)
   },
-  'the removal of a factor': async (proof) => {
-    const { id } = (await app.post('/api/me/factors/totp', {}, proof)).json().data
-    return app.request(`/api/me/factors/${id}`, { method: 'DELETE', headers: proof })
+  'the removal of a factor': async (proof, user) => {
+    const { id } = (await addApp(proof, user)).json().data
+    return app.delete(`/api/me/factors/${id}`, proof)
   },
 }
 
@@ -84,10 +85,84 @@ test('a copied cookie can change no factor after its owner has confirmed (S17)',
   assert.equal(added.status, 401)
 })
 
-test('a caller with a token gets a new token, and no cookie', async () => {
-  const user = await app.user()
-  const confirmed = await confirm(await app.signIn(user, 'stateless'), user)
-  assert.deepEqual([confirmed.status, confirmed.headers.getSetCookie()], [201, []])
+/** Sends the proof as it is given, whatever has replaced it since. */
+const exactly = (proof: Proof, path = '/routeRestreinte', sent: { method?: string; body?: string } = {}) => {
+  const json: [string, string][] = sent.body === undefined ? [] : [['content-type', 'application/json']]
+  return app.exchange(path, { ...sent, fields: [...Object.entries(proof), ...json] })
+}
+
+for (const [name, act] of Object.entries(acts))
+  test(`${name} by a token replaces it: copies are refused and not renewed, and never end the sign-in (S17)`, async () => {
+    const user = await app.user()
+    const old = await app.signIn(user, 'stateless')
+    const other = await app.signIn(user, 'stateful')
+    const response = await act(old, user)
+    const { token, expiresAt } = response.json().data
+    assert.deepEqual([response.headers.getSetCookie(), typeof expiresAt], [[], 'string'], response.text)
+    const renewed = { authorization: `Bearer ${token}` }
+    for (let n = 0; n < 2; n++) {
+      assert.equal((await exactly(old)).status, 401)
+      assert.equal((await exactly(old, '/token/renew', { method: 'POST', body: '' })).status, 401)
+      assert.equal((await exactly(old, '/logout', { method: 'POST', body: '' })).status, 204)
+    }
+    assert.equal((await exactly(renewed)).status, 200)
+    assert.equal((await exactly(other)).status, name === 'a new password' ? 401 : 200)
+    const next = (await exactly(renewed, '/token/renew', { method: 'POST', body: '' })).json().token
+    assert.equal((await exactly({ authorization: `Bearer ${next}` })).status, 200)
+    const { items } = (await app.get('/api/me/activity', renewed)).json().data
+    const noted = items.filter(({ event }: { event: string }) => event === 'old-token-presented')
+    assert.deepEqual(
+      noted.map(({ actor }: { actor: string }) => actor),
+      ['service'],
+    )
+  })
+
+for (const variant of variants)
+  test(`of two changes by one proof at the same time one succeeds, and the other one uses nothing up: ${variant} (S17)`, async () => {
+    const user = await app.user()
+    const proof = await app.signIn(user, variant)
+    const added = await addApp(proof, user)
+    const { recoveryCodes, token } = added.json().data
+    const own = variant === 'stateful' ? cookieOf(added) : { authorization: `Bearer ${token}` }
+    const raced = await Promise.all(
+      recoveryCodes.slice(0, 2).map((recoveryCode: string) =>
+        exactly(own, '/api/me/confirm', { method: 'POST', body: JSON.stringify({ recoveryCode }) }),
+      ),
+    )
+    assert.deepEqual(raced.map(({ status }) => status).toSorted(), [variant === 'stateful' ? 204 : 201, 401])
+    const won = raced.find(({ status }) => status !== 401) as HttpResponse
+    const next = variant === 'stateful' ? cookieOf(won) : { authorization: `Bearer ${won.json().data.token}` }
+    assert.equal((await exactly(next, '/api/me/factors')).json().data.recoveryCodesLeft, 9)
+  })
+
+test('an unconfirmed app, added or removed, and a token of the session replace nothing (S17)', async () => {
+  for (const variant of variants) {
+    const proof = await app.signIn(await app.user(), variant)
+    const { id } = (await app.post('/api/me/factors/totp', {}, proof)).json().data
+    const removed = await app.delete(`/api/me/factors/${id}`, proof)
+    assert.deepEqual([removed.status, removed.headers.getSetCookie()], [204, []])
+    const given = await app.post('/api/me/token', undefined, proof)
+    assert.deepEqual([given.status, given.headers.getSetCookie()], [201, []])
+    if (variant === 'stateless') assert.equal((await app.post('/token/renew', undefined, proof)).status, 200)
+    assert.equal((await exactly(proof)).status, 200)
+  }
+})
+
+test('a rotation of the cookie revokes the tokens of its sign-in, and the cookie gets new ones (S17)', async () => {
+  const { renewed, token } = await renewedSession()
+  assert.equal((await exactly(token)).status, 401)
+  const { token: fresh } = (await exactly(renewed, '/api/me/token', { method: 'POST', body: '' })).json().data
+  assert.equal((await exactly({ authorization: `Bearer ${fresh}` })).status, 200)
+  assert.equal((await exactly(renewed)).status, 200)
+})
+
+test('GET /api/session is 401 for a cookie that was just replaced, so that its tab sends the new one (S17)', async () => {
+  const { old, renewed } = await renewedSession()
+  assert.equal((await exactly(old, '/api/session')).status, 401)
+  await used(renewed)
+  app.pass(10_001)
+  const ended = await exactly(old, '/api/session')
+  assert.deepEqual([ended.status, ended.json().data], [200, null])
 })
 
 async function renewedSession() {
@@ -151,36 +226,78 @@ test('an old cookie that comes with a new sign-in ends the one that it was copie
   assert.deepEqual([signedIn.status, await statusOf(renewed)], [200, 401])
 })
 
-test('each of the last three cookies is known as an old one (S17)', async () => {
+test('every older cookie is known, whatever its age: the first of seven ends the sign-in (S17)', async () => {
   const { user, old, renewed } = await renewedSession()
   let newest = renewed
-  for (let n = 0; n < 2; n++) newest = cookieOf(await confirm(newest, user))
+  for (let n = 0; n < 5; n++) newest = cookieOf(await confirm(newest, user))
   await used(newest)
   app.pass(10_001)
   assert.equal(await statusOf(old), 401)
   assert.equal(await statusOf(newest), 401)
 })
 
-test('a stream stays open when its cookie is replaced, however often, and ends with the sign-in (S17)', async () => {
-  const user = await app.user()
-  const own = await app.signIn(user, 'stateful')
-  const other = await app.signIn(user, 'stateful')
-  const response = await fetch(`${app.url}/api/notifications/stream`, { headers: own })
-  const reader = (response.body as ReadableStream<Uint8Array>).getReader()
-  const decoder = new TextDecoder()
-  let text = ''
-  const until = async (wanted: string) => {
-    while (!text.includes(wanted)) text += decoder.decode((await reader.read()).value ?? assert.fail(`no ${wanted}`))
-  }
-  for (let n = 0; n < 5; n++) assert.equal((await confirm(own, user)).status, 204)
-  // Another sign-in ends, so that the proofs of all streams of the user are checked.
-  await app.post('/logout', undefined, other)
-  await app.deliver({ to: user, title: 'still open' })
-  await until('still open')
-  await app.post('/logout', undefined, own)
-  await until('session-ended')
-  await reader.cancel()
+test('who knows the constant half of a cookie can end the sign-in, and nothing else (S17)', async () => {
+  const { renewed } = await renewedSession()
+  const [userId, family] = (renewed.cookie ?? '').split('.')
+  const made = { cookie: `${userId}.${family}.${'A'.repeat(43)}` }
+  assert.deepEqual([await statusOf(made), await statusOf(renewed)], [401, 200])
+  await used(renewed)
+  app.pass(10_001)
+  assert.deepEqual([await statusOf(made), await statusOf(renewed)], [401, 401])
 })
+
+test('the constant half is in no token, list, activity or log of the user (S17)', async () => {
+  const { renewed } = await renewedSession()
+  const [, family = ''] = (renewed.cookie ?? '').split('.')
+  assert.equal(Buffer.from(family, 'base64url').length, 16)
+  const { token } = (await app.post('/api/me/token', undefined, renewed)).json().data
+  const texts = [Buffer.from(token.split('.')[1], 'base64url').toString()]
+  for (const path of ['/api/me', '/api/me/sessions', '/api/me/activity', '/api/me/export'])
+    texts.push((await exactly(renewed, path)).text)
+  for (const text of texts) assert.ok(!text.includes(family))
+})
+
+for (const after of ['ten seconds of use', 'a minute without use'])
+  test(`an open stream and a held poll of an older cookie end after ${after} of the new one, and the newest goes on (S17)`, async () => {
+    const { user, renewed, streams } = await openStreams('stateful')
+    const newest = await EventReader.of(app.url, renewed)
+    using _ = newest
+    const isUsed = after === 'ten seconds of use'
+    if (isUsed) await used(renewed)
+    app.pass(isUsed ? 9_000 : 59_000)
+    // A delivery ends the held poll, which the other case checks.
+    if (isUsed) {
+      await app.deliver({ to: user, title: 'still open' })
+      await streams.reader.next('created')
+    }
+    app.pass(1_001)
+    await streams.reader.next('session-ended')
+    await streams.reader.ended()
+    if (!isUsed) assert.equal((await streams.held).status, 401)
+    await app.deliver({ to: user, title: 'goes on' })
+    await newest.next('created')
+    assert.equal(await statusOf(renewed), 200)
+  })
+
+test('an open stream and a held poll of an older token end at once (S17)', async () => {
+  const { renewed, streams } = await openStreams('stateless')
+  await streams.reader.next('session-ended')
+  await streams.reader.ended()
+  assert.equal((await streams.held).status, 401)
+  assert.equal((await exactly(renewed)).status, 200)
+})
+
+/** A stream and a held poll of a proof that a confirmation has replaced. */
+async function openStreams(variant: 'stateful' | 'stateless') {
+  const user = await app.user()
+  const old = await app.signIn(user, variant)
+  const reader = await EventReader.of(app.url, old)
+  const { version } = await app.list(old)
+  const held = exactly(old, `/api/notifications/changes?since=${version}&wait=25`)
+  const confirmed = await confirm(old, user)
+  const renewed = variant === 'stateful' ? cookieOf(confirmed) : { authorization: `Bearer ${confirmed.json().data.token}` }
+  return { user, renewed, streams: { reader, held } }
+}
 
 test('two passkeys of one user: the second is added with the cookie that the first one gave', async () => {
   const user = await app.user()

@@ -168,9 +168,11 @@ async function newPlace(t: TestContext, at?: string) {
   })
   const world = await World.on(store)
   const ann = await world.addUser('ann')
-  const changes = new ChangesSince({ store, streamLimits: new StreamLimits({ perUser: 10, perProcess: 10 }, () => 0) })
+  const streamLimits = new StreamLimits({ perUser: 10, perProcess: 10 }, () => 0)
+  const changes = new ChangesSince({ store, streamLimits, now: Date.now })
+  const caller = { userId: ann.id, validUntil: async () => Number.POSITIVE_INFINITY }
   const whole = { limit: 100, waitMs: 0, signal: new AbortController().signal }
-  const read = async (since: string) => JSON.parse(await changes.read({ userId: ann.id }, { ...whole, since }))
+  const read = async (since: string) => JSON.parse(await changes.read(caller, { ...whole, since }))
   /** Long, since the machine may be busy. */
   const until = async (isSo: () => boolean | Promise<boolean>) => {
     for (

@@ -23,10 +23,14 @@ test('R9: sessions end while their sign-out waits for a migration that adds a co
   const pool = openPool(url)
   t.after(() => Promise.all([store.close(), pool.end()]))
   await query(`insert into "user" (id, username, created_at) values ('u', 'ann', 1)`)
-  await query(`insert into session (user_id, secret_hash, username, created_at, last_seen_at, sign_in_id, has_tokens)
-    select 'u', n, 'ann', 1, 1, n, 0 from generate_series(1, 3) n`)
+  await query(`insert into session (user_id, family_hash, secret_hash, username, created_at, last_seen_at, sign_in_id, has_tokens)
+    select 'u', n, n, 'ann', 1, 1, n, 0 from generate_series(1, 3) n`)
   const end = (secretHash: string) =>
-    store.write(endSessions, { keys: [{ userId: 'u', secretHash }], at: 2, revocationExpiresAt: 902 })
+    store.write(endSessions, {
+      keys: [{ userId: 'u', familyHash: secretHash, secretHash }],
+      at: 2,
+      revocationExpiresAt: 902,
+    })
   // The database plans the statement for the columns of now.
   assert.equal((await end('1')).length, 1)
   const migration = await pool.connect()

@@ -148,6 +148,7 @@ async function fillEveryTable(store: Store, notifications: number): Promise<void
 async function startSession(store: Store, { id }: Person, secretHash: string): Promise<void> {
   await store.write(addSession, {
     userId: id,
+    familyHash: `family of ${secretHash}`,
     secretHash,
     checkedGeneration: 0,
     signInId: newId(),
