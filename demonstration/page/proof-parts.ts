@@ -12,11 +12,12 @@ export function cookieSetBy({ response }: Pick<Exchange, 'response'>, cookieName
   const line = set.find((text) => text.startsWith(`${cookieName}=`))
   if (line === undefined) return []
   const [pair = '', ...attributes] = line.split('; ')
-  const [user = '', secret = ''] = pair.slice(cookieName.length + 1).split('.')
+  const [user = '', family = '', secret = ''] = pair.slice(cookieName.length + 1).split('.')
   const settings = attributes.map((attribute) => attribute.split('='))
   return [
     { name: 'name', value: cookieName },
     { name: 'user', value: user },
+    { name: 'family', value: family },
     { name: 'secret', value: secret },
     ...settings.map(([name = '', value = '']) => ({ name, value })),
   ]

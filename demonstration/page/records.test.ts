@@ -10,12 +10,21 @@ import { hashOf, placeOf, places } from './stage.ts'
 test('a cookie is taken apart into name, user, secret and attributes; the cookie of the device is another one', () => {
   const fields = [
     ['Set-Cookie', 'demo-device=x; Path=/'],
-    ['set-cookie', 'demo=user.secret; Path=/demonstration; Max-Age=10; HttpOnly; SameSite=Lax'],
+    ['set-cookie', 'demo=user.family.secret; Path=/demonstration; Max-Age=10; HttpOnly; SameSite=Lax'],
   ] as const
   const parts = cookieSetBy({ response: { line: '', body: '', fields } }, 'demo')
   assert.deepEqual(
     parts.map(({ name, value }) => `${name}=${value}`),
-    ['name=demo', 'user=user', 'secret=secret', 'Path=/demonstration', 'Max-Age=10', 'HttpOnly=', 'SameSite=Lax'],
+    [
+      'name=demo',
+      'user=user',
+      'family=family',
+      'secret=secret',
+      'Path=/demonstration',
+      'Max-Age=10',
+      'HttpOnly=',
+      'SameSite=Lax',
+    ],
   )
   assert.deepEqual(cookieSetBy({ response: { line: '', body: '', fields: [] } }, 'demo'), [])
 })

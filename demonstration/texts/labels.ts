@@ -108,12 +108,14 @@ export const labels = {
   /** What a part of a cookie, a row or a token is for. */
   parts: {
     name: ['the name of the cookie', 'der Name des Cookies', 'le nom du cookie'],
+    family: ['the same for this sign-in', 'bleibt bei dieser Anmeldung', 'le même pour cette connexion'],
     secret: ['32 random bytes', '32 zufällige Bytes', '32 octets au hasard'],
     Path: ['sent below this path only', 'nur unterhalb davon gesendet', 'envoyé sous ce chemin seulement'],
     'Max-Age': ['for how many seconds', 'für wie viele Sekunden', 'pour combien de secondes'],
     HttpOnly: ['no script can read it', 'kein Skript kann es lesen', 'aucun script ne peut le lire'],
     SameSite: ['not in forms of other sites', 'nicht in fremden Formularen', 'pas dans un formulaire d’ailleurs'],
     Secure: ['sent over HTTPS only', 'nur über HTTPS gesendet', 'envoyé en HTTPS seulement'],
+    family_hash: ['the hash of what stays', 'der Hash dessen, was bleibt', 'l’empreinte de ce qui reste'],
     secret_hash: ['only the hash of the secret', 'nur der Hash des Geheimnisses', 'seulement l’empreinte du secret'],
     created_at: ['the sign-in: 30 days at most', 'die Anmeldung: höchstens 30 Tage', 'la connexion : 30 jours au plus'],
     last_seen_at: ['the last use: 7 more days', 'letzte Nutzung: noch 7 Tage', 'dernier usage : encore 7 jours'],

@@ -340,8 +340,8 @@ export function factorPromises(promise: PromiseOf): void {
         assert.equal((await store.read(findSession, { ...current }))?.newerHash, next.secretHash)
         current = next
       }
-      const add = { ...adding, factor: unconfirmed }
-      assert.equal(await store.write(addFactor, add), 'done')
+      const another = { ...adding, factor: unconfirmed }
+      assert.equal(await store.write(addFactor, another), 'done')
       const remove = { userId, factorId: unconfirmed.id, rotation: rotation(current, 'unused') }
       assert.equal(await store.write(removeFactor, remove), 'unconfirmed')
       assert.equal((await store.read(findSession, { ...current }))?.newerHash, null)

@@ -2,8 +2,8 @@
 // sign-in (S17).
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { addPasskey } from '../../support/passkeys.ts'
 import { EventReader } from '../../support/event-source/event-source.ts'
+import { addPasskey } from '../../support/passkeys.ts'
 import { type HttpResponse, type Proof, startTestService, type TestUser, variants } from '../../support/service.ts'
 import { Authenticator } from '../../support/sign-in/authenticator.ts'
 import { SoftwareAuthenticator } from '../../support/software-authenticator.ts'
@@ -87,8 +87,8 @@ test('a copied cookie can change no factor after its owner has confirmed (S17)',
 
 /** Sends the proof as it is given, whatever has replaced it since. */
 const exactly = (proof: Proof, path = '/routeRestreinte', sent: { method?: string; body?: string } = {}) => {
-  const json: [string, string][] = sent.body === undefined ? [] : [['content-type', 'application/json']]
-  return app.exchange(path, { ...sent, fields: [...Object.entries(proof), ...json] })
+  const type: [string, string][] = sent.body === undefined ? [] : [['content-type', 'application/json']]
+  return app.exchange(path, { ...sent, fields: [...Object.entries(proof), ...type] })
 }
 
 for (const [name, act] of Object.entries(acts))
@@ -125,9 +125,11 @@ for (const variant of variants)
     const { recoveryCodes, token } = added.json().data
     const own = variant === 'stateful' ? cookieOf(added) : { authorization: `Bearer ${token}` }
     const raced = await Promise.all(
-      recoveryCodes.slice(0, 2).map((recoveryCode: string) =>
-        exactly(own, '/api/me/confirm', { method: 'POST', body: JSON.stringify({ recoveryCode }) }),
-      ),
+      recoveryCodes
+        .slice(0, 2)
+        .map((recoveryCode: string) =>
+          exactly(own, '/api/me/confirm', { method: 'POST', body: JSON.stringify({ recoveryCode }) }),
+        ),
     )
     assert.deepEqual(raced.map(({ status }) => status).toSorted(), [variant === 'stateful' ? 204 : 201, 401])
     const won = raced.find(({ status }) => status !== 401) as HttpResponse
@@ -257,12 +259,12 @@ test('the constant half is in no token, list, activity or log of the user (S17)'
   for (const text of texts) assert.ok(!text.includes(family))
 })
 
-for (const after of ['ten seconds of use', 'a minute without use'])
-  test(`an open stream and a held poll of an older cookie end after ${after} of the new one, and the newest goes on (S17)`, async () => {
+for (const ended of ['ten seconds of use', 'a minute without use'])
+  test(`an open stream and a held poll of an older cookie end after ${ended} of the new one, and the newest goes on (S17)`, async () => {
     const { user, renewed, streams } = await openStreams('stateful')
     const newest = await EventReader.of(app.url, renewed)
     using _ = newest
-    const isUsed = after === 'ten seconds of use'
+    const isUsed = ended === 'ten seconds of use'
     if (isUsed) await used(renewed)
     app.pass(isUsed ? 9_000 : 59_000)
     // A delivery ends the held poll, which the other case checks.
@@ -295,7 +297,8 @@ async function openStreams(variant: 'stateful' | 'stateless') {
   const { version } = await app.list(old)
   const held = exactly(old, `/api/notifications/changes?since=${version}&wait=25`)
   const confirmed = await confirm(old, user)
-  const renewed = variant === 'stateful' ? cookieOf(confirmed) : { authorization: `Bearer ${confirmed.json().data.token}` }
+  const renewed =
+    variant === 'stateful' ? cookieOf(confirmed) : { authorization: `Bearer ${confirmed.json().data.token}` }
   return { user, renewed, streams: { reader, held } }
 }
 

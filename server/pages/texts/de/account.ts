@@ -213,6 +213,8 @@ export const texts: Texts = (plurals) => ({
       'account-delayed': 'Jemand probiert vielleicht Passwörter aus: Weitere Versuche müssen warten',
       'account-unlocked': 'Sie können wieder versuchen, sich anzumelden',
       'old-session-presented': 'Eine alte Kopie Ihrer Anmeldung wurde verwendet; das Gerät wurde abgemeldet',
+      'old-token-presented':
+        'Ein Zugriffstoken von vor einer Änderung wurde verwendet; es wurde abgelehnt, die Anmeldung gilt weiter',
       'session-ended': 'Sie haben ein Gerät abgemeldet',
       'sessions-ended': 'Sie haben alle anderen Geräte abgemeldet',
       'sign-in-disowned': 'Sie haben gemeldet, dass eine Anmeldung nicht von Ihnen war',

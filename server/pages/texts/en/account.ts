@@ -209,6 +209,7 @@ export const texts = (plurals: Plurals) => ({
       'account-delayed': 'Someone may be guessing your password: further attempts have to wait',
       'account-unlocked': 'You can try to sign in again',
       'old-session-presented': 'An old copy of your sign-in was used; the device was signed out',
+      'old-token-presented': 'A token from before a change was used; it was refused, and the sign-in goes on',
       'session-ended': 'You signed out a device',
       'sessions-ended': 'You signed out all other devices',
       'sign-in-disowned': 'You reported a sign-in that was not you',
