@@ -193,11 +193,10 @@ test('the token of a session confirms nothing and changes no credential, however
     await app.post('/api/me/providers/staff/link', {}, proof),
     await app.delete('/api/me/providers/staff', proof),
   ]
-  for (const { status, json } of refused)
-    assert.deepEqual(
-      [status, json().error.message],
-      [403, 'The token of a session confirms nothing and changes no credential'],
-    )
+  for (const { status, json } of refused) {
+    assert.equal(status, 403)
+    assert.match(json().error.message, /^The token of a session confirms nothing and changes no credential/)
+  }
   assert.equal((await app.get('/routeRestreinte', session)).status, 200)
   assert.equal((await confirm(session, { password: user.password })).status, 204)
 })
