@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { EventReader } from '../../support/event-source/event-source.ts'
 import { addPasskey } from '../../support/passkeys.ts'
+import { untilSo } from '../../support/processes/nodes.ts'
 import { type HttpResponse, type Proof, startTestService, type TestUser, variants } from '../../support/service.ts'
 import { Authenticator } from '../../support/sign-in/authenticator.ts'
 import { SoftwareAuthenticator } from '../../support/software-authenticator.ts'
@@ -109,10 +110,15 @@ for (const [name, act] of Object.entries(acts))
     assert.equal((await exactly(other)).status, name === 'a new password' ? 401 : 200)
     const next = (await exactly(renewed, '/token/renew', { method: 'POST', body: '' })).json().token
     assert.equal((await exactly({ authorization: `Bearer ${next}` })).status, 200)
-    const { items } = (await app.get('/api/me/activity', renewed)).json().data
-    const noted = items.filter(({ event }: { event: string }) => event === 'old-token-presented')
+    let noted: { event: string; actor: string }[] = []
+    // No request waits for the entry.
+    await untilSo(async () => {
+      const { items } = (await app.get('/api/me/activity', renewed)).json().data
+      noted = items.filter(({ event }: { event: string }) => event === 'old-token-presented')
+      return noted.length > 0
+    })
     assert.deepEqual(
-      noted.map(({ actor }: { actor: string }) => actor),
+      noted.map(({ actor }) => actor),
       ['service'],
     )
   })
