@@ -327,10 +327,10 @@ test('undo puts a notification back as it was: unread, read, archived or snoozed
   const list = inbox.open({ status: 'all' })
   await until(() => isLive(list))
   const stateOf = ({ read: isRead, archivedAt, snoozedUntil }: Notification) => [isRead, !!archivedAt, snoozedUntil]
-  const later = new Date(service.now() + 120_000).toISOString()
+  const wakesAt = new Date(service.now() + 120_000).toISOString()
   for (const id of [unread, read, archived, snoozed]) {
     const before = stateOf(await inbox.get(id))
-    const acts = [list.read, list.unread, list.archive, list.unarchive, (one: string) => list.snooze(one, later)]
+    const acts = [list.read, list.unread, list.archive, list.unarchive, (one: string) => list.snooze(one, wakesAt)]
     for (const act of acts) {
       await act(id)
       const undone = list.undo()

@@ -168,7 +168,14 @@ test('200 hostile texts in each field of a given list, the link included, are di
       archivedAt: null,
       snoozedUntil: null,
     }))
-    const rest = { newer: [], categories: {}, state: 'live', error: undefined, hasMore: false, isLoading: false } as const
+    const rest = {
+      newer: [],
+      categories: {},
+      state: 'live',
+      error: undefined,
+      hasMore: false,
+      isLoading: false,
+    } as const
     const snapshot = { items, unread: items.length, unseen: 0, total: items.length, ...rest }
     const nothing = async () => {}
     const list: InboxList = {
