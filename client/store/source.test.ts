@@ -329,15 +329,15 @@ test('undo puts a notification back as it was: unread, read, archived or snoozed
   const stateOf = ({ read: isRead, archivedAt, snoozedUntil }: Notification) => [isRead, !!archivedAt, snoozedUntil]
   const wakesAt = new Date(service.now() + 120_000).toISOString()
   for (const id of [unread, read, archived, snoozed]) {
-    const before = stateOf(await inbox.get(id))
+    const wasAs = stateOf(await inbox.get(id))
     const acts = [list.read, list.unread, list.archive, list.unarchive, (one: string) => list.snooze(one, wakesAt)]
     for (const act of acts) {
       await act(id)
       const undone = list.undo()
       const shown = list.items.find((one) => one.id === id) ?? assert.fail()
-      assert.deepEqual(stateOf(shown), before, 'at once')
+      assert.deepEqual(stateOf(shown), wasAs, 'at once')
       await undone
-      assert.deepEqual(stateOf(await inbox.get(id)), before)
+      assert.deepEqual(stateOf(await inbox.get(id)), wasAs)
     }
   }
   assert.equal(count('POST /api/notifications/undo'), 0)
