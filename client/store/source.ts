@@ -220,7 +220,8 @@ export class Source {
       this.#inbox.preferences({ signal }),
     ])
     const entries = Object.entries(preferences.categories).map(([name, { label }]) => {
-      return [name, { label, total: 0, unread: 0, ...counts.categories[name] }]
+      const count = counts.categories[name] ?? { total: 0, unread: 0 }
+      return [name, { label, ...count }]
     })
     this.#view = { ...this.#view, categories: Object.fromEntries(entries) }
   }

@@ -185,7 +185,7 @@ export class Requests {
 
 /** A browser shows nothing but the type of a redirect. React Native follows it all the same, and names only the last address. */
 function isRedirect({ type, status, url }: Response, { origin }: URL): boolean {
-  if (type?.startsWith('opaque') || (status >= 300 && status < 400)) return true
+  if (type?.startsWith('opaque') || (status >= 300 && status < 400 && status !== 304)) return true
   return Boolean(url) && !url.startsWith(`${origin}/`)
 }
 

@@ -126,7 +126,7 @@ suite('wrong use', () => {
     ['no user of a notification', ['explain', '019a9b3e'], /Name the user once/],
     ['two users of a notification', ['explain', 'ann', 'ben', '019a9b3e'], /one username and the id of one/],
     ['no recipient', ['send', '--title', 'Hi'], /--to or --external-id/],
-    ['no title', ['send', '--to', 'ann'], /'--title <text>' not specified/],
+    ['no title', ['send', '--to', 'ann'], /Give a --title/],
     ['no producer key', ['send', '--to', 'ann', '--title', 'Hi'], /Set CARILLON_PRODUCER_KEY/],
     [
       'a password in a URL among the arguments',
