@@ -29,6 +29,7 @@ import { sealingSecrets, secretsIn } from './start/sealing-secret.ts'
 import { type Cookies, pageSettings, siteOf } from './start/site.ts'
 import { removeEnded, Upkeep } from './start/upkeep.ts'
 import type { Store } from './store/store.ts'
+import type { Recogniser } from './users/erased-ids.ts'
 import { listUsers } from './users/users.store.ts'
 import { readerOf } from './users/users.ts'
 
@@ -69,8 +70,9 @@ export async function compose(store: Store, config: Config, environment: Environ
   const producerKeys = new ProducerKeys({ store, now })
   const proofs = await composeProofs(store, config, { ...environment, sealing, observed, cached: own?.cachedTokens })
   const rules = { passwordMinLength: config.passwordMin, breaches: breachesOf(config, log) }
-  const users = { store, passwords, ...rules, now, revocations: proofs.revocations }
-  const notifications = composeNotifications(unlimited, config, environment)
+  const { revocations, erased } = proofs
+  const users = { store, passwords, ...rules, now, revocations, erased }
+  const notifications = composeNotifications(unlimited, config, { ...environment, erased })
   const { live, changes, deliveries } = notifications
   proofs.revocations.onRevocation((userId) => {
     live.checkProofs(userId)
@@ -126,7 +128,8 @@ export async function compose(store: Store, config: Config, environment: Environ
 }
 
 /** What fills an inbox, and what sends it. */
-function composeNotifications(store: Store, config: Config, { log, clock, random }: Environment) {
+function composeNotifications(store: Store, config: Config, environment: Environment & { erased: Recogniser }) {
+  const { log, clock, random, erased } = environment
   const { now, wall } = clock
   const streamLimits = new StreamLimits({ perUser: config.streamsPerUser, perProcess: config.streams }, random)
   const onFailure = (error: unknown) =>
@@ -137,6 +140,6 @@ function composeNotifications(store: Store, config: Config, { log, clock, random
     live: new Live({ store, now, streamLimits, random, onFailure }),
     changes: new ChangesSince({ store, streamLimits, now }),
     byKey: { store, wall, imageHosts: config.imageHosts },
-    deliveries: new Deliveries({ store, now, wall, issuers: config.issuers, imageHosts: config.imageHosts }),
+    deliveries: new Deliveries({ store, now, wall, erased, issuers: config.issuers, imageHosts: config.imageHosts }),
   }
 }

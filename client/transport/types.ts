@@ -206,7 +206,7 @@ export type DeliveryRequest = { [Name in Exclude<keyof Content, 'body'>]?: Conte
   /** Needs `key`. True makes a notification that is replaced unread and the newest, and raises its `count` by one. */
   again?: boolean | null | undefined
   /**
-   * If some recipients are unknown: `report` (the default) delivers to the others, `refuse` delivers nothing and throws
+   * If some recipients are unknown: `report` (the default) delivers to the others, `refuse` delivers nothing, creates no user, and throws
    * UNPROCESSABLE. If no recipient is known, it is always UNPROCESSABLE.
    */
   unknownRecipients?: 'report' | 'refuse' | null | undefined
@@ -242,6 +242,8 @@ export type UserAccount = User & {
   application?: string
   /** The issuer of foreign tokens that the external id belongs to; absent for a plain id. */
   issuer?: string
+  /** Only if the external id was that of a user who was erased, and whom this call creates again. */
+  erased?: boolean
 }
 /** A field that is absent keeps its value; null clears it. */
 export type UserProfile = {
@@ -270,7 +272,8 @@ export type NewUser = UserProfile & {
 }
 /** `next`: pass it as `after` to get the next page. Null on the last page. */
 export type UserPage = { items: UserAccount[]; next: string | null }
-export type UserPut = { externalId: string; status: 'created' | 'updated'; user: UserAccount }
+/** `erased`: as in `UserAccount`. */
+export type UserPut = { externalId: string; status: 'created' | 'updated'; erased?: boolean; user: UserAccount }
 /** `invite` for the first password of a user who has no way to sign in yet, `reset` for another one. */
 export type LinkRequest = {
   purpose: 'invite' | 'reset'

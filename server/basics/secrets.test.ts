@@ -53,7 +53,7 @@ test('compares two secrets, and the secret of a producer key, in constant time (
   const store = stubStore()
   replaceOperation(store, addProducer, async (producer) => {
     const unused = { revokedAt: null, lastUsedAt: 0, previousSecretHash: null, previousUntil: null }
-    kept = { application: '', ...producer, ...unused }
+    kept = { application: '', createsUsers: true, ...producer, ...unused }
   })
   replaceOperation(store, findProducer, async () => kept)
   replaceOperation(store, touchProducer, async () => {})

@@ -46,6 +46,7 @@ const purposes = {
   factors: 'carillon second factors',
   'provider-sign-ins': 'carillon sign-ins with a provider',
   passkeys: 'carillon challenges of passkeys',
+  'erased-ids': 'carillon erased external ids',
 } as const
 export type Purpose = keyof typeof purposes
 

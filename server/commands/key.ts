@@ -1,7 +1,7 @@
 // `carillon key`: add, list, rotate, revoke the keys of producers.
 import { Command } from 'commander'
 import { iso } from '../basics/clock.ts'
-import { day as dayMs, duration } from '../config/values.ts'
+import { day as dayMs, duration, readSwitch } from '../config/values.ts'
 import { ProducerKeys, type Scope, scopes } from '../producers/producer-key.ts'
 import { listProducers } from '../producers/producers.store.ts'
 import { withSettings, withStore } from './settings.ts'
@@ -14,6 +14,7 @@ export function keyCommand(): Command {
     .argument('<name>', 'the purpose of the key')
     .description('Add a producer key and display it once')
     .option('--scope <scopes>', 'comma-separated: send (deliveries), users (users and tokens for them)', 'send')
+    .option('--creates-users <on|off>', 'off: its deliveries create no user for an external id that is unknown', 'on')
     .option('--application <name>', 'the key reaches the users of this application, and no others')
     .option('--expires <days>', 'such as 365d; without this option the key does not expire')
     .action(addOne)
@@ -28,12 +29,19 @@ export function keyCommand(): Command {
   return withSettings(key)
 }
 
-type AddOptions = Output & { scope: string; application?: string; expires?: string }
+type AddOptions = Output & { scope: string; createsUsers: string; application?: string; expires?: string }
 
 async function addOne(name: string, options: AddOptions, command: Command): Promise<void> {
   const application = readApplication(options.application)
   const expiresAt = readExpiry(options.expires, Date.now())
-  const wanted = { name, application, scopes: readScopes(options.scope), expiresAt }
+  const isOff = !readOption('--creates-users', options.createsUsers, readSwitch)
+  const wanted = {
+    name,
+    application,
+    scopes: readScopes(options.scope),
+    ...(isOff && { createsUsers: false }),
+    expiresAt,
+  }
   const { id, key } = await withStore(command, (place) => new ProducerKeys(place).issue(wanted))
   const limits = `${wanted.scopes.join(', ')}; expires ${day(expiresAt)}`
   print(options, { id, ...wanted, key }, () => [

@@ -11,6 +11,8 @@ const more = `
 The whole file is checked before the first row is written, and every row is read back at the end. Until then no service
 and no command uses the database. If it is interrupted, run the same command again, and it continues.
 
+A backup knows nothing of what was erased after it was made: it brings these users back. Erase them again before the service starts.
+
 A password in an option is visible in the process list, and is refused. Set CARILLON_DATABASE_URL to such a URL, or
 CARILLON_DATABASE_URL_FILE to the name of a file with it.
 
@@ -35,6 +37,7 @@ async function restore(file: string, options: Output, command: Command): Promise
   const rows = tables.reduce((sum, table) => sum + table.rows, 0)
   print(options, { file, to: displayDatabase(to), rows, tables }, () => [
     `Restored ${rows} rows to ${displayDatabase(to)}; counts and checksums agree`,
+    'A user who was erased after the backup was made is there again: erase the user again',
     `Its signing keys need the secret that sealed them: ${secretAdvice(to, secret)}`,
   ])
 }

@@ -220,6 +220,10 @@ const table = {
     { absent: 'no maximum', read: integer(1, 999_999_999) },
   ],
   CARILLON_AUDIT_RETENTION: ['How long entries of the audit log are kept.', time(second, 10 * maxLifetime, '400d')],
+  CARILLON_ERASED_FOR: [
+    'How long an erased external id is remembered, as a keyed hash, so that no delivery and no token creates the user again; `0` for none.',
+    { ...time(0, 10 * maxLifetime, '30d'), commands: ['serve', 'user'] },
+  ],
   CARILLON_DRAIN_GRACE: [
     'How long a stopping process still serves requests while `GET /readyz` answers 503, if a load balancer requested that before; make it longer than two intervals of the load balancer’s check.',
     time(0, 2 * minute, '2500ms'),

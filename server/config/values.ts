@@ -49,7 +49,7 @@ export function integer(min: number, max: number): (text: string) => number {
 
 export function duration(min: number, max: number): (text: string) => number {
   return (text) => {
-    const [, count, unit] = /^(\d{1,12})(ms|s|m|h|d)$/.exec(text) ?? []
+    const [, count, unit] = /^(\d{1,12})(ms|s|m|h|d)$/.exec(text === '0' ? '0s' : text) ?? []
     if (!count || !unit) invalid('write a number and its unit, such as 500ms, 30s, 15m, 12h or 30d')
     const value = Number(count) * (units[unit] ?? Number.NaN)
     if (value >= min && value <= max) return value

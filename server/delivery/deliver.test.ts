@@ -23,7 +23,7 @@ function storeWith(hashes: readonly string[]) {
   replaceOperation(store, deliver, async (delivery) =>
     delivery.secretHash === (hashes[received.push(delivery) - 1] ?? hashes.at(-1)) ? delivered : 'refused',
   )
-  const others = { now: () => 0, wall: () => 0, issuers: [], imageHosts: [] }
+  const others = { now: () => 0, wall: () => 0, issuers: [], imageHosts: [], erased: async () => undefined }
   return { received, deliveries: new Deliveries({ store, ...others }) }
 }
 

@@ -6,6 +6,7 @@ import { newId } from '../basics/ids.ts'
 import { contentOf } from '../inbox/notification-json.ts'
 import type { Sender } from '../producers/producer-key.ts'
 import type { Store } from '../store/store.ts'
+import type { Recogniser } from '../users/erased-ids.ts'
 import { findableUsername } from '../users/username.ts'
 import { type ContentRules, contentFaults } from './content-faults.ts'
 import type { DeliveryBody, WithoutNulls } from './delivery.schemas.ts'
@@ -37,6 +38,7 @@ type DeliveryDependencies = {
   imageHosts: readonly string[]
   /** The issuers that the service is set up for. `ownIds`: false if the ids that an issuer gives are plain ones of its application. */
   issuers: readonly { readonly issuer: string; readonly application: string; readonly ownIds: boolean }[]
+  erased: Recogniser
 }
 
 export class Deliveries {
@@ -74,7 +76,7 @@ export class Deliveries {
   }
 
   async #send(producerId: string, request: DeliveryRequest, options: DeliveryOptions): Promise<DeliveryOutcome> {
-    const { store, now, wall, imageHosts } = this.#dependencies
+    const { store, now, wall, imageHosts, erased } = this.#dependencies
     const at = wall()
     const { idempotencyKey: key, sender, deliveryId = newId(at) } = options
     const bodyHash = hash('sha256', JSON.stringify(request), 'base64url')
@@ -85,8 +87,8 @@ export class Deliveries {
       throw new CarillonError('INVALID_REQUEST', 'The delivery is invalid', { details })
     }
     const application = sender?.application ?? ''
-    const createsUsers = sender?.scopes.includes('users')
     const { recipients, again, unknownRecipients, category = null, key: notificationKey = null } = request
+    const createsUsers = sender?.createsUsers
     const delivery: Delivery = {
       id: deliveryId,
       producerId,
@@ -102,6 +104,7 @@ export class Deliveries {
         notificationId: newId(at),
         ...(createsUsers && this.#isCreatable(to, application) && { newUserId: newId(at) }),
       })),
+      erased: createsUsers ? await erased() : undefined,
       unknownRecipients,
       at: now(),
       secretHash: sender?.secretHash,
@@ -157,11 +160,13 @@ export class Deliveries {
       unknownRecipients === 'refuse'
         ? 'Not every recipient is a user, so nothing was delivered'
         : 'No recipient is a user'
-    const isMissingScope =
-      !sender?.scopes.includes('users') &&
+    const isOfNew =
+      unknownRecipients !== 'refuse' &&
       unknown.some((n) => recipients[n] && this.#isCreatable(recipients[n], application))
-    const remedy = 'A key with the scope users creates the users that it names by externalId.'
-    return new CarillonError('UNPROCESSABLE', problem, { details, ...(isMissingScope && { remedy }) })
+    const remedy = sender?.createsUsers
+      ? 'A user who was erased is created again by PUT /api/users/external/:externalId.'
+      : 'A key with the scope users creates the users that it names by externalId, unless it was made with --creates-users off.'
+    return new CarillonError('UNPROCESSABLE', problem, { details, ...(isOfNew && { remedy }) })
   }
 }
 

@@ -19,7 +19,8 @@ const Recipient = t.example(t.component('Recipient', t.allOptional(recipient), o
 
 const againNote =
   'Needs a key. True: if it replaces a notification, that one becomes unread and the newest; its count rises by one'
-const unknownNote = 'Default: report. With refuse, one unknown recipient is a 422, and nothing is delivered'
+const unknownNote =
+  'Default: report. With refuse, one unknown recipient is a 422, nothing is delivered, and no user is created'
 const { body, ...plain } = content
 const { icon, ...others } = look
 const given = {

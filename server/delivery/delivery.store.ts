@@ -34,6 +34,7 @@ import {
   type Write,
 } from '../store/statements.ts'
 import type { WriteForms } from '../store/store.ts'
+import { addUnlessErased } from '../users/put-users.store.ts'
 import { keyColumns, namespaceOf, prefixOf } from '../users/users.store.ts'
 import { deliverTogether } from './delivery.postgres.ts'
 import {
@@ -54,7 +55,8 @@ type Outcome = DeliveryOutcome | 'mismatch' | 'refused' | UnknownRecipients
  *
  * If no recipient is known, or one is unknown and `unknownRecipients` is 'refuse', it stores nothing, not even the
  * idempotency key, and returns the unknown ones. A recipient with an unknown external id and a `newUserId` is a
- * new user, who is created in the same step. Of deliveries at the same time, one creates the user, and all deliver to that user.
+ * new user, who is created in the same step, unless `unknownRecipients` is 'refuse' or the id is that of an erased user: then it is unknown.
+ * Of deliveries at the same time, one creates the user, and all deliver to that user.
  *
  * If the stored secret hash of the producer's key differs from `secretHash`, or the key was revoked, it stores nothing and
  * returns 'refused', also for a repeated idempotency key.
@@ -67,7 +69,7 @@ export const deliver: WriteForms<Delivery, Outcome> = {
 }
 
 function* deliverAlone(delivery: Delivery): Write<Outcome> {
-  const { id, idempotency, recipients } = delivery
+  const { id, idempotency } = delivery
   const producer = yield* producerOf(delivery)
   if (producer === undefined) return 'refused'
   const earlier = yield* earlierOutcome(delivery)
@@ -75,16 +77,11 @@ function* deliverAlone(delivery: Delivery): Write<Outcome> {
   if (earlier?.answer) return earlier.body_hash === idempotency?.bodyHash ? JSON.parse(earlier.answer) : 'mismatch'
   let users = yield* findRecipients(delivery)
   if (users.includes(null)) {
-    const missing = [...users.keys()].filter((n) => users[n] === null)
-    const isNew = (n: number) => recipients[n]?.newUserId !== undefined && 'externalId' in recipients[n].to
-    const unknown = missing.filter((n) => !isNew(n))
+    users = yield* createRecipients(delivery, users)
+    const unknown = [...users.keys()].filter((n) => users[n] === null)
     if (unknown.length > maxUnknown(delivery)) {
       if (earlier !== undefined) yield* forgetOutcome(delivery)
       return { unknown }
-    }
-    if (unknown.length < missing.length) {
-      yield* createRecipients(delivery, missing.filter(isNew))
-      users = yield* findRecipients(delivery)
     }
   }
   const outcome = { deliveryId: id, results: yield* deliverToUsers({ ...delivery, producer }, users) }
@@ -180,24 +177,23 @@ function* findRecipient(to: Recipient, application: string | undefined): Write<s
   return found?.id ?? null
 }
 
-type Created = { id: string | undefined; externalId: string; issuer: string }
+type Created = { id: string; externalId: string; namespace: string }
 
-/** If another delivery creates the same user at the same time, this one waits and finds that user. */
-function* createRecipients({ recipients, application, at }: Delivery, places: readonly number[]): Write<void> {
-  const created = places.flatMap((n): Created[] => {
-    const { to, newUserId: id } = recipients[n] ?? {}
-    if (to === undefined || !('externalId' in to)) return []
-    return [{ id, externalId: to.externalId, issuer: namespaceOf({ application, issuer: to.issuer }) }]
+/** Returns the users who are there then. If another delivery creates one at the same time, this one waits and finds that user. */
+function* createRecipients(delivery: Delivery, users: (string | null)[]): Write<(string | null)[]> {
+  const { recipients, application } = delivery
+  const created = recipients.flatMap(({ to, newUserId: id }, n): Created[] => {
+    if (users[n] !== null || id === undefined || !('externalId' in to)) return []
+    return [{ id, externalId: to.externalId, namespace: namespaceOf({ application, issuer: to.issuer }) }]
   })
-  const sortKey = ({ externalId, issuer }: Created) => `${externalId}\0${issuer}`
+  const sortKey = ({ externalId, namespace }: Created) => `${externalId}\0${namespace}`
   const sorted = created.toSorted((one, other) =>
     sortKey(one) < sortKey(other) ? -1 : Number(sortKey(one) !== sortKey(other)),
   )
+  if (created.length === 0 || delivery.unknownRecipients === 'refuse') return users
   yield* lockUsers()
-  yield* send`
-    insert into "user" (id, external_id, issuer, created_at)
-    select given.value ->> 'id', given.value ->> 'externalId', given.value ->> 'issuer', ${at} from ${rowsOf(sorted)} where true
-    on conflict (external_id, issuer) where external_id is not null do nothing`
+  yield* addUnlessErased(sorted, delivery)
+  return yield* findRecipients(delivery)
 }
 
 /** A user, and the id of the notification for the user. */

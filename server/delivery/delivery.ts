@@ -1,5 +1,6 @@
 // What a delivery is: its recipients and content, and the outcome that is kept by idempotency key.
 import type { Content } from '../inbox/notification-json.ts'
+import type { Recognition } from '../users/erased-ids.store.ts'
 
 /** An external id without an issuer is a plain one. */
 export type Recipient = { username: string } | { userId: string } | { externalId: string; issuer?: string }
@@ -28,7 +29,9 @@ export type Delivery = {
   again?: boolean | undefined
   /** With `newUserId`, an unknown external id becomes a user of the application, with this id. */
   recipients: readonly { to: Recipient; notificationId: string; newUserId?: string }[]
-  /** Default 'report'. With 'refuse', one unknown recipient is enough to deliver nothing. */
+  /** Recognises the external ids of erased users, who are not created. */
+  erased?: Recognition | undefined
+  /** Default 'report'. With 'refuse', no user is created, and one unknown recipient is enough to deliver nothing. */
   unknownRecipients?: 'report' | 'refuse' | undefined
   at: number
 }

@@ -81,19 +81,20 @@ export function recipientPromises(promise: PromiseOf): void {
   })
 
   promise(
-    '"refuse" stores nothing if one recipient is unknown, and returns the positions of the unknown',
+    '"refuse" stores nothing and creates no user if one recipient is unknown, and returns the positions of the unknown (U7)',
     async (world) => {
       const ann = await world.addUser('ann')
       const idempotency = { key: 'k1', bodyHash: 'b1' }
       const to = [external('new'), ann, { username: 'later' }, external('other')]
       const letter = { to, idempotency, unknownRecipients: 'refuse', createsUsers: true } as const
       for (const key of [null, 'deploy'])
-        assert.deepEqual(await world.store.write(deliver, world.letter({ ...letter, key })), { unknown: [2] })
+        assert.deepEqual(await world.store.write(deliver, world.letter({ ...letter, key })), { unknown: [0, 2, 3] })
       const none = world.letter({ ...letter, createsUsers: false })
       assert.deepEqual(await world.store.write(deliver, none), { unknown: [0, 2, 3] })
       assert.deepEqual(await world.store.read(readInbox, ann.id), emptyInbox)
       assert.equal(await world.store.read(findUserByExternalId, { issuer: '', ...external('new') }), undefined)
       await world.store.write(updateUser, { userId: ann.id, username: 'later' })
+      for (const externalId of ['new', 'other']) await put(world, externalId)
       const { results } = await world.deliver(letter)
       assert.deepEqual(results[2], results[1])
       assert.equal((await world.store.read(readInbox, ann.id)).total, 1)

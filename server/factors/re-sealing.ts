@@ -7,6 +7,7 @@ import { Sealing, type Secrets } from '../basics/secrets.ts'
 import type { AuditEntry } from '../store/events.ts'
 import type { Store } from '../store/store.ts'
 import { type Resealed, resealSigningKeys, signingKeys } from '../tokens/signing-keys.store.ts'
+import { resealErasedKey, sealedErasedKey } from '../users/erased-ids.store.ts'
 import type { UserDependencies } from '../users/users.ts'
 import { factorsSealedOtherwise, removeFactor, resealFactors, type SealedFactor } from './factors.store.ts'
 
@@ -17,6 +18,8 @@ type Options = { audit: (counts: Counts) => AuditEntry; pause: () => Promise<unk
 export async function sealAgain(store: Store, secrets: Secrets, { audit, pause }: Options): Promise<Counts> {
   const sealing = new Sealing(secrets)
   const found = await countSealedOtherwise(store, sealing)
+  const erasedKey = await openErasedKey(store, sealing)
+  if (erasedKey !== undefined) await store.write(resealErasedKey, erasedKey)
   if (found.signingKeys + found.factors === 0) return found
   const done = { signingKeys: 0, factors: 0 }
   await pass(store, sealing, { done, entries: [audit(found)] })
@@ -29,6 +32,7 @@ export async function sealAgain(store: Store, secrets: Secrets, { audit, pause }
 /** How much is not sealed with the current secret. Throws CONFLICT if neither secret opens it. */
 export async function countSealedOtherwise(store: Store, sealing: Sealing): Promise<Counts> {
   const counts = { signingKeys: (await openKeys(store, sealing)).length, factors: 0 }
+  await openErasedKey(store, sealing)
   for await (const batch of factorsOf(store, sealing)) {
     for (const factor of batch) await textOf(factor, sealing)
     counts.factors += batch.length
@@ -64,6 +68,15 @@ async function openKeys(store: Store, sealing: Sealing): Promise<Resealed[]> {
     sealed.push({ kid, from: sealedPrivateJwk, to: await sealing.seal('signing-keys', opened.text) })
   }
   return sealed
+}
+
+/** The key that recognises erased users, with what replaces it; undefined before the first start. It is not counted. */
+async function openErasedKey(store: Store, sealing: Sealing): Promise<Omit<Resealed, 'kid'> | undefined> {
+  const from = await store.read(sealedErasedKey)
+  if (from === undefined) return undefined
+  const text = await sealing.open('erased-ids', from)
+  if (text === undefined) throw doesNotFit('the key that recognises erased users')
+  return { from, to: await sealing.seal('erased-ids', text) }
 }
 
 /** Those that the current secret did not seal. */

@@ -128,8 +128,8 @@ async function admitSender({ producerKeys }: Producers, request: FastifyRequest)
   const check = async () => withScope('send', await producerKeys.verify(key), request)
   const remembered = producerKeys.verifyRemembered(key)
   const found = remembered === null ? await check() : withScope('send', remembered, request)
-  const { id, application, scopes, secretHash } = found
-  return { id, application, scopes, secretHash, checkAgain: check }
+  const { id, application, scopes, createsUsers, secretHash } = found
+  return { id, application, scopes, createsUsers, secretHash, checkAgain: check }
 }
 
 function withScope(scope: Scope, found: Producer | null, request: FastifyRequest): Producer {

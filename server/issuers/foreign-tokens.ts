@@ -10,8 +10,9 @@ import type { Store } from '../store/store.ts'
 import type { SignIn } from '../tokens/read-token.ts'
 import type { TokenRevocations } from '../tokens/revocations.ts'
 import { SignatureChecks } from '../tokens/signature-checks.ts'
+import type { Recogniser } from '../users/erased-ids.ts'
 import { externalIdFault } from '../users/profile.ts'
-import { putUsers } from '../users/put-users.store.ts'
+import { addTokenUser } from '../users/put-users.store.ts'
 import { findUserByExternalId, type User } from '../users/users.store.ts'
 import { IssuerKeys } from './issuer-keys.ts'
 import { type ReadForeignToken, readForeignToken } from './read-foreign-token.ts'
@@ -27,13 +28,15 @@ type Dependencies = {
   issuers: readonly IssuerSetting[]
   store: Store
   revocations: Pick<TokenRevocations, 'isRevoked'>
+  erased: Recogniser
   now: () => number
   /** Called at most once a minute for each issuer. */
   onFailure: (issuer: string, error: unknown) => void
 }
 
 type ForeignSubject = Subject & SignIn
-type Verified = { subject: ForeignSubject; checkAgainAt: number }
+/** `subject`: null if the token had no enabled user. */
+type Verified = { subject: ForeignSubject | null; checkAgainAt: number }
 type Signed = { token: string; key: CryptoKey; issuer: IssuerSetting }
 /** One queue for each issuer, so that forged tokens of one do not delay the tokens of another. */
 type Issuer = IssuerSetting & { keys: IssuerKeys; checks: SignatureChecks<Signed> }
@@ -62,7 +65,7 @@ export class ForeignTokens {
   /** The user of a token that was verified before and can be used without another check; undefined for any other token. */
   cached(token: string): ForeignSubject | undefined {
     const known = this.#verified.get(token)
-    if (known === undefined) return undefined
+    if (known === undefined || known.subject === null) return undefined
     const { subject, checkAgainAt } = known
     const { now, revocations } = this.#dependencies
     const at = now()
@@ -77,10 +80,9 @@ export class ForeignTokens {
     const known = this.#verified.get(token)
     const isChecked = known !== undefined && now() < known.checkAgainAt
     if (!isChecked && !(await this.#isGenuine(token, read))) return null
-    // A user who was there before and is not now was deleted: this token does not bring the user back.
+    // A token that was seen before brings no user back.
     const user = await this.#userOf(read, known === undefined)
-    if (user === null) return null
-    const subject = subjectOf(user, read.expiresAt)
+    const subject = user && subjectOf(user, read.expiresAt)
     const checkAgainAt = isChecked ? known.checkAgainAt : now() + checkedForMs
     this.#verified.set(token, { subject, checkAgainAt }, token.length)
     return this.cached(token) ?? null
@@ -94,7 +96,7 @@ export class ForeignTokens {
   }
 
   async #userOf({ issuer: from, externalId }: ReadForeignToken, mayCreate: boolean): Promise<User | null> {
-    const { store, now } = this.#dependencies
+    const { store, now, erased } = this.#dependencies
     const { application } = from
     const issuer = from.ownIds ? from.issuer : ''
     const found = await store.read(findUserByExternalId, { application, issuer, externalId })
@@ -103,9 +105,9 @@ export class ForeignTokens {
     const at = now()
     const userId = newId(at)
     const entry = auditEntry(serviceSource, { event: 'user-created', at, userId, detail: { issuer } })
-    const users = [{ newId: userId, externalId, entry }]
-    const [created] = await store.write(putUsers, { application, issuer, at, users })
-    return created?.user.disabledAt === null ? created.user : null
+    const user = { id: userId, externalId, application, issuer, at, entry, erased: await erased() }
+    const created = await store.write(addTokenUser, user)
+    return created?.disabledAt === null ? created : null
   }
 }
 

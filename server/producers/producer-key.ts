@@ -10,7 +10,7 @@ import * as stored from './producers.store.ts'
 
 export const scopes = ['send', 'users'] as const
 /** A producer whose key may have been checked up to a second ago: the delivery checks it again, and calls `checkAgain` if it changed. */
-export type Sender = Pick<Producer, 'id' | 'application' | 'scopes' | 'secretHash'> & {
+export type Sender = Pick<Producer, 'id' | 'application' | 'scopes' | 'createsUsers' | 'secretHash'> & {
   checkAgain: () => Promise<Producer>
 }
 
@@ -29,7 +29,13 @@ type Dependencies = {
   source?: Source
 }
 
-type Wanted = { name: string; application?: string | undefined; scopes: readonly Scope[]; expiresAt: number | null }
+type Wanted = {
+  name: string
+  application?: string | undefined
+  scopes: readonly Scope[]
+  createsUsers?: boolean | undefined
+  expiresAt: number | null
+}
 
 export class ProducerKeys {
   readonly #dependencies: Dependencies
@@ -44,10 +50,16 @@ export class ProducerKeys {
     const { store, now } = this.#dependencies
     const id = randomBytes(8).toString('hex')
     const secret = randomBytes(32).toString('base64url')
-    const { name, application = '' } = wanted
-    const detail = { keyId: id, name, scopes: wanted.scopes.join(','), ...(application && { application }) }
+    const { name, application = '', createsUsers = true } = wanted
+    const detail = {
+      keyId: id,
+      name,
+      scopes: wanted.scopes.join(','),
+      ...(application && { application }),
+      ...(!createsUsers && { createsUsers: 'off' }),
+    }
     const entry = recorded(this.#dependencies, { event: 'key-created', detail })
-    const producer = { ...wanted, id, application, secretHash: hashOf(secret), createdAt: now() }
+    const producer = { ...wanted, id, application, createsUsers, secretHash: hashOf(secret), createdAt: now() }
     await store.write(stored.addProducer, { ...producer, ...entry })
     return { id, key: `crl_${id}_${secret}` }
   }

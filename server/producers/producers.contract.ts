@@ -18,8 +18,17 @@ export function producerPromises(promise: PromiseOf): void {
     await store.write(addProducer, { ...expiring, expiresAt: at(99) })
     await store.write(addProducer, { ...bare, expiresAt: null })
     const fresh = { application: '', revokedAt: null, lastUsedAt: null, previousSecretHash: null, previousUntil: null }
-    assert.deepEqual(await store.read(findProducer, expiring.id), { ...expiring, expiresAt: at(99), ...fresh })
-    assert.deepEqual(await store.read(findProducer, bare.id), { ...bare, expiresAt: null, ...fresh })
+    const found = { ...expiring, expiresAt: at(99), ...fresh, createsUsers: true }
+    assert.deepEqual(await store.read(findProducer, expiring.id), found)
+    assert.deepEqual(await store.read(findProducer, bare.id), {
+      ...bare,
+      expiresAt: null,
+      ...fresh,
+      createsUsers: false,
+    })
+    const careful = { ...expiring, id: newId(), createsUsers: false }
+    await store.write(addProducer, { ...careful, expiresAt: at(99) })
+    assert.deepEqual(await store.read(findProducer, careful.id), { ...found, ...careful })
     assert.equal(await store.read(findProducer, newId()), undefined)
   })
 

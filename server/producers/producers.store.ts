@@ -9,6 +9,8 @@ export type Producer = {
   application: string
   secretHash: string
   scopes: readonly string[]
+  /** Whether its deliveries create users: with the scope `users`, unless the key was made with `--creates-users off`. */
+  createsUsers: boolean
   createdAt: number
   expiresAt: number | null
   revokedAt: number | null
@@ -20,25 +22,27 @@ export type Producer = {
 
 type FreshProducer = Pick<Producer, 'id' | 'name' | 'secretHash' | 'scopes' | 'createdAt' | 'expiresAt'> & {
   application?: string
+  createsUsers?: boolean
 }
 
 const columns = new Part(`id, name, application, secret_hash as "secretHash", scopes, created_at as "createdAt",
   expires_at as "expiresAt", revoked_at as "revokedAt", last_used_at as "lastUsedAt",
-  previous_secret_hash as "previousSecretHash", previous_until as "previousUntil"`)
+  previous_secret_hash as "previousSecretHash", previous_until as "previousUntil", creates_users as "createsUsers"`)
 
 /** The scopes are stored as one text, with commas between them. */
-type Row = Omit<Producer, 'scopes'> & { scopes: string }
+type Row = Omit<Producer, 'scopes' | 'createsUsers'> & { scopes: string; createsUsers: number }
 
 function toProducer(row: Row): Producer {
-  return { ...row, scopes: row.scopes.split(',').filter((scope) => scope !== '') }
+  const scopes = row.scopes.split(',').filter((scope) => scope !== '')
+  return { ...row, scopes, createsUsers: row.createsUsers === 1 && scopes.includes('users') }
 }
 
 export function* addProducer(producer: FreshProducer & Audited): Write<void> {
-  const { id, name, secretHash, scopes, createdAt, expiresAt, application = '', audit } = producer
+  const { id, name, secretHash, scopes, createdAt, expiresAt, application = '', createsUsers = true, audit } = producer
   yield* send`
-    insert into producer (id, name, secret_hash, scopes, created_at, expires_at, application, number)
+    insert into producer (id, name, secret_hash, scopes, created_at, expires_at, application, creates_users, number)
     select ${id}, ${name}, ${secretHash}, ${scopes.join(',')}, cast(${createdAt} as bigint), cast(${expiresAt} as bigint), ${application},
-      coalesce(max(number), 0) + 1 from producer`
+      cast(${Number(createsUsers)} as bigint), coalesce(max(number), 0) + 1 from producer`
   yield* record(audit)
 }
 

@@ -12,6 +12,7 @@ import { AccessTokens } from '../tokens/access-token.ts'
 import { TokenRevocations } from '../tokens/revocations.ts'
 import { isSignedByUs, SignatureChecks } from '../tokens/signature-checks.ts'
 import { SigningKeys } from '../tokens/signing-keys.ts'
+import { makeErasedKey, recogniserOf } from '../users/erased-ids.ts'
 
 /** Returns the same part, whose calls a world of the demonstration notes. */
 export type Observed = <Part extends object>(name: string, part: Part) => Part
@@ -28,6 +29,10 @@ export async function composeProofs(store: Store, config: Config, parts: Parts) 
     log.error({ event: 'signing-keys-not-read', err }, 'the signing keys could not be read or replaced; retrying')
   const schedule = { now, lifetimeMs: config.signingKeyLifetimeMs, onFailure: onKeyFailure }
   const keys = observed('keys', await SigningKeys.open({ store, sealing, ...schedule }))
+  await makeErasedKey(store, sealing)
+  const erased = recogniserOf({ store, now, config }, async () => sealing)
+  // A start fails if the secret does not fit.
+  await erased()
   const onReadFailure = (error: unknown) =>
     log.error({ event: 'cutoffs-not-read', err: error }, 'the token revocations could not be read; retrying')
   const revocations = observed('revocations', await TokenRevocations.load({ store, now, wall }, onReadFailure))
@@ -35,7 +40,8 @@ export async function composeProofs(store: Store, config: Config, parts: Parts) 
   const sessions = observed('sessions', new Sessions({ store, revocations, now, ...limits }))
   const onFailure = (issuer: string, error: unknown) =>
     log.warn({ event: 'issuer-failed', issuer, reason: messageOf(error) }, 'the keys of an issuer could not be read')
-  const foreign = issuers.length > 0 ? new ForeignTokens({ issuers, store, revocations, now, onFailure }) : undefined
+  const ofIssuers = { issuers, store, revocations, erased, now, onFailure }
+  const foreign = issuers.length > 0 ? new ForeignTokens(ofIssuers) : undefined
   void foreign?.prefetch()
   const signatures = observed('signatures', new SignatureChecks(isSignedByUs))
   const rules = { issuer: url, lifetimeMs: config.tokenLifetimeMs, chainMs, maxCached }
@@ -44,5 +50,13 @@ export async function composeProofs(store: Store, config: Config, parts: Parts) 
   const onRefusal = (provider: string, reason: string) =>
     log.warn({ event: 'provider-failed', provider, reason }, 'a sign-in with a provider failed')
   const providers = new Map(config.providers.map((one) => [one.name, new Provider(one, { now, onFailure: onRefusal })]))
-  return { keys, revocations, sessions, signInLifetimes, providers, accessTokens: observed('accessTokens', tokens) }
+  return {
+    keys,
+    revocations,
+    erased,
+    sessions,
+    signInLifetimes,
+    providers,
+    accessTokens: observed('accessTokens', tokens),
+  }
 }

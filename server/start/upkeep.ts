@@ -12,6 +12,7 @@ import { removeExpiredChallenges } from '../factors/factors.store.ts'
 import * as stored from '../inbox/retention.store.ts'
 import { removeExpiredLinks } from '../links/links.store.ts'
 import type { Store } from '../store/store.ts'
+import { removeOldErased } from '../users/erased-ids.store.ts'
 import { removeKeptSecrets } from './sealing-secret.ts'
 
 /** On PostgreSQL they take place at the same time. */
@@ -142,10 +143,14 @@ function oneAtATime(work: () => Promise<void>): () => Promise<void> {
   }
 }
 
-/** Removes links, challenges and secrets that have expired, and old entries of the audit log. */
+/** Removes links, challenges, secrets and MACs of erased ids that have expired, and old entries of the audit log. */
 export async function removeEnded(store: Store, config: Config, { now, wall }: Clock): Promise<void> {
-  const { database, auditRetentionMs } = config
-  await Promise.all([store.write(removeExpiredLinks, now()), store.write(removeExpiredChallenges, now())])
+  const { database, auditRetentionMs, erasedForMs } = config
+  await Promise.all([
+    store.write(removeExpiredLinks, now()),
+    store.write(removeExpiredChallenges, now()),
+    store.write(removeOldErased, now() - erasedForMs),
+  ])
   // In batches, so that no other write waits long.
   while ((await store.write(removeOldAudit, now() - auditRetentionMs)) > 0);
   if (database.engine === 'sqlite') removeKeptSecrets(database.path, iso(wall()).slice(0, 10))

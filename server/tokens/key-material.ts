@@ -49,8 +49,8 @@ export async function sealingOf(secrets: Secrets, keys: readonly SigningKey[]): 
   return sealing
 }
 
-export function sealedWithAnother(): CarillonError {
-  return new CarillonError('UNAVAILABLE', 'The signing keys in the store were sealed with another secret', {
+export function sealedWithAnother(what = 'The signing keys in the store were'): CarillonError {
+  return new CarillonError('UNAVAILABLE', `${what} sealed with another secret`, {
     remedy:
       'Set CARILLON_SECRET to that one (on SQLite it is kept beside the database, in the file that ends in .secret), or ' +
       'CARILLON_SECRET_PREVIOUS while the secret is being changed: docs/operations.md, "Change the secret".',

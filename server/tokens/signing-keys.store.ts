@@ -34,6 +34,8 @@ export function* addSigningKey({ key, after, audit }: Addition): Write<'added' |
   const last = yield* get<{ kid: string }>`
     select kid from signing_key order by starts_at desc, created_at desc, kid desc limit 1`
   if ((last?.kid ?? null) !== after) return 'refused'
+  // Without a signing key, an operator has deleted them because the secret was lost, and nothing opens this key either.
+  if (after === null) yield* send`delete from erased_key`
   yield* insert(key)
   yield* record(audit)
   return 'added'

@@ -1,7 +1,7 @@
 // How a user appears in responses: as the API's spec has it, as an application sees its users, and as the user sees the own sign-in.
 import { iso } from '../basics/clock.ts'
 import type { Subject } from '../http/operation.ts'
-import type { User } from './users.store.ts'
+import type { AddedUser, User } from './users.store.ts'
 
 /** The `User` of the API's spec: the public fields only, without the password hash and the account's state. */
 export function displayUser({ id, externalId, username, displayName, locale, email, createdAt }: User) {
@@ -9,8 +9,8 @@ export function displayUser({ id, externalId, username, displayName, locale, ema
 }
 
 /** A user as a producer with scope `users` sees them. */
-export function displayAccount(user: User) {
-  const { application, externalId, issuer, disabledAt, emailVerifiedAt } = user
+export function displayAccount(user: AddedUser) {
+  const { application, externalId, issuer, disabledAt, emailVerifiedAt, erased } = user
   const { id, externalId: _, ...fields } = displayUser(user)
   return {
     id,
@@ -20,6 +20,7 @@ export function displayAccount(user: User) {
     ...fields,
     emailVerified: emailVerifiedAt !== null,
     disabled: disabledAt !== null,
+    ...(erased && { erased }),
   }
 }
 

@@ -1,15 +1,20 @@
 // The promises about erasing a user: no row of the user is left, and every proof ends in the same step.
 import assert from 'node:assert/strict'
+import { auditEntry, serviceSource } from '../audit/entry.ts'
+import { deliver } from '../delivery/delivery.store.ts'
 import { readInbox } from '../inbox/inbox.store.ts'
 import { emptyInbox } from '../inbox/inbox-state.ts'
 import { markAllRead } from '../inbox/marks.store.ts'
 import { findSession } from '../sessions/sessions.store.ts'
-import { at, newId, type PromiseOf } from '../store/contract/world.ts'
+import { at, newId, type PromiseOf, type World } from '../store/contract/world.ts'
 import { erasedKey, revokeTokens, tokenRevocations } from '../tokens/tokens.store.ts'
+import { addErasedKey, macOf, removeOldErased, resealErasedKey, sealedErasedKey } from './erased-ids.store.ts'
 import { deleteUser } from './erasure.store.ts'
-import { addUser, findCredentials, findUser } from './users.store.ts'
+import { addTokenUser, putUsers } from './put-users.store.ts'
+import { addUser, findCredentials, findUser, findUserByExternalId } from './users.store.ts'
 
 const revocationExpiresAt = at(3_600)
+const erased = { key: 'a key', since: at(0) }
 
 export function erasurePromises(promise: PromiseOf): void {
   promise('erases a user with sessions, inbox and revocations, and no other user (U2)', async (world) => {
@@ -60,11 +65,134 @@ export function erasurePromises(promise: PromiseOf): void {
         const idempotency = n % 4 < 2 ? null : { key: `${round}-${n}`, bodyHash: 'body' }
         return world.deliver({ to: n % 2 ? [ann, ben] : [ben, ann], key: n % 3 ? null : `key ${n}`, idempotency })
       })
-      const erased = world.store.write(deleteUser, { userId: ann.id, at: at(5), revocationExpiresAt })
-      await Promise.all([...letters, erased])
-      assert.equal(await erased, 'done')
+      const erasure = world.store.write(deleteUser, { userId: ann.id, at: at(5), revocationExpiresAt })
+      await Promise.all([...letters, erasure])
+      assert.equal(await erasure, 'done')
       assert.deepEqual(await world.store.read(readInbox, ann.id), emptyInbox)
       assert.equal((await world.store.read(readInbox, ben.id)).total, 8)
     }
   })
+
+  promise('a delivery does not create a user whose external id was erased, also beside others (U7)', async (world) => {
+    const [ann] = [await world.addUser('ann')]
+    await eraseExternal(world, 'gone')
+    const idempotency = { key: 'k1', bodyHash: 'b1' }
+    const only = { to: [{ externalId: 'gone' }, { externalId: 'gone' }], createsUsers: true, erased, idempotency }
+    for (const key of [null, 'deploy'])
+      assert.deepEqual(await world.store.write(deliver, world.letter({ ...only, key })), { unknown: [0, 1] })
+    const to = [
+      { externalId: 'gone' },
+      ann,
+      { externalId: 'new' },
+      { externalId: 'gone', issuer: 'https://id.example' },
+    ]
+    const statuses = ['unknown_recipient', 'delivered', 'delivered', 'delivered']
+    for (const key of [null, 'deploy']) {
+      const { results } = await world.deliver({ to, createsUsers: true, erased, key })
+      assert.deepEqual(
+        results.map(({ status }) => status),
+        statuses,
+      )
+    }
+    assert.equal(await world.store.read(findUserByExternalId, { externalId: 'gone' }), undefined)
+    const another = await world.deliver({ to: only.to, createsUsers: true, erased, application: 'shop' })
+    assert.equal(another.results[0]?.status, 'delivered')
+    const known = await world.deliver({ to: [{ externalId: 'new' }], createsUsers: true, erased })
+    assert.equal(known.results[0]?.status, 'delivered')
+  })
+
+  promise('no token brings a user back whose external id was erased (U7)', async (world) => {
+    const issuer = 'https://id.example'
+    await eraseExternal(world, 'gone', issuer)
+    const token = (externalId: string) => {
+      const id = newId()
+      const entry = auditEntry(serviceSource, { event: 'user-created', at: at(6), userId: id })
+      return world.store.write(addTokenUser, { id, externalId, issuer, at: at(6), entry, erased })
+    }
+    assert.equal(await token('gone'), undefined)
+    const created = await token('new')
+    assert.equal(created?.externalId, 'new')
+    assert.deepEqual(await token('new'), created)
+    assert.equal(await world.store.read(findUserByExternalId, { issuer, externalId: 'gone' }), undefined)
+  })
+
+  promise('a creation on purpose forgets that the external id was erased, and says that it was (U7)', async (world) => {
+    const { store } = world
+    const create: Record<string, () => Promise<boolean | undefined>> = {
+      async putUsers() {
+        const put = () =>
+          store.write(putUsers, { at: at(7), users: [{ newId: newId(), externalId: 'putUsers' }], erased })
+        const [first] = await put()
+        const [second] = await put()
+        assert.deepEqual([second?.created, second?.user.erased], [false, undefined])
+        return first?.user.erased
+      },
+      async addUser() {
+        const user = { id: newId(), username: newId(), displayName: null, createdAt: at(7), passwordHash: null }
+        return (await store.write(addUser, { ...user, externalId: 'addUser', erased })) === 'added-again'
+      },
+    }
+    for (const [name, again] of Object.entries(create)) {
+      await eraseExternal(world, name)
+      assert.equal(await again(), true, name)
+      const found = await store.read(findUserByExternalId, { externalId: name })
+      // Erased without a MAC: the earlier one must not be there any more.
+      await store.write(deleteUser, { userId: found?.id ?? '', at: at(8), revocationExpiresAt })
+      const { results } = await world.deliver({ to: [{ externalId: name }], createsUsers: true, erased })
+      assert.equal(results[0]?.status, 'delivered', name)
+    }
+  })
+
+  promise('an erased external id is remembered until it is too old, and then removed (U7)', async (world) => {
+    await eraseExternal(world, 'gone')
+    const letter = (since: number) =>
+      world.store.write(
+        deliver,
+        world.letter({ to: [{ externalId: 'gone' }], createsUsers: true, erased: { ...erased, since } }),
+      )
+    await world.store.write(removeOldErased, at(4))
+    assert.deepEqual(await letter(at(4)), { unknown: [0] })
+    await world.store.write(removeOldErased, at(5))
+    assert.ok('results' in Object(await letter(at(0))))
+    await eraseExternal(world, 'older')
+    const older = { to: [{ externalId: 'older' }], createsUsers: true, erased: { ...erased, since: at(5) } }
+    assert.equal((await world.deliver(older)).results[0]?.status, 'delivered')
+  })
+
+  promise('a user who is erased while deliveries and tokens would create the user stays erased (U7)', async (world) => {
+    for (let round = 0; round < 10; round++) {
+      const externalId = `gone${round}`
+      const userId = newId()
+      await world.store.write(putUsers, { at: at(1), users: [{ newId: userId, externalId }] })
+      const named = { to: [{ externalId }], createsUsers: true, erased }
+      const letters = Array.from({ length: 8 }, (_, n) => {
+        const idempotency = n % 4 < 2 ? null : { key: `${round}-${n}`, bodyHash: 'body' }
+        return world.store.write(deliver, world.letter({ ...named, key: n % 3 ? null : `key ${n}`, idempotency }))
+      })
+      const mac = macOf(erased, { namespace: '', externalId })
+      await Promise.all([...letters, world.store.write(deleteUser, { userId, at: at(5), revocationExpiresAt, mac })])
+      assert.equal(await world.store.read(findUserByExternalId, { externalId }), undefined)
+      assert.deepEqual(await world.store.write(deliver, world.letter(named)), { unknown: [0] })
+    }
+  })
+
+  promise(
+    'the first sealed key of erased ids stays, and is replaced only if it is the one that was read',
+    async ({ store }) => {
+      assert.equal(await store.read(sealedErasedKey), undefined)
+      for (const sealed of ['first', 'second']) await store.write(addErasedKey, sealed)
+      await store.write(resealErasedKey, { from: 'second', to: 'third' })
+      assert.equal(await store.read(sealedErasedKey), 'first')
+      await store.write(resealErasedKey, { from: 'first', to: 'third' })
+      assert.equal(await store.read(sealedErasedKey), 'third')
+    },
+  )
+}
+
+/** Creates the user of an external id, and erases the user. */
+async function eraseExternal(world: World, externalId: string, issuer = ''): Promise<void> {
+  const userId = newId()
+  await world.store.write(putUsers, { issuer, at: at(1), users: [{ newId: userId, externalId }] })
+  const mac = macOf(erased, { namespace: issuer, externalId })
+  await world.store.write(deleteUser, { userId, at: at(5), revocationExpiresAt, mac })
 }

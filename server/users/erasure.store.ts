@@ -15,9 +15,10 @@ import { erasedKey, revoke, type UserChange } from '../tokens/tokens.store.ts'
 /**
  * In one step it removes every row of a user, and takes the user out of the outcomes of deliveries. It revokes every token by one
  * row that names the user by `erasedKey` only. A delivery at the same time is erased with the user, or does not find the user.
+ * `mac`: that of the user's external id, by which it is recognised from `at` on.
  */
-export function* deleteUser(change: UserChange): Write<'done' | 'absent'> {
-  const { userId, at, revocationExpiresAt } = change
+export function* deleteUser(change: UserChange & { mac?: string | undefined }): Write<'done' | 'absent'> {
+  const { userId, at, revocationExpiresAt, mac } = change
   // On Citus the table of deliveries is copied to every node, and an update locks the whole copy. A delivery with an idempotency key
   // writes to it before it locks an inbox, and an erasure after that. So an erasure waits for these deliveries first.
   yield* onCitus`select pg_advisory_xact_lock(hashtext('carillon outcomes'))`
@@ -34,6 +35,10 @@ export function* deleteUser(change: UserChange): Write<'done' | 'absent'> {
   yield* send`delete from provider_account where owner_id = ${userId}`
   yield* send`delete from guess_count where key >= ${`user ${userId} `} and key < ${`user ${userId}!`}`
   yield* send`delete from "user" where id = ${userId}`
+  if (mac !== undefined)
+    yield* send`
+      insert into erased_id (mac, erased_at) values (${mac}, ${at})
+      on conflict (mac) do update set erased_at = excluded.erased_at`
   yield* removeFromOutcomes(userId)
   yield* revoke({ userId: erasedKey(userId), signInId: '', at, expiresAt: revocationExpiresAt })
   yield* record(change.audit)

@@ -11,6 +11,7 @@ import * as stored from './users.store.ts'
 import {
   isInReach,
   lookUp,
+  recognitionOf,
   recordedChange,
   setDisabled,
   storeChange,
@@ -124,12 +125,13 @@ async function putProfiles(
   report: (done: number) => void = () => {},
 ): Promise<PutUser[]> {
   const { store, now, application } = dependencies
+  const erased = await recognitionOf(dependencies)
   const imported: PutUser[] = []
   for (let from = 0; from < entries.length; from += putAtOnce) {
     const at = now()
     const batch = entries.slice(from, from + putAtOnce)
     const users = await inParallel(batch, (entry) => newUserOf(dependencies, entry, at))
-    imported.push(...(await store.write(putUsers, { application, at, users })))
+    imported.push(...(await store.write(putUsers, { application, at, users, erased })))
     report(imported.length)
   }
   return imported
@@ -159,11 +161,14 @@ async function existingOf(dependencies: UserDependencies, { checked, faults }: R
 
 async function storeEntry(dependencies: UserDependencies, entry: CheckedEntry, existing?: User): Promise<PutUser> {
   const { username, externalId, passwordHash, profile, disabled } = entry
-  const user = existing ?? (await storeUser(dependencies, { username, externalId, passwordHash, ...profile }))
+  const user: stored.AddedUser =
+    existing ?? (await storeUser(dependencies, { username, externalId, passwordHash, ...profile }))
   if (existing !== undefined) await changeExisting(dependencies, existing, entry)
   if (disabled !== undefined && disabled !== (user.disabledAt !== null))
     await setDisabled(dependencies, { id: user.id }, disabled)
-  return { user: (await dependencies.store.read(stored.findUser, user.id)) ?? user, created: existing === undefined }
+  const { erased } = user
+  const stands = (await dependencies.store.read(stored.findUser, user.id)) ?? user
+  return { user: { ...stands, ...(erased && { erased }) }, created: existing === undefined }
 }
 
 async function changeExisting(dependencies: UserDependencies, user: User, entry: CheckedEntry): Promise<void> {

@@ -1,8 +1,11 @@
 // Creates and updates many users by their external ids, in one step.
 import type { AuditEntry } from '../store/events.ts'
 import { inList, lockAll, lockUsers, record, rowsOf, send, type Write } from '../store/statements.ts'
+import { findErased, forgetErased, type Named, type Recognition } from './erased-ids.store.ts'
 import {
+  type AddedUser,
   changeLanguage,
+  findUserByExternalId,
   type Namespace,
   namespaceOf,
   type Profile,
@@ -11,19 +14,20 @@ import {
   userColumns,
 } from './users.store.ts'
 
-export type PutUser = { user: User; created: boolean }
+export type PutUser = { user: AddedUser; created: boolean }
 
 type Put = { newId: string; externalId: string; entry?: AuditEntry } & Profile
 
-export type PutUsers = Namespace & { at: number; users: readonly Put[] }
+export type PutUsers = Namespace & { at: number; users: readonly Put[]; erased?: Recognition | undefined }
 
 /**
  * Creates each user whose external id is new for the application and issuer, and updates the others, all in one step. Returns them
  * in the same order, as they are afterwards. No external id is named twice. Of calls at the same time, one creates the user. An
  * audit entry has the id `newId` and the event of a creation; if a field of an existing user changed, it is recorded with that
  * user's id and the event `user-changed`. Locks the users in the order of their external ids, so that two calls cannot deadlock.
+ * An erased id is forgotten when it is created again.
  */
-export function* putUsers({ at, users, ...of }: PutUsers): Write<PutUser[]> {
+export function* putUsers({ at, users, erased, ...of }: PutUsers): Write<PutUser[]> {
   const namespace = namespaceOf(of)
   const offered = new Map(users.map((user) => [user.externalId, user]))
   yield* lockUsers()
@@ -44,6 +48,7 @@ export function* putUsers({ at, users, ...of }: PutUsers): Write<PutUser[]> {
     else if (entry !== undefined && hasChanged) entries.push({ ...entry, event: 'user-changed', userId: row.id })
     put.set(externalId, { user: after, created })
   }
+  yield* markErased(put, { namespace, erased })
   if (changed.length > 0)
     yield* send`
       update "user" set display_name = given.value ->> 'displayName', locale = given.value ->> 'locale',
@@ -55,20 +60,60 @@ export function* putUsers({ at, users, ...of }: PutUsers): Write<PutUser[]> {
   return users.map(({ externalId }) => put.get(externalId) as PutUser)
 }
 
+function* markErased(
+  put: ReadonlyMap<string, PutUser>,
+  { namespace, erased }: { namespace: string; erased: Recognition | undefined },
+): Write<void> {
+  const added = [...put.keys()].filter((externalId) => put.get(externalId)?.created)
+  const named = added.map((externalId) => ({ namespace, externalId }))
+  for (const { externalId } of yield* forgetErased(erased, named)) {
+    const { user } = put.get(externalId) as PutUser
+    user.erased = true
+  }
+}
+
 /** A user can be erased before the lock, and is then added again. */
 function* lockOrAdd(users: readonly Put[], { namespace, at }: { namespace: string; at: number }): Write<User[]> {
   const externalIds = users.map(({ externalId }) => externalId)
   // In the order in which deliveries create users.
   const sorted = users.toSorted((one, other) => (one.externalId < other.externalId ? -1 : 1))
-  const added = sorted.map(({ newId, externalId }) => ({ newId, externalId }))
+  const added = sorted.map(({ newId: id, externalId }) => ({ id, externalId, namespace }))
   for (;;) {
-    yield* send`
-      insert into "user" (id, created_at, external_id, issuer)
-      select given.value ->> 'newId', ${at}, given.value ->> 'externalId', ${namespace} from ${rowsOf(added)} where true
-      on conflict (external_id, issuer) where external_id is not null do nothing`
+    yield* addUnlessErased(added, { at })
     const rows = yield* lockAll<User>`
       select ${userColumns} from "user" u
       where u.external_id ${inList(externalIds)} and u.issuer = ${namespace} order by u.external_id`
     if (rows.length === users.length) return rows
   }
+}
+
+/** Adds users in the given order, but none whose external id is known or was erased. The caller then finds those that are there. */
+export function* addUnlessErased(
+  users: readonly (Named & { id: string })[],
+  { at, erased }: { at: number; erased?: Recognition | undefined },
+): Write<void> {
+  yield* send`
+    insert into "user" (id, external_id, issuer, created_at)
+    select given.value ->> 'id', given.value ->> 'externalId', given.value ->> 'namespace', ${at} from ${rowsOf(users)} where true
+    on conflict (external_id, issuer) where external_id is not null do nothing`
+  const again = yield* findErased(erased, users)
+  // By id: a user whom another call has added meanwhile stays.
+  if (again.length > 0) yield* send`delete from "user" where id ${inList(again.map(({ id }) => id))}`
+}
+
+type OfToken = Namespace & {
+  id: string
+  externalId: string
+  at: number
+  entry: AuditEntry
+  erased?: Recognition | undefined
+}
+
+/** The user whom a token names, created with this id if the external id is new. Undefined if that was erased: no token brings a user back. */
+export function* addTokenUser({ entry, ...user }: OfToken): Write<User | undefined> {
+  yield* lockUsers()
+  yield* addUnlessErased([{ ...user, namespace: namespaceOf(user) }], user)
+  const found = yield* findUserByExternalId(user)
+  if (found?.id === user.id) yield* record([entry])
+  return found
 }

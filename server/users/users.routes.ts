@@ -7,7 +7,7 @@ import { sendData, sendPageOf } from '../http/response/send.ts'
 import { displayAccount } from './display-user.ts'
 import { type EntryFault, importUsers, putUser } from './import.ts'
 import * as shapes from './users.schemas.ts'
-import { listUsers, type User } from './users.store.ts'
+import { type AddedUser, listUsers } from './users.store.ts'
 import { addUser, changeUser, deleteUser, findUser, type UserNeeds, userKey, usersFor } from './users.ts'
 
 /** A profile of the longest texts, each character sent as an escape. */
@@ -51,7 +51,9 @@ export const putMany = forProducer({
     const outcome = await importUsers(usersFor(dependencies, request), users, { needsExternalId: true })
     if ('faults' in outcome) throw refusalOf(outcome.faults)
     const results = outcome.imported.map(({ user, created }) => {
-      return { externalId: user.externalId, status: created ? 'created' : 'updated', user: displayAccount(user) }
+      const { externalId, erased } = user
+      const status = created ? 'created' : 'updated'
+      return { externalId, status, ...(erased && { erased }), user: displayAccount(user) }
     })
     return sendData(reply, { results })
   },
@@ -110,6 +112,6 @@ export const erase = forProducer({
 
 export const eraseExternal = { ...erase, summary: 'The same, by external id' }
 
-function sendUser(reply: FastifyReply, user: User): FastifyReply {
+function sendUser(reply: FastifyReply, user: AddedUser): FastifyReply {
   return sendData(reply, displayAccount(user))
 }

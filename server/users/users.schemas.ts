@@ -32,12 +32,15 @@ const Me = t.component('Me', {
 export const MeResponse = t.dataOf(Me)
 export const SessionResponse = t.dataOf(t.nullable(Me), 'Session')
 
+const erasedNote = 'Only if the external id was that of a user who was erased, and whom this request creates again'
+const erased = t.optional(t.boolean(erasedNote))
 const UserAccount = t.component('UserAccount', {
   ...ofUser,
   emailVerified: t.boolean(),
   disabled: t.boolean(),
   application: t.optional(t.string('The application that the user belongs to; absent if it belongs to none')),
   issuer: t.optional(t.string('The issuer of foreign tokens that the external id belongs to; absent for a plain id')),
+  erased,
 })
 export const UserAccountResponse = t.dataOf(UserAccount)
 export const UserPageResponse = t.dataOf(t.pageOf('UserPage', UserAccount))
@@ -47,6 +50,7 @@ const externalId = t.example(t.text(1, maxExternalIdLength, externalIdNote), 'cu
 const UserPut = t.component('UserPut', {
   externalId: t.example(t.string(), 'customer-42'),
   status: t.oneOf(['created', 'updated']),
+  erased,
   user: UserAccount,
 })
 export const UserPutsResponse = t.dataOf(

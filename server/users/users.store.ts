@@ -14,6 +14,7 @@ import {
   userKey,
   type Write,
 } from '../store/statements.ts'
+import { forgetErased, type Recognition } from './erased-ids.store.ts'
 
 export type User = {
   id: string
@@ -145,8 +146,16 @@ export function* listUsers(query: UserQuery): Read<User[]> {
     order by u.id limit ${limit}`
 }
 
-/** Adds a user. If the username or the external id is taken, says so and changes nothing. */
-export function* addUser(user: NewUser & Audited): Write<'added' | 'username-taken' | 'external-id-taken'> {
+/** `erased`: the user was created again, by the external id of a user who was erased. */
+export type AddedUser = User & { erased?: boolean }
+
+type Addition = 'added' | 'added-again' | 'username-taken' | 'external-id-taken'
+
+/**
+ * Adds a user. If the username or the external id is taken, says so and changes nothing. 'added-again': the external id had been erased,
+ * which is forgotten.
+ */
+export function* addUser(user: NewUser & { erased?: Recognition | undefined } & Audited): Write<Addition> {
   const provedAt = user.email ? (user.emailVerifiedAt ?? null) : null
   yield* lockUsers()
   const added = yield* run`
@@ -157,7 +166,8 @@ export function* addUser(user: NewUser & Audited): Write<'added' | 'username-tak
     on conflict do nothing`
   if (added === 0) return (yield* isUsernameTaken(user.username, user.id)) ? 'username-taken' : 'external-id-taken'
   yield* record(user.audit)
-  return 'added'
+  const named = { namespace: namespaceOf(user), externalId: user.externalId ?? '' }
+  return (yield* forgetErased(user.erased, [named])).length > 0 ? 'added-again' : 'added'
 }
 
 function* isUsernameTaken(username: string | null, userId: string): Read<boolean> {

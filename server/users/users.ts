@@ -13,6 +13,8 @@ import { revocationKeptForMs } from '../tokens/read-token.ts'
 import type { TokenRevocations } from '../tokens/revocations.ts'
 import type { Rotating } from '../tokens/rotation.store.ts'
 import { erasedKey, type UserChange as StoredChange } from '../tokens/tokens.store.ts'
+import { macOf, type Recognition } from './erased-ids.store.ts'
+import type { Recogniser } from './erased-ids.ts'
 import * as erasure from './erasure.store.ts'
 import { type GivenProfile, profileAt, readEntry, readProfile, refuseFaults } from './profile.ts'
 import * as changes from './user-changes.store.ts'
@@ -34,6 +36,8 @@ export type UserDependencies = PasswordRules & {
   source?: Source
   /** The revocations of this process, if it serves requests: it then refuses what was revoked as soon as the call resolves. */
   revocations?: Pick<TokenRevocations, 'refresh'>
+  /** Without it, external ids of erased users are neither remembered nor recognised. */
+  erased?: Recogniser
 }
 
 /** Which user: by our own id, by the id in the application (a plain one, without an issuer), or by username. */
@@ -43,7 +47,7 @@ export type UserKey = { id: string } | { externalId: string } | { username: stri
 type Wanted = Omit<NewUserBody, 'username'> & { username?: string; isGenerated?: boolean }
 
 /** Without a password or a hash, the user cannot sign in yet. Throws INVALID_REQUEST with every fault, or CONFLICT. */
-export async function addUser(dependencies: UserDependencies, wanted: Wanted): Promise<User> {
+export async function addUser(dependencies: UserDependencies, wanted: Wanted): Promise<stored.AddedUser> {
   const { password, isGenerated, ...entry } = wanted
   const { checked, faults } = readEntry(entry)
   if (password !== undefined && entry.passwordHash !== undefined)
@@ -62,7 +66,7 @@ export async function addUser(dependencies: UserDependencies, wanted: Wanted): P
 type Stored = Pick<NewUser, 'username' | 'passwordHash'> & { externalId: string | null } & GivenProfile
 
 /** Throws CONFLICT with the field that is taken. */
-export async function storeUser(dependencies: UserDependencies, wanted: Stored): Promise<User> {
+export async function storeUser(dependencies: UserDependencies, wanted: Stored): Promise<stored.AddedUser> {
   const { store, now, application = '' } = dependencies
   const { username, externalId } = wanted
   await refuseAddress(dependencies, username)
@@ -73,11 +77,12 @@ export async function storeUser(dependencies: UserDependencies, wanted: Stored):
   const user = { ...none, ...unchanged, id: newId(createdAt), createdAt, application, ...fields }
   if (user.email === null) user.emailVerifiedAt = null
   const entry = { event: 'user-created', userId: user.id, username } as const
-  const outcome = await store.write(stored.addUser, { ...user, passwordHash, ...recorded(dependencies, entry) })
+  const erased = externalId === null ? undefined : await recognitionOf(dependencies)
+  const outcome = await store.write(stored.addUser, { ...user, passwordHash, erased, ...recorded(dependencies, entry) })
   if (outcome === 'username-taken') throw taken('username', username)
   if (outcome === 'external-id-taken') throw taken('externalId', externalId)
   // Not read again: if that failed, the response would say that nothing was kept.
-  return user
+  return outcome === 'added-again' ? { ...user, erased: true } : user
 }
 
 /** A user signs in by a verified address, too: it must not become the username of another one. Throws CONFLICT. */
@@ -214,10 +219,23 @@ export async function deleteUser(dependencies: UserDependencies, key: UserKey): 
   if ((await eraseUser(dependencies, id)) === 'absent') throw noSuchUser(key)
 }
 
-export function eraseUser(dependencies: UserDependencies, userId: string): Promise<'done' | 'absent'> {
+export async function eraseUser(dependencies: UserDependencies, userId: string): Promise<'done' | 'absent'> {
+  const mac = await macFor(dependencies, userId)
   // Nothing of the entry leads to the user, except for somebody who has the id.
   const facts = { event: 'user-erased', detail: { user: erasedKey(userId) } } as const
-  return endProofs(dependencies, erasure.deleteUser, { userId }, facts)
+  return endProofs(dependencies, erasure.deleteUser, { userId, mac }, facts)
+}
+
+/** What recognises erased ids, if anything does. */
+export function recognitionOf({ erased }: UserDependencies): Promise<Recognition | undefined> {
+  return erased === undefined ? Promise.resolve(undefined) : erased()
+}
+
+async function macFor(dependencies: UserDependencies, userId: string): Promise<string | undefined> {
+  const user = await dependencies.store.read(stored.findUser, userId)
+  if (!user?.externalId) return undefined
+  const recognition = await recognitionOf(dependencies)
+  return recognition && macOf(recognition, { namespace: stored.namespaceOf(user), externalId: user.externalId })
 }
 
 /** Makes a change that ends sign-ins: this process refuses what was revoked as soon as the call resolves. */

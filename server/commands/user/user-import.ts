@@ -42,7 +42,8 @@ export async function importFrom(users: UserDependencies, file: string, options:
   const created = outcome.imported.filter((one) => one.created).length
   const updated = total - created
   const summary = `Imported ${total} users: ${created} created, ${updated} updated`
-  print(options, { imported: total, created, updated }, () => summary)
+  const erased = outcome.imported.some(({ user }) => user.erased)
+  print(options, { imported: total, created, updated, ...(erased && { erased }) }, () => summary)
 }
 
 async function read(file: string): Promise<string> {

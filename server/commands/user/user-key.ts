@@ -1,7 +1,10 @@
 // What the subcommands of `carillon user` share: which user is meant, and the dependencies of their work.
 import type { Command } from 'commander'
+import { Sealing } from '../../basics/secrets.ts'
 import { Passwords } from '../../passwords/passwords.ts'
 import { breachesOf } from '../../start/password-settings.ts'
+import { sealingSecrets } from '../../start/sealing-secret.ts'
+import { recogniserOf } from '../../users/erased-ids.ts'
 import type { User } from '../../users/users.store.ts'
 import type { UserDependencies, UserKey } from '../../users/users.ts'
 import { type Place, withStore } from '../settings.ts'
@@ -53,6 +56,8 @@ export function withUsers<Result>(command: Command, work: (users: Users) => Prom
   return withStore(command, (place) => {
     const { passwordMin: passwordMinLength } = place.config
     const passwords = new Passwords({ threads: 4 })
-    return work({ ...place, application, passwords, passwordMinLength, breaches: breachesOf(place.config) })
+    const breaches = breachesOf(place.config)
+    const erased = recogniserOf(place, async () => new Sealing(await sealingSecrets(place.config, place.store)))
+    return work({ ...place, application, passwords, passwordMinLength, breaches, erased })
   })
 }

@@ -10,6 +10,7 @@ import type { Change, Filter, Page, PageQuery } from '../../inbox/inbox-state.ts
 import { type Content, contentOf } from '../../inbox/notification-json.ts'
 import { addProducer } from '../../producers/producers.store.ts'
 import { addSession, type EndedSession, endSessions, type SessionKey } from '../../sessions/sessions.store.ts'
+import type { Recognition } from '../../users/erased-ids.store.ts'
 import { addUser, findUser } from '../../users/users.store.ts'
 import type { Store } from '../store.ts'
 
@@ -41,6 +42,7 @@ export type Letter = {
   /** Creates a user for each unknown external id. */
   createsUsers?: boolean
   unknownRecipients?: 'report' | 'refuse'
+  erased?: Recognition
   title?: string
   category?: string | null
   data?: Record<string, unknown> | null
@@ -186,6 +188,7 @@ export class World {
         ...(rest.createsUsers && { newUserId: newId() }),
       })),
       unknownRecipients: rest.unknownRecipients,
+      erased: rest.erased,
       at: moment,
     }
   }

@@ -90,9 +90,10 @@ import {
   signingKeys,
 } from '../../tokens/signing-keys.store.ts'
 import { revokeIssuedTokens, revokeTokens, tokenRevocations } from '../../tokens/tokens.store.ts'
+import { addErasedKey, removeOldErased, resealErasedKey, sealedErasedKey } from '../../users/erased-ids.store.ts'
 import { deleteUser } from '../../users/erasure.store.ts'
 import { notificationsAfter, recordsOf } from '../../users/own-data/export.store.ts'
-import { putUsers } from '../../users/put-users.store.ts'
+import { addTokenUser, putUsers } from '../../users/put-users.store.ts'
 import { disableUser, resetFactors, setPassword } from '../../users/user-changes.store.ts'
 import {
   addUser,
@@ -335,6 +336,26 @@ const paths: Path[] = [
     reads: [`many ${userByExternalId}`, 'sorted'],
   },
   {
+    of: 'addTokenUser',
+    run: () => {
+      const erased = { key: 'k', since: 0 }
+      return store.write(addTokenUser, { id: 'new', externalId: 'new', at: 1, entry: auditEntry, erased })
+    },
+    reads: ['many erased_id by key (mac)', userByExternalId, audited],
+  },
+  {
+    of: 'removeOldErased',
+    run: () => store.write(removeOldErased, 1),
+    reads: ['erased_id by erased_id_by_time (erased_at)'],
+  },
+  { of: 'sealedErasedKey', run: () => store.read(sealedErasedKey), reads: ['whole erased_key'] },
+  { of: 'addErasedKey', run: () => store.write(addErasedKey, 'sealed'), reads: [] },
+  {
+    of: 'resealErasedKey',
+    run: () => store.write(resealErasedKey, { from: 'x', to: 'y' }),
+    reads: ['whole erased_key'],
+  },
+  {
     of: 'updateUser',
     run: () => store.write(updateUser, { userId: 'u1', username: 'new name', locale: 'de' }),
     reads: [user, userByName, allSessions, inbox],
@@ -574,7 +595,7 @@ const paths: Path[] = [
   {
     of: 'addSigningKey',
     run: () => store.write(addSigningKey, { key: signingKey('kid'), after: null }),
-    reads: ['sorted', 'whole signing_key'],
+    reads: ['sorted', 'whole signing_key', 'whole erased_key'],
   },
   {
     of: 'dropSigningKey',
@@ -1032,6 +1053,7 @@ await client.query(`
     select 'u' || n % 5000, 'f' || n, 'passkey', 'key', 'c' || n, n, case when n > 5000 then n end, 1 from generate_series(1, 20000) n;
   insert into recovery_code select 'u' || n % 5000, 'r' || n, n from generate_series(1, 20000) n;
   insert into challenge select 'u' || n % 5000, 'x' || n, 'second-factor', '{}', n from generate_series(1, 20000) n;
+  insert into erased_id select 'm' || n, n from generate_series(1, 20000) n;
   insert into provider_account select 'https://id.example.org', 's' || n, 'u' || n, null, n, n from generate_series(1, 20000) n;
   insert into audit (user_id, id, at, event, actor, count)
     select 'u' || n % 5000, 'a' || lpad(n::text, 6, '0'), n, 'sign-in', 'user', 1 from generate_series(1, 20000) n`)
@@ -1078,6 +1100,7 @@ const shared = new Set([
   ...['note', 'revoke', 'endProofs', 'isExceptionAlive', 'isOutdated', 'rotate', 'changePassword', 'changeLanguage'],
   ...['isUnreadNow', 'readByLastReadAll', 'leaveUndo', 'keepReadState', 'countMade'],
   ...['lockInboxes', 'archiveFound', 'makeNewest', 'removeAll', 'replace', 'hasPasswordOrPasskey'],
+  ...['findErased', 'forgetErased', 'addUnlessErased'],
   // It runs no statement.
   'announce',
 ])

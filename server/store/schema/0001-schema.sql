@@ -40,6 +40,17 @@ create index user_of_application on "user" (substr(issuer, 1, instr(issuer, char
 create index user_by_verified_email on "user" (id) where email_verified_at is not null and strpos(issuer, chr(1)) = 0;
 create index user_of_application on "user" (substr(issuer, 1, strpos(issuer, chr(1))), id) where strpos(issuer, chr(1)) > 0;
 
+-- External ids of users who were erased, as a MAC over application, issuer and id (decision 0071), and its key, sealed (decision 0044).
+create table erased_id (
+  mac text primary key,
+  erased_at integer not null
+) without rowid, strict;
+create index erased_id_by_time on erased_id (erased_at);
+create table erased_key (
+  number integer primary key,
+  sealed text not null
+) without rowid, strict;
+
 -- The account that a user has at a provider (OpenID Connect). It has no column user_id, because it is found without the user.
 create table provider_account (
   issuer text not null,
@@ -320,7 +331,9 @@ create table producer (
   previous_secret_hash text,
   previous_until integer,
   application text not null,
-  number integer not null unique
+  number integer not null unique,
+  -- 0 if deliveries with the key create no user.
+  creates_users integer not null default 1
 ) without rowid, strict;
 
 -- The outcome of each delivery with an Idempotency-Key, so that a retry gets the same response and has no second effect.

@@ -20,6 +20,7 @@ import * as sessions from '../../sessions/sessions.store.ts'
 import { listSignIns } from '../../sessions/sign-ins.store.ts'
 import { signingKeys } from '../../tokens/signing-keys.store.ts'
 import { tokenRevocations } from '../../tokens/tokens.store.ts'
+import { sealedErasedKey } from '../../users/erased-ids.store.ts'
 import { notificationsAfter, recordsOf } from '../../users/own-data/export.store.ts'
 import {
   findCredentials,
@@ -162,6 +163,7 @@ const stored: { of: string; run: Read<unknown>; path: string }[] = [
   { of: 'isKeyChangeDone', run: isKeyChangeDone('c'), path: 'key_change by key' },
   // Once a minute, and after a change: a handful of keys.
   { of: 'signingKeys', run: signingKeys(), path: 'whole signing_key, sorted' },
+  { of: 'sealedErasedKey', run: sealedErasedKey(), path: 'whole erased_key' },
 ]
 
 /** Their statements are in the modules below. */

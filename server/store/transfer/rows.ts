@@ -6,6 +6,7 @@ export const tableNames = [
   ...'user session token_cutoff signing_key producer delivery inbox inbox_category notification read_mark'.split(' '),
   ...'category_read_mark known_device guess_count one_time_link factor recovery_code'.split(' '),
   ...'challenge provider_account audit archive_mark removal preference category key_change'.split(' '),
+  ...'erased_id erased_key'.split(' '),
 ]
 
 export const ledger = 'kysely_migration'

@@ -123,12 +123,16 @@ test('a delivery that reaches no one is 422, names every recipient, and stores n
   assert.equal(await app.database.version(), version)
 })
 
-test('with "refuse", one unknown recipient is 422, and no one gets anything', async () => {
+test('with "refuse", one unknown recipient is 422, no one gets anything, and no user is created (U7)', async () => {
   const { total } = await app.list(anns)
   const recipients = [{ username: 'ann' }, { externalId: 'new' }, { username: 'nobody' }]
   const response = await send({ recipients, unknownRecipients: 'refuse' }, { key: usersKey })
   assert.equal(response.status, 422)
-  assert.deepEqual(response.json().error.details, [{ field: 'recipients.2', reason: 'names no user' }])
+  const reason = 'names no user'
+  assert.deepEqual(response.json().error.details, [
+    { field: 'recipients.1', reason },
+    { field: 'recipients.2', reason },
+  ])
   assert.equal((await app.list(anns)).total, total)
   assert.equal(await app.store.read(findUserByExternalId, { issuer: '', externalId: 'new' }), undefined)
   for (const unknownRecipients of ['report', null])

@@ -14,7 +14,7 @@ const app = await startTestService()
 after(() => app.stop())
 const { key } = await app.producerKey(['send', 'users'])
 
-test('no table has anything of an erased user, but the hash that revokes the tokens (U2)', async () => {
+test('no table has anything of an erased user, but the hash that revokes the tokens, and the MAC of the external id (U2)', async () => {
   const [ann, bob] = [await app.user('quinceberry'), await app.user('bob')]
   const bobs = await app.signIn(bob, 'stateful')
   await app.store.write(updateUser, {
@@ -56,7 +56,8 @@ test('no table has anything of an erased user, but the hash that revokes the tok
   await app.post('/api/notifications/read-all', undefined, proofs[0])
   for (const userId of [ann.id, foreign.id]) {
     const at = app.now()
-    assert.equal(await app.store.write(deleteUser, { userId, at, revocationExpiresAt: at + 3_600_000 }), 'done')
+    const mac = userId === foreign.id ? 'of the external id' : undefined
+    assert.equal(await app.store.write(deleteUser, { userId, at, revocationExpiresAt: at + 3_600_000, mac }), 'done')
   }
   assert.equal((await app.get('/api/notifications', proofs[0])).status, 401)
   await app.refused(proofs[1])

@@ -31,7 +31,8 @@ const ofUsers = [
   'token_cutoff',
 ]
 const forAll = [
-  ...['category', 'delivery', 'guess_count', 'key_change', 'producer', 'provider_account', 'signing_key', 'user'],
+  ...['category', 'delivery', 'erased_id', 'erased_key', 'guess_count', 'key_change', 'producer', 'provider_account'],
+  ...['signing_key', 'user'],
 ]
 const ledger = ['history', 'kysely_migration']
 

@@ -87,7 +87,7 @@ async function makeOriginal(notifications: number): Promise<Buffer> {
 /** Tables whose rows no store operation makes here. A transfer does not know what a row means. */
 const filledWithWords = [
   ...'known_device guess_count one_time_link factor recovery_code challenge provider_account audit'.split(' '),
-  ...'archive_mark removal preference category key_change'.split(' '),
+  ...'archive_mark removal preference category key_change erased_id erased_key'.split(' '),
 ]
 
 function fillWithWords(path: string): void {
