@@ -70,7 +70,10 @@ test('S1: on plain HTTP, which is for this machine only, the cookie has no __Hos
   const cookies = (await app.post('/login', { username, password })).headers.getSetCookie()
   assert.equal(cookies.length, 2)
   assert.match(cookies[1] ?? '', /^carillon-device=[\w.-]{66}; Path=\/; Max-Age=34560000; HttpOnly; SameSite=Lax$/)
-  assert.match(cookies[0] ?? '', /^carillon=[0-9a-f-]{36}\.[\w-]{22}\.[\w-]{43}; Path=\/; Max-Age=7200; HttpOnly; SameSite=Lax$/)
+  assert.match(
+    cookies[0] ?? '',
+    /^carillon=[0-9a-f-]{36}\.[\w-]{22}\.[\w-]{43}; Path=\/; Max-Age=7200; HttpOnly; SameSite=Lax$/,
+  )
 })
 
 test('S2: the secret in the cookie is 32 bytes and never repeats', async () => {
