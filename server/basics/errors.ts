@@ -94,13 +94,21 @@ export function invalidField(field: string, reason: string): CarillonError {
   return invalidRequest([{ field, reason }])
 }
 
-export function conflict(problem: string, remedy: string): CarillonError {
+export function conflict(problem: string, remedy?: string): CarillonError {
   return new CarillonError('CONFLICT', problem, { remedy })
+}
+
+export function notFound(problem: string, remedy?: string): CarillonError {
+  return new CarillonError('NOT_FOUND', problem, { remedy })
+}
+
+export function unavailable(problem: string, remedy?: string): CarillonError {
+  return new CarillonError('UNAVAILABLE', problem, { remedy })
 }
 
 /** The path is not a route, or not in the spelling of one. */
 export function noSuchRoute(): CarillonError {
-  return new CarillonError('NOT_FOUND', 'There is no such route', { remedy: '/docs lists the routes.' })
+  return notFound('There is no such route', '/docs lists the routes.')
 }
 
 /** The words of the API's spec for every missing or invalid proof. `details`: what the request presented in place of one. */

@@ -1,7 +1,7 @@
 // `carillon explain`: what happened to one notification, from its rows: why does a user not see it, or still see it?
 import { Command } from 'commander'
 import { withoutControls } from '../basics/control-characters.ts'
-import { CarillonError } from '../basics/errors.ts'
+import { notFound } from '../basics/errors.ts'
 import { type Explained, explainNotification } from '../inbox/explain.store.ts'
 import { findUser } from '../users/users.ts'
 import { withSettings } from './settings.ts'
@@ -32,8 +32,7 @@ function explain(names: readonly string[], options: KeyOptions, command: Command
     const user = await findUser(users, key)
     const found = await users.store.read(explainNotification, { userId: user.id, id })
     const remedy = 'A removal is known for at most 30 days, and not at all if more than 1,000 were removed at once.'
-    if (found === undefined)
-      throw new CarillonError('NOT_FOUND', `${nameOf(user)} has no such notification`, { remedy })
+    if (found === undefined) throw notFound(`${nameOf(user)} has no such notification`, remedy)
     const facts = 'reason' in found ? [['removed', `${found.removedAt} (${found.reason})`]] : factsOf(found)
     const lines = facts.map(([name = '', fact]) => withoutControls(`${name.padEnd(8)}  ${fact}`))
     print(options, { id, userId: user.id, ...found }, () => [`${id} of ${nameOf(user)}`, ...lines])

@@ -2,7 +2,7 @@
 import { Command } from 'commander'
 import { auditEntry } from '../audit/entry.ts'
 import { iso } from '../basics/clock.ts'
-import { CarillonError, conflict } from '../basics/errors.ts'
+import { conflict, notFound } from '../basics/errors.ts'
 import { day, duration } from '../config/values.ts'
 import { sealingSecrets } from '../start/sealing-secret.ts'
 import { makeSigningKey, sealingOf } from '../tokens/key-material.ts'
@@ -84,9 +84,10 @@ async function drop(kid: string, options: Output, command: Command): Promise<voi
     const key = await makeSigningKey(sealing, { createdAt: at, startsAt: at })
     const audit = [auditEntry(source, { event: 'signing-key-dropped', at, detail: { kid, replacedBy: key.kid } })]
     if (!known.includes(kid) || (await store.write(dropSigningKey, { kid, key, audit })) === 'absent')
-      throw new CarillonError('NOT_FOUND', `There is no signing key ${kid} in use`, {
-        remedy: `There ${known.length === 1 ? 'is' : 'are'} ${known.join(', ')}.`,
-      })
+      throw notFound(
+        `There is no signing key ${kid} in use`,
+        `There ${known.length === 1 ? 'is' : 'are'} ${known.join(', ')}.`,
+      )
     return key.kid
   })
   print(options, { kid, dropped: true, replacedBy }, () => [

@@ -1,7 +1,7 @@
 // `carillon send`: sends a notification by HTTP, as any producer does.
 import type { DeliveryRequest, NotificationChange } from 'carillon-client'
 import { Command } from 'commander'
-import { CarillonError } from '../basics/errors.ts'
+import { notFound } from '../basics/errors.ts'
 import { configOf, withSettings } from './settings.ts'
 import { type Output, print, WrongUse } from './terminal/output.ts'
 import { requestService } from './terminal/service-request.ts'
@@ -88,7 +88,7 @@ async function send(options: Options, command: Command): Promise<void> {
   const isUnknown = (i: number) => results[i]?.status === 'unknown_recipient'
   const unknown = names.filter((_, i) => isUnknown(i))
   print(options, { deliveryId, results }, () => names.filter((_, i) => !isUnknown(i)).map((name) => `Sent to ${name}`))
-  if (unknown.length > 0) throw new CarillonError('NOT_FOUND', `There is no user ${unknown.join(', ')}`)
+  if (unknown.length > 0) throw notFound(`There is no user ${unknown.join(', ')}`)
 }
 
 /** JSON leaves out what is undefined. */

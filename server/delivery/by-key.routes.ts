@@ -1,6 +1,6 @@
 // The routes by which a producer changes, withdraws or resolves what it has sent, by its own key: in every inbox of its application that has
 // the key.
-import { CarillonError, invalidRequest } from '../basics/errors.ts'
+import { invalidRequest, notFound } from '../basics/errors.ts'
 import { newOrderedId } from '../basics/ids.ts'
 import { maxKeys } from '../basics/strict-json.ts'
 import { type Guarded, operationFor } from '../http/operation.ts'
@@ -64,8 +64,7 @@ export async function changeByKey(
 ): Promise<{ inboxes: number; isDone: boolean }> {
   const { key, application } = change
   const { inboxes, sentAt } = await store.read(inboxesOf, { key, application })
-  if (inboxes === 0 || sentAt === null)
-    throw new CarillonError('NOT_FOUND', 'No inbox has a notification with this key of your application')
+  if (inboxes === 0 || sentAt === null) throw notFound('No inbox has a notification with this key of your application')
   // The clock may be behind that of the node that sent it.
   const at = Math.max(wall(), Date.parse(sentAt))
   const id = newOrderedId(at)

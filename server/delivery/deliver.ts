@@ -1,7 +1,7 @@
 // Turns a producer's request into notifications in inboxes, exactly once per Idempotency-Key.
 import { hash } from 'node:crypto'
 import { iso } from '../basics/clock.ts'
-import { CarillonError, conflict, type Fault } from '../basics/errors.ts'
+import { CarillonError, conflict, type Fault, unavailable } from '../basics/errors.ts'
 import { newId } from '../basics/ids.ts'
 import { contentOf } from '../inbox/notification-json.ts'
 import type { Sender } from '../producers/producer-key.ts'
@@ -112,10 +112,7 @@ export class Deliveries {
     let outcome = await store.write(deliver, delivery)
     for (let n = 0; outcome === 'refused' && n < maxChecksAgain; n++)
       outcome = await store.write(deliver, { ...delivery, secretHash: (await sender?.checkAgain())?.secretHash })
-    if (outcome === 'refused')
-      throw new CarillonError('UNAVAILABLE', 'The producer key changes too often', {
-        remedy: 'Send the request again.',
-      })
+    if (outcome === 'refused') throw unavailable('The producer key changes too often', 'Send the request again.')
     if (outcome === 'mismatch')
       throw new CarillonError('UNPROCESSABLE', 'This Idempotency-Key was used for another body', {
         remedy: 'Use a new key.',

@@ -2,7 +2,7 @@
 // document. A set with something that no honest issuer publishes is refused as a whole.
 import { type CryptoKey, createLocalJWKSet, errors, type JSONWebKeySet, type JWK } from 'jose'
 import { boundedFetch } from '../basics/bounded-fetch.ts'
-import { CarillonError } from '../basics/errors.ts'
+import { type CarillonError, unavailable } from '../basics/errors.ts'
 import type { IssuerAlgorithm, IssuerSetting } from '../config/issuers.ts'
 import { isLoopback } from '../config/values.ts'
 
@@ -107,7 +107,7 @@ function fault(
   problem: string,
   remedy = 'Check the address in CARILLON_ISSUERS, the name, the certificate, and whether this machine may connect to it.',
 ): CarillonError {
-  return new CarillonError('UNAVAILABLE', problem, { remedy })
+  return unavailable(problem, remedy)
 }
 
 function isObject(value: unknown): value is JsonObject & JWK {

@@ -2,7 +2,7 @@
 import type { FastifyRequest } from 'fastify'
 import { type RequestSource, sourceOf } from '../audit/entry.ts'
 import { iso } from '../basics/clock.ts'
-import { CarillonError, secondFactorRequired } from '../basics/errors.ts'
+import { type CarillonError, notFound, secondFactorRequired } from '../basics/errors.ts'
 import { offeredFactors } from '../factors/factors.store.ts'
 import type { FactorNeeds } from '../factors/factors.ts'
 import { continueSignIn } from '../factors/second-factor.routes.ts'
@@ -142,9 +142,10 @@ export const forgot = forAnyone({
 export function requestReset(dependencies: ForgotNeeds, whose: Forgotten, request: FastifyRequest): void {
   const { forgotten } = dependencies
   if (forgotten === undefined)
-    throw new CarillonError('NOT_FOUND', 'This service sends no mail', {
-      remedy: 'Request a link from its operator: carillon user link NAME, or CARILLON_SMTP_URL.',
-    })
+    throw notFound(
+      'This service sends no mail',
+      'Request a link from its operator: carillon user link NAME, or CARILLON_SMTP_URL.',
+    )
   forgotten.request(whose, sourceOf(dependencies, request), request.headers['accept-language'])
 }
 

@@ -1,6 +1,6 @@
 // What programs look for below /.well-known: where to report a vulnerability (RFC 9116), and where users have their passkeys
 // (https://www.w3.org/TR/passkey-endpoints/).
-import { CarillonError } from '../basics/errors.ts'
+import { notFound } from '../basics/errors.ts'
 import { component, example, string } from '../http/openapi/schema.ts'
 import { forAnyone } from '../http/operation.ts'
 import { sendObject } from '../http/response/send.ts'
@@ -17,8 +17,7 @@ export const securityTxt = forAnyone({
   responses: { 200: 'text' },
   refusals: ['NOT_FOUND'],
   async handle({ site, pages, users }: PageNeeds & { users: { now: () => number } }, _, reply) {
-    if (pages.securityContact === undefined)
-      throw new CarillonError('NOT_FOUND', 'This service names no contact for vulnerabilities')
+    if (pages.securityContact === undefined) throw notFound('This service names no contact for vulnerabilities')
     const midnight = Math.ceil((users.now() + lifetimeMs) / dayMs) * dayMs
     const lines = [
       `Contact: ${pages.securityContact}`,

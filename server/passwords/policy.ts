@@ -2,7 +2,7 @@
 // section 3.1.1.2; and the lists of stolen passwords if the operator turned that check on.
 import { hash } from 'node:crypto'
 import { boundedFetch } from '../basics/bounded-fetch.ts'
-import { CarillonError, type Fault } from '../basics/errors.ts'
+import { type Fault, unavailable } from '../basics/errors.ts'
 import { maxPasswordLength, preparePassword } from './passwords.ts'
 
 /** Code points; stops counting beyond `maxPasswordLength`, so that its cost is bounded. */
@@ -154,4 +154,4 @@ async function isBreached(password: string, { url, timeoutMs, onFailure }: Breac
   }
 }
 
-const fault = (problem: string) => new CarillonError('UNAVAILABLE', problem)
+const fault = (problem: string) => unavailable(problem)

@@ -1,6 +1,6 @@
 // The routes by which users mute categories or everything, and producers declare the categories of their application.
 import { iso, parseTime } from '../basics/clock.ts'
-import { CarillonError, invalidField, invalidRequest, notAuthenticated } from '../basics/errors.ts'
+import { conflict, invalidField, invalidRequest, notAuthenticated, notFound } from '../basics/errors.ts'
 import { forProducer, forUser, type GuardedRequest, type ProducerCaller } from '../http/operation.ts'
 import { sendData } from '../http/response/send.ts'
 import { categoryFault } from '../inbox/category-name.ts'
@@ -48,11 +48,10 @@ export const put = forUser({
     if (mutedUntil !== undefined) mutes.push({ category: '', mutedUntil: timeIn(mutedUntil, 'mutedUntil', now) })
     const declared = byName((await store.read(readPreferences, { userId, now }))?.declared ?? [])
     const refused = mutes.find(({ category, mutedUntil: until }) => until && declared.get(category)?.mandatory)
-    if (refused)
-      throw new CarillonError('CONFLICT', `The category ${refused.category} is mandatory: it cannot be muted`)
+    if (refused) throw conflict(`The category ${refused.category} is mandatory: it cannot be muted`)
     const outcome = await store.write(changeMutes, { userId, mutes, now })
     if (outcome === 'absent') throw notAuthenticated()
-    if (outcome === 'too-many') throw new CarillonError('CONFLICT', `You can mute ${maxMuted} categories at most`)
+    if (outcome === 'too-many') throw conflict(`You can mute ${maxMuted} categories at most`)
   },
 })
 
@@ -109,7 +108,7 @@ export const declareCategory = forProducer({
     if (faults.length > 0) throw invalidRequest(faults)
     const texts = { label: JSON.stringify(name), description: description && JSON.stringify(description) }
     if (!(await store.write(putCategory, { ...categoryOf(request), ...texts, mandatory: mandatory ? 1 : 0 })))
-      throw new CarillonError('CONFLICT', `An application can declare ${maxDeclared} categories at most`)
+      throw conflict(`An application can declare ${maxDeclared} categories at most`)
   },
 })
 
@@ -119,7 +118,7 @@ export const getCategory = forProducer({
   refusals: ['INVALID_REQUEST'],
   async handle({ preferences: { store } }: Needs, request, reply) {
     const found = await store.read(readCategory, categoryOf(request))
-    if (found === undefined) throw new CarillonError('NOT_FOUND', 'Your application has declared no such category')
+    if (found === undefined) throw notFound('Your application has declared no such category')
     const [name, description] = [found.label, found.description ?? 'null'].map((text) => JSON.parse(text))
     return sendData(reply, { name, description, mandatory: found.mandatory === 1 })
   },
@@ -128,7 +127,7 @@ export const getCategory = forProducer({
 /** Throws NOT_FOUND without a name, and INVALID_REQUEST for one that no producer can declare. */
 function categoryOf({ caller, params }: GuardedRequest<ProducerCaller>) {
   const { category: name } = params
-  if (name === '') throw new CarillonError('NOT_FOUND', 'The path has no name of a category')
+  if (name === '') throw notFound('The path has no name of a category')
   refuseName(name, 'category')
   if (name === 'security') throw invalidField('category', 'must not be security: the service itself has it')
   if ([...name].length > 64) throw invalidField('category', 'must have at most 64 characters')

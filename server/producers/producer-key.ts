@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { recorded, type Source } from '../audit/entry.ts'
 import { BoundedCache } from '../basics/bounded-cache.ts'
-import { CarillonError } from '../basics/errors.ts'
+import { notFound } from '../basics/errors.ts'
 import { equalHashes, hashOf } from '../basics/secrets.ts'
 import type { Store } from '../store/store.ts'
 import type { Producer } from './producers.store.ts'
@@ -97,7 +97,7 @@ export class ProducerKeys {
     const entry = recorded(this.#dependencies, { event: 'key-rotated', detail: { keyId: producerId, previousUntil } })
     const rotation = { producerId, secretHash: hashOf(secret), previousUntil, ...entry }
     const outcome = await store.write(stored.rotateProducer, rotation)
-    if (outcome === 'absent') throw new CarillonError('NOT_FOUND', `There is no key ${producerId}, or it is revoked`)
+    if (outcome === 'absent') throw notFound(`There is no key ${producerId}, or it is revoked`)
     return { key: `crl_${producerId}_${secret}`, previousUntil }
   }
 
@@ -106,7 +106,7 @@ export class ProducerKeys {
     const { store, now } = this.#dependencies
     const entry = recorded(this.#dependencies, { event: 'key-revoked', detail: { keyId: producerId } })
     const outcome = await store.write(stored.revokeProducer, { producerId, at: now(), ...entry })
-    if (outcome === 'absent') throw new CarillonError('NOT_FOUND', `There is no key ${producerId}`)
+    if (outcome === 'absent') throw notFound(`There is no key ${producerId}`)
   }
 }
 

@@ -2,7 +2,7 @@
 // finish it (RFC 6749, section 10.12), and nothing is stored before the provider has said who signs in.
 import { randomBytes } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { CarillonError } from '../basics/errors.ts'
+import { notFound } from '../basics/errors.ts'
 import { equalSecrets, hashOf } from '../basics/secrets.ts'
 import { type Bond, flowCookie, flowLifetimeMs, readFlow } from '../factors/challenges.ts'
 import type { FactorNeeds } from '../factors/factors.ts'
@@ -58,7 +58,7 @@ export function redirectUri({ site }: Pick<FactorNeeds, 'site'>, { setting }: Pr
 export function providerOf({ providers }: ProviderNeeds, { params }: Pick<GuardedRequest, 'params'>): Provider {
   const provider = providers.get(params.provider)
   if (provider !== undefined) return provider
-  throw new CarillonError('NOT_FOUND', 'There is no such provider', { remedy: 'GET /login/providers lists them.' })
+  throw notFound('There is no such provider', 'GET /login/providers lists them.')
 }
 
 /** Names the cookie of a flow, so that each tab has its own. Not secret. */

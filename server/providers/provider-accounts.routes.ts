@@ -2,7 +2,7 @@
 // person, and not every provider verifies it (decision 0049). And the routes of a user: list, link and unlink.
 import { auditEntry, type RequestSource, recorded, sourceOf } from '../audit/entry.ts'
 import { iso } from '../basics/clock.ts'
-import { CarillonError, conflict, notAuthenticated } from '../basics/errors.ts'
+import { CarillonError, conflict, notAuthenticated, notFound } from '../basics/errors.ts'
 import { newId } from '../basics/ids.ts'
 import { forUser } from '../http/operation.ts'
 import { sendData } from '../http/response/send.ts'
@@ -130,7 +130,7 @@ export const unlink = forUser({
     const change = { userId, issuer, issuers, rotation: own.rotation, ...entry }
     const outcome = await store.write(stored.unlinkProviderAccount, change)
     if (outcome === 'outdated') throw notAuthenticated()
-    if (outcome === 'absent') throw new CarillonError('NOT_FOUND', `No account at ${displayName} is linked to you`)
+    if (outcome === 'absent') throw notFound(`No account at ${displayName} is linked to you`)
     const remedy = 'Set up another way first, such as a passkey.'
     if (outcome === 'last') throw conflict(`Your account at ${displayName} is your only way to sign in`, remedy)
     return sendNewProof(dependencies, { request, reply }, own)

@@ -3,7 +3,7 @@
 // truncated one.
 import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { CarillonError } from '../basics/errors.ts'
+import { unavailable } from '../basics/errors.ts'
 import type { Database } from '../config/database-url.ts'
 import { secretFileOf } from './sealing-secret.ts'
 
@@ -24,7 +24,7 @@ export function refuseLostDatabase(database: Database): void {
     return file !== firstSignIn || !isGone
   })
   const remedy = 'Restore the database; to start with an empty one, remove that file too.'
-  if (left) throw new CarillonError('UNAVAILABLE', `${path} ${loss}, but ${left} is still there`, { remedy })
+  if (left) throw unavailable(`${path} ${loss}, but ${left} is still there`, remedy)
 }
 
 function lossOf(path: string, log: string): 'is gone' | 'is empty' | 'has no table' | undefined {
@@ -57,6 +57,6 @@ export function refuseMissingDatabase(database: Database): void {
   if (database.engine !== 'sqlite') return
   const { path } = database
   const remedy = 'Correct CARILLON_DATABASE_URL, or create the database with: carillon migrate'
-  if (!existsSync(path)) throw new CarillonError('UNAVAILABLE', `There is no database ${path}`, { remedy })
+  if (!existsSync(path)) throw unavailable(`There is no database ${path}`, remedy)
   refuseLostDatabase(database)
 }

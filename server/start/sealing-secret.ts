@@ -5,7 +5,7 @@ import { randomBytes } from 'node:crypto'
 import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { createDurably, replaceDurably, syncFolder } from '../basics/durable-file.ts'
-import { CarillonError } from '../basics/errors.ts'
+import { CarillonError, unavailable } from '../basics/errors.ts'
 import type { Secrets } from '../basics/secrets.ts'
 import type { Database } from '../config/database-url.ts'
 import type { Store } from '../store/store.ts'
@@ -24,9 +24,9 @@ export async function sealingSecrets(settings: Sealed, store: Store): Promise<Se
       file === undefined
         ? 'No secret is set, and this database has signing keys'
         : `${file} is gone, and with it the secret of this database's signing keys`
-    throw new CarillonError('UNAVAILABLE', problem, { remedy: `${sealedAdvice}.` })
+    throw unavailable(problem, `${sealedAdvice}.`)
   }
-  if (file === undefined) throw new CarillonError('UNAVAILABLE', 'No secret is set', { remedy: howToMake })
+  if (file === undefined) throw unavailable('No secret is set', howToMake)
   // If two processes start at the same time, one creates the file and both read it.
   createDurably(file, newSecret())
   return keptSecrets(settings) ?? { current: readSecret(file), previous: undefined }
@@ -78,7 +78,7 @@ export function readSecret(file: string): string {
   if (secret !== '') return secret
   const problem = `${file} is empty; a power cut can do that to a file that was just written`
   const without = 'without a copy, remove the file: docs/operations.md, "A secret that is lost".'
-  throw new CarillonError('UNAVAILABLE', problem, { remedy: `Put the secret back from your copy; ${without}` })
+  throw unavailable(problem, `Put the secret back from your copy; ${without}`)
 }
 
 function readIfThere(file: string): string | undefined {

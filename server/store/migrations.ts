@@ -1,6 +1,6 @@
 // What both engines share of migrating: the numbered files of schema/, and the ledger of those that a database has (in the form of Kysely's).
 import { readdirSync, readFileSync } from 'node:fs'
-import { CarillonError } from '../basics/errors.ts'
+import { unavailable } from '../basics/errors.ts'
 import { refuseIncomplete } from './transfer-state.ts'
 
 const folder = new URL('./schema/', import.meta.url)
@@ -32,7 +32,7 @@ export function refuseNewer(applied: readonly string[], known: readonly string[]
   if (newer === undefined) return
   const problem = `The database was written by a newer Carillon (schema ${newer}; this program knows ${known.at(-1)})`
   const remedy = 'Run that version or a later one; the database was left as it is.'
-  throw new CarillonError('UNAVAILABLE', problem, { remedy })
+  throw unavailable(problem, remedy)
 }
 
 /** The numbers of a version as one: prereleases are equal. Not `localeCompare`, which loads the rules of a language: 9 ms of every start. */

@@ -1,5 +1,5 @@
 // What transfer/ leaves in a database: a move its table, and triggers that refuse writes; a filling an entry in the ledger of migrations.
-import { CarillonError } from '../basics/errors.ts'
+import { CarillonError, unavailable } from '../basics/errors.ts'
 
 /** Exists while the database refuses every write, during a move and after it. Its column `state` has a `Move`, as JSON. */
 export const movingTable = 'carillon_moving'
@@ -29,9 +29,7 @@ export function refuseIncomplete(ledger: readonly string[], name = 'The database
   const filling = fillingIn(ledger)
   if (filling === undefined) return
   const problem = `${name} has only a part of its rows: a restore or a move into it is not done`
-  throw new CarillonError('UNAVAILABLE', problem, {
-    remedy: `Run the same command again, and it continues: ${filling.call}`,
-  })
+  throw unavailable(problem, `Run the same command again, and it continues: ${filling.call}`)
 }
 
 export function writeRefusal(cause: unknown): CarillonError {

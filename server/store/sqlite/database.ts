@@ -3,7 +3,7 @@ import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import * as sqlite from 'node:sqlite'
 import { createEmpty, makeFolder } from '../../basics/durable-file.ts'
-import { CarillonError, messageOf } from '../../basics/errors.ts'
+import { CarillonError, messageOf, unavailable } from '../../basics/errors.ts'
 import { comparable } from '../migrations.ts'
 import { refusedWrite, writeRefusal } from '../transfer-state.ts'
 import { outcomeUnknown, takenBack } from '../unavailable.ts'
@@ -104,9 +104,10 @@ export function openingFailure(error: unknown, path: string): CarillonError {
 
 export function refuseOldSqlite(version: string): void {
   if (comparable(version) >= comparable(minSqlite)) return
-  throw new CarillonError('UNAVAILABLE', `This Node brings SQLite ${version}; Carillon needs ${minSqlite} or later`, {
-    remedy: 'Run it with a newer Node.',
-  })
+  throw unavailable(
+    `This Node brings SQLite ${version}; Carillon needs ${minSqlite} or later`,
+    'Run it with a newer Node.',
+  )
 }
 
 /** Creates the file, or checks that it is a Carillon database. It reads without SQLite, so that another file is not changed. */
@@ -114,7 +115,7 @@ function prepareFile(path: string): void {
   try {
     makeFolder(dirname(path))
     if (existsSync(path) && !statSync(path).isFile())
-      throw new CarillonError('UNAVAILABLE', `${path} is a folder`, { remedy: 'Name a file in the database URL.' })
+      throw unavailable(`${path} is a folder`, 'Name a file in the database URL.')
     if (existsSync(path)) closeSync(openSync(path, 'a'))
     else createEmpty(path, 'a')
   } catch (error) {
@@ -125,18 +126,17 @@ function prepareFile(path: string): void {
   if (!isOurs(header)) throw notOurs(path, header)
   // SQLite fills up a last page that is cut off. With a log it is complete there.
   if (!existsSync(`${path}-wal`) && statSync(path).size % header.readUInt16BE(16) > 0)
-    throw new CarillonError('UNAVAILABLE', `${path} ${damaged[0]}`, { remedy: damaged[1] })
+    throw unavailable(`${path} ${damaged[0]}`, damaged[1])
 }
 
 /** A backup is compressed by gzip (RFC 1952, section 2.3.1). */
 export function notOurs(path: string, header: Buffer, url = 'the database URL'): CarillonError {
   if (header.length > 1 && header.readUInt16BE(0) === 0x1f8b)
-    return new CarillonError('UNAVAILABLE', `${path} is a backup and was left as it is`, {
-      remedy: `Give it another name, and then restore it: carillon restore NAME --to sqlite:${path}.`,
-    })
-  return new CarillonError('UNAVAILABLE', `${path} is not a Carillon database and was left as it is`, {
-    remedy: `Name another file in ${url}.`,
-  })
+    return unavailable(
+      `${path} is a backup and was left as it is`,
+      `Give it another name, and then restore it: carillon restore NAME --to sqlite:${path}.`,
+    )
+  return unavailable(`${path} is not a Carillon database and was left as it is`, `Name another file in ${url}.`)
 }
 
 /** Whether the first bytes of a file are those of a Carillon database. */

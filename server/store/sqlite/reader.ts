@@ -1,5 +1,5 @@
 // How the main thread reads: on a connection of its own, with a read transaction for each turn of the event loop.
-import { CarillonError } from '../../basics/errors.ts'
+import { unavailable } from '../../basics/errors.ts'
 import { type Bound, boundValues, type Read, Texts } from '../statements.ts'
 import { asStoreError, type Database, type Statement } from './database.ts'
 
@@ -110,7 +110,7 @@ export class Reader {
 
   #beginSnapshot(): void {
     if (this.#isOpen) return
-    if (this.#isClosed) throw new CarillonError('UNAVAILABLE', 'The store is closed')
+    if (this.#isClosed) throw unavailable('The store is closed')
     try {
       this.#begin.run()
       this.#isOpen = true

@@ -1,6 +1,6 @@
 // How the main thread writes: gathers writes, hands them to the writer thread together and settles each caller's promise.
 import { Worker } from 'node:worker_threads'
-import { CarillonError, overloaded } from '../../basics/errors.ts'
+import { CarillonError, overloaded, unavailable } from '../../basics/errors.ts'
 import { WorkInTurns } from '../../basics/event-loop.ts'
 import type { AuditEntry, ChangeSignal, RecordListener } from '../events.ts'
 import { outcomeUnknown, wentAway } from '../unavailable.ts'
@@ -90,14 +90,14 @@ export class Writer {
 
   refuseIfStopped(): void {
     if (this.#death !== undefined) throw cannotBeWritten(this.#death)
-    if (this.#closing !== undefined) throw new CarillonError('UNAVAILABLE', 'The store is closing')
+    if (this.#closing !== undefined) throw unavailable('The store is closing')
   }
 
   /** Throws UNAVAILABLE if nothing can be written now. After a failure it tries: a commit that changes nothing. */
   async probe(): Promise<void> {
     this.refuseIfStopped()
     if (this.#inProgress.length > 0 && performance.now() - this.#handedOverAt > commitTimeoutMs)
-      throw new CarillonError('UNAVAILABLE', 'The store cannot write: a commit does not complete')
+      throw unavailable('The store cannot write: a commit does not complete')
     if (this.#hasFailed) await this.write([changeNothing, null])
   }
 
@@ -144,7 +144,7 @@ export class Writer {
     const done = this.#inProgress.splice(0, replies.length)
     if (loss !== undefined) {
       this.#loss = loss
-      this.#die(new CarillonError('UNAVAILABLE', loss.reason, { remedy: loss.remedy }))
+      this.#die(unavailable(loss.reason, loss.remedy))
     }
     // A message about what another process wrote settles no write.
     if (replies.length === 0) return

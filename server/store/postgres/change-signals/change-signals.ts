@@ -3,7 +3,7 @@
 // inboxes are gathered, so that many commits are one notice: with a NOTIFY in each transaction all commits wait for one lock.
 import { randomUUID } from 'node:crypto'
 import type pg from 'pg'
-import { CarillonError } from '../../../basics/errors.ts'
+import { unavailable } from '../../../basics/errors.ts'
 import type { ChangeListener, ChangeSignal } from '../../events.ts'
 import { WriterNumber } from './history.ts'
 import { channel, ListeningConnection, type Notice } from './listening-connection.ts'
@@ -47,7 +47,7 @@ export class ChangeSignals {
     await connection.open()
     if (this.#isClosed) {
       connection.close()
-      throw new CarillonError('UNAVAILABLE', 'The store is closed')
+      throw unavailable('The store is closed')
     }
     this.#connection = connection
     this.#retryMs = firstRetryMs

@@ -2,7 +2,7 @@
 // connection that is dead without an error, or goes through a pooler that passes no notices, is lost after 3 seconds.
 import type { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { CarillonError } from '../../../basics/errors.ts'
+import { unavailable } from '../../../basics/errors.ts'
 import type { ChangeSignal } from '../../events.ts'
 import { Client } from '../connection/pool.ts'
 
@@ -99,9 +99,10 @@ export class ListeningConnection {
     const giveUpAt = performance.now() + responseTimeoutMs
     while (this.#heardAt === 0) {
       if (performance.now() > giveUpAt)
-        throw new CarillonError('UNAVAILABLE', 'Notices of PostgreSQL do not arrive', {
-          remedy: 'Name the server itself in CARILLON_DATABASE_URL, not a pooler.',
-        })
+        throw unavailable(
+          'Notices of PostgreSQL do not arrive',
+          'Name the server itself in CARILLON_DATABASE_URL, not a pooler.',
+        )
       await sleep(5)
     }
   }

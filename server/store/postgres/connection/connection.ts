@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import { BoundedCache } from '../../../basics/bounded-cache.ts'
-import { CarillonError, overloaded } from '../../../basics/errors.ts'
+import { CarillonError, overloaded, unavailable } from '../../../basics/errors.ts'
 import type { AuditEntry, RecordListener } from '../../events.ts'
 import { RunAgain, type Read as StoredRead, type Write } from '../../statements.ts'
 import { takenBack } from '../../unavailable.ts'
@@ -106,7 +106,7 @@ export class Database {
 
   async check(): Promise<void> {
     const row = await this.one('isReadOnly', "select current_setting('transaction_read_only')::bool", [])
-    if (row?.[0] === true) throw new CarillonError('UNAVAILABLE', 'The store is read-only; it may be a replica')
+    if (row?.[0] === true) throw unavailable('The store is read-only; it may be a replica')
   }
 
   close(): Promise<void> {
@@ -129,7 +129,7 @@ export class Database {
 
   /** A call that `close` waits for. */
   async #call<Result>(work: () => Promise<Result>): Promise<Result> {
-    if (this.#closing !== undefined) throw new CarillonError('UNAVAILABLE', 'The store is closed')
+    if (this.#closing !== undefined) throw unavailable('The store is closed')
     this.#callsInProgress++
     try {
       return await work()

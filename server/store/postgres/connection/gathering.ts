@@ -1,6 +1,6 @@
 // Gathers the concurrent calls of one kind, so that they share a round trip and a commit, as those of SQLite's writer do.
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { CarillonError, overloaded } from '../../../basics/errors.ts'
+import { overloaded, unavailable } from '../../../basics/errors.ts'
 import { isOfOneCall } from './failures.ts'
 
 /** In the unit of `weightOf`. A batch of that many recipients takes less than a tenth of a second. */
@@ -105,6 +105,6 @@ export class Gathering<Call, Result> {
 
   /** The timers end in the order of the calls. */
   #refuseFirst(): void {
-    this.#waiting.shift()?.reject(new CarillonError('UNAVAILABLE', 'The store cannot be reached now; nothing was done'))
+    this.#waiting.shift()?.reject(unavailable('The store cannot be reached now; nothing was done'))
   }
 }

@@ -1,7 +1,7 @@
 // Opens a pool and checks that Carillon can work on the PostgreSQL database that a URL names; turns each failure into a
 // sentence that says what to do. Doctor (doctor/store/postgres.ts) checks more and refuses nothing.
 import type { Pool, PoolClient } from 'pg'
-import { CarillonError, messageOf } from '../../../basics/errors.ts'
+import { CarillonError, messageOf, unavailable } from '../../../basics/errors.ts'
 import { sqlState } from './failures.ts'
 import { type Client, connectionsOfProcess, openPool } from './pool.ts'
 
@@ -26,18 +26,17 @@ export async function openCheckedPool(url: string): Promise<Pool> {
 export async function refuseOld(pool: Pool): Promise<void> {
   const { rows } = await pool.query("select current_setting('server_version_num')::int as version")
   if (rows[0].version < minServerVersion)
-    throw new CarillonError('UNAVAILABLE', 'This PostgreSQL is too old: Carillon needs version 15 or later', {
-      remedy: 'Upgrade PostgreSQL.',
-    })
+    throw unavailable('This PostgreSQL is too old: Carillon needs version 15 or later', 'Upgrade PostgreSQL.')
 }
 
 /** With another encoding, the server refuses some text and sorts it differently. */
 async function refuseOtherEncoding(pool: Pool): Promise<void> {
   const { rows } = await pool.query('show server_encoding')
   if (rows[0].server_encoding !== 'UTF8')
-    throw new CarillonError('UNAVAILABLE', `This database stores text as ${rows[0].server_encoding}`, {
-      remedy: 'Make one with: createdb -E UTF8 -T template0 <name>',
-    })
+    throw unavailable(
+      `This database stores text as ${rows[0].server_encoding}`,
+      'Make one with: createdb -E UTF8 -T template0 <name>',
+    )
 }
 
 /** migrate.ts has tried for an hour. */
@@ -159,15 +158,13 @@ export async function refuseSharedConnections(url: string): Promise<void> {
   const pool = openPool(url)
   const pooling = await poolingOf(pool).finally(() => pool.end())
   if (pooling === 'transaction')
-    throw new CarillonError(
-      'UNAVAILABLE',
+    throw unavailable(
       'The pooler in front of PostgreSQL lends a connection for one transaction or statement, but Carillon needs sessions',
-      { remedy: `Set ${poolingRemedy}.` },
+      `Set ${poolingRemedy}.`,
     )
   if (pooling === 'too small')
-    throw new CarillonError(
-      'UNAVAILABLE',
+    throw unavailable(
       `The pooler in front of PostgreSQL has no second connection for this process, which needs ${connectionsOfProcess}`,
-      { remedy: `Set default_pool_size to at least ${connectionsOfProcess} for each process.` },
+      `Set default_pool_size to at least ${connectionsOfProcess} for each process.`,
     )
 }
