@@ -25,6 +25,9 @@ export type UseInbox = InboxSnapshot &
     markUnread: InboxList['unread']
   }
 
+/** The methods of a list that send a request. */
+type Sent = Exclude<keyof UseInbox & keyof InboxList, 'hold' | 'showNewer'> | 'unread'
+
 /** A list that components have open, and how many of them. */
 type Opened = { list: OpenList; subscribers: number }
 
@@ -76,20 +79,24 @@ function viewOf(carillon: Carillon, options: OpenOptions, whole: NotificationPag
     done.catch(() => {})
     return done
   }
+  const sent =
+    (name: Sent) =>
+    (...given: string[]) =>
+      act((list) => list[name](...(given as [string, string])))
   const acts = {
-    more: () => act((list) => list.more()),
+    more: sent('more'),
     hold: (isHeld: boolean) => lists.get(name)?.list.hold(isHeld),
     showNewer: () => lists.get(name)?.list.showNewer(),
-    read: (id: string) => act((list) => list.read(id)),
-    markUnread: (id: string) => act((list) => list.unread(id)),
-    archive: (id: string) => act((list) => list.archive(id)),
-    unarchive: (id: string) => act((list) => list.unarchive(id)),
-    snooze: (id: string, until: string) => act((list) => list.snooze(id, until)),
-    remove: (id: string) => act((list) => list.remove(id)),
-    readAll: () => act((list) => list.readAll()),
-    archiveRead: () => act((list) => list.archiveRead()),
-    seen: () => act((list) => list.seen()),
-    undo: () => act((list) => list.undo()),
+    read: sent('read'),
+    markUnread: sent('unread'),
+    archive: sent('archive'),
+    unarchive: sent('unarchive'),
+    snooze: sent('snooze'),
+    remove: sent('remove'),
+    readAll: sent('readAll'),
+    archiveRead: sent('archiveRead'),
+    seen: sent('seen'),
+    undo: sent('undo'),
   }
 
   /** A component has read them. */

@@ -55,19 +55,18 @@ function collect(value: string, earlier: string[] = []): string[] {
 async function send(options: Options, command: Command): Promise<void> {
   const { to = [], externalId = [], issuer, update, resolve, withdraw } = options
   const names = [...to, ...externalId]
-  const keys = [update, resolve, withdraw].filter((one) => one !== undefined)
-  if (keys.length > 1 || (keys.length === 1 && names.length > 0))
+  const [key, ...more] = [update, resolve, withdraw].filter((one) => one !== undefined)
+  if (more.length > 0 || (key !== undefined && names.length > 0))
     throw new WrongUse('Give one of --to, --external-id, --update, --resolve and --withdraw')
-  if (keys.length === 0 && names.length === 0)
+  if (key === undefined && names.length === 0)
     throw new WrongUse('Name at least one recipient, with --to or --external-id')
-  if (keys.length === 0 && options.title === undefined) throw new WrongUse('Give a --title')
+  if (key === undefined && options.title === undefined) throw new WrongUse('Give a --title')
   const { url, producerKey } = configOf(command)
   if (producerKey === undefined)
     throw new WrongUse('Set CARILLON_PRODUCER_KEY, or CARILLON_PRODUCER_KEY_FILE, to a key from: carillon key add NAME')
   const content = contentOf(options)
   const { createProducer } = await import('carillon-client')
   const producer = createProducer({ baseUrl: url, key: producerKey })
-  const [key] = keys
   if (key !== undefined) {
     const changed = await requestService(url, () => {
       if (resolve !== undefined) return producer.resolveByKey(key)
