@@ -19,6 +19,7 @@ import type { FirstSignIn } from './start/first-start.ts'
 import { recordSettings } from './start/settings-entry.ts'
 import { demonstrationSettings } from './start/site.ts'
 import type { ChangeSignal } from './store/events.ts'
+import type { Notice } from './store/migrations.ts'
 import type { Store } from './store/store.ts'
 
 export type Service = {
@@ -61,12 +62,10 @@ async function openLogged({ database, databasePartitions: partitions }: Config, 
   const onWait = (reason: string) =>
     log.warn({ event: 'store-awaited', reason }, `waiting for the database, at most ${databaseTimeoutMs / 1_000} s`)
   const startTimeout = { timeoutMs: databaseTimeoutMs, onWait }
-  const { store, migrations, notice } = await openStore(database, { partitions, startTimeout })
+  const onNotice = ({ sentence, ...facts }: Notice) => log.warn(facts, sentence)
+  const { store, migrations, notice } = await openStore(database, { partitions, startTimeout, onNotice })
   store.onChange((signal) => noteReturn(signal, log), [])
-  if (notice !== undefined) {
-    const { sentence, ...facts } = notice
-    log.warn(facts, sentence)
-  }
+  if (notice !== undefined) onNotice(notice)
   for (const migration of migrations) log.info({ event: 'migration', migration }, 'migration applied')
   return store
 }

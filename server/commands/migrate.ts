@@ -2,6 +2,7 @@
 import { Command } from 'commander'
 import { openStore } from '../open-store.ts'
 import { refuseLostDatabase } from '../start/database-file.ts'
+import type { Notice } from '../store/migrations.ts'
 import { configOf, withSettings } from './settings.ts'
 import { print, warn } from './terminal/output.ts'
 import { interruptible } from './terminal/progress.ts'
@@ -11,8 +12,9 @@ export function migrateCommand(): Command {
   return withSettings(command).action(async (options) => {
     const { database, databasePartitions: partitions } = configOf(command)
     refuseLostDatabase(database)
+    const onNotice = ({ sentence }: Notice) => warn(sentence)
     const state = () => 'No row is lost, and the next start continues.'
-    const { store, migrations, notice } = await interruptible(state, () => openStore(database, { partitions }))
+    const { store, migrations, notice } = await interruptible(state, () => openStore(database, { partitions, onNotice }))
     if (notice !== undefined) warn(notice.sentence)
     await store.close()
     print(options, { applied: migrations }, () =>

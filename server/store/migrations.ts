@@ -20,6 +20,25 @@ export function textOf(name: string, engine: 'sqlite' | 'postgres', from: URL = 
   return text.replace(new RegExp(`^-- ${other}:$.*?(?=^-- ${engine}:$|^$)`, 'gms'), '')
 }
 
+/** For the operator: a line of the log. */
+export type Notice = { event: string; sentence: string }
+/** `onNotice` is called while a migration takes long. */
+export type Noticed = { onNotice?: ((notice: Notice) => void) | undefined }
+
+const chunkLineMs = 10_000
+
+/** Runs the next chunk until it changes no row, and says every ten seconds how many chunks are done. `change` returns the number of rows. */
+export async function inChunks(name: string, change: () => Promise<number>, { onNotice }: Noticed): Promise<void> {
+  let chunks = 0
+  const say = () => onNotice?.({ event: 'migration-continues', sentence: `Migration ${name}: ${chunks} chunks are done` })
+  const timer = setInterval(say, chunkLineMs)
+  try {
+    while ((await change()) > 0) chunks++
+  } finally {
+    clearInterval(timer)
+  }
+}
+
 /** If so, the migration is one statement, and runs in transactions of its own until it changes no row: after a kill it continues. */
 export function isInChunks(text: string): boolean {
   return /^-- chunks$/m.test(text)

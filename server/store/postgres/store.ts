@@ -1,6 +1,7 @@
 // The store on PostgreSQL, for many processes: pooled connections, one round trip for each frequent call, change signals by NOTIFY.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Pool } from 'pg'
+import type { Noticed } from '../migrations.ts'
 import type { Store } from '../store.ts'
 import { ChangeSignals } from './change-signals/change-signals.ts'
 import { Database } from './connection/connection.ts'
@@ -12,14 +13,15 @@ import { migrate } from './schema/migrate.ts'
 const retryMs = 500
 
 type Opened = { store: Store; migrations: string[] }
-type Options = { partitions: number; startTimeout?: StartTimeout | undefined }
+type Options = { partitions: number; startTimeout?: StartTimeout | undefined } & Noticed
 
 /** Throws UNAVAILABLE with a sentence: at once, or after `startTimeout` if the server cannot be reached. */
-export async function openPostgresStore(url: string, { partitions, startTimeout }: Options): Promise<Opened> {
+export async function openPostgresStore(url: string, options: Options): Promise<Opened> {
+  const { startTimeout } = options
   const giveUpAt = performance.now() + (startTimeout?.timeoutMs ?? 0)
   for (let reason = ''; ; ) {
     try {
-      return await openOnce(url, partitions)
+      return await openOnce(url, options)
     } catch (error) {
       if (!isServerAway(error) || performance.now() + retryMs > giveUpAt) throw error
       if (error.message !== reason) startTimeout?.onWait(error.message)
@@ -29,11 +31,11 @@ export async function openPostgresStore(url: string, { partitions, startTimeout 
   }
 }
 
-async function openOnce(url: string, partitions: number): Promise<Opened> {
+async function openOnce(url: string, options: Options): Promise<Opened> {
   let pool: Pool | undefined
   try {
     pool = await openCheckedPool(url)
-    const migrations = await migrate(pool, { partitions })
+    const migrations = await migrate(pool, options)
     await pool.end()
     pool = openPool(url)
     const changeSignals = new ChangeSignals(pool, url)

@@ -1,16 +1,17 @@
 // Brings a SQLite database to this program's schema: the migrations, each in one transaction with its ledger entry.
 import { setImmediate as turn } from 'node:timers/promises'
-import { entryOf, isInChunks, knownMigrations, refuseNewer, textOf } from '../migrations.ts'
+import { entryOf, inChunks, isInChunks, knownMigrations, type Noticed, refuseNewer, textOf } from '../migrations.ts'
 import { type Database, inWriteLock } from './database.ts'
 
 /** Applies the pending migrations and returns their names. Throws UNAVAILABLE if the schema is newer than this program. */
-export async function migrate(database: Database, { from }: { from?: URL } = {}): Promise<string[]> {
+export async function migrate(database: Database, options: { from?: URL } & Noticed = {}): Promise<string[]> {
+  const { from } = options
   const known = knownMigrations(from)
   refuseNewer(appliedMigrations(database), known)
   const done: string[] = []
   for (const name of known.slice(appliedMigrations(database).length)) {
     const text = textOf(name, 'sqlite', from)
-    if (isInChunks(text)) await changeInChunks(database, text)
+    if (isInChunks(text)) await inChunks(name, chunkOf(database, text), options)
     if (inWriteLock(database, () => apply(database, name, text))) done.push(name)
   }
   return done
@@ -24,9 +25,12 @@ function apply(database: Database, name: string, text: string): boolean {
 }
 
 /** The process reacts to signals between two chunks. */
-async function changeInChunks(database: Database, text: string): Promise<void> {
+function chunkOf(database: Database, text: string): () => Promise<number> {
   const chunk = database.prepare(text)
-  while (Number(chunk.run().changes) > 0) await turn()
+  return async () => {
+    await turn()
+    return Number(chunk.run().changes)
+  }
 }
 
 /** The names of the applied migrations, in order; empty if there is no ledger. Only reads. */

@@ -2,7 +2,7 @@
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { ChangeListener, ChangeSignal, RecordListener } from '../events.ts'
-import { knownMigrations, refuseNewer } from '../migrations.ts'
+import { knownMigrations, type Noticed, refuseNewer } from '../migrations.ts'
 import { nameOf, type Store, type Writes } from '../store.ts'
 import { connect, type Database, openDatabase, openingFailure, peek } from './database.ts'
 import {
@@ -18,7 +18,7 @@ import { Reader } from './reader.ts'
 import { Writer, type WriterPlace } from './writer.ts'
 
 /** `writerEntry`: the file that the writer thread runs, which knows the same `writes`. */
-type Code = { writes: Writes; writerEntry: URL }
+type Code = { writes: Writes; writerEntry: URL } & Noticed
 
 /** What was wrong with the log beside the file. */
 export type LogNotice = { event: 'log-missing' | 'log-set-aside'; sentence: string; lastCheckpoint?: string }
@@ -32,7 +32,7 @@ export async function openSqliteStore(file: string, code: Code): Promise<Opened>
   peek(path, (found) => refuseNewer(appliedMigrations(found), knownMigrations()))
   using database = openDatabase(path)
   try {
-    const migrations = await migrate(database)
+    const migrations = await migrate(database, code)
     const { dev, ino } = statSync(path, { bigint: true })
     removeDrafts(database, path)
     const history = continuedHistory(database, path)

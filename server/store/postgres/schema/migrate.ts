@@ -2,7 +2,7 @@
 // under an advisory lock. The functions (functions.ts) come in the last one's transaction, or alone if none is to apply.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Pool, PoolClient } from 'pg'
-import { entryOf, isInChunks, knownMigrations, refuseNewer, textOf } from '../../migrations.ts'
+import { entryOf, inChunks, isInChunks, knownMigrations, type Noticed, refuseNewer, textOf } from '../../migrations.ts'
 import { onPostgres } from './dialect.ts'
 import { bringFunctions, creationOf, type Functions, knownFunctions, lockMigrations } from './functions.ts'
 
@@ -30,44 +30,73 @@ const concurrently = /^create (unique )?index concurrently (\w+) on ("?\w+"?)( [
 /** The order in which requests lock tables. Another order could deadlock with a request. */
 const lockOrder = ['user', 'session', 'producer', 'delivery', 'inbox', 'notification', 'inbox_category', 'read_mark']
 
-type MigrateOptions = { partitions: number; from?: URL; functions?: Functions | undefined }
+type MigrateOptions = { partitions: number; from?: URL; functions?: Functions | undefined } & Noticed
 
 /** Applies the missing migrations and returns their names. `partitions`: how many a new database gets for each table of users. */
 export async function migrate(
   pool: Pool,
-  { partitions, from, functions = from === undefined ? knownFunctions() : undefined }: MigrateOptions,
+  { partitions, from, functions = from === undefined ? knownFunctions() : undefined, onNotice }: MigrateOptions,
 ): Promise<string[]> {
   const known = knownMigrations(from)
   const applied = await appliedMigrations(pool)
   refuseNewer(applied, known)
   const isComplete = applied.length === known.length
-  const done = isComplete ? [] : await applyInTurn(pool, { known, from, partitions, functions })
+  const done = isComplete ? [] : await applyInTurn(pool, { known, from, partitions, functions, onNotice })
   if (functions !== undefined) await bringFunctions(pool, functions)
   return done
 }
 
-type Plan = { known: string[]; from: URL | undefined; partitions: number; functions: Functions | undefined }
+const waitLineMs = 5_000
+/** Shorter than a try. */
+const lookMs = 200
+/** No statement waits for the turn. Since when is empty if it is another role's connection, and this one is not in pg_monitor. */
+const holders = `
+  select string_agg(format('connection %s (%s, %s) holds %s on %s since %s', pid, application_name, state, mode,
+    coalesce(relation::regclass::text, locktype), coalesce(xact_start, state_change)), '; ') as found
+  from pg_locks join pg_stat_activity using (pid)
+  where granted and pid <> $1 and (objid = ${turn % 2 ** 32} or pid = any(pg_blocking_pids($1)) and
+    (locktype, coalesce(relation, 0)) in (select locktype, coalesce(relation, 0) from pg_locks where pid = $1 and not granted))`
+
+type Plan = { known: string[]; from: URL | undefined; partitions: number; functions: Functions | undefined } & Noticed
 
 // One process at a time migrates. The others poll: a waiting statement would hold up index builds, which wait for every older snapshot.
 async function applyInTurn(pool: Pool, plan: Plan): Promise<string[]> {
   const client = await pool.connect()
+  const { rows } = await client.query('select pg_backend_pid() as pid')
+  const timer = setInterval(waitsOf(pool, rows[0].pid, plan), lookMs)
   try {
     while (!(await client.query(`select pg_try_advisory_lock(${turn}) as is_ours`)).rows[0].is_ours) await sleep(100)
     const pending = plan.known.slice((await appliedMigrations(pool)).length)
     for (const name of pending) {
       const functions = plan.functions !== undefined && name === pending.at(-1) ? [creationOf(plan.functions)] : []
       const text = onPostgres(textOf(name, 'postgres', plan.from), plan.partitions)
-      await applyOne(client, { text, after: [...entryOf(name, now), ...functions] })
+      await applyOne(client, { name, text, after: [...entryOf(name, now), ...functions], onNotice: plan.onNotice })
     }
     return pending
   } finally {
+    clearInterval(timer)
     // Closes the connection, which releases the lock.
     client.release(true)
   }
 }
 
+/** What it returns looks whether the connection `pid` waits, and says every five seconds which connections hold what it waits for. */
+function waitsOf(pool: Pool, pid: number, { onNotice }: Noticed): () => Promise<void> {
+  let saidAt = performance.now()
+  return async () => {
+    if (performance.now() - saidAt < waitLineMs) return
+    // If the server is away, the migration fails and says so.
+    const { rows } = await pool.query(holders, [pid]).catch(() => ({ rows: [] }))
+    if (!rows[0]?.found) return
+    saidAt = performance.now()
+    onNotice?.({ event: 'migration-waits', sentence: `A migration waits: ${rows[0].found}` })
+  }
+}
+
+type Step = { name: string; text: string; after: string[] } & Noticed
+
 /** Applies the text of one migration, and the statements `after` in the same transaction. */
-async function applyOne(client: PoolClient, { text, after }: { text: string; after: string[] }): Promise<void> {
+async function applyOne(client: PoolClient, { name, text, after, onNotice }: Step): Promise<void> {
   for (let retries = 0; ; retries++) {
     const timeout = retries % longTry === longTry - 1 ? longLockTimeout : lockTimeoutMs
     const statements = [
@@ -78,7 +107,7 @@ async function applyOne(client: PoolClient, { text, after }: { text: string; aft
     ]
     try {
       await buildIndexes(client, text)
-      if (isInChunks(text)) await changeInChunks(client, text)
+      if (isInChunks(text)) await inChunks(name, async () => (await client.query(text)).rowCount ?? 0, { onNotice })
       for (const statement of statements) await client.query(statement)
       return
     } catch (error) {
@@ -87,10 +116,6 @@ async function applyOne(client: PoolClient, { text, after }: { text: string; aft
       await sleep(retryMs)
     }
   }
-}
-
-async function changeInChunks(client: PoolClient, text: string): Promise<void> {
-  while (((await client.query(text)).rowCount ?? 0) > 0);
 }
 
 // Locks all tables of the migration before its first statement: to lock one, work and then need another would deadlock with requests.
