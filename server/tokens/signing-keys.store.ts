@@ -37,6 +37,8 @@ export function* addSigningKey({ key, after, audit }: Addition): Write<'added' |
   // Without a signing key, an operator has deleted them because the secret was lost, and nothing opens this key either.
   if (after === null) yield* send`delete from erased_key`
   yield* insert(key)
+  // The first write of a service. A restore that began meanwhile has the empty database; one that begins later finds this row.
+  if (after === null) refuseIncomplete((yield* all<{ name: string }>`select name from kysely_migration`).map(nameOf))
   yield* record(audit)
   return 'added'
 }

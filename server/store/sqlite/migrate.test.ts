@@ -6,7 +6,7 @@ import { type TestContext, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import type { CarillonError } from '../../basics/errors.ts'
 import { isUnavailable } from '../contract/world.ts'
-import { knownMigrations, textOf } from '../migrations.ts'
+import { knownMigrations, type Notice, type Noticed, textOf } from '../migrations.ts'
 import { refusedWrite } from '../transfer-state.ts'
 import { type Database, openDatabase, openingFailure } from './database.ts'
 import { migrate } from './migrate.ts'
@@ -91,6 +91,27 @@ test('a migration in chunks changes a part of its table in each transaction, and
   assert.deepEqual(await place.migrate(), [])
 })
 
+test('a migration in chunks says every ten seconds how many are done', async (t) => {
+  await using place = await newPlace(t)
+  t.mock.timers.enable({ apis: ['setInterval'] })
+  place.database.function('pass_four_seconds', () => {
+    t.mock.timers.tick(4_000)
+    return 1
+  })
+  place.write(
+    '0001-chunks',
+    `-- chunks
+    update diary set page = page - 1 where page > 0 and pass_four_seconds()`,
+  )
+  place.database.exec('create table diary (page integer); insert into diary values (6)')
+  const notices: Notice[] = []
+  await place.migrate({ onNotice: (notice) => notices.push(notice) })
+  assert.deepEqual(
+    notices.map(({ event, sentence }) => [event, sentence]),
+    [2, 4].map((chunks) => ['migration-continues', `Migration 0001-chunks: ${chunks} chunks are done`]),
+  )
+})
+
 test('a database that is being moved is not migrated, and the error says what to do', async (t) => {
   await using place = await newPlace(t)
   place.write('0001-start', good)
@@ -134,7 +155,7 @@ async function newPlace(t: TestContext) {
     database,
     folder,
     write: (name: string, sql: string) => writeFileSync(new URL(`${name}.sql`, migrations), sql),
-    migrate: () => migrate(database, { from: migrations }),
+    migrate: (noticed: Noticed = {}) => migrate(database, { from: migrations, ...noticed }),
     query: (sql: string) => Array.from(database.prepare(sql).iterate(), (row) => ({ ...row })),
     async [Symbol.asyncDispose]() {
       database.close()

@@ -11,7 +11,8 @@ import pg from 'pg'
 import { TcpProxy } from '../../../../tests/support/network/tcp-proxy.ts'
 import { newDatabase, PostgresServer, queryAt } from '../../../../tests/support/postgres.ts'
 import { isUnavailable } from '../../contract/world.ts'
-import { isInChunks, knownMigrations, textOf } from '../../migrations.ts'
+import { openStore } from '../../../open-store.ts'
+import { isInChunks, knownMigrations, type Notice, type Noticed, textOf } from '../../migrations.ts'
 import { openPool } from '../connection/pool.ts'
 import { appliedMigrations, migrate } from './migrate.ts'
 
@@ -277,7 +278,81 @@ test('a migration in chunks changes a part of its table in each transaction (R12
   assert.deepEqual(await place.migrate(), [])
 })
 
-type Migrating = { url?: string; from?: URL }
+test('a migration in chunks says every ten seconds how many are done', async (t) => {
+  const place = await newPlace(t)
+  place.write('0001-start', 'create table diary (page integer);\ninsert into diary values (5)')
+  await place.migrate()
+  place.write('0002-chunks', '-- chunks\nupdate diary set page = page - 1 where page > 0')
+  t.mock.timers.enable({ apis: ['setInterval'] })
+  const said: string[] = []
+  const write = pg.Client.prototype.query
+  t.mock.method(pg.Client.prototype, 'query', function (this: pg.Client, ...given: Parameters<typeof write>) {
+    if (String(given[0]).startsWith('-- chunks')) t.mock.timers.tick(5_000)
+    return Reflect.apply(write, this, given)
+  })
+  await place.migrate({ onNotice: ({ event, sentence }) => said.push(`${event}: ${sentence}`) })
+  assert.deepEqual(
+    said,
+    [1, 3, 5].map((chunks) => `migration-continues: Migration 0002-chunks: ${chunks} chunks are done`),
+  )
+})
+
+test('a migration that waits says every five seconds which connection holds what, and since when', async (t) => {
+  const place = await newPlace(t)
+  place.write('0001-start', good)
+  await place.migrate()
+  const now = performance.now.bind(performance)
+  t.mock.method(performance, 'now', () => now() * 20)
+  const waits: [migration: string, holder: string, held: RegExp][] = [
+    ['alter table diary add column page integer', 'begin; select from diary', /holds AccessShareLock on diary since \d{4}-/],
+    [
+      'create index concurrently by_entry on diary (entry);',
+      'begin isolation level repeatable read; select 1',
+      /holds ExclusiveLock on virtualxid since \d{4}-/,
+    ],
+    ['select 1', 'select pg_advisory_lock(7160004213)', /holds ExclusiveLock on advisory since \d{4}-/],
+  ]
+  for (const [n, [migration, work, held]] of waits.entries()) {
+    const holder = new pg.Client({ connectionString: place.url, application_name: 'nightly backup' })
+    holder.on('error', () => {})
+    await holder.connect()
+    await holder.query(work)
+    place.write(`000${n + 2}-waits`, migration)
+    const said: string[] = []
+    const { promise: saidTwice, resolve } = Promise.withResolvers<void>()
+    const migrating = place.migrate({
+      onNotice({ event, sentence }) {
+        said.push(`${event}: ${sentence}`)
+        if (said.length === 2) resolve()
+      },
+    })
+    await saidTwice
+    for (const sentence of said) {
+      assert.match(sentence, /^migration-waits: A migration waits: connection \d+ \(nightly backup, idle/)
+      assert.match(sentence, held)
+      assert.doesNotMatch(sentence, /;/)
+    }
+    await holder.end()
+    await migrating
+  }
+})
+
+test('an opened store passes on what its migration says', async (t) => {
+  const { url, drop } = await newDatabase({ isBare: true })
+  t.after(drop)
+  const holder = new pg.Client({ connectionString: url })
+  await holder.connect()
+  await holder.query('select pg_advisory_lock(7160004213)')
+  const now = performance.now.bind(performance)
+  t.mock.method(performance, 'now', () => now() * 100)
+  const { promise: said, resolve: onNotice } = Promise.withResolvers<Notice>()
+  const opening = openStore({ engine: 'postgres', url }, { onNotice })
+  assert.equal((await said).event, 'migration-waits')
+  await holder.end()
+  await (await opening).store.close()
+})
+
+type Migrating = { url?: string; from?: URL } & Noticed
 
 /** A new database and a folder for migrations. */
 async function newPlace(t: TestContext, other?: string) {
@@ -299,10 +374,10 @@ async function newPlace(t: TestContext, other?: string) {
     query,
     write: (name: string, sql: string) => writeFileSync(new URL(`${name}.sql`, migrations), sql),
     /** As one process migrates. */
-    async migrate({ url: way = url, from = migrations }: Migrating = {}): Promise<string[]> {
+    async migrate({ url: way = url, from = migrations, onNotice }: Migrating = {}): Promise<string[]> {
       const pool = openPool(way)
       try {
-        const applied = await migrate(pool, { partitions: 3, from })
+        const applied = await migrate(pool, { partitions: 3, from, onNotice })
         assert.ok((await appliedMigrations(pool)).length >= applied.length)
         return applied
       } finally {
