@@ -8,7 +8,7 @@ import { databaseTls } from '../config/exposure.ts'
 import { readSettings } from '../config/read.ts'
 import type { Config } from '../config/settings.ts'
 import { readServiceUrl } from '../config/values.ts'
-import { examineIssuers, examineMachine, examineSettings, settingFaults } from '../doctor/configuration.ts'
+import { examineIssuers, examineMachine, examineOpenFiles, examineSettings, openFiles, settingFaults } from '../doctor/configuration.ts'
 import { type Finding, faultOf, warning } from '../doctor/finding.ts'
 import { examineWay, reach } from '../doctor/proxy/reach.ts'
 import { examineStream } from '../doctor/proxy/stream.ts'
@@ -33,18 +33,19 @@ Examples:
 export function doctorCommand(): Command {
   const command = new Command('doctor')
     .argument('[url]', 'the URL of the service for browsers; default: the public URL')
+    .option('--deep', 'also read every page and index of a SQLite file, which takes minutes for a large one')
     .description('Find problems, from the disk to the proxy, and say what to change')
   return withSettings(command).addHelpText('after', example).action(doctor)
 }
 
-async function doctor(url: string | undefined, options: Output, command: Command): Promise<void> {
+async function doctor(url: string | undefined, options: Output & { deep?: boolean }, command: Command): Promise<void> {
   const { config, faults, ignored } = readSettings(process.env, flagsOf(command))
   const own = config && (config.publicUrl ?? directUrl(config))
   const target = url === undefined ? own : readOption('The URL', url, readServiceUrl)
   // Settings that contradict each other do not stop the examination: the rest is examined with the values as they are.
   const isValid = config !== undefined && faults.length === 0
-  const settings = isValid ? examineSettings(config, databaseTls(config, process.env)) : settingFaults(faults)
-  const kept = config && (await examineKept(config))
+  const settings = isValid ? [...examineSettings(config, databaseTls(config, process.env)), ...examineOpenFiles(config.streams, openFiles())] : settingFaults(faults)
+  const kept = config && (await examineKept(config, options.deep))
   const areas: Areas = [
     ['This machine', examineMachine({ node: process.versions.node, version: displayVersion(), now: Date.now })],
     ['Settings', [...settings, ...settingFaults(ignored, warning)]],
@@ -59,20 +60,20 @@ async function doctor(url: string | undefined, options: Output, command: Command
 }
 
 /** Does not connect to a database that `serve` refuses as exposed: doctor would send the password over that network. */
-async function examineKept(config: Config): Promise<Examined | undefined> {
+async function examineKept(config: Config, isDeep?: boolean): Promise<Examined | undefined> {
   if (databaseTls(config, process.env) === 'refused') return undefined
-  const kept = await examineDatabase(config.database, Date.now)
+  const kept = await examineDatabase(config.database, Date.now, isDeep)
   const secret = await examineSecret({ ...config, ...kept, secretFile: process.env.CARILLON_SECRET_FILE })
   return { ...kept, findings: [...kept.findings, ...secret] }
 }
 
-export async function examineDatabase(database: Database, now: () => number): Promise<Examined> {
+export async function examineDatabase(database: Database, now: () => number, isDeep = false): Promise<Examined> {
   try {
     refuseLostDatabase(database)
     refuseMissingDatabase(database)
     if (database.engine === 'postgres')
       return await (await import('../doctor/store/postgres.ts')).examinePostgres(database.url, now)
-    return await (await import('../doctor/store/sqlite.ts')).examineSqlite(database.path, now)
+    return await (await import('../doctor/store/sqlite.ts')).examineSqlite(database.path, now, isDeep)
   } catch (error) {
     return unread(faultOf('database', error, 'correct CARILLON_DATABASE_URL'))
   }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readSettings } from '../config/read.ts'
 import type { Environment } from '../config/values.ts'
-import { examineMachine, examineSettings, settingFaults } from './configuration.ts'
+import { examineMachine, examineOpenFiles, examineSettings, openFiles, settingFaults } from './configuration.ts'
 import { type Finding, warning } from './finding.ts'
 
 const wrong = (findings: Finding[]) =>
@@ -56,4 +56,13 @@ test('names the Node, and finds a clock in the past', () => {
   assert.deepEqual(wrong(examineMachine({ node: '26.10.0', version: '0.1.0', now: () => 0 })), [
     ['clock', 'fault', '1970-01-01T00:00:00Z is in the past', 'timedatectl set-ntp true'],
   ])
+})
+
+test('finds a limit of open files below the number of streams that the settings allow', () => {
+  assert.ok(Number(openFiles()) > 0 || openFiles() === 'unlimited')
+  assert.deepEqual(examineOpenFiles(20_000, 20_500), [])
+  assert.deepEqual(examineOpenFiles(20_000, 'unlimited'), [])
+  const [finding] = examineOpenFiles(20_000, 20_000)
+  assert.deepEqual([finding?.check, finding?.state], ['open files', 'warning'])
+  assert.match(finding?.change ?? '', /^ulimit -n 21000 /)
 })

@@ -41,6 +41,18 @@ export function examineSettings({ host, publicUrl }: Settings, databaseTls?: Dat
   return findings
 }
 
+/** The limit of this process, which Node has raised to the hard limit. Undefined on Windows; a text if there is no limit. */
+export function openFiles(): unknown {
+  return Object(process.report.getReport()).userLimits?.open_files.soft
+}
+
+/** A stream uses an open file, and everything else needs some. */
+export function examineOpenFiles(streams: number, limit: unknown): Finding[] {
+  if (typeof limit !== 'number' || limit >= streams + 500) return []
+  const found = `${limit} for a process, and each of ${streams} streams needs one`
+  return [warning('open files', { found, change: `ulimit -n ${streams + 1_000} (systemd: LimitNOFILE), or a smaller CARILLON_STREAMS` })]
+}
+
 function publicUrlFinding(host: string, publicUrl: string | undefined): Finding {
   const check = 'public URL'
   if (publicUrl?.startsWith('https:')) return ok(check, publicUrl)

@@ -6,6 +6,23 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { readOnlyMount, rightsOf } from './file-mode.ts'
 
+test('advises fsck for a file system that the kernel made read-only after an error', (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'carillon-'))
+  const { PATH } = process.env
+  t.after(() => {
+    process.env.PATH = PATH
+    rmSync(folder, { recursive: true })
+  })
+  // What findmnt of util-linux 2.41 prints on Linux 6.18 for an ext4 after its `trigger_fs_error`.
+  writeFileSync(join(folder, 'findmnt'), '#!/bin/sh\necho rw,relatime,errors=remount-ro,emergency_ro\n', { mode: 0o755 })
+  assert.equal(readOnlyMount('folder', folder), undefined)
+  process.env.PATH = `${folder}:${PATH}`
+  const finding = readOnlyMount('folder', folder)
+  assert.equal(finding?.state, 'fault')
+  assert.match(finding?.change ?? '', /umount .*; fsck /)
+  assert.doesNotMatch(finding?.change ?? '', /room|remount/)
+})
+
 test('advises to change the mount for a read-only file system, and chmod for a file without write permission', () => {
   const finding = readOnlyMount('folder', '/srv/data', 'EROFS')
   assert.deepEqual(

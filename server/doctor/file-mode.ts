@@ -1,4 +1,5 @@
 // Who may read and change a file? Reads its mode instead of trying, because root may do everything.
+import { spawnSync } from 'node:child_process'
 import { accessSync, constants, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { quoted } from '../basics/control-characters.ts'
@@ -30,6 +31,12 @@ export function rightsOf(check: string, path: string): Finding[] {
 
 /** The fault of a file or folder on a read-only file system, where neither owner nor mode helps. `code`: that of a failed write. */
 export function readOnlyMount(check: string, path: string, code = codeOfWriting(path)): Finding | undefined {
+  const options = spawnSync('findmnt', ['-no', 'OPTIONS', '-T', path], { encoding: 'utf8' }).stdout
+  if (options?.includes('emergency_ro')) {
+    const found = `the kernel made the file system of ${path} read-only after an error (dmesg)`
+    const source = `"$(findmnt -no SOURCE -T ${quoted(path)})"`
+    return fault(check, { found, change: `stop the service, then: umount ${source}; fsck ${source}` })
+  }
   if (code !== 'EROFS') return undefined
   const otherwise =
     'in a container: mount the volume without :ro; if you did not mount it read-only, the disk may be failing: dmesg'

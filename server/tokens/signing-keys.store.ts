@@ -1,6 +1,7 @@
 // The keys that sign access tokens. Changes of the set take turns; reads do not wait.
 import type { Audited } from '../store/events.ts'
 import { all, get, inList, onPostgres, type Read, record, run, send, signal, type Write } from '../store/statements.ts'
+import { refuseIncomplete } from '../store/transfer-state.ts'
 
 export type SigningKey = {
   kid: string
@@ -38,7 +39,10 @@ export function* addSigningKey({ key, after, audit }: Addition): Write<'added' |
   if (after === null) yield* send`delete from erased_key`
   yield* insert(key)
   // The first write of a service. A restore that began meanwhile has the empty database; one that begins later finds this row.
-  if (after === null) refuseIncomplete((yield* all<{ name: string }>`select name from kysely_migration`).map(nameOf))
+  if (after === null) {
+    const ledger = yield* all<{ name: string }>`select name from kysely_migration`
+    refuseIncomplete(ledger.map(({ name }) => name))
+  }
   yield* record(audit)
   return 'added'
 }

@@ -42,6 +42,7 @@ export async function examineContent(read: Read, { schema, applied, now, tables,
     const change = 'read the line tidying-failed in the log of the service'
     findings.push(fault('hourly work', { found, change }))
   }
+  findings.push(await lateWork(read, now))
   const sealedFactors = await read(`
     select ${header} as header, cast(count(*) as integer) as count
     from factor where sealed_secret is not null group by 1`)
@@ -50,6 +51,22 @@ export async function examineContent(read: Read, { schema, applied, now, tables,
   const { strings } = signingKeys().next().value as Query
   const keys = (await read(strings.join(''))) as SigningKey[]
   return { findings, signingKeys: keys, sealedFactors: sealedFactors as SealedFactors }
+}
+
+/** What a running service does within seconds, and the hourly removal of links. */
+async function lateWork(read: Read, now: number): Promise<Finding> {
+  const [oldest] = await read(`
+    select min(expires_at) as expiries, (select min(away_at) from notification where away = 'snoozed') as snoozes,
+      (select min(at) from key_change) as "changes by key", (select min(expires_at) + 7200000 from one_time_link) as links
+    from notification where expires_at is not null`)
+  const late: string[] = []
+  for (const [what, dueAt] of Object.entries(oldest ?? {})) {
+    const seconds = Math.round((now - new Date((dueAt ?? now) as string).getTime()) / 1000)
+    if (seconds > 60) late.push(`${what} by ${seconds} s`)
+  }
+  if (late.length === 0) return ok('background work', 'none is behind')
+  const change = 'if a service runs: read its lines tidying-failed and overload'
+  return warning('background work', { found: `it is behind: ${late.join(', ')}`, change })
 }
 
 /** Usernames that are the verified address of another user of no application, whom the name then signs in (users/credentials.ts). */

@@ -9,6 +9,8 @@ import { auditEntry, serviceSource } from '../../audit/entry.ts'
 import { openStore } from '../../open-store.ts'
 import { connect, Database } from '../../store/sqlite/database.ts'
 import { contentOf, newFolder } from '../../store/sqlite/testing/folder.ts'
+import { backUp } from '../../store/transfer/backup.ts'
+import { report } from '../../store/transfer/testing/filled.ts'
 import type { Move } from '../../store/transfer-state.ts'
 import { addSigningKey } from '../../tokens/signing-keys.store.ts'
 import { addUser } from '../../users/users.store.ts'
@@ -72,6 +74,53 @@ test('counts the usernames that are the verified address of another user', async
   const [finding] = await wrong(place)
   assert.deepEqual([finding?.check, finding?.state], ['names', 'warning'])
   assert.equal(finding?.found, '1 username is the verified address of another user')
+})
+
+test('--deep finds a damaged page, and a backup that meets one says what to do', async (t) => {
+  const place = await database(t)
+  const { store } = await openStore({ engine: 'sqlite', path: place.path })
+  const entries = Array.from({ length: 2_000 }, () => auditEntry(serviceSource, { event: 'tidying-failed', at: 1 }))
+  await store.write(recordAudit, entries)
+  await store.close()
+  const opened = connect(place.path)
+  const [{ rootpage } = {}] = opened.prepare("select rootpage from sqlite_schema where name = 'audit'").all()
+  const { page_size: size } = opened.prepare('pragma page_size').get() ?? {}
+  opened.close()
+  const sound = await examineSqlite(place.path, Date.now, true)
+  assert.deepEqual(
+    sound.findings.filter(({ state }) => state !== 'ok'),
+    [],
+  )
+  const bytes = readFileSync(place.path)
+  bytes.fill(0x55, (Number(rootpage) - 1) * Number(size), Number(rootpage) * Number(size))
+  writeFileSync(place.path, bytes)
+  const { findings } = await examineSqlite(place.path, Date.now, true)
+  const found = findings.filter(({ state }) => state === 'fault')
+  assert.deepEqual(
+    found.map(({ check }) => check),
+    ['database'],
+  )
+  assert.match(found[0]?.found ?? '', /damaged/)
+  assert.match(found[0]?.change ?? '', /restore the newest backup/)
+  const file = join(place.folder, 'backup.gz')
+  const backup = backUp({ from: { engine: 'sqlite', path: place.path }, file, at: '2026-01-01T00:00:00.000Z', report })
+  await assert.rejects(backup, /is damaged .* Restore a backup, .* carillon doctor --deep names what is damaged/)
+})
+
+test('says which background work is behind, and by how much', async (t) => {
+  const place = await database(t)
+  const opened = connect(place.path)
+  const now = Date.now()
+  opened.exec(`
+    insert into key_change values ('1', '', 'k', 'delete', null, null, ${now - 90_000}, '');
+    insert into one_time_link (user_id, token_hash, purpose, created_at, expires_at)
+      values ('1', 'h', 'reset', 1, ${now - 3_600_000})`)
+  opened.close()
+  const found = await wrong(place, () => now)
+  assert.deepEqual(
+    found.map((finding) => [finding.check, finding.state, finding.found]),
+    [['background work', 'warning', 'it is behind: changes by key by 90 s']],
+  )
 })
 
 test('finds hourly work that failed in the last hour, and none that failed before', async (t) => {

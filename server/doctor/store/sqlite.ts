@@ -4,6 +4,7 @@ import { existsSync, readdirSync, statfsSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { quoted } from '../../basics/control-characters.ts'
+import { CarillonError } from '../../basics/errors.ts'
 import { knownMigrations } from '../../store/migrations.ts'
 import { Database, isOurs, notOurs, openingFailure, readHeader } from '../../store/sqlite/database.ts'
 import { hasForeignLog, lostLogSince, readIdentity } from '../../store/sqlite/file/identity.ts'
@@ -17,8 +18,8 @@ const minFree = 64 * mebibyte
 const enoughFree = 512 * mebibyte
 const nameAnother = 'Name another file in CARILLON_DATABASE_URL.'
 
-export async function examineSqlite(file: string, now: () => number): Promise<Examined> {
-  const { findings, ...sealed } = await contentOf(file, now)
+export async function examineSqlite(file: string, now: () => number, isDeep = false): Promise<Examined> {
+  const { findings, ...sealed } = await contentOf(file, now, isDeep)
   const readOnly = readOnlyMount('folder', dirname(file)) ?? readOnlyMount('database file', file)
   // There is no use in making room on it.
   const place = readOnly === undefined ? [...rights(file), room(file)] : [readOnly]
@@ -79,7 +80,7 @@ function clock(file: string, now: number): Finding {
   return clockFinding('clock', { whose: 'the clock of the latest write', aheadMs: Math.max(0, writtenAt - now) })
 }
 
-async function contentOf(file: string, now: () => number): Promise<Examined> {
+async function contentOf(file: string, now: () => number, isDeep: boolean): Promise<Examined> {
   const path = resolve(file)
   try {
     if (!statSync(path).isFile())
@@ -97,6 +98,7 @@ async function contentOf(file: string, now: () => number): Promise<Examined> {
     }
     const database = new Database(`${pathToFileURL(path).href}?${how}`, { readOnly: true, timeout: 500 })
     try {
+      if (isDeep) refuseDamaged(database)
       const applied = appliedMigrations(database)
       const schema = schemaFinding({ applied, known: knownMigrations() })
       // The driver's rows have no prototype.
@@ -110,6 +112,13 @@ async function contentOf(file: string, now: () => number): Promise<Examined> {
   } catch (error) {
     return unread(faultOf('database', openingFailure(error, file), 'restore the backup'))
   }
+}
+
+/** Reads every page and index. */
+function refuseDamaged(database: Database): void {
+  const [first] = Object.values(database.prepare('pragma integrity_check(1)').get() ?? {})
+  if (first !== 'ok')
+    throw new CarillonError('UNAVAILABLE', `It is damaged: ${first}`, { remedy: 'keep it, and restore the newest backup' })
 }
 
 /** Without a log no process writes, and no lock is needed. With a log its index file must exist, since SQLite would create it. */

@@ -186,7 +186,7 @@ function switchToWal(database: Database): void {
 
 const damaged = [
   'is damaged and was left as it is',
-  'Restore a backup, or name another file in the database URL.',
+  'Restore a backup, or name another file in the database URL. Keep this one: carillon doctor --deep names what is damaged.',
 ] as const
 
 function reasonAndRemedy(error: unknown): readonly [reason: string, remedy: string] {
@@ -201,11 +201,11 @@ function reasonAndRemedy(error: unknown): readonly [reason: string, remedy: stri
       'is being moved to another database, or was moved, by an earlier version',
       'Finish the move or take it back (carillon move --give-up) with that version. The database was left as it is.',
     ]
-  if (code === ioError) return [`cannot be used: ${messageOf(error)}`, 'Check its disk, then start again.']
+  if (code === ioError) return [`cannot be used: ${messageOf(error)}`, 'Check its disk (dmesg; fsck if the kernel made it read-only), then start again.']
   if (system === 'EROFS')
     return [
       'is on a file system that is mounted read-only',
-      'Mount it for writing (mount -o remount,rw), then start again.',
+      'Mount it for writing (mount -o remount,rw), then start again. If the kernel made it read-only after an error (dmesg), fsck first.',
     ]
   if (code === readonly || system === 'EACCES' || system === 'EPERM')
     return ['cannot be written', 'Make the file and its folder writable for this user, then start again.']

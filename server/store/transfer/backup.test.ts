@@ -9,9 +9,13 @@ import { gunzipSync, gzipSync } from 'node:zlib'
 import { isSoak } from '../../../tests/support/soak.ts'
 import { CarillonError } from '../../basics/errors.ts'
 import { readDatabaseUrl } from '../../config/database-url.ts'
-import { usualPartitions } from '../../open-store.ts'
+import { openStore, usualPartitions } from '../../open-store.ts'
+import { signingKey } from '../../tokens/signing-keys.contract.ts'
+import { addSigningKey, signingKeys } from '../../tokens/signing-keys.store.ts'
 import { contentOf, newFolder } from '../sqlite/testing/folder.ts'
+import { entryOf as fillingEntry } from '../transfer-state.ts'
 import { backUp, restoreBackup, writeNewFile } from './backup.ts'
+import { exclusively, setFilling } from './endpoint/endpoint.ts'
 import { lineOf } from './rows.ts'
 import { carillon } from './testing/command.ts'
 import {
@@ -327,3 +331,15 @@ test('the commands print what they did, as text or JSON', async (t) => {
   )
   assert.equal((await carillon(['restore'])).status, 2)
 })
+
+for (const engine of ['sqlite', 'postgres'] as const)
+  test(`a service that opened an empty database before a restore began writes nothing into it (${engine})`, async (t) => {
+    const to = await emptyPlace(t, engine)
+    const { store } = await openStore(readDatabaseUrl(to))
+    const entry = fillingEntry({ source: 's', run: 'r', call: 'carillon restore b.gz' })
+    await onEndpoint(to, (endpoint) => exclusively(endpoint, () => setFilling(endpoint, entry)))
+    const first = store.write(addSigningKey, { key: signingKey('k1'), after: null })
+    await assert.rejects(first, /only a part of its rows: a restore/)
+    assert.deepEqual(await store.read(signingKeys), [])
+    await store.close()
+  })

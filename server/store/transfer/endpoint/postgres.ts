@@ -1,6 +1,7 @@
 // A PostgreSQL database as an endpoint of a transfer. All statements of a snapshot or a transaction run on its one connection.
 import { CarillonError, messageOf } from '../../../basics/errors.ts'
 import { openCheckedPool, openingFailure } from '../../postgres/connection/opening.ts'
+import { sqlState } from '../../postgres/connection/failures.ts'
 import type { Pool, PoolClient } from '../../postgres/connection/pool.ts'
 import { migrate } from '../../postgres/schema/migrate.ts'
 import { refusedWrite, refusedWriteState } from '../../transfer-state.ts'
@@ -57,7 +58,10 @@ class Postgres implements Endpoint {
     try {
       return (await this.#opened.client.query<Row[number][]>({ text, values: [...values], rowMode: 'array' })).rows
     } catch (cause) {
-      throw new CarillonError('UNAVAILABLE', `${this.name}: ${messageOf(cause)}`, { cause })
+      // data_corrupted and index_corrupted (PostgreSQL, appendix A).
+      const isDamaged = sqlState(cause)?.startsWith('XX00')
+      const remedy = isDamaged ? 'pg_amcheck names what is damaged. Restore the newest backup.' : undefined
+      throw new CarillonError('UNAVAILABLE', `${this.name}: ${messageOf(cause)}`, { remedy, cause })
     }
   }
 

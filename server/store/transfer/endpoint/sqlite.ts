@@ -3,7 +3,7 @@ import { statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { CarillonError, messageOf } from '../../../basics/errors.ts'
 import { textOf } from '../../migrations.ts'
-import { type Database, openDatabase, openingFailure } from '../../sqlite/database.ts'
+import { corrupt, type Database, openDatabase, openingFailure, resultCode } from '../../sqlite/database.ts'
 import { hasForeignLog, recordClose } from '../../sqlite/file/identity.ts'
 import { migrate } from '../../sqlite/migrate.ts'
 import { userIdOfDigits } from '../../statements.ts'
@@ -69,6 +69,7 @@ class Sqlite implements Endpoint {
     try {
       return work()
     } catch (cause) {
+      if (resultCode(cause) === corrupt) throw openingFailure(cause, this.name)
       throw new CarillonError('UNAVAILABLE', `${this.name}: ${messageOf(cause)}`, { cause })
     }
   }
