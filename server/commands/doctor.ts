@@ -8,7 +8,14 @@ import { databaseTls } from '../config/exposure.ts'
 import { readSettings } from '../config/read.ts'
 import type { Config } from '../config/settings.ts'
 import { readServiceUrl } from '../config/values.ts'
-import { examineIssuers, examineMachine, examineOpenFiles, examineSettings, openFiles, settingFaults } from '../doctor/configuration.ts'
+import {
+  examineIssuers,
+  examineMachine,
+  examineOpenFiles,
+  examineSettings,
+  openFiles,
+  settingFaults,
+} from '../doctor/configuration.ts'
 import { type Finding, faultOf, warning } from '../doctor/finding.ts'
 import { examineWay, reach } from '../doctor/proxy/reach.ts'
 import { examineStream } from '../doctor/proxy/stream.ts'
@@ -44,7 +51,9 @@ async function doctor(url: string | undefined, options: Output & { deep?: boolea
   const target = url === undefined ? own : readOption('The URL', url, readServiceUrl)
   // Settings that contradict each other do not stop the examination: the rest is examined with the values as they are.
   const isValid = config !== undefined && faults.length === 0
-  const settings = isValid ? [...examineSettings(config, databaseTls(config, process.env)), ...examineOpenFiles(config.streams, openFiles())] : settingFaults(faults)
+  const settings = isValid
+    ? [...examineSettings(config, databaseTls(config, process.env)), ...examineOpenFiles(config.streams, openFiles())]
+    : settingFaults(faults)
   const kept = config && (await examineKept(config, options.deep))
   const areas: Areas = [
     ['This machine', examineMachine({ node: process.versions.node, version: displayVersion(), now: Date.now })],

@@ -14,7 +14,9 @@ export function migrateCommand(): Command {
     refuseLostDatabase(database)
     const onNotice = ({ sentence }: Notice) => warn(sentence)
     const state = () => 'No row is lost, and the next start continues.'
-    const { store, migrations, notice } = await interruptible(state, () => openStore(database, { partitions, onNotice }))
+    const { store, migrations, notice } = await interruptible(state, () =>
+      openStore(database, { partitions, onNotice }),
+    )
     if (notice !== undefined) warn(notice.sentence)
     await store.close()
     print(options, { applied: migrations }, () =>

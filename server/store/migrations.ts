@@ -30,7 +30,8 @@ const chunkLineMs = 10_000
 /** Runs the next chunk until it changes no row, and says every ten seconds how many chunks are done. `change` returns the number of rows. */
 export async function inChunks(name: string, change: () => Promise<number>, { onNotice }: Noticed): Promise<void> {
   let chunks = 0
-  const say = () => onNotice?.({ event: 'migration-continues', sentence: `Migration ${name}: ${chunks} chunks are done` })
+  const say = () =>
+    onNotice?.({ event: 'migration-continues', sentence: `Migration ${name}: ${chunks} chunks are done` })
   const timer = setInterval(say, chunkLineMs)
   try {
     while ((await change()) > 0) chunks++

@@ -118,7 +118,9 @@ async function contentOf(file: string, now: () => number, isDeep: boolean): Prom
 function refuseDamaged(database: Database): void {
   const [first] = Object.values(database.prepare('pragma integrity_check(1)').get() ?? {})
   if (first !== 'ok')
-    throw new CarillonError('UNAVAILABLE', `It is damaged: ${first}`, { remedy: 'keep it, and restore the newest backup' })
+    throw new CarillonError('UNAVAILABLE', `It is damaged: ${first}`, {
+      remedy: 'keep it, and restore the newest backup',
+    })
 }
 
 /** Without a log no process writes, and no lock is needed. With a log its index file must exist, since SQLite would create it. */

@@ -201,7 +201,11 @@ function reasonAndRemedy(error: unknown): readonly [reason: string, remedy: stri
       'is being moved to another database, or was moved, by an earlier version',
       'Finish the move or take it back (carillon move --give-up) with that version. The database was left as it is.',
     ]
-  if (code === ioError) return [`cannot be used: ${messageOf(error)}`, 'Check its disk (dmesg; fsck if the kernel made it read-only), then start again.']
+  if (code === ioError)
+    return [
+      `cannot be used: ${messageOf(error)}`,
+      'Check its disk (dmesg; fsck if the kernel made it read-only), then start again.',
+    ]
   if (system === 'EROFS')
     return [
       'is on a file system that is mounted read-only',

@@ -24,6 +24,7 @@ import {
   emptyTables,
   engines,
   filledPlace,
+  onEndpoint,
   report,
   rowsAt,
   sqliteFile,

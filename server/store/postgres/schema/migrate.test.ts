@@ -10,8 +10,8 @@ import { pathToFileURL } from 'node:url'
 import pg from 'pg'
 import { TcpProxy } from '../../../../tests/support/network/tcp-proxy.ts'
 import { newDatabase, PostgresServer, queryAt } from '../../../../tests/support/postgres.ts'
-import { isUnavailable } from '../../contract/world.ts'
 import { openStore } from '../../../open-store.ts'
+import { isUnavailable } from '../../contract/world.ts'
 import { isInChunks, knownMigrations, type Notice, type Noticed, textOf } from '../../migrations.ts'
 import { openPool } from '../connection/pool.ts'
 import { appliedMigrations, migrate } from './migrate.ts'
@@ -304,7 +304,11 @@ test('a migration that waits says every five seconds which connection holds what
   const now = performance.now.bind(performance)
   t.mock.method(performance, 'now', () => now() * 20)
   const waits: [migration: string, holder: string, held: RegExp][] = [
-    ['alter table diary add column page integer', 'begin; select from diary', /holds AccessShareLock on diary since \d{4}-/],
+    [
+      'alter table diary add column page integer',
+      'begin; select from diary',
+      /holds AccessShareLock on diary since \d{4}-/,
+    ],
     [
       'create index concurrently by_entry on diary (entry);',
       'begin isolation level repeatable read; select 1',

@@ -1,7 +1,7 @@
 // A PostgreSQL database as an endpoint of a transfer. All statements of a snapshot or a transaction run on its one connection.
 import { CarillonError, messageOf } from '../../../basics/errors.ts'
-import { openCheckedPool, openingFailure } from '../../postgres/connection/opening.ts'
 import { sqlState } from '../../postgres/connection/failures.ts'
+import { openCheckedPool, openingFailure } from '../../postgres/connection/opening.ts'
 import type { Pool, PoolClient } from '../../postgres/connection/pool.ts'
 import { migrate } from '../../postgres/schema/migrate.ts'
 import { refusedWrite, refusedWriteState } from '../../transfer-state.ts'
