@@ -87,7 +87,9 @@ export class Database {
         await end(client, error)
         const isTakenBack = isRefusal(error) || !transaction.isCommitting
         if (isTakenBack && attempt < maxAttempts && mayRunAgain(error)) continue
-        throw isTakenBack && !isRefusal(error) ? takenBack(error) : asStoreError(error)
+        throw isTakenBack && !isRefusal(error) && !(error instanceof CarillonError)
+          ? takenBack(error)
+          : asStoreError(error)
       }
     }
   }
