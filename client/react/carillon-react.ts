@@ -80,9 +80,9 @@ function viewOf(carillon: Carillon, options: OpenOptions, whole: NotificationPag
     return done
   }
   const sent =
-    (name: Sent) =>
+    (method: Sent) =>
     (...given: string[]) =>
-      act((list) => list[name](...(given as [string, string])))
+      act((list) => list[method](...(given as [string, string])))
   const acts = {
     more: sent('more'),
     hold: (isHeld: boolean) => lists.get(name)?.list.hold(isHeld),
