@@ -52,9 +52,10 @@ export const counts = forUser({
 })
 
 /** The route of a change of one notification. */
-const changeOfOne = (summary: string, operation: WriteOperation<MarkRead, 'done' | 'absent'>) =>
+const changeOfOne = (summary: string, operation: WriteOperation<MarkRead, unknown>, refusals: ['CONFLICT'] | [] = []) =>
   forUser({
     summary,
+    refusals,
     handle: async ({ inbox }: Needs, request) =>
       inbox.change(operation, request.caller, { id: notificationId(request) }),
   })
@@ -79,7 +80,9 @@ export const readAll = forUser({
   },
 })
 
-export const archive = changeOfOne('Archive one, and mark it as read; repeating changes nothing', places.archive)
+export const archive = changeOfOne('Archive one, and mark it as read; repeating changes nothing', places.archive, [
+  'CONFLICT',
+])
 
 export const unarchive = changeOfOne(
   'Put one that was archived or snoozed back at its place in the list; it stays read',
@@ -89,14 +92,15 @@ export const unarchive = changeOfOne(
 export const snooze = forUser({
   summary: 'Snooze one: until then it is in no list but `status=snoozed`, then the newest and unread',
   body: SnoozeBody,
+  refusals: ['CONFLICT'],
   handle: async ({ inbox }: Needs, request) =>
     inbox.snooze(request.caller, notificationId(request), parseTime(request.body.until)),
 })
 
-export const remove = changeOfOne('Delete one; repeating changes nothing', places.remove)
+export const remove = changeOfOne('Delete one; repeating changes nothing', places.remove, ['CONFLICT'])
 
 export const archiveRead = forUser({
-  summary: 'Archive all that are read now',
+  summary: 'Archive all that are read now, except security notices of the last 24 hours',
   handle: ({ inbox }: Needs, { caller }) => inbox.change(places.archiveRead, caller, {}),
 })
 

@@ -84,17 +84,20 @@ export class Inbox {
     return { total, unread, unseen, archived, snoozed, categories }
   }
 
-  /** Changes the inbox, such as by `markAllRead`. Repeating changes nothing. Throws NOT_FOUND for a notification that does not exist. */
+  /**
+   * Changes the inbox, such as by `markAllRead`. Repeating changes nothing. Throws NOT_FOUND for a notification that does not exist, and
+   * CONFLICT for a security notice that has to stay.
+   */
   async change<More>(operation: Change<More>, { userId }: Reader, more: More): Promise<void> {
-    if ((await this.#store.write(operation, { ...more, userId, at: this.#now() })) === 'absent') throw notFound()
+    refuse(await this.#store.write(operation, { ...more, userId, at: this.#now() }))
   }
 
-  /** `until` in milliseconds (NaN is refused), in the future and at most a year away. Throws INVALID_REQUEST or NOT_FOUND. */
+  /** `until` in milliseconds (NaN is refused), in the future and at most a year away. Throws INVALID_REQUEST, NOT_FOUND or CONFLICT. */
   async snooze({ userId }: Reader, id: string, until: number): Promise<void> {
     const at = this.#now()
     if (!(until > at && until <= at + longestSnooze))
       throw invalidField('until', 'must be in the future and at most a year away')
-    if ((await this.#store.write(snooze, { userId, id, until, at })) === 'absent') throw notFound()
+    refuse(await this.#store.write(snooze, { userId, id, until, at }))
   }
 
   /** Takes back the last read-all or archive-read. Repeating changes nothing. Throws CONFLICT if there was none in the last ten minutes. */
@@ -105,6 +108,19 @@ export class Inbox {
         'There is nothing to undo: only the last "mark all as read" or "archive all read" can be taken back, within ten minutes',
       )
   }
+}
+
+/** Throws if an operation changed nothing for a reason that the caller has to know. */
+function refuse(outcome: unknown): void {
+  if (outcome === 'absent') throw notFound()
+  if (outcome === 'held')
+    throw new CarillonError(
+      'CONFLICT',
+      'A security notice of the service cannot be deleted, archived or snoozed for 24 hours',
+      {
+        remedy: 'Mark it as read',
+      },
+    )
 }
 
 /** First pages, of one category at most: an inbox can have many lists of several. Deeper pages are rarely requested twice. */

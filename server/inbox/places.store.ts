@@ -25,10 +25,22 @@ import {
   type Standing,
   standingOf,
 } from './notification-state.ts'
+import { findHeldRead, isHeld } from './security-notices.store.ts'
+
+type Outcome = 'done' | 'absent' | 'held'
+
+/** Changes one notification as `changeOne` does, unless it is a security notice of the last 24 hours. */
+function* putAway({ userId, id, at }: MarkRead, change: (found: Found) => Write<boolean>): Write<Outcome> {
+  const found = yield* findOne(userId, id)
+  if (found === undefined) return 'absent'
+  if (yield* isHeld(found, at)) return 'held'
+  if (yield* change(found)) yield* signal({ about: 'inbox', userId })
+  return 'done'
+}
 
 /** Archives one notification of this user and marks it as read. Repeating the call changes nothing, and says that an undo is to leave it. */
-export function archive({ at, ...one }: MarkRead): Write<'done' | 'absent'> {
-  return changeOne(one, (found) => archiveFound(found, at))
+export function archive(one: MarkRead): Write<Outcome> {
+  return putAway(one, (found) => archiveFound(found, one.at))
 }
 
 /** Archives a notification that was found, and whose inbox is locked. False if it was archived before. */
@@ -53,8 +65,9 @@ function* moveAway({ user, seq }: Found, { to, at, until, changedVersion }: Move
 }
 
 /** Snoozes one notification of this user: until a time it is in no list but that of the snoozed ones; then it is the newest, and unread. */
-export function snooze({ until, at, ...one }: Snooze): Write<'done' | 'absent'> {
-  return changeOne(one, function* (found) {
+export function snooze({ until, ...one }: Snooze): Write<Outcome> {
+  const { at } = one
+  return putAway(one, function* (found) {
     if (found.away === 'snoozed' && found.away_at === iso(until)) return false
     const before = yield* standingOf(found)
     yield* leaveUndo(found)
@@ -98,12 +111,12 @@ export function* makeNewest({ user, seq, version, lastSeq }: Found): Write<void>
 }
 
 /** Removes one notification of this user. Repeating the call changes nothing. */
-export function* remove({ userId, id, at }: MarkRead): Write<'done' | 'absent'> {
-  const outcome = yield* changeOne({ userId, id }, function* (found) {
+export function* remove({ userId, id, at }: MarkRead): Write<Outcome> {
+  const outcome = yield* putAway({ userId, id, at }, function* (found) {
     yield* removeAll([found], { at, reason: 'deleted' })
     return true
   })
-  if (outcome === 'done') return 'done'
+  if (outcome !== 'absent') return outcome
   const removal = yield* get`select 1 as is_there from removal where user_id = ${userKey(userId)} and id = ${id}`
   return removal === undefined ? 'absent' : 'done'
 }
@@ -152,13 +165,15 @@ function* moveKept({ user, archiveVersion }: LockedInbox): Write<void> {
 }
 
 /**
- * Archives everything in the list that is read. One that arrives, or is marked as read, during the call stays. The cost depends on how many
- * unread ones stay, not on how many are archived; it updates one row per category.
+ * Archives everything in the list that is read, except security notices of the last 24 hours. One that arrives, or is marked as read, during
+ * the call stays. The cost depends on how many stay, not on how many are archived; it updates one row per category.
  */
 export function* archiveRead({ userId, at }: { userId: string; at: number }): Write<void> {
   const inbox = yield* lockInbox(userId)
   if (inbox === undefined || inbox.total === inbox.unread) return
   const { user } = inbox
+  const held = yield* findHeldRead(user, at)
+  if (inbox.total - inbox.unread === held.length) return
   const version = inbox.version + 1
   const made = inbox.total - inbox.unread
   yield* moveKept(inbox)
@@ -193,6 +208,8 @@ export function* archiveRead({ userId, at }: { userId: string; at: number }): Wr
   yield* send`
     update inbox_category set made = total - unread, archived = archived + total - unread, total = unread
     where user_id = ${user} and (total > unread or made > 0)`
+  // Changes of their own, because a client that learns of the archive-read archives all that is read.
+  for (const { id } of held) yield* unarchive({ userId, id })
   yield* signal({ about: 'inbox', userId })
 }
 

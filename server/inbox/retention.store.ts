@@ -6,6 +6,7 @@ import { firstIdAt } from '../basics/ids.ts'
 import {
   all,
   givenUser,
+  inNumbers,
   lockDeliveries,
   Part,
   type Read,
@@ -21,6 +22,7 @@ import {
 import { countOf } from './inbox-state.ts'
 import { type Found, foundColumns, isUncovered, isUnreadNow, lockInbox } from './notification-state.ts'
 import { removeAll, wake } from './places.store.ts'
+import { findHeld, isHeld } from './security-notices.store.ts'
 
 /** How many notifications a write changes, so that others wait little for its locks. */
 export const maxAtOnce = 50
@@ -139,6 +141,7 @@ export function* announce(userIds: readonly string[]): Write<void> {
 function* isOver(found: FoundWithTimes, at: number, retention: Retention | undefined): Write<boolean> {
   const { expires_at, sent_at, away } = found
   if (retention === undefined) return expires_at !== null && expires_at <= iso(at)
+  if (yield* isHeld(found, at)) return false
   const isUnread = away === 'snoozed' || (yield* isUnreadNow(found))
   return sent_at < (isUnread ? retention.unreadBefore : retention.readBefore)
 }
@@ -147,12 +150,14 @@ function* isOver(found: FoundWithTimes, at: number, retention: Retention | undef
 const inOrder = new Part('not indexed', '')
 
 /**
- * Removes the oldest that are read, then the oldest others, from an inbox with more than `max` notifications: `maxAtOnce` at once. Returns
- * whether it still has more.
+ * Removes the oldest that are read, then the oldest others, from an inbox with more than `max` notifications: `maxAtOnce` at once. Security
+ * notices of the last 24 hours stay. Returns whether it still has more that it can remove.
  */
 export function* shrink({ userId, max, at }: { userId: string; max: number; at: number }): Write<boolean> {
   const inbox = yield* lockInbox(userId)
   if (inbox === undefined) return false
+  const held = yield* findHeld(inbox.user, at)
+  const stays = held.map(({ seq }) => seq)
   const { user, total, unread, archived, snoozed, readThrough, readVersion } = inbox
   const excess = total + archived + snoozed - max
   if (excess <= 0) return false
@@ -163,14 +168,17 @@ export function* shrink({ userId, max, at }: { userId: string; max: number; at: 
     select n.seq from notification n ${inOrder}
     where n.user_id = ${user} and (n.away = 'archived' or (n.away is null and (n.read_at is not null
       or (n.seq <= ${readThrough} and coalesce(n.unread_version, -1) < ${readVersion}) or not ${isUncovered})))
+      and not n.seq ${inNumbers(stays)}
     order by n.seq limit ${readOnes}`
   const others = yield* all<{ seq: number }>`
-    select seq from notification where user_id = ${user} order by seq limit ${readOnes < count ? count : 0}`
+    select seq from notification where user_id = ${user} and not seq ${inNumbers(stays)}
+    order by seq limit ${read.length < count ? count : 0}`
   const oldest = [...new Set([...read, ...others].map(({ seq }) => seq))].slice(0, count)
   const found = yield* findAgain(oldest.map((seq) => ({ userId, seq })))
   yield* removeAll(found.get(userId) ?? [], { at, reason: 'retention' })
-  if (excess <= maxAtOnce) yield* signal({ about: 'inbox', userId })
-  return excess > maxAtOnce
+  const hasMore = excess > maxAtOnce && oldest.length === count
+  if (!hasMore) yield* signal({ about: 'inbox', userId })
+  return hasMore
 }
 
 /**

@@ -73,7 +73,7 @@ export const texts: Language = (plurals, badge) => ({
     TOO_MANY_REQUESTS: 'الخادم مشغول. أعد المحاولة بعد لحظات.',
     FORBIDDEN: 'ليست لديك صلاحية الوصول.',
     NOT_FOUND: 'لم يعد هذا الإشعار موجودًا.',
-    CONFLICT: 'فات الأوان على ذلك.',
+    CONFLICT: 'فات الأوان على ذلك، أو أنه إشعار أمني يبقى 24 ساعة.',
     other: 'أبلغ الخادم عن مشكلة.',
   },
   allMarkedAsRead: 'تم تعليم الكل كمقروء',

@@ -45,7 +45,7 @@ export const texts: Language = (plurals, badge) => ({
     TOO_MANY_REQUESTS: 'Der Server ist ausgelastet. Versuchen Sie es gleich noch einmal.',
     FORBIDDEN: 'Sie haben keinen Zugriff.',
     NOT_FOUND: 'Die Mitteilung gibt es nicht mehr.',
-    CONFLICT: 'Dafür ist es zu spät.',
+    CONFLICT: 'Dafür ist es zu spät, oder es ist ein Sicherheitshinweis, der 24 Stunden bleibt.',
     other: 'Der Server hat ein Problem gemeldet.',
   },
   allMarkedAsRead: 'Alle als gelesen markiert',

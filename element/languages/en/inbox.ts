@@ -60,7 +60,7 @@ export const texts = (plurals: Plurals, badge: (count: number) => string) => ({
     TOO_MANY_REQUESTS: 'The server is busy. Try again in a moment.',
     FORBIDDEN: 'You do not have access.',
     NOT_FOUND: 'The notification no longer exists.',
-    CONFLICT: 'It is too late for that.',
+    CONFLICT: 'It is too late for that, or it is a security notice, which stays for 24 hours.',
     other: 'The server reported a problem.',
   } as { readonly [code: string]: string; readonly other: string },
   /** Beside the button `undo`: what the reader has done. */

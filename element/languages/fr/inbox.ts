@@ -46,7 +46,7 @@ export const texts: Language = (plurals, badge) => ({
     TOO_MANY_REQUESTS: 'Le serveur est surchargé. Réessayez dans un instant.',
     FORBIDDEN: 'Vous n’avez pas accès.',
     NOT_FOUND: 'Cette notification n’existe plus.',
-    CONFLICT: 'Il est trop tard pour cela.',
+    CONFLICT: 'Il est trop tard pour cela, ou c’est un avis de sécurité, qui reste 24 heures.',
     other: 'Le serveur a signalé un problème.',
   },
   allMarkedAsRead: 'Tout est marqué comme lu',

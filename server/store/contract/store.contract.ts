@@ -21,6 +21,7 @@ import { markUnreadPromises } from '../../inbox/contract/mark-unread.contract.ts
 import { pagePromises } from '../../inbox/contract/pages.contract.ts'
 import { placePromises } from '../../inbox/contract/places.contract.ts'
 import { retentionPromises } from '../../inbox/contract/retention.contract.ts'
+import { securityNoticePromises } from '../../inbox/contract/security-notices.contract.ts'
 import { undoPromises } from '../../inbox/contract/undo.contract.ts'
 import { linkPromises } from '../../links/links.contract.ts'
 import { preferencePromises } from '../../preferences/preferences.contract.ts'
@@ -79,6 +80,7 @@ export function storeContract(engine: Engine): void {
     describe('what happened to a notification', () => explainPromises(promise))
     describe('archive, snooze, remove, see', () => placePromises(promise))
     describe('archive-read', () => archiveReadPromises(promise))
+    describe('security notices', () => securityNoticePromises(promise))
     describe('versions and changes', () => changePromises(promise))
     describe('retention', () => retentionPromises(promise))
     describe('change signals', () => changeSignalPromises(aboutSignals))

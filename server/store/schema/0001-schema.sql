@@ -204,6 +204,8 @@ create unique index notification_by_key on notification (key, application, user_
 create index notification_changed on notification (user_id, changed_version) where changed_version is not null;
 create index notification_marked_unread on notification (user_id, unread_version, seq) where unread_version is not null;
 create index notification_to_wake on notification (away_at, user_id, seq) where away = 'snoozed';
+-- The security notices of the service itself (inbox/security-notices.store.ts).
+create index notification_of_service on notification (user_id, created_at) where producer is null and category = 'security';
 create index notification_by_expiry on notification (expires_at) where expires_at is not null;
 
 -- Ids rise with time, so a new one goes to the end of the index (decision 0055).
