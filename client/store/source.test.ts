@@ -488,6 +488,33 @@ test('a refused act is taken back: the notification is at its place again', asyn
   assert.deepEqual(list.getSnapshot(), shown)
 })
 
+test('a security notice that the user deletes, snoozes or archives with all others is back in the list at once, with the reason', async () => {
+  const ann = await service.user()
+  await deliver(ann, 1)
+  const { carillon, jar } = await device(ann)
+  const changed = await jar.fetch(`${service.url}/api/me/password`, {
+    method: 'PUT',
+    credentials: 'include',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ currentPassword: ann.password, newPassword: 'grey heron over the weir' }),
+  })
+  assert.equal(changed.status, 204)
+  const list = carillon.inbox.open()
+  await until(() => isLive(list) && list.getSnapshot().items.some(({ category }) => category === 'security'))
+  const shown = titlesOf(list)
+  const notice = list.getSnapshot().items.find(({ category }) => category === 'security') ?? assert.fail()
+  for (const act of [list.remove, list.archive]) {
+    const acting = act(notice.id)
+    assert.ok(!titlesOf(list).includes(`${notice.title}`), 'it is displayed before the confirmation')
+    assert.ok(isCarillonError(await failureOf(acting), 'CONFLICT'))
+    assert.deepEqual(titlesOf(list), shown)
+  }
+  await list.readAll()
+  await list.archiveRead()
+  await until(() => titlesOf(list).includes(notice.title) && list.getSnapshot().total === titlesOf(list).length)
+  assert.ok(!titlesOf(list).includes('1'))
+})
+
 test('an act that empties a page requests the next items, and what the reader puts back is at its place in a held list', async () => {
   const ann = await service.user()
   const [, second = ''] = await deliver(ann, 4)

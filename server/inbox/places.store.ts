@@ -12,6 +12,7 @@ import {
   isArchivedByLast,
   isUncovered,
   isUndoable,
+  isUnreadNow,
   keptIn,
   keptRead,
   keptUnread,
@@ -25,7 +26,7 @@ import {
   type Standing,
   standingOf,
 } from './notification-state.ts'
-import { findHeldRead, isHeld } from './security-notices.store.ts'
+import { findHeld, isHeld } from './security-notices.store.ts'
 
 type Outcome = 'done' | 'absent' | 'held'
 
@@ -172,7 +173,10 @@ export function* archiveRead({ userId, at }: { userId: string; at: number }): Wr
   const inbox = yield* lockInbox(userId)
   if (inbox === undefined || inbox.total === inbox.unread) return
   const { user } = inbox
-  const held = yield* findHeldRead(user, at)
+  const held: Found[] = []
+  for (const notice of yield* findHeld(user, at)) {
+    if (!(yield* isUnreadNow(notice))) held.push(notice)
+  }
   if (inbox.total - inbox.unread === held.length) return
   const version = inbox.version + 1
   const made = inbox.total - inbox.unread

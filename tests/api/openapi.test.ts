@@ -289,6 +289,25 @@ test('the description is correct for every successful use of every route (I9)', 
   }
 })
 
+test('the description is correct for a security notice, which has to stay (I9)', async () => {
+  const user = await app.user()
+  const body = JSON.stringify({ currentPassword: user.password, newPassword: 'grey heron over the weir' })
+  const headers = { ...json, ...(await app.signIn(user, 'stateful')) }
+  assert.equal((await record({ method: 'PUT', path: '/api/me/password', headers, body })).status, 204)
+  const proof = await app.signIn({ ...user, password: 'grey heron over the weir' }, 'stateful')
+  const { items } = await app.list(proof, '?category=security')
+  const path = `/api/notifications/${items.at(-1)?.id}`
+  const until = JSON.stringify({ until: '2026-06-01T00:00:00.000Z' })
+  for (const [method, act, sent] of [
+    ['DELETE', ''],
+    ['PATCH', '/archive'],
+    ['PATCH', '/snooze', until],
+  ] as const) {
+    const request = sent === undefined ? { headers: proof } : { headers: { ...json, ...proof }, body: sent }
+    assert.equal((await record({ method, path: `${path}${act}`, ...request })).status, 409, act)
+  }
+})
+
 test('the description is correct for what a user does with notifications (I9)', async () => {
   const until = JSON.stringify({ until: '2026-06-01T00:00:00.000Z' })
   const snooze = { method: 'PATCH', path: `/api/notifications/${id}/snooze`, body: until }

@@ -821,6 +821,7 @@ const paths: Path[] = [
       'notification by notification_unread_by_category (user_id, category, seq)',
       'notification by notification_kept_unread (user_id, kept_version, seq)',
       'notification by notification_kept_unread (user_id, kept_version, seq) alone',
+      'notification by notification_of_service (user_id, created_at)',
       // What the archive-read before the last one kept, and the last one archived.
       ...['sorted', archiveMark, mark, 'read_mark by read_mark_by_seq (user_id, through_seq)'],
       'category_read_mark by key (user_id, category, through_seq, version)',
@@ -915,6 +916,7 @@ const paths: Path[] = [
       'notification by key (user_id)',
       'notification by key (user_id) alone',
       'notification by key (user_id, seq)',
+      'notification by notification_of_service (user_id, created_at)',
       'read_mark by key (user_id, version)',
     ],
   },
@@ -1101,6 +1103,7 @@ const shared = new Set([
   ...['isUnreadNow', 'readByLastReadAll', 'leaveUndo', 'keepReadState', 'countMade'],
   ...['lockInboxes', 'archiveFound', 'makeNewest', 'removeAll', 'replace', 'hasPasswordOrPasskey'],
   ...['findErased', 'forgetErased', 'addUnlessErased'],
+  ...['isHeld', 'findHeld', 'userWith', 'canSignIn'],
   // It runs no statement.
   'announce',
 ])

@@ -15,7 +15,7 @@ import * as pages from '../../inbox/sqlite/pages.ts'
 import { findLink } from '../../links/links.store.ts'
 import { readCategory, readPreferences } from '../../preferences/preferences.store.ts'
 import { findProducer, listProducers } from '../../producers/producers.store.ts'
-import { providerAccounts } from '../../providers/provider-accounts.store.ts'
+import { providerAccounts, userWith } from '../../providers/provider-accounts.store.ts'
 import * as sessions from '../../sessions/sessions.store.ts'
 import { listSignIns } from '../../sessions/sign-ins.store.ts'
 import { signingKeys } from '../../tokens/signing-keys.store.ts'
@@ -96,6 +96,11 @@ const stored: { of: string; run: Read<unknown>; path: string }[] = [
   { of: 'factorsOf', run: factorsOf('u'), path: 'factor by key, recovery_code by key' },
   { of: 'offeredFactors', run: offeredFactors('u'), path: 'factor by key, recovery_code by key' },
   { of: 'findChallenge', run: findChallenge({ userId: 'u', hash: 'h', at: 1 }), path: 'challenge by key' },
+  {
+    of: 'userWith',
+    run: userWith({ issuer: 'i', subject: 's' }),
+    path: 'a by key, u by key',
+  },
   { of: 'providerAccounts', run: providerAccounts('u'), path: 'provider_account by provider_account_by_owner' },
   { of: 'findLink', run: findLink('h'), path: 'one_time_link by one_time_link_by_hash' },
   // By a command.

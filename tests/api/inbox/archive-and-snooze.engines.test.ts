@@ -202,3 +202,34 @@ test('an open stream and changes have each act as its own, with the counts of th
   await undo(proof)
   await reader.next('resync')
 })
+
+for (const kind of variants)
+  test(`a security notice is 409 to delete, archive or snooze for 24 hours, and archive-read and by-key leave it (${kind}, S17)`, async () => {
+    const { ann, proof } = await annWith(2, kind)
+    const password = 'grey heron over the weir'
+    const changed = await app.request('/api/me/password', {
+      method: 'PUT',
+      headers: { 'content-type': 'application/json', ...proof },
+      body: JSON.stringify({ currentPassword: ann.password, newPassword: password }),
+    })
+    assert.ok(changed.status < 300, changed.text)
+    const own = await app.signIn({ ...ann, password }, kind)
+    const { items } = await app.list(own, '?category=security')
+    const notice = items.find(({ title }) => /password/i.test(title)) ?? assert.fail('there is no notice')
+    for (const act of [archive, snooze, remove]) {
+      const { status, text } = await act(notice.id, own)
+      assert.equal(status, 409, text)
+      assert.match(text, /security notice.* 24 hours/)
+    }
+    await isDone(readAll(own))
+    await isDone(archiveRead(own))
+    assert.ok((await titles(own, 'read')).includes(notice.title))
+    const archived = await titles(own, 'archived')
+    assert.deepEqual([archived.includes('1'), archived.includes('2')], [true, true])
+    const { key } = await app.producerKey()
+    const headers = { authorization: `Bearer ${key}` }
+    for (const name of ['security', notice.id])
+      assert.equal((await app.request(`/api/notifications/by-key/${name}`, { method: 'DELETE', headers })).status, 404)
+    app.pass(day)
+    await isDone(remove(notice.id, await app.signIn({ ...ann, password }, kind)))
+  })
