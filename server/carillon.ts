@@ -13,6 +13,7 @@ const loaders: Readonly<Record<string, () => Promise<Command>>> = {
   secret: async () => (await import('./commands/secret.ts')).secretCommand(),
   audit: async () => (await import('./commands/audit.ts')).auditCommand(),
   explain: async () => (await import('./commands/explain.ts')).explainCommand(),
+  retention: async () => (await import('./commands/retention.ts')).retentionCommand(),
   send: async () => (await import('./commands/send.ts')).sendCommand(),
   tail: async () => (await import('./commands/tail.ts')).tailCommand(),
   migrate: async () => (await import('./commands/migrate.ts')).migrateCommand(),

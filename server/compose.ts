@@ -36,6 +36,8 @@ import { readerOf } from './users/users.ts'
 type Environment = {
   log: Log
   clock: Clock
+  /** The time by which rows are removed (start/removal-clock.ts). */
+  aged: () => Promise<number>
   random: () => number
   hashCost?: HashCost | undefined
   /** The public URL; without the setting it is known only after the service listens. */
@@ -54,7 +56,7 @@ const threads = Number.parseInt(process.env.UV_THREADPOOL_SIZE ?? '', 10) || 4
 
 /** Throws UNAVAILABLE if the secret is absent or does not open the signing keys. */
 export async function compose(store: Store, config: Config, environment: Environment) {
-  const { log, clock, own, url, demonstration } = environment
+  const { log, clock, aged, own, url, demonstration } = environment
   const { now } = clock
   const observed: Observed = own?.observed ?? ((_, part) => part)
   const lines = new AuditLines(log)
@@ -83,7 +85,7 @@ export async function compose(store: Store, config: Config, environment: Environ
   const [links, mail] = [linkSettings(config, url), mailerOf(config, url)]
   const forgotten = mail && new ForgottenPasswords({ users, guesses, signInLog, log, links, send: mail })
   const notices = composeNotices(store, config, { ...environment, lines, guesses, deliveries, mail })
-  const upkeep = new Upkeep({ store: unlimited, wall: clock.wall, log, limits: config })
+  const upkeep = new Upkeep({ store: unlimited, wall: clock.wall, aged, log, limits: config })
   const readiness: Readiness = { isReady: false, isKnown: false, askedAt: Number.NEGATIVE_INFINITY }
   const site = siteOf(config, url, own?.cookies)
   const settings = pageSettings(config)
@@ -111,7 +113,7 @@ export async function compose(store: Store, config: Config, environment: Environ
     async tidy() {
       const { sessions, keys } = proofs
       const others = [sessions.removeStale(), deliveries.removeOld(), guesses.removeOld(), keys.tend()]
-      await Promise.all([...others, removeEnded(store, config, clock), upkeep.sweep()])
+      await Promise.all([...others, removeEnded(store, config, { now, aged }), upkeep.sweep()])
     },
     endStreams() {
       changes.end()

@@ -16,6 +16,7 @@ import { openStore } from './open-store.ts'
 import type { HashCost } from './passwords/passwords.ts'
 import { refuseLostDatabase } from './start/database-file.ts'
 import type { FirstSignIn } from './start/first-start.ts'
+import { RemovalClock } from './start/removal-clock.ts'
 import { recordSettings } from './start/settings-entry.ts'
 import { demonstrationSettings } from './start/site.ts'
 import type { ChangeSignal } from './store/events.ts'
@@ -82,7 +83,10 @@ type Running = { log: Log; clock: Clock; hashCost: HashCost | undefined }
 async function serve(store: Store, config: Config, running: Running): Promise<Service> {
   let url = config.publicUrl ?? ''
   const { log, clock } = running
-  const environment = { ...running, random: Math.random, url: () => url }
+  const removals = new RemovalClock({ store, wall: clock.wall, log })
+  // Before this process adds a row: its time would look like the last one. After a failure nothing is removed before this succeeds.
+  await removals.now().catch(() => {})
+  const environment = { ...running, aged: removals.now, random: Math.random, url: () => url }
   const demonstration = demonstrationOf(config, environment)
   const composition = await compose(store, config, { ...environment, demonstration })
   const { app, readiness } = composition

@@ -1,6 +1,7 @@
 // The exported functions of the rooms' files *.store.ts that write: the name of a write goes to the writer thread of SQLite in place of the
 // function. A write of a file that is not here fails there at its first call. The compiler refuses two of one name.
 export * from './audit/audit.store.ts'
+export * from './audit/time-seen.store.ts'
 export * from './delivery/by-key.store.ts'
 export * from './delivery/delivery.store.ts'
 export * from './factors/factors.store.ts'

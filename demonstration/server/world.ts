@@ -144,7 +144,7 @@ async function composeService({ user, cookies, passwords, log, ...options }: Wor
   const { store } = await openStore(config.database)
   const seen = observedStore(store, { onRead: () => state.reads++, isAway: () => wall() < state.outageEndsAt })
   const composition = await compose(seen, config, {
-    ...{ log, clock, random: Math.random, url: () => config.publicUrl },
+    ...{ log, clock, aged: async () => clock.wall(), random: Math.random, url: () => config.publicUrl },
     // A token that is remembered would hide that its signature is checked.
     own: { passwords, cookies, observed, cachedTokens: 0 },
   })

@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url'
 
 const program = fileURLToPath(new URL('../carillon.ts', import.meta.url))
 const names = [
-  ...['serve', 'user', 'key', 'keys', 'secret', 'audit', 'explain', 'send', 'tail'],
+  ...['serve', 'user', 'key', 'keys', 'secret', 'audit', 'explain', 'retention', 'send', 'tail'],
   ...['migrate', 'doctor', 'backup', 'restore', 'move'],
 ]
 const fileOf = (name: string) => (name === 'user' ? 'commands/user/user.ts' : `commands/${name}.ts`)

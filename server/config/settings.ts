@@ -38,7 +38,9 @@ const ownPage = { commands: ['serve', 'user'], read: values.readPage } as const
 const here = '`on` if the service listens on a loopback address and has no other name, otherwise `off`'
 const onHere = { absent: here, read: values.readSwitch } as const
 
-const ofDatabase = 'serve user key keys secret audit explain tail migrate doctor backup restore move'.split(' ')
+const ofDatabase = 'serve user key keys secret audit explain retention tail migrate doctor backup restore move'.split(
+  ' ',
+)
 
 /** The one table, in the order of docs/config.md: what each setting means, as one sentence for that page, and how its text is read. */
 const table = {
@@ -212,8 +214,8 @@ const table = {
     { ...time(second, 10 * maxLifetime), absent: 'for ever' },
   ],
   CARILLON_RETENTION_UNREAD: [
-    'How long unread and snoozed notifications are kept after they were last sent.',
-    { ...time(second, 10 * maxLifetime), absent: 'that of `CARILLON_RETENTION`' },
+    'How long unread notifications are kept after they were last sent. Snoozed ones are kept until they wake.',
+    { ...time(second, 10 * maxLifetime), absent: 'that of `CARILLON_RETENTION`', commands: ['serve', 'retention'] },
   ],
   CARILLON_INBOX_MAX: [
     'How many notifications an inbox keeps. The oldest that are read or archived go first, then the oldest others.',

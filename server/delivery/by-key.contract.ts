@@ -184,7 +184,9 @@ export function byKeyPromises(promise: PromiseOf): void {
       })
       await world.store.write(continueKeyChange, { key: 'k', application: '' })
       assert.deepEqual(await change(world, { kind: 'resolve', seconds: 6 }), { inboxes: 1_001, isDone: false })
-      const turns = [1, 2].map(() => new Upkeep({ store: world.store, wall: () => at(7), log, limits: {} }).turn())
+      const turns = [1, 2].map(() =>
+        new Upkeep({ store: world.store, wall: () => at(7), aged: async () => at(7), log, limits: {} }).turn(),
+      )
       await Promise.all(turns)
       assert.equal(await world.store.read(findKeyChange), undefined)
       for (const person of people.slice(0, 1_001)) {

@@ -36,22 +36,25 @@ function withUserIds<Row extends { user: string }>(rows: readonly Row[]): (Row &
   return rows.map((row) => ({ ...row, userId: userIdOfDigits(row.user) }))
 }
 
-/** The notifications that have expired, or whose snooze is over. Snoozes of one moment end the oldest first, which keeps their order in the list. */
-export function* findDue(at: number): Read<Candidate[]> {
+/**
+ * The notifications that have expired at `agedAt`, or whose snooze is over. Snoozes of one moment end the oldest first, which keeps their
+ * order in the list.
+ */
+export function* findDue(at: number, agedAt = at): Read<Candidate[]> {
   const rows = yield* all<{ user: string; seq: number }>`
     select * from (
-      select ${userDigits} as "user", seq from notification where expires_at <= ${iso(at)} order by expires_at limit ${maxRead}
+      select ${userDigits} as "user", seq from notification where expires_at <= ${iso(agedAt)} order by expires_at limit ${maxRead}
     ) as expired
     union all
     select * from (
       select ${userDigits} as "user", seq from notification
-      where away = 'snoozed' and away_at <= ${iso(at)} and (expires_at is null or expires_at > ${iso(at)})
+      where away = 'snoozed' and away_at <= ${iso(at)} and (expires_at is null or expires_at > ${iso(agedAt)})
       order by away_at, user_id, seq limit ${maxRead}
     ) as snoozed`
   return withUserIds(rows)
 }
 
-/** Times in ISO 8601: what was last sent before them goes; '' keeps all. What is snoozed counts as unread. */
+/** Times in ISO 8601: what was last sent before them goes; '' keeps all. What is snoozed stays until it wakes. */
 export type Retention = { readBefore: string; unreadBefore: string }
 type OldQuery = { before: number; after: { id: string; userId: string }; retention: Retention }
 export type Old = { old: Candidate[]; next?: OldQuery['after'] }
@@ -66,8 +69,8 @@ export function* findOld({ before, after, retention }: OldQuery): Read<Old> {
   const user = userKey(after.userId)
   const rows = yield* all<{ user: string; seq: number; id: string; is_old: number }>`
     select n.id, ${userDigits} as "user", n.seq, case when coalesce(n.updated_at, n.created_at) < case
-        when n.away = 'snoozed' or (n.read_at is null and n.seq > i.read_through and n.seq > i.category_through)
-          then ${retention.unreadBefore}
+        when n.away = 'snoozed' then ''
+        when n.read_at is null and n.seq > i.read_through and n.seq > i.category_through then ${retention.unreadBefore}
         else ${latestOf(retention)}
       end then 1 else 0 end as is_old
     from notification n join inbox i using (user_id)
@@ -76,6 +79,24 @@ export function* findOld({ before, after, retention }: OldQuery): Read<Old> {
   const found = withUserIds(rows)
   const old = found.filter(({ is_old }) => is_old === 1)
   return { old, ...(found.length === maxRead && { next: found.at(-1) as OldQuery['after'] }) }
+}
+
+/** What a retention would remove: a row for each user and each month in which the notifications were last sent, the oldest first. */
+export type OldCount = { userId: string; lastSentIn: string; read: number; unread: number }
+
+export function* countOld({ readBefore, unreadBefore }: Retention): Read<OldCount[]> {
+  const rows = yield* all<Omit<OldCount, 'userId'> & { user: string }>`
+    select ${userDigits} as "user", substr(sent_at, 1, 7) as "lastSentIn", count(case when is_unread = 0 then 1 end) as read,
+      count(case when is_unread = 1 then 1 end) as unread
+    from (
+      select n.user_id, coalesce(n.updated_at, n.created_at) as sent_at,
+        case when n.read_at is null and (n.seq > i.read_through or coalesce(n.unread_version, -1) >= i.read_version) and ${isUncovered}
+          then 1 else 0 end as is_unread
+      from notification n join inbox i on i.user_id = n.user_id where n.away is null or n.away <> 'snoozed'
+    ) as sent
+    where sent_at < case when is_unread = 1 then ${unreadBefore} else ${readBefore} end
+    group by user_id, substr(sent_at, 1, 7) order by 2, 1`
+  return withUserIds(rows).map(({ user, ...count }) => count)
 }
 
 export type Size = { userId: string; size: number }
@@ -109,26 +130,30 @@ function* findAgain(candidates: readonly Candidate[]): Write<Map<string, FoundWi
   return Map.groupBy(found, ({ userId }) => userId)
 }
 
-type Due = { due: readonly Candidate[]; at: number; retention?: Retention | undefined }
+/** `agedAt`: the time at which something has expired, if it is not `at`. */
+type Due = { due: readonly Candidate[]; at: number; agedAt?: number; retention?: Retention | undefined }
 
 /**
  * Of these notifications it removes those that have expired and wakes those whose snooze is over; or, with `retention`, it removes those that
  * are too old. Returns the users from whose inboxes it has removed some, to be announced.
  */
-export function* removeOrWake({ due, at, retention }: Due): Write<string[]> {
+export function* removeOrWake({ due, at, agedAt = at, retention }: Due): Write<string[]> {
   yield* lockInboxes([...new Set(due.map(({ userId }) => userId))])
   const changed: string[] = []
   for (const [userId, found] of yield* findAgain(due)) {
-    if (yield* removeOver(found, { at, retention })) changed.push(userId)
+    if (yield* removeOver(found, { at, agedAt, retention })) changed.push(userId)
     if (retention === undefined)
       for (const { id, away } of found) if (away === 'snoozed') yield* wake({ userId, id, at })
   }
   return changed
 }
 
-function* removeOver(found: readonly FoundWithTimes[], { at, retention }: Omit<Due, 'due'>): Write<boolean> {
+function* removeOver(
+  found: readonly FoundWithTimes[],
+  { at, agedAt = at, retention }: Omit<Due, 'due'>,
+): Write<boolean> {
   const removed: FoundWithTimes[] = []
-  for (const one of found) if (yield* isOver(one, at, retention)) removed.push(one)
+  for (const one of found) if (yield* isOver(one, agedAt, retention)) removed.push(one)
   yield* removeAll(removed, { at, reason: retention === undefined ? 'expired' : 'retention' })
   return removed.length > 0
 }
@@ -142,7 +167,8 @@ function* isOver(found: FoundWithTimes, at: number, retention: Retention | undef
   const { expires_at, sent_at, away } = found
   if (retention === undefined) return expires_at !== null && expires_at <= iso(at)
   if (yield* isHeld(found, at)) return false
-  const isUnread = away === 'snoozed' || (yield* isUnreadNow(found))
+  if (away === 'snoozed') return false
+  const isUnread = yield* isUnreadNow(found)
   return sent_at < (isUnread ? retention.unreadBefore : retention.readBefore)
 }
 

@@ -15,7 +15,7 @@ test('a database that is away fails each second, and is a line a minute', async 
     reads++
     throw new Error('away')
   }
-  const dependencies = { store, wall: () => 0, log, limits: {} }
+  const dependencies = { store, wall: () => 0, aged: async () => 0, log, limits: {} }
   const upkeep = new Upkeep(dependencies as unknown as ConstructorParameters<typeof Upkeep>[0])
   upkeep.start()
   for (let second = 0; second < 125; second++) {

@@ -26,7 +26,8 @@ const logEveryMs = 60_000
 const removalsKeptMs = 30 * 24 * 3_600_000
 
 type Limits = Pick<Config, 'retentionMs' | 'retentionUnreadMs' | 'inboxMax'>
-type Dependencies = { store: Store; wall: () => number; log: Log; limits: Limits }
+/** `aged`: the time by which something is too old or has expired (start/removal-clock.ts). */
+type Dependencies = { store: Store; wall: () => number; aged: () => Promise<number>; log: Log; limits: Limits }
 
 export class Upkeep {
   readonly #dependencies: Dependencies
@@ -65,10 +66,10 @@ export class Upkeep {
   }
 
   async #turn(): Promise<void> {
-    const { store, wall } = this.#dependencies
+    const { store, wall, aged } = this.#dependencies
     const changed = new Set<string>()
     for (let isDone = this.#isEnding; !isDone; isDone ||= this.#isEnding) {
-      const due = await store.read(stored.findDue, wall())
+      const due = await store.read(stored.findDue, wall(), await aged())
       await this.#removeOrWake(due, changed)
       const change = await store.read(findKeyChange)
       if (change !== undefined) await store.write(continueKeyChange, change)
@@ -92,9 +93,9 @@ export class Upkeep {
   }
 
   async #sweep(): Promise<void> {
-    const { store, wall, limits } = this.#dependencies
+    const { store, aged, limits } = this.#dependencies
     const { retentionMs = Number.POSITIVE_INFINITY, retentionUnreadMs = retentionMs } = limits
-    const at = wall()
+    const at = await aged()
     const [read, unread] = [at - retentionMs, at - retentionUnreadMs]
     const retention = { readBefore: read > 0 ? iso(read) : '', unreadBefore: unread > 0 ? iso(unread) : '' }
     const before = Math.max(read, unread)
@@ -118,13 +119,18 @@ export class Upkeep {
   }
 
   async #removeOrWake(due: readonly stored.Candidate[], changed: Set<string>, retention?: stored.Retention) {
-    const { store, wall } = this.#dependencies
+    const { store, wall, aged } = this.#dependencies
     let next = 0
     const work = async () => {
       while (next < due.length && !this.#isEnding) {
         const chunk = due.slice(next, next + stored.maxAtOnce)
         next += stored.maxAtOnce
-        const users = await store.write(stored.removeOrWake, { due: chunk, at: wall(), retention })
+        const users = await store.write(stored.removeOrWake, {
+          due: chunk,
+          at: wall(),
+          agedAt: await aged(),
+          retention,
+        })
         for (const userId of users) changed.add(userId)
       }
     }
@@ -144,14 +150,19 @@ function oneAtATime(work: () => Promise<void>): () => Promise<void> {
 }
 
 /** Removes links, challenges, secrets and MACs of erased ids that have expired, and old entries of the audit log. */
-export async function removeEnded(store: Store, config: Config, { now, wall }: Clock): Promise<void> {
   const { database, auditRetentionMs, erasedForMs } = config
   await Promise.all([
     store.write(removeExpiredLinks, now()),
     store.write(removeExpiredChallenges, now()),
     store.write(removeOldErased, now() - erasedForMs),
   ])
+export async function removeEnded(
+  store: Store,
+  config: Config,
+  { now, aged }: Pick<Clock, 'now'> & Pick<Dependencies, 'aged'>,
+): Promise<void> {
+  const at = await aged()
   // In batches, so that no other write waits long.
-  while ((await store.write(removeOldAudit, now() - auditRetentionMs)) > 0);
-  if (database.engine === 'sqlite') removeKeptSecrets(database.path, iso(wall()).slice(0, 10))
+  while ((await store.write(removeOldAudit, at - auditRetentionMs)) > 0);
+  if (database.engine === 'sqlite') removeKeptSecrets(database.path, iso(at).slice(0, 10))
 }

@@ -43,6 +43,10 @@ export async function examineContent(read: Read, { schema, applied, now, tables,
     findings.push(fault('hourly work', { found, change }))
   }
   findings.push(await lateWork(read, now))
+  const [seen] = await read(
+    'select seen_at as "seenAt", held_since as "heldSince" from time_seen where held_since is not null',
+  )
+  if (seen !== undefined && now - Number(seen.seenAt) > 7 * 24 * 3_600_000) findings.push(clockAhead(seen))
   const sealedFactors = await read(`
     select ${header} as header, cast(count(*) as integer) as count
     from factor where sealed_secret is not null group by 1`)
@@ -69,6 +73,12 @@ async function lateWork(read: Read, now: number): Promise<Finding> {
   return warning('background work', { found: `it is behind: ${late.join(', ')}`, change })
 }
 
+/** Written by audit/time-seen.store.ts. */
+function clockAhead({ seenAt, heldSince }: Record<string, unknown>): Finding {
+  const found =
+    `the clock was at ${iso(Number(heldSince))}, and the last time before was ${iso(Number(seenAt))}: nothing is removed ` +
+    'by age until the service has run with this clock for an hour'
+  return fault('clock ahead', { found, change: 'if the clock is wrong, correct it: timedatectl set-ntp true' })
 /** Usernames that are the verified address of another user of no application, whom the name then signs in (users/credentials.ts). */
 async function twoMeanings(read: Read): Promise<Finding | undefined> {
   const [row] = await read(`

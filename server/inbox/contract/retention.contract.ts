@@ -11,7 +11,7 @@ import type { RemovalReason } from '../inbox-state.ts'
 import { markAllRead, markRead } from '../marks.store.ts'
 import { contentOf } from '../notification-json.ts'
 import { archive, snooze } from '../places.store.ts'
-import { shrink } from '../retention.store.ts'
+import { countOld, shrink } from '../retention.store.ts'
 
 const day = 24 * 3_600
 const log = { warn: assert.fail } as unknown as ConstructorParameters<typeof Upkeep>[0]['log']
@@ -19,7 +19,7 @@ const log = { warn: assert.fail } as unknown as ConstructorParameters<typeof Upk
 type Limits = ConstructorParameters<typeof Upkeep>[0]['limits']
 
 function upkeep({ store }: Pick<World, 'store'>, seconds: number, limits: Limits = {}): Upkeep {
-  return new Upkeep({ store, wall: () => at(seconds), log, limits })
+  return new Upkeep({ store, wall: () => at(seconds), aged: async () => at(seconds), log, limits })
 }
 
 async function changesAfter({ store }: World, { id }: Person, version: number) {
@@ -133,12 +133,28 @@ export function retentionPromises(promise: PromiseOf): void {
       await isRemoved(world, ann, version, [veryOld, read, archived], 'retention')
       await isLeft(world, ann, ['read later', 'replaced', 'snoozed', 'unread'])
       await upkeep(world, 2 * day + 2, limits).sweep()
-      await isLeft(world, ann, ['read later', 'replaced'])
+      await isLeft(world, ann, ['read later', 'replaced', 'snoozed'])
+      await upkeep(world, 98 * day, limits).sweep()
+      await isLeft(world, ann, ['snoozed'])
+      await upkeep(world, 99 * day, limits).turn()
       await upkeep(world, 99 * day, limits).sweep()
       await isLeft(world, ann, [])
       assert.equal((await world.store.read(readInbox, ann.id)).total, 0)
     },
   )
+
+  promise('counts what a retention would remove, by user and month, and what is snoozed never', async (world) => {
+    const ann = await world.addUser('ann')
+    const [read, , snoozed] = [await world.send(ann), await world.send(ann), await world.send(ann)]
+    await world.store.write(markRead, { userId: ann.id, id: read, at: at(5) })
+    await world.store.write(snooze, { userId: ann.id, id: snoozed, until: at(99 * day), at: at(5) })
+    const count = async (readBefore: string, unreadBefore: string) =>
+      (await world.store.read(countOld, { readBefore, unreadBefore })).filter(({ userId }) => userId === ann.id)
+    const old = { userId: ann.id, lastSentIn: isoAt(0).slice(0, 7), read: 1, unread: 1 }
+    assert.deepEqual(await count(isoAt(day), isoAt(day)), [old])
+    assert.deepEqual(await count(isoAt(day), ''), [{ ...old, unread: 0 }])
+    assert.deepEqual(await count('', ''), [])
+  })
 
   promise(
     'keeps everything without a retention, and all read ones with a retention of unread ones alone',

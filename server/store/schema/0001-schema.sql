@@ -441,6 +441,15 @@ create table audit (
 create index audit_by_id on audit (id);
 create index audit_of_settings on audit (id) where event = 'settings-changed';
 
+-- The last time that a process saw, and since when the clock is not believed because it is far ahead of that (audit/time-seen.store.ts).
+-- It belongs to one database, as its history does: after a transfer the newest row says the time.
+create table time_seen (
+  id integer primary key,
+  seen_at integer,
+  held_since integer
+) without rowid, strict;
+insert into time_seen values (1, null, null);
+
 -- Which history of changes a PostgreSQL database continues (decision 0068): the number of the row without a node is the moment at which it began,
 -- the others are those of the processes that write. pg_restore creates the table with another object id. SQLite keeps its history beside the file.
 -- postgres:

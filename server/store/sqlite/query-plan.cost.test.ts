@@ -9,7 +9,7 @@ import { guessRefusals } from '../../guessing/guesses.store.ts'
 import { explainNotification } from '../../inbox/explain.store.ts'
 import { readCounts, readInbox, readNotification } from '../../inbox/inbox.store.ts'
 import type { Shape } from '../../inbox/lists.ts'
-import { findDue, findOld, sizesAfter } from '../../inbox/retention.store.ts'
+import { countOld, findDue, findOld, sizesAfter } from '../../inbox/retention.store.ts'
 import * as changes from '../../inbox/sqlite/changes.ts'
 import * as pages from '../../inbox/sqlite/pages.ts'
 import { findLink } from '../../links/links.store.ts'
@@ -156,6 +156,7 @@ const stored: { of: string; run: Read<unknown>; path: string }[] = [
     }),
     path: 'n by notification_by_id, i by key',
   },
+  { of: 'countOld', run: countOld({ readBefore: '', unreadBefore: '' }), path: 'x' },
   { of: 'sizesAfter', run: sizesAfter(''), path: 'inbox by key' },
   {
     of: 'inboxesOf',

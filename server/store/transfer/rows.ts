@@ -1,7 +1,7 @@
 // The rows that a transfer carries, in the order of the key, and the checksum of each table. Both engines have the same tables and columns.
 import { createHash } from 'node:crypto'
 
-/** Every table but those that belong to one database: the ledger and the history. A test compares them with both schemas. */
+/** Every table but those that belong to one database: the ledger, the history and the time that was seen last. A test compares them with both schemas. */
 export const tableNames = [
   ...'user session token_cutoff signing_key producer delivery inbox inbox_category notification read_mark'.split(' '),
   ...'category_read_mark known_device guess_count one_time_link factor recovery_code'.split(' '),

@@ -37,6 +37,7 @@ const commands = [
   'key rotate',
   'audit',
   'explain',
+  'retention',
   'send',
   'tail',
   'migrate',

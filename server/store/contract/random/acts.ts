@@ -249,7 +249,13 @@ export class Stage {
     if (act.kind === 'clock') return undefined
     if (act.kind === 'restart') return this.#restart()
     if (act.kind === 'upkeep') {
-      const upkeep = new Upkeep({ store, wall: () => at(seconds), log, limits: act.limits })
+      const upkeep = new Upkeep({
+        store,
+        wall: () => at(seconds),
+        aged: async () => at(seconds),
+        log,
+        limits: act.limits,
+      })
       await upkeep.turn()
       return upkeep.sweep()
     }

@@ -237,7 +237,11 @@ function keepUp(inbox: Inbox, turn: Turn, { limits }: Act & { kind: 'upkeep' }):
   const { retentionMs = Number.POSITIVE_INFINITY, retentionUnreadMs = retentionMs } = limits
   const isUnread = (item: Seen) => !item.read || item.snoozedUntil !== null
   remove(
-    inbox.items.filter((item) => Date.parse(item.updatedAt) < now - (isUnread(item) ? retentionUnreadMs : retentionMs)),
+    inbox.items.filter(
+      (item) =>
+        item.snoozedUntil === null &&
+        Date.parse(item.updatedAt) < now - (isUnread(item) ? retentionUnreadMs : retentionMs),
+    ),
   )
   const byWorth = [...inbox.items.filter((item) => !isUnread(item)), ...inbox.items.filter(isUnread)]
   remove(byWorth.slice(0, Math.max(0, byWorth.length - (limits.inboxMax ?? byWorth.length))))

@@ -1,0 +1,37 @@
+// Whether the clock can be believed when rows are removed by their age: it is compared with the time that was seen last.
+import { madeAt } from '../basics/ids.ts'
+import { get, lock, type Read, send, type Write } from '../store/statements.ts'
+
+const maxAheadMs = 7 * 24 * 3_600_000
+const heldMs = 3_600_000
+
+/** `heldUntil`: undefined if rows can be removed by their age. */
+export type TimeSeen = { seenAt: number; heldUntil?: number }
+
+/**
+ * Compares the clock with the time that any process saw last; the first time with the newest row. If it is more than seven days ahead,
+ * nothing is removed by age until the clock has gone on for an hour, over restarts too. Another leap begins a new hour.
+ */
+export function* seeTime(at: number): Write<TimeSeen> {
+  const last = yield* lock<{ seenAt: number | null; heldSince: number | null }>`
+    select seen_at as "seenAt", held_since as "heldSince" from time_seen where id = 1`
+  const seenAt = last?.seenAt ?? (yield* newestRowAt()) ?? at
+  const heldSince = last?.heldSince ?? at
+  const since = heldSince > at || at - heldSince > maxAheadMs ? at : heldSince
+  if (at - seenAt <= maxAheadMs || at - since >= heldMs) {
+    yield* send`update time_seen set seen_at = ${at}, held_since = null where id = 1`
+    return { seenAt: at }
+  }
+  if (since !== last?.heldSince)
+    yield* send`update time_seen set seen_at = ${seenAt}, held_since = ${since} where id = 1`
+  return { seenAt, heldUntil: since + heldMs }
+}
+
+type Newest = { id: string | null }
+
+function* newestRowAt(): Read<number | undefined> {
+  const notification = yield* get<Newest>`select max(id) as id from notification`
+  const entry = yield* get<Newest>`select max(id) as id from audit`
+  const times = [notification, entry].flatMap((row) => (row?.id ? [madeAt(row.id)] : []))
+  return times.length === 0 ? undefined : Math.max(...times)
+}
