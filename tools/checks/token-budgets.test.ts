@@ -6,11 +6,11 @@ import { test } from 'node:test'
 import { isTest } from './product-files.ts'
 
 const budgets: Readonly<Record<string, number>> = {
-  client: 25_500,
+  client: 26_200,
   demonstration: 34_600,
   element: 29_800,
   pages: 23_500,
-  server: 275_500,
+  server: 280_000,
 }
 
 const generated = ['node_modules', 'dist', 'public', 'bundle', '.compile-cache', 'data']

@@ -595,7 +595,7 @@ const paths: Path[] = [
   {
     of: 'addSigningKey',
     run: () => store.write(addSigningKey, { key: signingKey('kid'), after: null }),
-    reads: ['sorted', 'whole signing_key', 'whole erased_key'],
+    reads: ['sorted', 'whole signing_key', 'whole erased_key', 'whole kysely_migration'],
   },
   {
     of: 'dropSigningKey',
