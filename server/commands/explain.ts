@@ -31,8 +31,8 @@ function explain(names: readonly string[], options: KeyOptions, command: Command
   return withUsers(command, async (users) => {
     const user = await findUser(users, key)
     const found = await users.store.read(explainNotification, { userId: user.id, id })
-    if (found === undefined) throw notFound(`${nameOf(user)} has no such notification`, remedy)
     const remedy = 'A removal is known for 30 days, if it is among the last 10,000 changes of the inbox.'
+    if (found === undefined) throw notFound(`${nameOf(user)} has no such notification`, remedy)
     const facts = 'reason' in found ? [['removed', `${found.removedAt} (${found.reason})`]] : factsOf(found)
     const lines = facts.map(([name = '', fact]) => withoutControls(`${name.padEnd(8)}  ${fact}`))
     print(options, { id, userId: user.id, ...found }, () => [`${id} of ${nameOf(user)}`, ...lines])

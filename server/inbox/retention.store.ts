@@ -166,8 +166,7 @@ export function* announce(userIds: readonly string[]): Write<void> {
 function* isOver(found: FoundWithTimes, at: number, retention: Retention | undefined): Write<boolean> {
   const { expires_at, sent_at, away } = found
   if (retention === undefined) return expires_at !== null && expires_at <= iso(at)
-  if (yield* isHeld(found, at)) return false
-  if (away === 'snoozed') return false
+  if (away === 'snoozed' || (yield* isHeld(found, at))) return false
   const isUnread = yield* isUnreadNow(found)
   return sent_at < (isUnread ? retention.unreadBefore : retention.readBefore)
 }

@@ -150,18 +150,18 @@ function oneAtATime(work: () => Promise<void>): () => Promise<void> {
 }
 
 /** Removes links, challenges, secrets and MACs of erased ids that have expired, and old entries of the audit log. */
-  const { database, auditRetentionMs, erasedForMs } = config
-  await Promise.all([
-    store.write(removeExpiredLinks, now()),
-    store.write(removeExpiredChallenges, now()),
-    store.write(removeOldErased, now() - erasedForMs),
-  ])
 export async function removeEnded(
   store: Store,
   config: Config,
   { now, aged }: Pick<Clock, 'now'> & Pick<Dependencies, 'aged'>,
 ): Promise<void> {
+  const { database, auditRetentionMs, erasedForMs } = config
   const at = await aged()
+  await Promise.all([
+    store.write(removeExpiredLinks, now()),
+    store.write(removeExpiredChallenges, now()),
+    store.write(removeOldErased, at - erasedForMs),
+  ])
   // In batches, so that no other write waits long.
   while ((await store.write(removeOldAudit, at - auditRetentionMs)) > 0);
   if (database.engine === 'sqlite') removeKeptSecrets(database.path, iso(at).slice(0, 10))

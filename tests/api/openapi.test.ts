@@ -801,6 +801,11 @@ test('the description is correct for a sign-in with a provider (I9)', async () =
   assert.equal((await browser.signIn('staff', 'kim')).status, 303)
   const post = (body: object, headers: Proof = {}) =>
     record({ method: 'POST', path: '/login/with/staff', body: JSON.stringify(body), headers: { ...json, ...headers } })
+  const often = new ProviderBrowser({ app, provider, send: (path, headers) => record({ path, headers }) })
+  const statuses: number[] = []
+  while (statuses.at(-1) !== 429) statuses.push((await often.signIn('staff', 'often')).status)
+  // The first one creates the user, and is not counted.
+  assert.deepEqual([statuses.length, statuses.at(-2)], [62, 303])
   const code = await browser.code('staff', 'kim')
   assert.equal((await post({ code }, browser.proof)).status, 200)
   assert.equal((await post({ code }, browser.proof)).status, 401)

@@ -79,6 +79,8 @@ function clockAhead({ seenAt, heldSince }: Record<string, unknown>): Finding {
     `the clock was at ${iso(Number(heldSince))}, and the last time before was ${iso(Number(seenAt))}: nothing is removed ` +
     'by age until the service has run with this clock for an hour'
   return fault('clock ahead', { found, change: 'if the clock is wrong, correct it: timedatectl set-ntp true' })
+}
+
 /** Usernames that are the verified address of another user of no application, whom the name then signs in (users/credentials.ts). */
 async function twoMeanings(read: Read): Promise<Finding | undefined> {
   const [row] = await read(`

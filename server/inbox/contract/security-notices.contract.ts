@@ -101,7 +101,13 @@ export function securityNoticePromises(promise: PromiseOf): void {
     const ann = await world.addUser('ann')
     const limits = { inboxMax: 1, retentionMs: 1_000 }
     const sweep = (seconds: number, some: object) =>
-      new Upkeep({ store: world.store, wall: () => at(seconds), log, limits: some }).sweep()
+      new Upkeep({
+        store: world.store,
+        wall: () => at(seconds),
+        aged: async () => at(seconds),
+        log,
+        limits: some,
+      }).sweep()
     const held: string[] = []
     for (let n = 0; n < 60; n++) held.push(await notify(world, ann))
     await world.store.write(markRead, { userId: ann.id, id: held[0] ?? '', at: at(0) })

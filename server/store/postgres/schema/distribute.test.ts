@@ -32,18 +32,7 @@ const ofUsers = [
 ]
 const forAll = [
   ...['category', 'delivery', 'erased_id', 'erased_key', 'guess_count', 'key_change', 'producer', 'provider_account'],
-  ...['signing_key', 'user'],
-  ...[
-    'category',
-    'delivery',
-    'guess_count',
-    'key_change',
-    'producer',
-    'provider_account',
-    'signing_key',
-    'time_seen',
-    'user',
-  ],
+  ...['signing_key', 'time_seen', 'user'],
 ]
 const ledger = ['history', 'kysely_migration']
 
