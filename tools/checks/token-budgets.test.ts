@@ -10,7 +10,7 @@ const budgets: Readonly<Record<string, number>> = {
   demonstration: 34_600,
   element: 29_800,
   pages: 23_500,
-  server: 280_000,
+  server: 280_300,
 }
 
 const generated = ['node_modules', 'dist', 'public', 'bundle', '.compile-cache', 'data']
