@@ -6,6 +6,7 @@ import { newId as idAt } from '../../basics/ids.ts'
 import { Upkeep } from '../../start/upkeep.ts'
 import { recount } from '../../store/contract/random/random.ts'
 import { at, isoAt, type Person, type PromiseOf, type World } from '../../store/contract/world.ts'
+import { explainNotification } from '../explain.store.ts'
 import { changesSince, readInbox } from '../inbox.store.ts'
 import type { RemovalReason } from '../inbox-state.ts'
 import { markAllRead, markRead } from '../marks.store.ts'
@@ -142,6 +143,17 @@ export function retentionPromises(promise: PromiseOf): void {
       assert.equal((await world.store.read(readInbox, ann.id)).total, 0)
     },
   )
+
+  promise('says of each of 1,100 that a retention removes at once when and why it was removed', async (world) => {
+    const ann = await world.addUser('ann')
+    const ids: string[] = []
+    for (let n = 0; n < 1_100; n++) ids.push(await world.send(ann))
+    await upkeep(world, 2 * day, { retentionMs: day * 1_000 }).sweep()
+    for (const id of [ids[0] ?? '', ids.at(-1) ?? '']) {
+      const removal = { removedAt: isoAt(2 * day), reason: 'retention' }
+      assert.deepEqual({ ...(await world.store.read(explainNotification, { userId: ann.id, id })) }, removal)
+    }
+  })
 
   promise('counts what a retention would remove, by user and month, and what is snoozed never', async (world) => {
     const ann = await world.addUser('ann')

@@ -156,7 +156,11 @@ const stored: { of: string; run: Read<unknown>; path: string }[] = [
     }),
     path: 'n by notification_by_id, i by key',
   },
-  { of: 'countOld', run: countOld({ readBefore: '', unreadBefore: '' }), path: 'x' },
+  {
+    of: 'countOld',
+    run: countOld({ readBefore: '', unreadBefore: '' }),
+    path: 'whole n, i by key, m by key, sorted, m by key, m by key, sorted',
+  },
   { of: 'sizesAfter', run: sizesAfter(''), path: 'inbox by key' },
   {
     of: 'inboxesOf',
