@@ -84,11 +84,12 @@ async function serve(store: Store, config: Config, running: Running): Promise<Se
   let url = config.publicUrl ?? ''
   const { log, clock } = running
   const removals = new RemovalClock({ store, wall: clock.wall, log })
-  // Before this process adds a row: its time would look like the last one. After a failure nothing is removed before this succeeds.
-  await removals.now().catch(() => {})
+  await removals.look().catch(() => {})
   const environment = { ...running, aged: removals.now, random: Math.random, url: () => url }
   const demonstration = demonstrationOf(config, environment)
   const composition = await compose(store, config, { ...environment, demonstration })
+  // After all refusals of a start, which must change nothing. If this fails, nothing is removed before it succeeds.
+  await removals.now().catch(() => {})
   const { app, readiness } = composition
   const listensOn = reachable(await listen(app, config))
   if (config.publicUrl === undefined) url = listensOn

@@ -9,13 +9,13 @@ const heldMs = 3_600_000
 export type TimeSeen = { seenAt: number; heldUntil?: number }
 
 /**
- * Compares the clock with the time that any process saw last; the first time with the newest row. If it is more than seven days ahead,
+ * Compares the clock with the time that any process saw last; the first time with that of the newest row, `newestAt`. If it is more than seven days ahead,
  * nothing is removed by age until the clock has gone on for an hour, over restarts too. Another leap begins a new hour.
  */
-export function* seeTime(at: number): Write<TimeSeen> {
+export function* seeTime({ at, newestAt = at }: { at: number; newestAt?: number | undefined }): Write<TimeSeen> {
   const last = yield* lock<{ seenAt: number | null; heldSince: number | null }>`
     select seen_at as "seenAt", held_since as "heldSince" from time_seen where id = 1`
-  const seenAt = last?.seenAt ?? (yield* newestRowAt()) ?? at
+  const seenAt = last?.seenAt ?? newestAt
   const heldSince = last?.heldSince ?? at
   const since = heldSince > at || at - heldSince > maxAheadMs ? at : heldSince
   if (at - seenAt <= maxAheadMs || at - since >= heldMs) {
@@ -29,7 +29,8 @@ export function* seeTime(at: number): Write<TimeSeen> {
 
 type Newest = { id: string | null }
 
-function* newestRowAt(): Read<number | undefined> {
+/** When the newest notification or entry of the audit log was made, by its id. Undefined without one. */
+export function* newestRowAt(): Read<number | undefined> {
   const notification = yield* get<Newest>`select max(id) as id from notification`
   const entry = yield* get<Newest>`select max(id) as id from audit`
   const times = [notification, entry].flatMap((row) => (row?.id ? [madeAt(row.id)] : []))

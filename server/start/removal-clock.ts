@@ -1,5 +1,5 @@
 // The time by which rows are removed. A clock that is wrong at a start would otherwise remove every old row for ever.
-import { seeTime } from '../audit/time-seen.store.ts'
+import { newestRowAt, seeTime } from '../audit/time-seen.store.ts'
 import { iso } from '../basics/clock.ts'
 import type { Log } from '../basics/log.ts'
 import type { Store } from '../store/store.ts'
@@ -14,9 +14,15 @@ export class RemovalClock {
   readonly #dependencies: Dependencies
   #checkedAt = Number.NEGATIVE_INFINITY
   #isHeld = false
+  #newestAt: number | undefined
 
   constructor(dependencies: Dependencies) {
     this.#dependencies = dependencies
+  }
+
+  /** Reads the time of the newest row. Called before this process adds a row, whose time would look like the last one. */
+  async look(): Promise<void> {
+    this.#newestAt = await this.#dependencies.store.read(newestRowAt)
   }
 
   /** Milliseconds since 1970; 0, at which nothing is too old, while the clock is ahead of everything that was seen before. */
@@ -29,7 +35,8 @@ export class RemovalClock {
 
   async #check(at: number): Promise<void> {
     const { store, log } = this.#dependencies
-    const { seenAt, heldUntil } = await store.write(seeTime, at)
+    if (this.#newestAt === undefined) await this.look()
+    const { seenAt, heldUntil } = await store.write(seeTime, { at, newestAt: this.#newestAt })
     const wasHeld = this.#isHeld
     this.#isHeld = heldUntil !== undefined
     this.#checkedAt = at

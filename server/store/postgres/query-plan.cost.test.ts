@@ -1107,7 +1107,7 @@ const shared = new Set([
   // It runs no statement.
   'announce',
   // A command reads every notification, and a table has one row.
-  ...['countOld', 'seeTime'],
+  ...['countOld', 'seeTime', 'newestRowAt'],
 ])
 
 test('the plan of every operation is checked', () => {
