@@ -15,7 +15,8 @@ import { openWorld } from './testing/open-world.ts'
 import { OtherProcess } from './testing/other-process.ts'
 
 const nameAnother = /is not a Carillon database and was left as it is\. Name another file in the database URL\.$/
-const restore = /is damaged and was left as it is\. Restore a backup, or name another file in the database URL\.$/
+const restore =
+  /is damaged and was left as it is\. Restore a backup, or name another file in the database URL\. Keep this one: carillon doctor --deep names what is damaged\.$/
 const makeWritable = /cannot be written\. Make the file and its folder writable for this user, then start again\.$/
 
 test('refuses a file that is not a database (R6)', async (t) => {

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isRecorded, lastSettingsEntry, listAudit } from '../../audit/audit.store.ts'
+import { newestRowAt } from '../../audit/time-seen.store.ts'
 import { findKeyChange, inboxesOf, isKeyChangeDone } from '../../delivery/by-key.store.ts'
 import { findOutcome } from '../../delivery/delivery.store.ts'
 import { factorsOf, factorsSealedOtherwise, findChallenge, offeredFactors } from '../../factors/factors.store.ts'
@@ -156,6 +157,7 @@ const stored: { of: string; run: Read<unknown>; path: string }[] = [
     }),
     path: 'n by notification_by_id, i by key',
   },
+  { of: 'newestRowAt', run: newestRowAt(), path: 'notification by notification_by_id alone, audit by audit_by_id alone' },
   {
     of: 'countOld',
     run: countOld({ readBefore: '', unreadBefore: '' }),

@@ -215,7 +215,7 @@ export const texts: Texts = (plurals) => ({
         'Quelqu’un essaie peut-être de deviner votre mot de passe : les tentatives suivantes doivent attendre',
       'account-unlocked': 'Vous pouvez de nouveau essayer de vous connecter',
       'old-session-presented': 'Une ancienne copie de votre connexion a été utilisée ; l’appareil a été déconnecté',
-      'old-token-presented': 'Un jeton d’avant un changement a été utilisé ; il a été refusé, et la connexion continue',
+      'old-token-presented': 'Un jeton d’avant un changement a été utilisé ; il a été refusé, et la connexion continue',
       'session-ended': 'Vous avez déconnecté un appareil',
       'sessions-ended': 'Vous avez déconnecté tous les autres appareils',
       'sign-in-disowned': 'Vous avez signalé une connexion qui n’était pas la vôtre',
