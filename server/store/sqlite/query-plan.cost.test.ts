@@ -157,7 +157,11 @@ const stored: { of: string; run: Read<unknown>; path: string }[] = [
     }),
     path: 'n by notification_by_id, i by key',
   },
-  { of: 'newestRowAt', run: newestRowAt(), path: 'notification by notification_by_id alone, audit by audit_by_id alone' },
+  {
+    of: 'newestRowAt',
+    run: newestRowAt(),
+    path: 'notification by notification_by_id alone, audit by audit_by_id alone',
+  },
   {
     of: 'countOld',
     run: countOld({ readBefore: '', unreadBefore: '' }),
