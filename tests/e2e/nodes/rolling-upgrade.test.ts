@@ -64,6 +64,9 @@ async function goesUnnoticed(
   const old = {}
   const next = { launcher: copyOfProgram(newProgram, { version: nextVersion, files }) }
   await using nodes = new Nodes(database.url)
+  // The load signs one user in more often than one network may.
+  const forgetting = setInterval(() => void queryAt(database.url, 'delete from guess_count').catch(() => {}), 500)
+  t.after(() => clearInterval(forgetting))
   const before = await nodes.add(old)
   const functionsBefore = await functionsOf(database.url)
   const key = await keyOf(nodes)
