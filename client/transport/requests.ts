@@ -19,8 +19,8 @@ import type { Me } from './types.ts'
  * Token; it replaces any other one only after a refusal. A live stream renews it when it is due, other requests when they are sent.
  *
  * Null: no user is signed in, and requests throw UNAUTHORIZED, unsent. Anything else that is no token is `AUTH_FAILED`, with one warning in
- * the console. Requests that wait share one call, and throw its error, as the `cause` of `AUTH_FAILED`, or of `NETWORK` if `fetch` threw it for lack of a connection; a
- * CarillonError as it is. An error of a renewal only ends that renewal. After 30 seconds, the next request calls it again.
+ * the console. Requests that wait share one call, and throw its error, as the `cause` of `AUTH_FAILED`, or of `NETWORK` if `fetch` threw it
+ * for lack of a connection; a CarillonError as it is. An error of a renewal only ends that renewal. After 30 seconds, the next request calls it again.
  */
 export type Auth = 'cookie' | TokenSource
 

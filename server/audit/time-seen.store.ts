@@ -9,8 +9,8 @@ const heldMs = 3_600_000
 export type TimeSeen = { seenAt: number; heldUntil?: number }
 
 /**
- * Compares the clock with the time that any process saw last; the first time with that of the newest row, `newestAt`. If it is more than seven days ahead,
- * nothing is removed by age until the clock has gone on for an hour, over restarts too. Another leap begins a new hour.
+ * Compares the clock with the time that any process saw last; the first time with that of the newest row, `newestAt`. If it is more than
+ * seven days ahead, nothing is removed by age until the clock has gone on for an hour, over restarts too. Another leap begins a new hour.
  */
 export function* seeTime({ at, newestAt = at }: { at: number; newestAt?: number | undefined }): Write<TimeSeen> {
   const last = yield* lock<{ seenAt: number | null; heldSince: number | null }>`

@@ -26,7 +26,10 @@ export function groupsOf({ address, account }: Client): ClientGroups {
   }
 }
 
-/** From narrow to wide: an IPv4 address, or of IPv6 the /64, in which a client may change its address, and what a provider gives a customer: the /56 and /48 (RFC 6177). */
+/**
+ * From narrow to wide: an IPv4 address, or of IPv6 the /64, in which a client may change its address, and what a provider gives a customer:
+ * the /56 and /48 (RFC 6177).
+ */
 export function networksOf(address: string): [string, ...string[]] {
   const within = (prefix: number) => `${networkOf(address, prefix)}/${prefix}`
   return isIPv6(address) ? [within(64), within(56), within(48)] : [address]

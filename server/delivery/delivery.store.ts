@@ -186,11 +186,11 @@ function* createRecipients(delivery: Delivery, users: (string | null)[]): Write<
     if (users[n] !== null || id === undefined || !('externalId' in to)) return []
     return [{ id, externalId: to.externalId, namespace: namespaceOf({ application, issuer: to.issuer }) }]
   })
+  if (created.length === 0 || delivery.unknownRecipients === 'refuse') return users
   const sortKey = ({ externalId, namespace }: Created) => `${externalId}\0${namespace}`
   const sorted = created.toSorted((one, other) =>
     sortKey(one) < sortKey(other) ? -1 : Number(sortKey(one) !== sortKey(other)),
   )
-  if (created.length === 0 || delivery.unknownRecipients === 'refuse') return users
   yield* lockUsers()
   yield* addUnlessErased(sorted, delivery)
   return yield* findRecipients(delivery)

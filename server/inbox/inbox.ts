@@ -1,6 +1,6 @@
 // One user's inbox. Every query is scoped to the user: another user's notification looks like one that does not exist.
 import { BoundedCache } from '../basics/bounded-cache.ts'
-import { CarillonError, type Fault, invalidField } from '../basics/errors.ts'
+import { CarillonError, conflict, type Fault, invalidField } from '../basics/errors.ts'
 import { endOfTurn } from '../basics/event-loop.ts'
 import type { Store, WriteOperation } from '../store/store.ts'
 import { readCounts, readNotification, readPage } from './inbox.store.ts'
@@ -103,8 +103,7 @@ export class Inbox {
   /** Takes back the last read-all or archive-read. Repeating changes nothing. Throws CONFLICT if there was none in the last ten minutes. */
   async undo({ userId }: Reader): Promise<void> {
     if ((await this.#store.write(undo, { userId, at: this.#now() })) === 'nothing')
-      throw new CarillonError(
-        'CONFLICT',
+      throw conflict(
         'There is nothing to undo: only the last "mark all as read" or "archive all read" can be taken back, within ten minutes',
       )
   }
@@ -114,12 +113,9 @@ export class Inbox {
 function refuse(outcome: unknown): void {
   if (outcome === 'absent') throw notFound()
   if (outcome === 'held')
-    throw new CarillonError(
-      'CONFLICT',
+    throw conflict(
       'A security notice of the service cannot be deleted, archived or snoozed for 24 hours',
-      {
-        remedy: 'Mark it as read',
-      },
+      'Mark it as read',
     )
 }
 

@@ -181,11 +181,11 @@ const inOrder = new Part('not indexed', '')
 export function* shrink({ userId, max, at }: { userId: string; max: number; at: number }): Write<boolean> {
   const inbox = yield* lockInbox(userId)
   if (inbox === undefined) return false
-  const held = yield* findHeld(inbox.user, at)
-  const stays = held.map(({ seq }) => seq)
   const { user, total, unread, archived, snoozed, readThrough, readVersion } = inbox
   const excess = total + archived + snoozed - max
   if (excess <= 0) return false
+  const held = yield* findHeld(user, at)
+  const stays = held.map(({ seq }) => seq)
   const count = Math.min(excess, maxAtOnce)
   const readOnes = Math.min(count, total + archived - unread)
   // Passes over the unread ones that are older than those.

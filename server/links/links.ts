@@ -94,7 +94,8 @@ export async function findLiveLink({ store, now }: UserDependencies, token: stri
 /**
  * Sets the password of the link's user and uses every link of the user up. Ends every session and token of the user. Throws INVALID_REQUEST
  * for a password that is not acceptable, which leaves the links as they are, LINK_INVALID if it was used since, and CONFLICT for an
- * invitation of a user who can sign in already. Returns the user before and after it, with the generations of this change: if another change follows at once, no proof begins.
+ * invitation of a user who can sign in already. Returns the user before and after it, with the generations of this change: if another
+ * change follows at once, no proof begins.
  */
 export async function resetPassword(
   dependencies: UserDependencies,

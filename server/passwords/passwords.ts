@@ -145,9 +145,10 @@ export class HashQueue {
 
   /** A user with many devices takes no more of these places than one with two. */
   #hasKnownPlace({ account, device }: Attempt): boolean {
+    if (device === undefined) return false
     const ofAccount = [...this.#known.waiting].filter(({ attempt }) => attempt.account === account)
     const isWaiting = ofAccount.some(({ attempt }) => attempt.device === device)
-    return device !== undefined && !isWaiting && ofAccount.length < maxKnownOfAccount
+    return !isWaiting && ofAccount.length < maxKnownOfAccount
   }
 
   #refuseBeyondLimits(): void {

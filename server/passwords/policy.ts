@@ -143,8 +143,8 @@ async function isBreached(password: string, { url, timeoutMs, onFailure }: Breac
   // Rows without a meaning are added, so that the length of the answer does not reveal the prefix.
   const headers = { 'add-padding': 'true', 'user-agent': 'carillon' }
   try {
-    const response = await boundedFetch(`${url}/${prefix}`, { headers }, { timeoutMs, maxSize, fault })
-    if (response.status !== 200) throw fault(`the answer has the status ${response.status}`)
+    const response = await boundedFetch(`${url}/${prefix}`, { headers }, { timeoutMs, maxSize, fault: unavailable })
+    if (response.status !== 200) throw unavailable(`the answer has the status ${response.status}`)
     // A line is `<35 digits>:<how often>`; a padding row has 0.
     const rows = (await response.text()).split('\n').map((line) => line.trim().toUpperCase().split(':'))
     return rows.some(([found, count]) => found === suffix && Number(count) > 0)
@@ -153,5 +153,3 @@ async function isBreached(password: string, { url, timeoutMs, onFailure }: Breac
     return false
   }
 }
-
-const fault = (problem: string) => unavailable(problem)

@@ -167,8 +167,8 @@ async function storeEntry(dependencies: UserDependencies, entry: CheckedEntry, e
   if (disabled !== undefined && disabled !== (user.disabledAt !== null))
     await setDisabled(dependencies, { id: user.id }, disabled)
   const { erased } = user
-  const stands = (await dependencies.store.read(stored.findUser, user.id)) ?? user
-  return { user: { ...stands, ...(erased && { erased }) }, created: existing === undefined }
+  const current = (await dependencies.store.read(stored.findUser, user.id)) ?? user
+  return { user: { ...current, ...(erased && { erased }) }, created: existing === undefined }
 }
 
 async function changeExisting(dependencies: UserDependencies, user: User, entry: CheckedEntry): Promise<void> {
