@@ -7,9 +7,9 @@ import { type HttpResponse, type Proof, startTestService, type TestUser, variant
 
 type Tables = Awaited<ReturnType<Awaited<ReturnType<typeof startTestService>>['database']['tables']>>
 
-/** The names of the tables that differ. Only rows were added to audit and known_device. */
+/** The names of the tables that differ. Only a row was added to audit, known_device, and guess_count, which has the right sign-ins. */
 function changed(old: Tables, now: Tables): string[] {
-  for (const name of ['audit', 'known_device']) {
+  for (const name of ['audit', 'guess_count', 'known_device']) {
     const rows = now[name]?.map((row) => JSON.stringify(row)) ?? []
     for (const row of old[name] ?? []) assert.ok(rows.includes(JSON.stringify(row)), `${name} has changed`)
     assert.equal(rows.length, (old[name]?.length ?? 0) + 1, name)
@@ -72,7 +72,7 @@ for (const variant of variants) {
     async () => {
       const invalid =
         variant === 'stateful'
-          ? { cookie: `carillon=${randomUUID()}.${'A'.repeat(43)}` }
+          ? { cookie: `carillon=${randomUUID()}.${'A'.repeat(22)}.${'A'.repeat(43)}` }
           : { authorization: 'Bearer a.b.c' }
       const statuses = [{}, invalid, await signedIn()].map(
         async (proof) => (await app.get('/routeRestreinte', proof)).status,
@@ -165,7 +165,7 @@ for (const variant of variants) {
 
   if (variant === 'stateful') {
     promise(
-      'login stores a session with only a hash of the cookie, its device and an audit entry, and returns 200 with the cookie',
+      'login stores a session with only hashes of the cookie, its device, an audit entry and a count of sign-ins, and returns 200 with the cookie',
       async () => {
         const user = await app.user()
         const before = await app.database.tables()
@@ -175,7 +175,7 @@ for (const variant of variants) {
         const tables = await app.database.tables()
         const { session: sessions = [] } = tables
         const { session: sessionsBefore = [] } = before
-        assert.deepEqual(changed(before, tables), ['audit', 'known_device', 'session'])
+        assert.deepEqual(changed(before, tables), ['audit', 'guess_count', 'known_device', 'session'])
         const added = sessions.filter((row) => !sessionsBefore.some((old) => old.secret_hash === row.secret_hash))
         assert.deepEqual(
           added.map(({ sign_in_id, device, ...row }) => [typeof sign_in_id, typeof device, row]),
@@ -185,6 +185,7 @@ for (const variant of variants) {
               'string',
               {
                 secret_hash: sha256(secret),
+                family_hash: sha256(secret.split('.')[1] ?? ''),
                 user_id: user.id,
                 username: user.username,
                 created_at: app.now(),
@@ -192,9 +193,8 @@ for (const variant of variants) {
                 address: '127.0.0.1',
                 confirmed_at: null,
                 has_tokens: 0,
-                old_hash_1: null,
-                old_hash_2: null,
-                old_hash_3: null,
+                generation: 0,
+                rotated_at: null,
                 secret_used_at: null,
               },
             ],
@@ -223,7 +223,7 @@ for (const variant of variants) {
     })
   } else {
     promise(
-      'login returns 200 with User and token, and stores no proof: only its device and an audit entry',
+      'login returns 200 with User and token, and stores no proof: only its device, an audit entry and a count of sign-ins',
       async () => {
         const user = await app.user()
         const before = await app.database.tables()
@@ -232,7 +232,7 @@ for (const variant of variants) {
         const { token, deviceToken } = response.json()
         assert.deepEqual(Object.keys(response.json()), ['User', 'token', 'expiresAt', 'deviceToken', 'variant'])
         const tables = await app.database.tables()
-        assert.deepEqual(changed(before, tables), ['audit', 'known_device'])
+        assert.deepEqual(changed(before, tables), ['audit', 'guess_count', 'known_device'])
         for (const secret of [...token.split('.'), deviceToken, deviceToken.split('.').at(-1)])
           assert.ok(!JSON.stringify(tables).includes(secret), secret)
       },

@@ -55,6 +55,9 @@ const nasty = [
   'ends with a line break\n',
 ]
 
+/** The name of a category is one line without control characters, and none of a JavaScript object (`__proto__`). */
+const categoryOf = (text: string) => `.${text.replaceAll(/[\p{Cc}\u2028\u2029]/gu, ' ')}`
+
 /** The bytes, as two independent parsers read them. */
 function readTwice(bytes: Buffer): EventSourceMessage[][] {
   const theirs: EventSourceMessage[] = []
@@ -87,7 +90,13 @@ for (const variant of variants)
     const ann = await app.user()
     using reader = await EventReader.of(app.url, await app.signIn(ann, variant))
     for (const [index, text] of nasty.entries()) {
-      const content = { title: text, body: text, category: text, data: { [text]: [text] }, key: `${text}${index}` }
+      const content = {
+        title: text,
+        body: text,
+        category: categoryOf(text),
+        data: { [text]: [text] },
+        key: `${text}${index}`,
+      }
       assert.equal((await send(ann, content)).status, 201, JSON.stringify(text))
       assert.deepEqual(contentOf(await reader.next('created')), { ...content, url: null })
     }
@@ -137,7 +146,7 @@ test('random text arrives in the stream as it was sent, for every parser (N1)', 
   const contents = fc.record({
     title: text(200),
     body: text(4_000),
-    category: text(64),
+    category: text(63).map(categoryOf),
     data: fc.dictionary(text(50), text(200)),
   })
   await fc.assert(

@@ -37,9 +37,9 @@ test('the page of a reset link asks for a new password, and that of an invitatio
 test('below a public URL with a path a link leads to the page, and the files of the page are below it', async (t) => {
   const { service, url, stop } = await startBehindPath()
   t.after(stop)
-  const { id } = await service.user()
   const { key } = await service.producerKey(['users'])
   const headers = { authorization: `Bearer ${key}` }
+  const { id } = (await service.post('/api/users', { username: 'invited' }, headers)).json().data
   for (const purpose of ['reset', 'invite']) {
     const link = (await service.post(`/api/users/${id}/links`, { purpose }, headers)).json().data.url
     const page = await fetch(link)

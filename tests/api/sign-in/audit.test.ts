@@ -125,7 +125,7 @@ test('refusals that are counted when their user is erased are stored without the
 
 test('a challenge that is unknown or was used is a refusal, in the name of nobody (A16)', async () => {
   const user = await app.user()
-  const challenge = `${user.id}.${'A'.repeat(43)}`
+  const challenge = `${user.id}.${'A'.repeat(22)}.${'A'.repeat(43)}`
   const response = await app.post('/login/second-factor', { challenge, code: '123456' }, from('203.0.113.22'))
   assert.equal(response.status, 401)
   const refused = await until(async () => (await entries()).find(({ address }) => address === '203.0.113.22'))
@@ -162,7 +162,9 @@ test('refusals are rows: ten of one account and address in a minute, then one wi
 test('a refusal of an unknown name has a keyed hash and never the name; a made-up cookie writes no row (A16, L2)', async () => {
   app.pass(1_000)
   const before = (await entries()).length
-  await app.post('/logout', undefined, { cookie: `carillon=${crypto.randomUUID()}.${'A'.repeat(43)}` })
+  await app.post('/logout', undefined, {
+    cookie: `carillon=${crypto.randomUUID()}.${'A'.repeat(22)}.${'A'.repeat(43)}`,
+  })
   await app.post('/login', { username: 'violet kettle', password: 'x' }, from('203.0.113.30'))
   const [refused] = await until(async () => {
     const all = await entries()

@@ -63,7 +63,7 @@ for (const variant of variants)
     assert.equal(renewed.status, 201, renewed.text)
     const headers = proofAfter(added.proof, renewed)
     const removed = await app.request(`/api/me/factors/${added.id}`, { method: 'DELETE', headers })
-    assert.equal(removed.status, 204, removed.text)
+    assert.equal(removed.status, variant === 'stateful' ? 204 : 200, removed.text)
     const proof = proofAfter(headers, removed)
     assert.deepEqual(await titlesOf(proof), [
       'A second factor or passkey was removed from your account',

@@ -72,6 +72,9 @@ test('names an unknown user by a keyed hash, the same for every spelling of the 
   assert.ok(!written.join('').toLowerCase().includes('nobody'))
 })
 
+/** Without the line about the clock, which leaps forward in these tests. */
+const ofRequests = () => written.filter((line) => JSON.parse(line).event !== 'clock-ahead')
+
 test('a made-up, foreign or expired proof writes no sign-out, and no line at all (L2)', async () => {
   const ended = await app.signIn(ann, 'stateful')
   const expired = await app.signIn(ann, 'stateful')
@@ -81,7 +84,7 @@ test('a made-up, foreign or expired proof writes no sign-out, and no line at all
   written.length = 0
   for (const proof of [
     {},
-    { cookie: `carillon=${ann.id}.${'A'.repeat(43)}` },
+    { cookie: `carillon=${ann.id}.${'A'.repeat(22)}.${'A'.repeat(43)}` },
     { cookie: 'carillon=rubbish' },
     { authorization: 'Bearer a.b.c' },
     ended,
@@ -89,7 +92,7 @@ test('a made-up, foreign or expired proof writes no sign-out, and no line at all
     token,
   ])
     assert.equal((await app.post('/logout', undefined, proof)).status, 204)
-  assert.deepEqual(written, [])
+  assert.deepEqual(ofRequests(), [])
 })
 
 test('a client without a proof causes no log lines except those of refused sign-ins, and at most one a minute about refused origins (L1)', async () => {
@@ -111,9 +114,8 @@ test('a client without a proof causes no log lines except those of refused sign-
   for (const [path, init] of requests) assert.ok((await app.request(path, init)).status >= 400, path)
   for (const bytes of ['rubbish\r\n\r\n', 'GET / HTTP/1.1\r\n\r\n', 'BREW / HTTP/1.1\r\nHost: x\r\n\r\n'])
     assert.match(await app.raw(bytes), /^HTTP\/1.1 4/)
-  const others = written.filter((line) => JSON.parse(line).event !== 'origin-refused')
-  assert.deepEqual(others, [])
-  assert.ok(written.length <= 1)
+  const events = ofRequests().map((line) => JSON.parse(line).event)
+  assert.ok(['', 'origin-refused'].includes(events.join(' ')), events.join(' '))
 })
 
 suite('refusals are bounded', () => {

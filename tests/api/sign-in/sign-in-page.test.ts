@@ -1,6 +1,6 @@
 // The form of the sign-in page as HTTP sends it: where it leads, what it refuses, and that a browser never gets JSON.
 import assert from 'node:assert/strict'
-import { after, test } from 'node:test'
+import { after, beforeEach, test } from 'node:test'
 import { refusalIn } from '../../support/http/envelope.ts'
 import { evil, tricks } from '../../support/http/return-to-tricks.ts'
 import { type HttpResponse, type Proof, startTestService } from '../../support/service.ts'
@@ -16,6 +16,8 @@ const app = await startTestService({
   },
 })
 after(() => app.stop())
+// A user may sign in 60 times at once, and then once in ten seconds.
+beforeEach(() => app.pass(600_000))
 const ann = await app.user('ann')
 const asBrowser = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' }
 
@@ -54,6 +56,7 @@ test('none of many tricks in return_to leads to another site, in the form and in
   for (const trick of tricks) {
     // NUL is refused in every request, before anything reads the form.
     const isRefused = trick.includes('\0')
+    app.pass(10_000)
     const { status, headers } = await send({ ...right, return_to: trick })
     const expected = isRefused ? [400, null] : [303, '/bell/inbox']
     assert.deepEqual([status, headers.get('location')], expected, JSON.stringify(trick))

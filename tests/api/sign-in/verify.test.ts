@@ -75,7 +75,10 @@ test('a disabled user, an unknown proof and no proof get 401, and a token of sco
   const proofs = await Promise.all(variants.map((variant) => app.signIn(gone, variant)))
   await app.store.write(disableUser, { userId: gone.id, at: app.now(), revocationExpiresAt: app.now() + 960_000 })
   const { key } = await app.producerKey(['users'])
-  const unknown = [{ cookie: `__Host-carillon=${gone.id}.${'A'.repeat(43)}` }, { authorization: `Bearer ${key}` }]
+  const unknown = [
+    { cookie: `__Host-carillon=${gone.id}.${'A'.repeat(22)}.${'A'.repeat(43)}` },
+    { authorization: `Bearer ${key}` },
+  ]
   for (const proof of [...proofs, ...unknown, {}, { authorization: 'Basic YTpi' }]) {
     const { status, headers } = await verify(proof)
     assert.deepEqual([status, headers.get('remote-user')], [401, null], JSON.stringify(proof))

@@ -100,7 +100,7 @@ test('GET /api/session is null, without an error or a challenge, for every reque
     'a token of a disabled user': token,
     'an issued token of a disabled user': ofGone,
     'an expired token': { authorization: expired },
-    'an unknown session': { cookie: `carillon=${newId(app.now())}.${'A'.repeat(43)}` },
+    'an unknown session': { cookie: `carillon=${newId(app.now())}.${'A'.repeat(22)}.${'A'.repeat(43)}` },
     'a cookie of another form': { cookie: 'carillon=x' },
     'a producer key': { authorization: `Bearer ${key}` },
     'another scheme': { authorization: 'Basic YTpi' },
