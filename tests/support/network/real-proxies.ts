@@ -3,6 +3,7 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { get } from 'node:http'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { freePort } from './free-port.ts'
@@ -44,13 +45,16 @@ export async function startRealProxy(proxy: RealProxy, places: Omit<Places, 'por
   }
 }
 
-/** Traefik responds 404 until it has read its file. */
+/** Traefik responds 404 until it has read its file. `fetch` would send another Host. */
 async function accepts(port: number): Promise<boolean> {
-  const response = await fetch(`http://127.0.0.1:${port}/livez`, { headers: { host: 'home.example.org' } }).catch(
-    () => undefined,
-  )
-  await response?.body?.cancel()
-  return response?.status === 200 || response?.status === 421
+  const sent = get({ host: '127.0.0.1', port, path: '/livez', agent: false, headers: { host: 'home.example.org' } })
+  try {
+    const [response] = await once(sent, 'response')
+    response.resume()
+    return response.statusCode === 200
+  } catch {
+    return false
+  }
 }
 
 function fileOf(name: string, { carillon, application }: Places): string {
