@@ -2,7 +2,7 @@
 import type pg from 'pg'
 import { knownMigrations } from '../../store/migrations.ts'
 import { openingFailure, poolingOf, poolingRemedy, refuseOld } from '../../store/postgres/connection/opening.ts'
-import { openPool } from '../../store/postgres/connection/pool.ts'
+import { connectionsOfProcess, openPool } from '../../store/postgres/connection/pool.ts'
 import { knownFunctions, needsFunctions } from '../../store/postgres/schema/functions.ts'
 import { appliedMigrations } from '../../store/postgres/schema/migrate.ts'
 import { clockFinding, type Finding, fault, faultOf, ok, warning } from '../finding.ts'
@@ -11,7 +11,7 @@ import { type Examined, examineContent, schemaFinding, unread } from './findings
 export async function examinePostgres(url: string, now: () => number): Promise<Examined> {
   let opened: pg.Pool | undefined
   try {
-    const pool = openPool(url)
+    const pool = openPool(url, { max: connectionsOfProcess })
     opened = pool
     await refuseOld(pool)
     const facts = await factsOf(pool, now)
@@ -42,10 +42,23 @@ export async function examinePostgres(url: string, now: () => number): Promise<E
 async function pooler(pool: pg.Pool): Promise<Finding[]> {
   const pooling = await poolingOf(pool)
   if (pooling === 'none') return []
-  if (pooling === 'session') return [ok('pooler', 'it is in session mode')]
-  const lends = 'it lends a connection for one transaction or statement'
-  const found = pooling === 'transaction' ? lends : 'it has no second connection for a process'
-  return [fault('pooler', { found, change: poolingRemedy })]
+  if (pooling === 'transaction') {
+    const found = 'it lends a connection for one transaction or statement'
+    return [fault('pooler', { found, change: poolingRemedy })]
+  }
+  const lent = await lentAtOnce(pool)
+  if (lent === connectionsOfProcess) return [ok('pooler', 'it is in session mode, and has enough connections')]
+  const found = `it has ${lent} more connection${lent === 1 ? '' : 's'} for this role; each process and each command needs ${connectionsOfProcess}`
+  return [fault('pooler', { found, change: 'default_pool_size = 11 x processes + 11 for a command' })]
+}
+
+/** How many connections the pooler lends at once, at most as many as a process needs. */
+async function lentAtOnce(pool: pg.Pool): Promise<number> {
+  const all = Array.from({ length: connectionsOfProcess }, () => pool.connect())
+  const outcomes = await Promise.allSettled(all)
+  const lent = outcomes.filter((outcome) => outcome.status === 'fulfilled')
+  for (const { value: client } of lent) client.release()
+  return lent.length
 }
 
 type Facts = Record<'replica' | 'readonly' | 'isSuper' | 'creates', boolean> &

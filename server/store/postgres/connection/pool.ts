@@ -31,7 +31,7 @@ export class Client extends pg.Client {
 }
 
 /** `timeoutMs`: longer for slow work such as a migration. */
-export function openPool(url: string, { timeoutMs = queryTimeoutMs } = {}): pg.Pool {
+export function openPool(url: string, { timeoutMs = queryTimeoutMs, max = maxConnections } = {}): pg.Pool {
   const { connectionString, options } = parametersOf(url)
   const settings = settingsFor(options, timeoutMs)
   const pool = new pg.Pool({
@@ -40,7 +40,7 @@ export function openPool(url: string, { timeoutMs = queryTimeoutMs } = {}): pg.P
     ...(options !== '' && { options }),
     onConnect: async (client) => void (await client.query(settings)),
     application_name: 'carillon',
-    max: maxConnections,
+    max,
     connectionTimeoutMillis: connectTimeoutMs,
     query_timeout: timeoutMs,
     idleTimeoutMillis: 60_000,

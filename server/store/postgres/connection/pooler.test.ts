@@ -149,3 +149,17 @@ test('doctor finds a pooler in session mode in order; a start with one connectio
   )
   assert.equal((await queryAt(url, 'select 1')).rows.length, 1)
 })
+
+for (const [size, found] of [
+  [1, /^it has 1 more connection for this role; .* needs 11$/],
+  [2, /^it has 2 more connections for /],
+  [10, /^it has 10 more connections for /],
+  [11, /^it is in session mode/],
+] as const)
+  test(`doctor says how many connections a pooler in session mode has, if a process needs more: ${size}`, async () => {
+    await using pooler = await Pooler.before(port, { mode: 'session', size })
+    const { findings } = await examinePostgres(pooler.urlFor(url), Date.now)
+    const [finding] = findings.filter(({ check }) => check === 'pooler')
+    assert.match(finding?.found ?? '', found)
+    assert.equal(finding?.state, size < 11 ? 'fault' : 'ok')
+  })
