@@ -79,7 +79,7 @@ function linkFault(link: string): string | undefined {
 }
 
 function suggestionFor(link: string): string {
-  return /^[\w.~][\w.~/?=&-]*$/.test(link) ? `${form}: write /${link}` : `${form}, such as /orders/7`
+  return /^[\w~][\w.~/?=&-]*$/.test(link) ? `${form}: write /${link}` : `${form}, such as /orders/7`
 }
 
 /** Why the URL of an image is refused: it is no valid link, or the policy of the pages lets no browser load it. */

@@ -1,4 +1,4 @@
-// 500 sign-ins at once: the inbox stays quick, and a sign-in that finds no place gets 503, not a delay of its account (R10).
+// 500 sign-ins at once: the inbox stays quick, and a sign-in that finds no place gets 503, not a delay of its account (A12).
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -19,7 +19,7 @@ const mostMs = isSoak ? 250 : 1_000
 
 for (const variant of variants)
   (variant === 'stateful' ? test : soakTest)(
-    `during 500 sign-ins at once the list of the inbox responds quickly, and every sign-in gets 200 or 503 (${variant}, R10)`,
+    `during 500 sign-ins at once the list of the inbox responds quickly, and every sign-in gets 200 or 503 (${variant}, A12)`,
     async (t) => {
       const proof = await app.signIn(ann, variant)
       const [flood, reader] = [
