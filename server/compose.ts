@@ -112,7 +112,7 @@ export async function compose(store: Store, config: Config, environment: Environ
     /** The work of each start and each hour. */
     async tidy() {
       const { sessions, keys } = proofs
-      const others = [sessions.removeStale(), deliveries.removeOld(), guesses.removeOld(), keys.tend()]
+      const others = [sessions.removeStale(), deliveries.removeOld(await aged()), guesses.removeOld(), keys.tend()]
       await Promise.all([...others, removeEnded(store, config, { now, aged }), upkeep.sweep()])
     },
     endStreams() {

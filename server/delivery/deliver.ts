@@ -68,11 +68,10 @@ export class Deliveries {
     }
   }
 
-  async removeOld(): Promise<void> {
-    const { store, now } = this.#dependencies
-    const before = now() - keptForMs
+  /** Forgets the deliveries whose keys are too old at `at`. */
+  async removeOld(at: number): Promise<void> {
     // In batches, so that no other write waits long.
-    while (await store.write(removeOldDeliveries, before));
+    while (await this.#dependencies.store.write(removeOldDeliveries, at - keptForMs));
   }
 
   async #send(producerId: string, request: DeliveryRequest, options: DeliveryOptions): Promise<DeliveryOutcome> {

@@ -14,14 +14,14 @@ test('advises fsck for a file system that the kernel made read-only after an err
     rmSync(folder, { recursive: true })
   })
   // What findmnt of util-linux 2.41 prints on Linux 6.18 for an ext4 after its `trigger_fs_error`.
-  writeFileSync(join(folder, 'findmnt'), '#!/bin/sh\necho rw,relatime,errors=remount-ro,emergency_ro\n', {
+  writeFileSync(join(folder, 'findmnt'), '#!/bin/sh\necho /dev/vdb1 rw,relatime,errors=remount-ro,emergency_ro\n', {
     mode: 0o755,
   })
   assert.equal(readOnlyMount('folder', folder), undefined)
   process.env.PATH = `${folder}:${PATH}`
   const finding = readOnlyMount('folder', folder)
   assert.equal(finding?.state, 'fault')
-  assert.match(finding?.change ?? '', /umount .*; fsck /)
+  assert.match(finding?.change ?? '', /umount \/dev\/vdb1 && fsck \/dev\/vdb1$/)
   assert.doesNotMatch(finding?.change ?? '', /room|remount/)
 })
 

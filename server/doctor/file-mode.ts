@@ -42,11 +42,12 @@ function rightsFor(check: string, path: string, needed: number): Finding[] {
 
 /** The fault of a file or folder on a read-only file system, where neither owner nor mode helps. `code`: that of a failed write. */
 export function readOnlyMount(check: string, path: string, code = codeOfWriting(path)): Finding | undefined {
-  const options = spawnSync('findmnt', ['-no', 'OPTIONS', '-T', path], { encoding: 'utf8' }).stdout
-  if (options?.includes('emergency_ro')) {
+  const mount = spawnSync('findmnt', ['-rvno', 'SOURCE,OPTIONS', '-T', path], { encoding: 'utf8' }).stdout ?? ''
+  if (mount.includes('emergency_ro')) {
     const found = `the kernel made the file system of ${path} read-only after an error (dmesg)`
-    const source = `"$(findmnt -no SOURCE -T ${quoted(path)})"`
-    return fault(check, { found, change: `stop the service, then: umount ${source}; fsck ${source}` })
+    // The device by its name: after the umount, findmnt would name that of the file system around it.
+    const [source] = mount.split(' ')
+    return fault(check, { found, change: `stop the service, then: umount ${source} && fsck ${source}` })
   }
   if (code !== 'EROFS') return undefined
   const otherwise =

@@ -36,8 +36,8 @@ const unknownUserHash = '2xVo7B0E3Lerv+PMn0f7Iw$PxTJRLmiqL8uhxXXf7NY1ehvwpwq2FHz
 
 /** For the commands and the first start, which hash without a client. */
 const operator: Attempt = { account: '' }
-/** The wait is well below the timeouts of proxies. With the delay, 200 connections that retry at once use a fifth of the processor time. */
-const usualLimits = { maxWaiting: 64, maxWaitMs: 10_000, refusalDelayMs: 200 }
+/** The wait is below the 9 s of late-writes.ts and the timeouts of proxies. With the delay, 200 connections that retry at once use a fifth of the processor time. */
+const usualLimits = { maxWaiting: 64, maxWaitMs: 8_000, refusalDelayMs: 200 }
 
 /** KiB of memory, and passes over them. */
 export type HashCost = { memoryCost: number; timeCost: number }

@@ -18,11 +18,19 @@ import { makeErasedKey, recogniserOf } from '../users/erased-ids.ts'
 export type Observed = <Part extends object>(name: string, part: Part) => Part
 
 /** `cached`: how many verified tokens are remembered. */
-type Parts = { log: Log; clock: Clock; url(): string; sealing: Sealing; observed: Observed; cached: number | undefined }
+type Parts = {
+  log: Log
+  clock: Clock
+  aged: () => Promise<number>
+  url(): string
+  sealing: Sealing
+  observed: Observed
+  cached: number | undefined
+}
 
 /** Throws UNAVAILABLE if the secret does not open the signing keys. */
 export async function composeProofs(store: Store, config: Config, parts: Parts) {
-  const { log, clock, url, sealing, observed, cached: maxCached } = parts
+  const { log, clock, aged, url, sealing, observed, cached: maxCached } = parts
   const { sessionLifetimeMs: lifetimeMs, tokenChainMs: chainMs, issuers } = config
   const { now, wall } = clock
   const onKeyFailure = (err: unknown) =>
@@ -30,7 +38,7 @@ export async function composeProofs(store: Store, config: Config, parts: Parts) 
   const schedule = { now, lifetimeMs: config.signingKeyLifetimeMs, onFailure: onKeyFailure }
   const keys = observed('keys', await SigningKeys.open({ store, sealing, ...schedule }))
   await makeErasedKey(store, sealing)
-  const erased = recogniserOf({ store, now, config }, async () => sealing)
+  const erased = recogniserOf({ store, aged, config }, async () => sealing)
   // A start fails if the secret does not fit.
   await erased()
   const onReadFailure = (error: unknown) =>

@@ -8,7 +8,8 @@ import { addErasedKey, type Recognition, sealedErasedKey } from './erased-ids.st
 /** Undefined if the setting says that no erased id is remembered, or before the first start. Throws UNAVAILABLE if the secret does not fit. */
 export type Recogniser = () => Promise<Recognition | undefined>
 
-type Place = { store: Store; now: () => number; config: { erasedForMs: number } }
+/** `aged`: the time by which something is too old (start/removal-clock.ts). */
+type Place = { store: Store; aged: () => Promise<number>; config: { erasedForMs: number } }
 
 /** Makes the key at the first start. If another node is faster, its key stays. */
 export async function makeErasedKey(store: Store, sealing: Sealing): Promise<void> {
@@ -16,12 +17,12 @@ export async function makeErasedKey(store: Store, sealing: Sealing): Promise<voi
 }
 
 /** It opens the key once: a database keeps its key, also in its backups. */
-export function recogniserOf({ store, now, config }: Place, sealing: () => Promise<Sealing>): Recogniser {
+export function recogniserOf({ store, aged, config }: Place, sealing: () => Promise<Sealing>): Recogniser {
   let key: string | undefined
   return async () => {
     if (config.erasedForMs === 0) return undefined
     key ??= await openErasedKey(store, sealing)
-    return key === undefined ? undefined : { key, since: now() - config.erasedForMs }
+    return key === undefined ? undefined : { key, since: (await aged()) - config.erasedForMs }
   }
 }
 

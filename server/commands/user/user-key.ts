@@ -57,7 +57,10 @@ export function withUsers<Result>(command: Command, work: (users: Users) => Prom
     const { passwordMin: passwordMinLength } = place.config
     const passwords = new Passwords({ threads: 4 })
     const breaches = breachesOf(place.config)
-    const erased = recogniserOf(place, async () => new Sealing(await sealingSecrets(place.config, place.store)))
+    const erased = recogniserOf(
+      { ...place, aged: async () => place.now() },
+      async () => new Sealing(await sealingSecrets(place.config, place.store)),
+    )
     return work({ ...place, application, passwords, passwordMinLength, breaches, erased })
   })
 }
