@@ -1,6 +1,6 @@
 // The routes by which a producer changes, withdraws or resolves what it has sent, by its own key: in every inbox of its application that has
 // the key.
-import { invalidRequest, notFound } from '../basics/errors.ts'
+import { type Fault, invalidRequest, notFound } from '../basics/errors.ts'
 import { newOrderedId } from '../basics/ids.ts'
 import { maxKeys } from '../basics/strict-json.ts'
 import { type Guarded, operationFor } from '../http/operation.ts'
@@ -8,7 +8,7 @@ import { sendData } from '../http/response/send.ts'
 import type { Sender } from '../producers/producer-key.ts'
 import type { Store } from '../store/store.ts'
 import { beginKeyChange, continueKeyChange, inboxesOf, isKeyChangeDone, type KeyChange } from './by-key.store.ts'
-import { contentFaults } from './content-faults.ts'
+import { type ContentRules, contentFaults } from './content-faults.ts'
 import { mebibyte, withoutNulls } from './delivery.routes.ts'
 import { KeyChangeResponse, NotificationChange } from './delivery.schemas.ts'
 
@@ -25,11 +25,20 @@ export const update = operationFor<Sender>()({
   responses,
   async handle({ byKey }: Needs, request, reply) {
     const { body } = request
-    const faults = contentFaults(withoutNulls(body), { at: byKey.wall(), imageHosts: byKey.imageHosts })
+    const faults = changeFaults(body, { at: byKey.wall(), imageHosts: byKey.imageHosts })
     if (faults.length > 0) throw invalidRequest(faults)
     return sendChange(byKey, { request, reply }, 'update', JSON.stringify(body))
   },
 })
+
+/** What has the key may be Markdown, so the links of a new body are checked unless the change says that it is text. */
+function changeFaults(change: NotificationChange, rules: ContentRules): Fault[] {
+  const { format = 'markdown', ...others } = change
+  const faults = contentFaults({ ...withoutNulls(others), format: format ?? 'text' }, rules)
+  if (change.format === 'markdown' && change.body === undefined)
+    faults.push({ field: 'body', reason: 'must be sent with the format "markdown", because its links are checked' })
+  return faults
+}
 
 export const remove = operationFor<Sender>()({
   summary: 'Withdraw the notifications with this key',

@@ -44,6 +44,7 @@ export const NotificationChange = t.component(
   { ...changeable, title: t.optional(given.title) },
   { minProperties: 1 },
 )
+export type NotificationChange = t.TypeOf<typeof NotificationChange>
 export const KeyChangeResponse = t.dataOf(t.component('KeyChange', { inboxes: t.integer({ minimum: 1 }) }))
 /** What a notification shows. */
 export type GivenContent = WithoutNulls<Pick<DeliveryBody, keyof typeof given>>

@@ -46,6 +46,27 @@ async function readerOf(users: readonly TestUser[]) {
 }
 
 suite('by key', () => {
+  test('an update brings no link into a Markdown body that a delivery may not have (C8)', async () => {
+    const ann = await app.user()
+    await app.deliver({ to: ann, title: 'Order', body: '[a](https://u:p@bank.example)', key: 'markdown' })
+    for (const [body, field] of [
+      [{ body: '[a](javascript:alert)' }, 'body'],
+      [{ body: { en: '[a](https://u:p@bank.example)' } }, 'body.en'],
+      [{ format: 'markdown', body: '[a](javascript:alert)' }, 'body'],
+      [{ format: 'markdown' }, 'body'],
+    ] as const) {
+      const response = await call({ method: 'PATCH', key: 'markdown', body })
+      assert.deepEqual([response.status, refusalIn(response).details?.[0]?.field], [400, field], JSON.stringify(body))
+    }
+    for (const body of [
+      { format: 'markdown', body: '[a](/orders/8)' },
+      { body: '**Sent**' },
+      { format: 'text', body: '[a](javascript:alert)' },
+      { format: 'markdown', body: null },
+    ])
+      await isDone({ method: 'PATCH', key: 'markdown', body }, 1)
+  })
+
   test('an update changes the members that are given in every inbox, and keeps place and read state', async () => {
     const users = [await app.user(), await app.user()]
     const [first, second] = await readerOf(users)
