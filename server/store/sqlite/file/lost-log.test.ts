@@ -11,6 +11,8 @@ import { examineSqlite } from '../../../doctor/store/sqlite.ts'
 import { openStore } from '../../../open-store.ts'
 import { runs } from '../../contract/world.ts'
 import type { Store } from '../../store.ts'
+import { backUp } from '../../transfer/backup.ts'
+import { moveDatabase } from '../../transfer/move.ts'
 import { newFolder } from '../testing/folder.ts'
 import { OtherProcess } from '../testing/other-process.ts'
 
@@ -188,4 +190,25 @@ test('a log that is removed while the process has it open is saved by its end, w
   await service.kill()
   const after = await start(path)
   assert.deepEqual([after.notices, after.ids.has(id)], [[], true])
+})
+
+test('backup and move refuse a database whose log is gone, and leave the sign of that for the next start (R15)', async (t) => {
+  const path = await closedDatabase(t)
+  const other = await writing(t, path)
+  await other.kill()
+  removals['the log and its index'](path)
+  const from = { engine: 'sqlite', path } as const
+  const folder = await newFolder(t)
+  const to = { engine: 'sqlite', path: join(folder, 'moved.db') } as const
+  const report = () => () => {}
+  const refused = /carillon\.db-wal is gone, with what was written after 20\d\d-.* start the service once/
+  const at = '2026-01-01T00:00:00.000Z'
+  await assert.rejects(backUp({ from, file: join(folder, 'backup.gz'), at, report }), refused)
+  await assert.rejects(moveDatabase({ from, to, partitions: 1, id: 'm1', now: () => 0, report }), refused)
+  const { notices } = await start(path)
+  assert.deepEqual(
+    notices.map(({ event }) => event),
+    ['log-missing'],
+  )
+  await backUp({ from, file: join(folder, 'backup.gz'), at, report })
 })

@@ -4,7 +4,7 @@ import { dirname } from 'node:path'
 import { CarillonError, messageOf } from '../../../basics/errors.ts'
 import { textOf } from '../../migrations.ts'
 import { corrupt, type Database, openDatabase, openingFailure, resultCode } from '../../sqlite/database.ts'
-import { hasForeignLog, recordClose } from '../../sqlite/file/identity.ts'
+import { hasForeignLog, lostLogSince, recordClose } from '../../sqlite/file/identity.ts'
 import { migrate } from '../../sqlite/migrate.ts'
 import { userIdOfDigits } from '../../statements.ts'
 import { refusedWrite } from '../../transfer-state.ts'
@@ -88,6 +88,11 @@ export function openSqlite(path: string): Endpoint {
   if (isLost || hasForeignLog(path))
     throw new CarillonError('UNAVAILABLE', `${path}-wal belongs to another database file, or to one that is gone`, {
       remedy: 'Restore that file, or move the log aside.',
+    })
+  const lastCheckpoint = lostLogSince(path)
+  if (lastCheckpoint !== undefined)
+    throw new CarillonError('UNAVAILABLE', `${path}-wal is gone, with what was written after ${lastCheckpoint}`, {
+      remedy: 'Restore a backup if it has more. Otherwise start the service once, which records what is lost.',
     })
   const database = openDatabase(path)
   // A large index is sorted in a file beside the database, which SQLite deletes when it opens it: a container may have no other writable folder.
