@@ -182,8 +182,8 @@ function isSignIn({ routeOptions: { url = '', config } }: FastifyRequest): boole
 export function refuseCrossSite(request: FastifyRequest, allowed: readonly string[]): void {
   const { operation, isPassedOn } = request.routeOptions.config ?? {}
   const { headers } = request.raw
-  // A reader who follows a link sees where it leads; a request of a script without CORS is not visible.
-  const takesPlace = operation?.takesPlace === true && headers['sec-fetch-dest'] !== 'document'
+  // A user who follows a link sees where it leads. What a script requests without CORS, or opens without a click, is not visible.
+  const takesPlace = operation?.takesPlace === true && headers['sec-fetch-user'] !== '?1'
   if (isPassedOn || (isSafeMethod(request.method) && !takesPlace)) return
   const comesWithCookie = headers.cookie !== undefined && headers.authorization === undefined
   if (!comesWithCookie && !isSignIn(request)) return

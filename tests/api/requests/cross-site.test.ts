@@ -196,7 +196,8 @@ test('a page of a sibling host takes no stream, poll or export of a user by a re
     'sec-fetch-mode': 'navigate',
     'sec-fetch-dest': 'document',
   }
-  assert.equal((await app.get('/api/me/export', followed)).status, 200)
+  assert.equal((await app.get('/api/me/export', followed)).status, 403, 'no click')
+  assert.equal((await app.get('/api/me/export', { ...followed, 'sec-fetch-user': '?1' })).status, 200)
 })
 
 test('a page of an allowed origin may do what the user may, and a page of another origin may not (C1)', async () => {
