@@ -4,6 +4,7 @@ import { lookup } from 'node:dns/promises'
 import { isIPv6 } from 'node:net'
 import { recordLogged } from './audit/audit.store.ts'
 import { auditEntry, serviceSource } from './audit/entry.ts'
+import { newestRowAt } from './audit/time-seen.store.ts'
 import { Clock, type TimeSources } from './basics/clock.ts'
 import { CarillonError, messageOf } from './basics/errors.ts'
 import type { Log } from './basics/log.ts'
@@ -83,8 +84,7 @@ type Running = { log: Log; clock: Clock; hashCost: HashCost | undefined }
 async function serve(store: Store, config: Config, running: Running): Promise<Service> {
   let url = config.publicUrl ?? ''
   const { log, clock } = running
-  const removals = new RemovalClock({ store, wall: clock.wall, log })
-  await removals.look().catch(() => {})
+  const removals = new RemovalClock({ store, wall: clock.wall, log, newestAt: await store.read(newestRowAt) })
   const environment = { ...running, aged: removals.now, random: Math.random, url: () => url }
   const demonstration = demonstrationOf(config, environment)
   const composition = await compose(store, config, { ...environment, demonstration })
