@@ -65,9 +65,8 @@ async function openLogged({ database, databasePartitions: partitions }: Config, 
     log.warn({ event: 'store-awaited', reason }, `waiting for the database, at most ${databaseTimeoutMs / 1_000} s`)
   const startTimeout = { timeoutMs: databaseTimeoutMs, onWait }
   const onNotice = ({ sentence, ...facts }: Notice) => log.warn(facts, sentence)
-  const { store, migrations, notice } = await openStore(database, { partitions, startTimeout, onNotice })
+  const { store, migrations } = await openStore(database, { partitions, startTimeout, onNotice })
   store.onChange((signal) => noteReturn(signal, log), [])
-  if (notice !== undefined) onNotice(notice)
   for (const migration of migrations) log.info({ event: 'migration', migration }, 'migration applied')
   return store
 }

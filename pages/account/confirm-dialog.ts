@@ -5,9 +5,9 @@ import { isCarillonError } from '../../client/transport/errors.ts'
 import { AccountSection, agreement } from './account-section.ts'
 import { hasPasskeys, PasskeyRefused, usePasskey } from './passkeys.ts'
 import { send } from './requests.ts'
+import type { Factors } from './security/factors-section.ts'
 
 type Way = 'password' | 'passkey' | 'code' | 'recoveryCode'
-type Factors = { items: { kind: 'totp' | 'passkey'; confirmed: boolean }[]; recoveryCodesLeft: number }
 
 export class ConfirmDialog extends AccountSection {
   static override properties: PropertyDeclarations = { ways: { state: true }, way: { state: true } }
@@ -97,7 +97,7 @@ export class ConfirmDialog extends AccountSection {
 <p>${confirm.text}</p>
 ${way === 'passkey' ? nothing : this.#proofField(way)}
 <p class="fault" id="confirm-fault" role="alert">${this.faultText(failure)}</p>
-<p class="buttons"><button class="primary" aria-disabled=${isBusy ? 'true' : nothing}>${way === 'passkey' ? confirm.ways.passkey : confirm.submit}</button>
+<p class="buttons"><button class="primary" aria-disabled=${isBusy}>${way === 'passkey' ? confirm.ways.passkey : confirm.submit}</button>
 <button type="button" @click=${() => this.#dialog.close()}>${cancel}</button></p>
 ${others.map((one) => html`<p><button type="button" class="plain" @click=${() => this.#changeTo(one)}>${confirm.ways[one]}</button></p>`)}
 <p class="hint">${confirm.otherwise}</p>
@@ -110,7 +110,7 @@ ${others.map((one) => html`<p><button type="button" class="plain" @click=${() =>
     const kind = { password: 'current-password', code: 'one-time-code', recoveryCode: 'off' } as const
     return html`<div class="field"><label for="confirm-proof">${labels[way]}</label>
 <input id="confirm-proof" type=${way === 'password' ? 'password' : 'text'} autocomplete=${kind[way]} inputmode=${way === 'code' ? 'numeric' : 'text'}
-autocapitalize="none" spellcheck="false" autofocus aria-describedby="confirm-fault" aria-invalid=${this.failure ? 'true' : 'false'}></div>`
+autocapitalize="none" spellcheck="false" autofocus aria-describedby="confirm-fault" aria-invalid=${this.failure !== undefined}></div>`
   }
 
   protected override faultText(failure: unknown) {

@@ -55,7 +55,6 @@ ${this.panelEnd(factors.next)}</form>`
 
   #connect({ secret, uri }: Totp): TemplateResult {
     const { confirm, copy, factors } = this.texts
-    const isWrong = this.failure !== undefined
     return html`<form class="card panel" novalidate @submit=${this.#confirm}><h3 tabindex="-1">${factors.scanTitle}</h3>
 <div class="connect"><div class="qr" role="img" aria-label=${factors.picture}>${this.picture ?? nothing}</div>
 <div><p>${factors.scan}</p><p><a href=${uri}>${factors.openApp}</a></p>
@@ -63,7 +62,7 @@ ${this.panelEnd(factors.next)}</form>`
 <button type="button" @click=${() => this.copy(secret)}>${copy}</button></p></div></div>
 <div class="field"><label for="app-code">${factors.code}</label>
 <input id="app-code" class="code" inputmode="numeric" autocomplete="one-time-code" maxlength="16" spellcheck="false"
-aria-describedby="app-code-hint" aria-invalid=${isWrong ? 'true' : 'false'}>
+aria-describedby="app-code-hint" aria-invalid=${this.failure !== undefined}>
 <p class="hint" id="app-code-hint">${factors.codeHint}</p></div>
 ${this.panelEnd(confirm.submit)}</form>`
   }

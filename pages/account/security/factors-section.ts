@@ -11,7 +11,7 @@ type Factor = {
   createdAt: string
   lastUsedAt: string | null
 }
-type Factors = { items: Factor[]; recoveryCodesLeft: number }
+export type Factors = { items: Factor[]; recoveryCodesLeft: number }
 type Panel = 'add-passkey' | 'add-app'
 
 /** If fewer are left, the section says to get new ones. */

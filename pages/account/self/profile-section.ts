@@ -40,8 +40,8 @@ ${email === null ? nothing : html`<div><dt>${profile.email}</dt><dd>${email} <sp
 </dl>
 <form class="field" novalidate @submit=${this.#saveName}>
 <label for="display-name">${profile.name}</label>
-<div class="with-button"><input id="display-name" autocomplete="name" aria-describedby="name-hint profile-fault" aria-invalid=${isRefused ? 'true' : nothing} .value=${displayName ?? ''}>
-<button class="primary" aria-disabled=${this.isBusy ? 'true' : nothing}>${profile.save}</button></div>
+<div class="with-button"><input id="display-name" autocomplete="name" aria-describedby="name-hint profile-fault" aria-invalid=${isRefused} .value=${displayName ?? ''}>
+<button class="primary" aria-disabled=${this.isBusy}>${profile.save}</button></div>
 <p class="hint" id="name-hint">${profile.nameHint}</p>
 </form>
 <div class="field"><label for="language">${profile.language}</label>
