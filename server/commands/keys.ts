@@ -86,7 +86,7 @@ async function drop(kid: string, options: Output, command: Command): Promise<voi
     if (!known.includes(kid) || (await store.write(dropSigningKey, { kid, key, audit })) === 'absent')
       throw notFound(
         `There is no signing key ${kid} in use`,
-        `There ${known.length === 1 ? 'is' : 'are'} ${known.join(', ')}.`,
+        `In use: ${known.join(', ')}.`,
       )
     return key.kid
   })

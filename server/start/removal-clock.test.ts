@@ -23,7 +23,9 @@ for (const engine of ['sqlite', 'postgres'] as const)
     const lines: { event: string }[] = []
     const log = { warn: (line: { event: string }) => lines.push(line) }
     const begin = () =>
-      new RemovalClock({ store, wall: () => at, log, newestAt } as unknown as ConstructorParameters<typeof RemovalClock>[0])
+      new RemovalClock({ store, wall: () => at, log, newestAt } as unknown as ConstructorParameters<
+        typeof RemovalClock
+      >[0])
     let clock = begin()
     assert.equal(await clock.now(), 0)
     at += hour / 2
