@@ -6,7 +6,7 @@ import { recordLogged } from './audit/audit.store.ts'
 import { auditEntry, serviceSource } from './audit/entry.ts'
 import { newestRowAt } from './audit/time-seen.store.ts'
 import { Clock, type TimeSources } from './basics/clock.ts'
-import { CarillonError, messageOf } from './basics/errors.ts'
+import { messageOf, unavailable } from './basics/errors.ts'
 import type { Log } from './basics/log.ts'
 import { type Composition, compose } from './compose.ts'
 import type { Config } from './config/settings.ts'
@@ -177,7 +177,7 @@ async function listen(app: Composition['app'], { host, port }: Config): Promise<
       ENOTFOUND: [`${host} is not a name that this machine can resolve`, `${setHost}, or to an address.`],
     }
     const [problem, remedy] = reasons[(cause as NodeJS.ErrnoException).code ?? ''] ?? []
-    throw problem === undefined ? cause : new CarillonError('UNAVAILABLE', problem, { remedy, cause })
+    throw problem === undefined ? cause : unavailable(problem, remedy)
   }
 }
 

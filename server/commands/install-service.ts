@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Command } from 'commander'
-import { CarillonError } from '../basics/errors.ts'
+import { unavailable } from '../basics/errors.ts'
 import { settings } from '../config/settings.ts'
 import { hasPassword } from '../config/url-passwords.ts'
 import { configOf } from './settings.ts'
@@ -34,9 +34,8 @@ function installService(options: Options, command: Command): void {
   const file = resolve(options.to)
   try {
     writeFileSync(file, unit, { mode: 0o644 })
-  } catch (error) {
-    const remedy = 'Run it as root, or name another file with --to.'
-    throw new CarillonError('UNAVAILABLE', `${file} cannot be written`, { remedy, cause: error })
+  } catch {
+    throw unavailable(`${file} cannot be written`, 'Run it as root, or name another file with --to.')
   }
   print(options, { file: options.to }, () => [
     `Wrote ${options.to}`,

@@ -88,8 +88,5 @@ function readScopes(text: string): Scope[] {
 }
 
 function readExpiry(text: string | undefined, now: number): number | null {
-  if (text === undefined) return null
-  const days = /^([1-9]\d{0,4})d$/.exec(text)?.[1]
-  if (days === undefined) throw new WrongUse('--expires takes a number of days, such as 365d')
-  return now + Number(days) * dayMs
+  return text === undefined ? null : now + readOption('--expires', text, duration(dayMs, 99_999 * dayMs))
 }

@@ -84,10 +84,7 @@ async function drop(kid: string, options: Output, command: Command): Promise<voi
     const key = await makeSigningKey(sealing, { createdAt: at, startsAt: at })
     const audit = [auditEntry(source, { event: 'signing-key-dropped', at, detail: { kid, replacedBy: key.kid } })]
     if (!known.includes(kid) || (await store.write(dropSigningKey, { kid, key, audit })) === 'absent')
-      throw notFound(
-        `There is no signing key ${kid} in use`,
-        `In use: ${known.join(', ')}.`,
-      )
+      throw notFound(`There is no signing key ${kid} in use`, `In use: ${known.join(', ')}.`)
     return key.kid
   })
   print(options, { kid, dropped: true, replacedBy }, () => [

@@ -8,7 +8,7 @@ import { maxTokenLifeMs } from '../tokens/read-token.ts'
 import { signingKeys } from '../tokens/signing-keys.store.ts'
 import { findUser } from '../users/users.ts'
 import { configOf, withSettings } from './settings.ts'
-import { countUpTo, type Output, printAll } from './terminal/output.ts'
+import { lastUpTo, type Output, printAll } from './terminal/output.ts'
 import { passwordFromStdin, promptForPassword } from './terminal/prompts.ts'
 import { requestService } from './terminal/service-request.ts'
 import { linesOf, type TailEvent } from './terminal/tail-lines.ts'
@@ -26,7 +26,7 @@ export function tailCommand(): Command {
     )
     .option(...ofApplication)
     .option('--password-stdin', 'read the password from stdin; without this option the command prompts for it')
-    .option('--last <count>', 'begin with this many existing notifications; up to 100', countUpTo(100), 10)
+    .option('--last <count>', 'begin with this many existing notifications; up to 100', lastUpTo(100), 10)
     .option('--since <position>', 'begin after the event with this position; replaces --last')
   return withSettings(command).action(tail)
 }

@@ -222,21 +222,25 @@ type ListOptions = Output & { search?: string; externalId?: string; application?
 
 async function listAll(options: ListOptions, command: Command): Promise<void> {
   const users = await withUsers(command, (place) => everyUser(place, options))
-  const isFiltered = [options.search, options.externalId, options.application].some((filter) => filter !== undefined)
   const rows = users.map(({ username, externalId, application, id, ...at }) => {
     return [username ?? '-', externalId ?? '-', application || '-', id, day(at.createdAt), day(at.disabledAt)]
   })
   print(options, users.map(displayAccount), () => {
     if (users.length > 0) return table(['username', 'external id', 'application', 'id', 'created', 'disabled'], rows)
-    return isFiltered ? 'No user fits' : 'There are no users yet. Add one with: carillon user add NAME'
+    return 'There are no such users. Add one with: carillon user add NAME'
   })
 }
 
 async function everyUser({ store, application }: Users, { search, externalId }: ListOptions): Promise<User[]> {
-  const filter = { application, ...(search && { search }), ...(externalId !== undefined && { externalId }) }
   const users: User[] = []
   for (let page: User[] | undefined; page === undefined || page.length === listedAtOnce; users.push(...page))
-    page = await store.read(listUsers, { after: users.at(-1)?.id ?? '', limit: listedAtOnce, ...filter })
+    page = await store.read(listUsers, {
+      after: users.at(-1)?.id ?? '',
+      limit: listedAtOnce,
+      application,
+      search,
+      externalId,
+    })
   return users
 }
 
