@@ -34,11 +34,12 @@ type AddOptions = Output & { scope: string; createsUsers: string; application?: 
 async function addOne(name: string, options: AddOptions, command: Command): Promise<void> {
   const application = readApplication(options.application)
   const expiresAt = readExpiry(options.expires, Date.now())
+  const isOff = !readOption('--creates-users', options.createsUsers, readSwitch)
   const wanted = {
     name,
     application,
     scopes: readScopes(options.scope),
-    createsUsers: readOption('--creates-users', options.createsUsers, readSwitch),
+    ...(isOff && { createsUsers: false }),
     expiresAt,
   }
   const { id, key } = await withStore(command, (place) => new ProducerKeys(place).issue(wanted))

@@ -51,6 +51,7 @@ async function send(options: Options, command: Command): Promise<void> {
   const goals = [names[0], update, resolve, withdraw].filter((one) => one !== undefined)
   if (goals.length !== 1)
     throw new WrongUse('Name recipients with --to or --external-id, or give one of --update, --resolve and --withdraw')
+  if (key === undefined && options.title === undefined) throw new WrongUse('Give a --title')
   const { url, producerKey } = configOf(command)
   if (producerKey === undefined)
     throw new WrongUse('Set CARILLON_PRODUCER_KEY, or CARILLON_PRODUCER_KEY_FILE, to a key from: carillon key add NAME')
