@@ -14,7 +14,7 @@ type Options = Output & { user?: string; since?: (now: number) => number; last: 
 
 const units = { m: 60_000, h: 3_600_000, d: 86_400_000 }
 
-export function auditCommand(): Command {
+export function makeCommand(): Command {
   const command = new Command('audit')
     .description('Show who did what, when and from where: sign-ins, refusals, changes of users, keys and settings')
     .option('--user <name>', 'only entries about the user with this name')

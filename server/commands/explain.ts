@@ -14,7 +14,7 @@ The sender's response has the id of the notification. Title and body are not dis
 Example:
   npx carillon explain --external-id customer-42 019a9b3e-5c1f-7a42-9d0b-3f6f1c2e8a70 --json`
 
-export function explainCommand(): Command {
+export function makeCommand(): Command {
   const command = named(new Command('explain'))
     .argument('<names...>', 'the username, unless an option names the user; the id of the notification')
     .description('Say what happened to one notification: sent, seen, read, archived, snoozed, muted, removed')

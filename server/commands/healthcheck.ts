@@ -4,7 +4,7 @@ import { messageOf, unavailable } from '../basics/errors.ts'
 import { configOf, directUrl, withSettings } from './settings.ts'
 import { type Output, print, WrongUse } from './terminal/output.ts'
 
-export function healthcheckCommand(): Command {
+export function makeCommand(): Command {
   const command = new Command('healthcheck').description('Exit with 0 if the service on this machine is ready, else 1')
   return withSettings(command).action(healthcheck)
 }

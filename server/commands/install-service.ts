@@ -14,7 +14,7 @@ const maxStopSeconds = 13
 
 type Options = { to: string; program?: string; print?: true; json?: true }
 
-export function installServiceCommand(): Command {
+export function makeCommand(): Command {
   return new Command('install-service')
     .description('Write a hardened unit for systemd, with the CARILLON_ settings of this environment')
     .option('--to <file>', 'the file of the unit', '/etc/systemd/system/carillon.service')

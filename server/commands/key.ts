@@ -7,7 +7,7 @@ import { listProducers } from '../producers/producers.store.ts'
 import { withSettings, withStore } from './settings.ts'
 import { day, type Output, print, readApplication, readOption, table, WrongUse } from './terminal/output.ts'
 
-export function keyCommand(): Command {
+export function makeCommand(): Command {
   const key = new Command('key').description('Add, list, rotate and revoke the keys of producers')
   key
     .command('add')

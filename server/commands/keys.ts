@@ -27,7 +27,7 @@ Example:
   npx carillon keys drop u0fTyPzS6TjBbl-9hRJhNXyU1BzS1DlSbnsQwDnLmQ0`,
 }
 
-export function keysCommand(): Command {
+export function makeCommand(): Command {
   const keys = new Command('keys').description('List, rotate and drop the keys that sign access tokens')
   keys
     .command('list')

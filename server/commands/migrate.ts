@@ -6,7 +6,7 @@ import { configOf, withSettings } from './settings.ts'
 import { print, warn } from './terminal/output.ts'
 import { interruptible } from './terminal/progress.ts'
 
-export function migrateCommand(): Command {
+export function makeCommand(): Command {
   const command = new Command('migrate').description("Bring the store to this program's schema")
   return withSettings(command).action(async (options) => {
     const { database, databasePartitions: partitions } = configOf(command)

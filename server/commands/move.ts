@@ -24,7 +24,7 @@ Examples:
   CARILLON_TARGET_URL_FILE=/run/secrets/new-database npx carillon move
   npx carillon move --give-up --from sqlite:data/carillon.db`
 
-export function moveCommand(): Command {
+export function makeCommand(): Command {
   return new Command('move')
     .description('Move everything to an empty database of either engine')
     .option('--from <url>', 'the database to move (CARILLON_DATABASE_URL)')

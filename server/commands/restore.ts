@@ -14,7 +14,7 @@ and no command uses the database. If it is interrupted, run the same command aga
 Example:
   npx carillon restore backups/monday.gz --to sqlite:data/carillon.db`
 
-export function restoreCommand(): Command {
+export function makeCommand(): Command {
   return new Command('restore')
     .argument('<file>', 'the output of backup, of either engine')
     .description('Fill an empty database from a backup')

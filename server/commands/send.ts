@@ -18,7 +18,7 @@ type Options = Output & { [Name in Text]?: string } & Pick<NotificationChange, '
     again?: boolean
   }
 
-export function sendCommand(): Command {
+export function makeCommand(): Command {
   const command = new Command('send')
     .description('Send a notification. The producer key is read from CARILLON_PRODUCER_KEY or its _FILE')
     .option('--to <name...>', 'the username of a recipient; may be repeated')

@@ -16,7 +16,7 @@ import { ofApplication, withUsers } from './user/user-key.ts'
 
 type Options = Output & { user: string; external?: string; passwordStdin?: boolean; last: number; since?: string }
 
-export function tailCommand(): Command {
+export function makeCommand(): Command {
   const command = new Command('tail')
     .description('Show an inbox and its changes until Ctrl-C: lines on a terminal, JSON lines in a pipe')
     .option('--user <name>', 'the user of the inbox', 'operator')

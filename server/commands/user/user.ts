@@ -33,7 +33,7 @@ const fromStdin = [
 ] as const
 const listedAtOnce = 500
 
-export function userCommand(): Command {
+export function makeCommand(): Command {
   const user = new Command('user').description(
     'Add, import, export, list, rename, disable, enable and delete users, set passwords',
   )
