@@ -174,6 +174,11 @@ export abstract class AccountSection extends PageElement {
     return this.act(copying, (texts) => texts.copied)
   }
 
+  /** `look`: its class. */
+  protected button(content: TemplateResult | string, press: () => unknown, look?: string): TemplateResult {
+    return html`<button type="button" class=${look ?? nothing} aria-disabled=${this.isBusy} @click=${press}>${content}</button>`
+  }
+
   /** The field for the name of a new factor. */
   protected nameField(id: string, name: string): TemplateResult {
     const { factors } = this.texts

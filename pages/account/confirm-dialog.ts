@@ -99,7 +99,7 @@ ${way === 'passkey' ? nothing : this.#proofField(way)}
 <p class="fault" id="confirm-fault" role="alert">${this.faultText(failure)}</p>
 <p class="buttons"><button class="primary" aria-disabled=${isBusy}>${way === 'passkey' ? confirm.ways.passkey : confirm.submit}</button>
 <button type="button" @click=${() => this.#dialog.close()}>${cancel}</button></p>
-${others.map((one) => html`<p><button type="button" class="plain" @click=${() => this.#changeTo(one)}>${confirm.ways[one]}</button></p>`)}
+${others.map((one) => html`<p>${this.button(confirm.ways[one], () => this.#changeTo(one), 'plain')}</p>`)}
 <p class="hint">${confirm.otherwise}</p>
 </form></dialog>`
   }

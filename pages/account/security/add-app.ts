@@ -59,7 +59,7 @@ ${this.panelEnd(factors.next)}</form>`
 <div class="connect"><div class="qr" role="img" aria-label=${factors.picture}>${this.picture ?? nothing}</div>
 <div><p>${factors.scan}</p><p><a href=${uri}>${factors.openApp}</a></p>
 <p>${factors.typeKey}<br><code class="key">${secret.match(/.{1,4}/g)?.join(' ')}</code>
-<button type="button" @click=${() => this.copy(secret)}>${copy}</button></p></div></div>
+${this.button(copy, () => this.copy(secret))}</p></div></div>
 <div class="field"><label for="app-code">${factors.code}</label>
 <input id="app-code" class="code" inputmode="numeric" autocomplete="one-time-code" maxlength="16" spellcheck="false"
 aria-describedby="app-code-hint" aria-invalid=${this.failure !== undefined}>

@@ -118,7 +118,7 @@ ${hasSome && this.codes === undefined ? this.#codesLeft(found.recoveryCodesLeft)
   #choices(): TemplateResult {
     const { factors } = this.texts
     const choice = (panel: Panel, name: string, text: string) =>
-      html`<div><button type="button" class=${panel} @click=${() => this.#open(panel)}>${name}</button><p class="hint">${text}</p></div>`
+      html`<div>${this.button(name, () => this.#open(panel), panel)}<p class="hint">${text}</p></div>`
     return html`<div class="choices">${choice('add-passkey', factors.addPasskey, factors.passkeyText)}
 ${choice('add-app', factors.addApp, factors.appText)}</div>`
   }
@@ -126,16 +126,17 @@ ${choice('add-app', factors.addApp, factors.appText)}</div>`
   #item(one: Factor): TemplateResult {
     const { factors } = this.texts
     const { kind, label, createdAt, lastUsedAt } = one
+    const remove = html`${factors.remove}<span class="for-readers"> ${label}</span>`
     return html`<li><div class="about"><strong>${label}</strong> <span class="badge">${kind === 'passkey' ? factors.passkey : factors.app}</span>
 <div class="hint facts">${this.roughly(createdAt, factors.added)}
 ${lastUsedAt === null ? html`<span>${factors.neverUsed}</span>` : this.roughly(lastUsedAt, factors.used)}</div></div>
-<div class="buttons"><button type="button" aria-disabled=${this.isBusy} @click=${() => this.#remove(one)}>${factors.remove}<span class="for-readers"> ${label}</span></button></div></li>`
+<div class="buttons">${this.button(remove, () => this.#remove(one))}</div></li>`
   }
 
   #codesLeft(left: number): TemplateResult {
     const { codes } = this.texts
     return html`<h3 class="codes-left">${codes.title}</h3>
 <p><strong class=${left < fewCodes ? 'fault' : nothing}>${codes.left(left)}.</strong> ${left < fewCodes ? codes.few : nothing} ${codes.text}</p>
-<p class="buttons"><button type="button" aria-disabled=${this.isBusy} @click=${this.#renew}>${codes.renew}</button></p>`
+<p class="buttons">${this.button(codes.renew, this.#renew)}</p>`
   }
 }
