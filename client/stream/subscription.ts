@@ -119,7 +119,7 @@ class Subscription {
     }
   }
 
-  /** In place of a stream: says `hello`, and `resync` after each change. Ends by an error alone. */
+  /** In place of a stream: says `hello`, and `resync` at the beginning, unless `since` is the newest position, and after each change. */
   async *#poll(signal: AbortSignal): AsyncGenerator<StreamEvent, never> {
     const requests = this.#requests
     for (;;) {
