@@ -1,10 +1,10 @@
 // The script of the account page: its sections, and what is around them, such as the demand for a new password.
 import type { Me } from 'carillon-client'
-import { html, nothing, type PropertyDeclarations, type TemplateResult } from 'lit'
+import { html, nothing, type TemplateResult } from 'lit'
 import { isCarillonError, networkError, signedOut } from '../../client/transport/errors.ts'
 import { timesOf } from '../../element/times.ts'
 import { type PageLanguage, pageLanguageOf, textsOf } from '../../server/pages/texts/texts.ts'
-import { type Account, faultOf, PageElement } from './account-section.ts'
+import { type Account, faultOf, PageElement, states } from './account-section.ts'
 import { ConfirmDialog } from './confirm-dialog.ts'
 import { type Sending, send } from './requests.ts'
 import { ActivitySection } from './security/activity-section.ts'
@@ -57,7 +57,7 @@ const offered = JSON.parse(providers) as Account['offered']
 const place = { root, pages, passwordMinLength: Number(passwordMin), offered }
 
 class AccountFrame extends PageElement {
-  static override properties: PropertyDeclarations = { account: { state: true }, failure: { state: true } }
+  static override properties = states('account', 'failure')
 
   declare account: Account | undefined
   declare failure: { error: unknown; words: Account['words'] } | undefined

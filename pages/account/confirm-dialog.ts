@@ -1,8 +1,8 @@
 // <confirm-dialog>: what changes how a user signs in needs a sign-in of the last ten minutes. The dialog makes it fresh again, by a second
 // factor, or by the password of a user without one (POST /api/me/confirm).
-import { html, nothing, type PropertyDeclarations, type TemplateResult } from 'lit'
+import { html, nothing, type TemplateResult } from 'lit'
 import { isCarillonError } from '../../client/transport/errors.ts'
-import { AccountSection, agreement } from './account-section.ts'
+import { AccountSection, agreement, states } from './account-section.ts'
 import { hasPasskeys, PasskeyRefused, usePasskey } from './passkeys.ts'
 import { send } from './requests.ts'
 import type { Factors } from './security/factors-section.ts'
@@ -10,7 +10,7 @@ import type { Factors } from './security/factors-section.ts'
 type Way = 'password' | 'passkey' | 'code' | 'recoveryCode'
 
 export class ConfirmDialog extends AccountSection {
-  static override properties: PropertyDeclarations = { ways: { state: true }, way: { state: true } }
+  static override properties = states('ways', 'way')
 
   /** How this user can confirm; the first is offered. */
   declare ways: readonly Way[]

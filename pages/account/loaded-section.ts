@@ -1,9 +1,9 @@
 // The sections of the account page that display what they read from the service, whole or in pages.
-import { html, nothing, type PropertyDeclarations, type PropertyValues, type TemplateResult } from 'lit'
-import { type Account, AccountSection } from './account-section.ts'
+import { html, nothing, type PropertyValues, type TemplateResult } from 'lit'
+import { type Account, AccountSection, states } from './account-section.ts'
 
 export abstract class LoadedSection<Data> extends AccountSection {
-  static override properties: PropertyDeclarations = { data: { state: true }, loadFailure: { state: true } }
+  static override properties = states('data', 'loadFailure')
 
   /** Undefined before the first load. It stays if a later one fails, with all that is typed in its fields. */
   declare data: Data | undefined

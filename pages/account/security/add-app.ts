@@ -1,12 +1,12 @@
 // <add-app>: names an authenticator app, displays its key as a picture and as text, and confirms it by a first code. Sends `added` with the
 // recovery codes, if it is the first factor, or `closed`.
-import { html, nothing, type PropertyDeclarations, type TemplateResult } from 'lit'
-import { AccountSection } from '../account-section.ts'
+import { html, nothing, type TemplateResult } from 'lit'
+import { AccountSection, states } from '../account-section.ts'
 
 type Totp = { id: string; secret: string; uri: string; qr: string }
 
 export class AddApp extends AccountSection {
-  static override properties: PropertyDeclarations = { totp: { state: true }, picture: { state: true } }
+  static override properties = states('totp', 'picture')
 
   /** The key that the app gets; undefined until it has a name. */
   declare totp: Totp | undefined

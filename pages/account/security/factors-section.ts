@@ -1,6 +1,6 @@
 // <account-factors>: the passkeys, apps and recovery codes of the user. How one is added is in add-passkey.ts and add-app.ts.
-import { html, nothing, type PropertyDeclarations, type TemplateResult } from 'lit'
-import { Cancelled } from '../account-section.ts'
+import { html, nothing, type TemplateResult } from 'lit'
+import { Cancelled, states } from '../account-section.ts'
 import { LoadedSection } from '../loaded-section.ts'
 
 type Factor = {
@@ -18,7 +18,7 @@ type Panel = 'add-passkey' | 'add-app'
 const fewCodes = 4
 
 export class FactorsSection extends LoadedSection<Factors> {
-  static override properties: PropertyDeclarations = { panel: { state: true }, codes: { state: true } }
+  static override properties = states('panel', 'codes')
 
   declare panel: Panel | undefined
   /** New recovery codes, until the user has kept them. */

@@ -1,11 +1,11 @@
 // <account-password>: another password, with the current one. Every other sign-in of the user ends.
-import { html, nothing, type PropertyDeclarations, type TemplateResult } from 'lit'
+import { html, nothing, type TemplateResult } from 'lit'
 import { isCarillonError } from '../../../client/transport/errors.ts'
-import { AccountSection } from '../account-section.ts'
+import { AccountSection, states } from '../account-section.ts'
 import { passwordFaultOf } from '../sentences.ts'
 
 export class PasswordSection extends AccountSection {
-  static override properties: PropertyDeclarations = { isShown: { state: true } }
+  static override properties = states('isShown')
   declare isShown: boolean
 
   async #send(event: Event): Promise<void> {
