@@ -64,7 +64,7 @@ export class ConfirmDialog extends AccountSection {
     const { root } = this.account
     const isProved = await this.act(async () => {
       const proof = this.way === 'passkey' ? await usePasskey(root) : this.#field?.value
-      await send(`${root}api/me/confirm`, { method: 'POST', body: { [this.way]: proof } })
+      await send(`${root}api/me/confirm`, { body: { [this.way]: proof } })
     })
     if (!isProved) return this.#displayFailure()
     this.#dialog.close('agreed')

@@ -16,7 +16,7 @@ export class AddApp extends AccountSection {
     event.preventDefault()
     const label = this.querySelector('input')?.value.trim() || this.texts.factors.app
     const isStarted = await this.act(async () => {
-      const adding = this.account.send<Totp>('api/me/factors/totp', { method: 'POST', body: { label } })
+      const adding = this.account.send<Totp>('api/me/factors/totp', { body: { label } })
       this.totp = await this.explained(adding, { CONFLICT: ({ factors }) => factors.tooMany })
       this.picture = pictureOf(this.totp.qr)
     })
@@ -29,7 +29,6 @@ export class AddApp extends AccountSection {
     const code = this.querySelector('input')?.value.trim()
     const isAdded = await this.act(async () => {
       const confirming = this.account.send<object>('api/me/factors/totp/confirm', {
-        method: 'POST',
         body: { id, code },
       })
       const detail = await this.explained(confirming, {

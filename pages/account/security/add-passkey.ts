@@ -37,7 +37,7 @@ export class AddPasskey extends AccountSection {
     const { send } = this.account
     const path = 'api/me/factors/passkeys'
     const options = await send<PublicKeyCredentialCreationOptionsJSON>(`${path}/options`, { method: 'POST' })
-    return send(path, { method: 'POST', body: { label, response: await this.#create(options) } })
+    return send(path, { body: { label, response: await this.#create(options) } })
   }
 
   /** `options` of the service in, the body for it out (WebAuthn Level 3). The browser does not say why it cancels. */

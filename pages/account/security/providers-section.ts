@@ -19,7 +19,7 @@ export class ProvidersSection extends LoadedSection<readonly Linked[]> {
     await this.act(async () => {
       const body = { returnTo: `${location.pathname}#factors` }
       const path = `api/me/providers/${provider}/link`
-      const { url } = await this.account.send<{ url: string }>(path, { method: 'POST', body })
+      const { url } = await this.account.send<{ url: string }>(path, { body })
       location.assign(url)
     })
   }
