@@ -50,7 +50,7 @@ ${this.outcome()}`
   #item({ provider, displayName, email, createdAt }: Linked): TemplateResult {
     const { providers } = this.texts
     const unlink = html`${providers.unlink}<span class="for-readers"> ${displayName}</span>`
-    return html`<li><div class="about"><strong>${displayName}</strong><div class="hint facts">${email === null ? nothing : html`<span>${email}</span>`}
+    return html`<li><div class="about"><strong>${displayName}</strong><div class="hint facts">${email && html`<span>${email}</span>`}
 ${this.roughly(createdAt, providers.linked)}${provider === null ? html` <span>${providers.gone}</span>` : nothing}</div></div>${
       provider === null
         ? nothing

@@ -85,10 +85,10 @@ ${this.outcome()}`
     const { sessions } = this.texts
     const { id, current, device, address, createdAt, lastSeenAt } = one
     const name = this.deviceName(device)
-    const which = html`<span class="for-readers"> ${name}${address === null ? nothing : html`, ${address}`}</span>`
+    const which = html`<span class="for-readers"> ${name}${address && html`, ${address}`}</span>`
     return html`<li id="session-${id}"><div class="about"><strong>${name}</strong>${
       current ? html` <span class="badge">${sessions.current}</span>` : nothing
-    }<div class="hint facts">${address === null ? nothing : html`<span>${address}</span>`}
+    }<div class="hint facts">${address && html`<span>${address}</span>`}
 <span>${sessions.signedIn(this.account.exact(createdAt))}</span>
 ${this.roughly(lastSeenAt, sessions.lastSeen)}</div></div>${
       current
