@@ -129,7 +129,6 @@ export async function build(folder) {
   mkdirSync(folder, { recursive: true })
   for (const [name, bytes] of files) put(join(folder, name), bytes)
   for (const name of readdirSync(folder)) if (!files.has(name)) removeOld(join(folder, name))
-  return scripts
 }
 
 /** A file of the last minute may belong to a build that runs at the same time. @param {string} path */
@@ -146,14 +145,4 @@ function put(path, bytes) {
   renameSync(unfinished, path)
 }
 
-/** The bytes, by gzip, that a page loads at once: an entry with its static imports. @param {Script[]} scripts */
-export function initialSize(scripts) {
-  const loaded = new Set(scripts.slice(0, 1))
-  for (const { imports } of loaded) for (const one of scripts) if (imports.includes(one.name)) loaded.add(one)
-  return [...loaded].reduce((sum, { code }) => sum + gzipSync(code, { level: 9 }).length, 0)
-}
-
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const scripts = await build(process.argv[2] ?? servedFolder)
-  for (const [name, files] of Object.entries(scripts)) console.log(`${name}: ${initialSize(files)} bytes by gzip`)
-}
+if (process.argv[1] === fileURLToPath(import.meta.url)) await build(process.argv[2] ?? servedFolder)

@@ -9,7 +9,7 @@ import { after, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib'
 import { soakTest } from '../tests/support/soak.ts'
-import { build, bundle, bundleAll, initialSize, servedFolder } from './build.js'
+import { build, bundle, bundleAll, servedFolder } from './build.js'
 
 const place = mkdtempSync(join(tmpdir(), 'carillon-build-'))
 after(() => rmSync(place, { recursive: true }))
@@ -19,6 +19,13 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const program = join(root, 'element', 'build.js')
 const contentOf = (folder: string) =>
   Object.fromEntries(readdirSync(folder).map((name) => [name, readFileSync(join(folder, name))]))
+
+/** The bytes, by gzip, that a page loads at once: an entry with its static imports. */
+function initialSize(scripts: readonly { name: string; code: string; imports: string[] }[]): number {
+  const loaded = new Set(scripts.slice(0, 1))
+  for (const { imports } of loaded) for (const one of scripts) if (imports.includes(one.name)) loaded.add(one)
+  return [...loaded].reduce((sum, { code }) => sum + gzipSync(code, { level: 9 }).length, 0)
+}
 
 /** Throws unless the manifest and every file that it names are complete. */
 function isComplete(folder: string): void {

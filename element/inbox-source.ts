@@ -85,6 +85,10 @@ export class InboxSource implements ReactiveController {
     return list
   }
 
+  snapshot(tab: Tab = 'inbox'): InboxSnapshot | undefined {
+    return this.list(tab)?.getSnapshot()
+  }
+
   /** The number of notifications in the list of a tab, if the reader has opened it. */
   openTotal(tab: Tab): number | undefined {
     return this.#lists.get(tab)?.getSnapshot().total

@@ -8,16 +8,17 @@ export type Times = ReturnType<typeof timesOf>
 /** In the time zone of the reader. Keep the result: making a formatter is slow. A text that is no time reads as ''. */
 export function timesOf(locale: string) {
   const ago = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' })
-  const dayOfYear = new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'short' })
-  const dayAndYear = new Intl.DateTimeFormat(locale, { dateStyle: 'medium' })
-  const complete = new Intl.DateTimeFormat(locale, { dateStyle: 'full', timeStyle: 'short' })
+  const formatter = (options: Intl.DateTimeFormatOptions) => new Intl.DateTimeFormat(locale, options)
+  const dayOfYear = formatter({ day: 'numeric', month: 'short' })
+  const dayAndYear = formatter({ dateStyle: 'medium' })
+  const complete = formatter({ dateStyle: 'full', timeStyle: 'short' })
   const heading = { weekday: 'long', day: 'numeric', month: 'long' } as const
-  const dayOfWeek = new Intl.DateTimeFormat(locale, heading)
-  const dayOfYears = new Intl.DateTimeFormat(locale, { ...heading, year: 'numeric' })
+  const dayOfWeek = formatter(heading)
+  const dayOfYears = formatter({ ...heading, year: 'numeric' })
   const clock = { hour: 'numeric', minute: '2-digit' } as const
-  const timeOfDay = new Intl.DateTimeFormat(locale, clock)
-  const timeOfWeek = new Intl.DateTimeFormat(locale, { ...clock, weekday: 'short' })
-  const timeOfYear = new Intl.DateTimeFormat(locale, { ...clock, day: 'numeric', month: 'short' })
+  const timeOfDay = formatter(clock)
+  const timeOfWeek = formatter({ ...clock, weekday: 'short' })
+  const timeOfYear = formatter({ ...clock, day: 'numeric', month: 'short' })
   const isThisYear = (time: number, now: number) => new Date(time).getFullYear() === new Date(now).getFullYear()
   return {
     /** `now` in milliseconds since 1970. A time in the future, as a clock that is slow sees it, reads as now. */

@@ -5,24 +5,24 @@ import { description, displayVersion } from './basics/version.ts'
 import { WrongUse } from './commands/terminal/output.ts'
 
 /** In the order of --help. Each is imported only if it runs, so that the service does not load the other commands. */
-const loaders: Readonly<Record<string, () => Promise<Command>>> = {
-  serve: async () => (await import('./commands/serve.ts')).serveCommand(),
-  user: async () => (await import('./commands/user/user.ts')).userCommand(),
-  key: async () => (await import('./commands/key.ts')).keyCommand(),
-  keys: async () => (await import('./commands/keys.ts')).keysCommand(),
-  secret: async () => (await import('./commands/secret.ts')).secretCommand(),
-  audit: async () => (await import('./commands/audit.ts')).auditCommand(),
-  explain: async () => (await import('./commands/explain.ts')).explainCommand(),
-  retention: async () => (await import('./commands/retention.ts')).retentionCommand(),
-  send: async () => (await import('./commands/send.ts')).sendCommand(),
-  tail: async () => (await import('./commands/tail.ts')).tailCommand(),
-  migrate: async () => (await import('./commands/migrate.ts')).migrateCommand(),
-  doctor: async () => (await import('./commands/doctor.ts')).doctorCommand(),
-  backup: async () => (await import('./commands/backup.ts')).backupCommand(),
-  restore: async () => (await import('./commands/restore.ts')).restoreCommand(),
-  move: async () => (await import('./commands/move.ts')).moveCommand(),
-  healthcheck: async () => (await import('./commands/healthcheck.ts')).healthcheckCommand(),
-  'install-service': async () => (await import('./commands/install-service.ts')).installServiceCommand(),
+const loaders: Readonly<Record<string, () => Promise<{ makeCommand: () => Command }>>> = {
+  serve: () => import('./commands/serve.ts'),
+  user: () => import('./commands/user/user.ts'),
+  key: () => import('./commands/key.ts'),
+  keys: () => import('./commands/keys.ts'),
+  secret: () => import('./commands/secret.ts'),
+  audit: () => import('./commands/audit.ts'),
+  explain: () => import('./commands/explain.ts'),
+  retention: () => import('./commands/retention.ts'),
+  send: () => import('./commands/send.ts'),
+  tail: () => import('./commands/tail.ts'),
+  migrate: () => import('./commands/migrate.ts'),
+  doctor: () => import('./commands/doctor.ts'),
+  backup: () => import('./commands/backup.ts'),
+  restore: () => import('./commands/restore.ts'),
+  move: () => import('./commands/move.ts'),
+  healthcheck: () => import('./commands/healthcheck.ts'),
+  'install-service': () => import('./commands/install-service.ts'),
 }
 
 const program = new Command('carillon')
@@ -31,7 +31,7 @@ const program = new Command('carillon')
   .helpCommand(false)
   .showHelpAfterError('Run it with --help to see its options.')
   .exitOverride()
-for (const load of loadersFor(process.argv[2])) program.addCommand(await load())
+for (const load of loadersFor(process.argv[2])) program.addCommand((await load()).makeCommand())
 program.on('option:version', () => {
   process.stdout.write(`${displayVersion()}\n`)
   throw new CommanderError(0, 'commander.version', '')
@@ -50,7 +50,7 @@ try {
 }
 
 /** All of them for --help, and for an unknown name, for which commander suggests a similar one. */
-function loadersFor(name = ''): (() => Promise<Command>)[] {
+function loadersFor(name = '') {
   const load = Object.hasOwn(loaders, name) ? loaders[name] : undefined
   return load === undefined ? Object.values(loaders) : [load]
 }

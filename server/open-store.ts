@@ -2,7 +2,6 @@
 import type { Database } from './config/database-url.ts'
 import type { Noticed } from './store/migrations.ts'
 import type { StartTimeout } from './store/postgres/connection/opening.ts'
-import type { LogNotice } from './store/sqlite/store.ts'
 import type { Store } from './store/store.ts'
 import * as writes from './writes.ts'
 
@@ -12,13 +11,13 @@ export const usualPartitions = 8
 type Options = { partitions?: number; startTimeout?: StartTimeout } & Noticed
 
 /**
- * `migrations`: those that were applied. `notice`: for the operator. With `startTimeout` it waits for a PostgreSQL server that
- * cannot be reached, is starting or has no connection left, and for nothing else.
+ * `migrations`: those that were applied. With `startTimeout` it waits for a PostgreSQL server that cannot be reached, is starting or has no
+ * connection left, and for nothing else.
  */
 export async function openStore(
   database: Database,
   { partitions = usualPartitions, startTimeout, onNotice }: Options = {},
-): Promise<{ store: Store; migrations: string[]; notice?: LogNotice | undefined }> {
+): Promise<{ store: Store; migrations: string[] }> {
   if (database.engine === 'postgres') {
     const { openPostgresStore } = await import('./store/postgres/store.ts')
     return openPostgresStore(database.url, { partitions, startTimeout, onNotice })

@@ -4,8 +4,9 @@ import { lookup } from 'node:dns/promises'
 import { isIPv6 } from 'node:net'
 import { recordLogged } from './audit/audit.store.ts'
 import { auditEntry, serviceSource } from './audit/entry.ts'
+import { newestRowAt } from './audit/time-seen.store.ts'
 import { Clock, type TimeSources } from './basics/clock.ts'
-import { CarillonError, messageOf } from './basics/errors.ts'
+import { messageOf, unavailable } from './basics/errors.ts'
 import type { Log } from './basics/log.ts'
 import { type Composition, compose } from './compose.ts'
 import type { Config } from './config/settings.ts'
@@ -64,9 +65,8 @@ async function openLogged({ database, databasePartitions: partitions }: Config, 
     log.warn({ event: 'store-awaited', reason }, `waiting for the database, at most ${databaseTimeoutMs / 1_000} s`)
   const startTimeout = { timeoutMs: databaseTimeoutMs, onWait }
   const onNotice = ({ sentence, ...facts }: Notice) => log.warn(facts, sentence)
-  const { store, migrations, notice } = await openStore(database, { partitions, startTimeout, onNotice })
+  const { store, migrations } = await openStore(database, { partitions, startTimeout, onNotice })
   store.onChange((signal) => noteReturn(signal, log), [])
-  if (notice !== undefined) onNotice(notice)
   for (const migration of migrations) log.info({ event: 'migration', migration }, 'migration applied')
   return store
 }
@@ -83,8 +83,7 @@ type Running = { log: Log; clock: Clock; hashCost: HashCost | undefined }
 async function serve(store: Store, config: Config, running: Running): Promise<Service> {
   let url = config.publicUrl ?? ''
   const { log, clock } = running
-  const removals = new RemovalClock({ store, wall: clock.wall, log })
-  await removals.look().catch(() => {})
+  const removals = new RemovalClock({ store, wall: clock.wall, log, newestAt: await store.read(newestRowAt) })
   const environment = { ...running, aged: removals.now, random: Math.random, url: () => url }
   const demonstration = demonstrationOf(config, environment)
   const composition = await compose(store, config, { ...environment, demonstration })
@@ -178,7 +177,7 @@ async function listen(app: Composition['app'], { host, port }: Config): Promise<
       ENOTFOUND: [`${host} is not a name that this machine can resolve`, `${setHost}, or to an address.`],
     }
     const [problem, remedy] = reasons[(cause as NodeJS.ErrnoException).code ?? ''] ?? []
-    throw problem === undefined ? cause : new CarillonError('UNAVAILABLE', problem, { remedy, cause })
+    throw problem === undefined ? cause : unavailable(problem, remedy)
   }
 }
 

@@ -72,17 +72,15 @@ function viewOf(carillon: Carillon, options: OpenOptions, whole: NotificationPag
   const open = () => carillon.inbox.open({ ...options, initial })
 
   /** Opens the list once more: a component that is removed before the server responds must not abort the act. */
-  const act = (send: (list: InboxList) => Promise<void>): Promise<void> => {
-    const list = open()
-    const done = send(list).finally(() => list.close())
-    // The list shows what has failed. A component that ignores the promise causes no unhandled rejection.
-    done.catch(() => {})
-    return done
-  }
   const sent =
     (method: Sent) =>
-    (...given: string[]) =>
-      act((list) => list[method](...(given as [string, string])))
+    (...given: string[]): Promise<void> => {
+      const list = open()
+      const done = list[method](...(given as [string, string])).finally(() => list.close())
+      // The list shows what has failed. A component that ignores the promise causes no unhandled rejection.
+      done.catch(() => {})
+      return done
+    }
   const acts = {
     more: sent('more'),
     hold: (isHeld: boolean) => lists.get(name)?.list.hold(isHeld),

@@ -5,9 +5,9 @@ import { pause } from '../transport/cancellation.ts'
 import type { Act } from './state.ts'
 
 /** `isDone`: the server has accepted it. What is known does not have to show it yet. */
-export type PendingAct = Act & { isDone?: boolean; resolve(): void; reject(error: unknown): void }
+type PendingAct = Act & { isDone?: boolean; resolve(): void; reject(error: unknown): void }
 
-export type ActsHost = {
+type ActsHost = {
   /** Throws unless the user of the acts is still signed in. `isRetry`: another one may be, even if the stream has greeted again. */
   confirm(isRetry: boolean): Promise<void>
   transmit(act: Act): Promise<void>

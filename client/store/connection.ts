@@ -13,7 +13,7 @@ import type { ListState } from './inbox-list.ts'
 /** The pauses after an error that a retry may not fix. */
 const slowTiming = { ...defaultTiming, retryMs: 5_000, maxRetryMs: 60_000 }
 
-export type ConnectionHost = {
+type ConnectionHost = {
   /** Requests what is missing. Resolves to the position at which the stream has to begin. */
   load(): Promise<Position>
   onEvent(event: StreamEvent): Promise<void>

@@ -74,6 +74,7 @@ export class Source {
     const opened: Opened = { listeners: new Set(), isHeld: false }
     const { listeners } = opened
     list.opened.add(opened)
+    const one = (type: Exclude<ActOnOne['type'], 'snooze'>) => (id: string) => this.#actOn({ type, id })
     const methods: InboxList = {
       getSnapshot: () => list.snapshot,
       subscribe: (listener) => {
@@ -87,12 +88,12 @@ export class Source {
         this.show()
       },
       showNewer: () => list.show(this.#view, true),
-      read: (id) => this.#actOn({ type: 'read', id }),
-      unread: (id) => this.#actOn({ type: 'unread', id }),
-      archive: (id) => this.#actOn({ type: 'archive', id }),
-      unarchive: (id) => this.#actOn({ type: 'unarchive', id }),
+      read: one('read'),
+      unread: one('unread'),
+      archive: one('archive'),
+      unarchive: one('unarchive'),
       snooze: (id, until) => this.#actOn({ type: 'snooze', id, until }),
-      remove: (id) => this.#actOn({ type: 'remove', id }),
+      remove: one('remove'),
       readAll: () => this.#readAll(list),
       archiveRead: () => this.#addBulk({ type: 'archive-read' }),
       seen: () => this.#seen(list),

@@ -119,37 +119,34 @@ class Subscription {
     }
   }
 
-  /** In place of a stream: says `hello`, and `resync` after each change. Ends by an error alone. */
+  /** In place of a stream: says `hello`, and `resync` at the beginning, unless `since` is the newest position, and after each change. */
   async *#poll(signal: AbortSignal): AsyncGenerator<StreamEvent, never> {
     const requests = this.#requests
-    let isChanged = false
     for (;;) {
-      this.#position ??= (
-        await requests.data<NotificationPage>({ path: 'api/notifications', query: { limit: 1 }, signal })
-      ).version
-      const wait: number = this.#isGreeted && !isChanged ? pollSeconds : 0
-      const found: Changes = await requests.data({
+      const before = this.#position
+      const list = { path: 'api/notifications', query: { limit: 1 }, signal }
+      const since = before ?? (await requests.data<NotificationPage>(list)).version
+      const wait = this.#isGreeted ? pollSeconds : 0
+      const found = await requests.data<Changes>({
         path: 'api/notifications/changes',
-        query: { since: this.#position, wait },
+        query: { since, wait },
         signal,
         timeoutMs: this.#timing.connectMs + wait * 1_000,
       })
       this.#hasConnected = true
-      if (found.reset) {
-        isChanged = true
+      if (found.reset || found.hasMore) {
+        // It begins again, at the newest position.
         this.#position = undefined
+        this.#isGreeted = false
         continue
       }
-      const { position, version, unread, total, unseen, hasMore } = found
-      isChanged ||= versionOf(position) !== versionOf(this.#position)
-      this.#position = position
-      if (hasMore) continue
+      const { position, version, unread, total, unseen } = found
       const state = { position, version, unread, total, unseen }
+      this.#position = position
       this.#resetFailures()
       if (!this.#isGreeted) yield { type: 'hello', ...state }
       this.#isGreeted = true
-      if (isChanged) yield { type: 'resync', ...state }
-      isChanged = false
+      if (version !== versionOf(before)) yield { type: 'resync', ...state }
     }
   }
 

@@ -6,28 +6,22 @@ import { networkError } from './errors.ts'
 
 export type Signals = readonly (AbortSignal | undefined)[]
 
-/** Of signals that have not aborted yet, what to call then. A signal gets one listener: Node 20 warns of a leak at the eleventh. */
-const waiting = new WeakMap<AbortSignal, { calls: Set<() => void>; run: () => void }>()
+/** What to call when a signal aborts. All signals have the same listener, and each has it once: Node 20 warns of a leak at the eleventh. */
+const waiting = new WeakMap<EventTarget, Set<() => void>>()
+
+function callAll({ target }: Event): void {
+  for (const call of waiting.get(target as AbortSignal) ?? []) call()
+}
 
 /** Calls `call` when `signal` aborts. Returns a function that ends that. */
 function onAbort(signal: AbortSignal, call: () => void): () => void {
-  let entry = waiting.get(signal)
-  if (!entry) {
-    const calls = new Set<() => void>()
-    const run = () => {
-      for (const one of [...calls]) one()
-    }
-    entry = { calls, run }
-    waiting.set(signal, entry)
-    signal.addEventListener('abort', run, { once: true })
-  }
-  const { calls, run } = entry
+  const calls = waiting.get(signal) ?? new Set()
+  waiting.set(signal, calls)
   calls.add(call)
+  signal.addEventListener('abort', callAll)
   return () => {
     calls.delete(call)
-    if (calls.size) return
-    signal.removeEventListener('abort', run)
-    waiting.delete(signal)
+    if (!calls.size) signal.removeEventListener('abort', callAll)
   }
 }
 

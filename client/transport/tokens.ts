@@ -126,12 +126,12 @@ export class Tokens {
 
 /** What it is, without its value, which may be a secret. */
 function shapeOf(result: unknown): string {
-  if (typeof result === 'string')
-    return result.trim() ? 'a text with a blank or another character that no token has' : 'an empty text'
-  if (!result || typeof result !== 'object') return String(typeof result)
-  const token = (result as { token?: unknown }).token
+  if (result === '') return 'an empty text'
+  if (typeof result === 'string') return 'a text with a blank or another character that no token has'
+  if (!result || typeof result !== 'object') return typeof result
+  const { token } = result as { token?: unknown }
   if (token !== undefined) return `an object whose token is ${shapeOf(token)}`
-  return `an object without a token; its members: ${Object.keys(result).join(', ') || 'none'}`
+  return `an object without a token; its members: ${Object.keys(result)}`
 }
 
 /** Every browser has a message of its own for the TypeError of a network failure. Any other TypeError is a defect of `auth`. */

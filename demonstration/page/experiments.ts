@@ -16,7 +16,7 @@ export type Way = keyof Texts['balancer']
 /** What is predicted: of the cookie or the token, and what of it. */
 export type Cell = `${Lane} ${keyof Texts['cells'] | Way}`
 type Answers = Partial<Record<Cell, boolean | null>>
-export type Tools = { world: World; texts: Texts; language: string }
+type Tools = { world: World; texts: Texts; language: string }
 
 /** What an experiment did and found out, in `world`. */
 export type Outcome = {

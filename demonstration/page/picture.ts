@@ -5,7 +5,7 @@ import { cookieSentBy, cookieSetBy, fieldOf } from './proof-parts.ts'
 import { type Lane, lanes, tokenIn } from './world.ts'
 
 export type PlaceId = 'browser' | 'server' | 'store' | 'other'
-export type Tone = 'session' | 'token' | 'plain' | 'good' | 'bad'
+type Tone = 'session' | 'token' | 'plain' | 'good' | 'bad'
 export type Thing = { at: PlaceId; text: string; tone: Tone }
 /** `label`: on the arrow. `sentence`: in the list below the picture. A hop from a place to itself is work that is done there. */
 export type Hop = { from: PlaceId; to: PlaceId; label: string; sentence: string; tone: Tone }

@@ -4,7 +4,7 @@ import type { Exchange } from '../server/api.ts'
 
 /** `name`: finds the explanation. `time`: what a number of seconds since 1970 means, in milliseconds. */
 export type Part = { name: string; value: string; time?: number }
-export type TokenParts = Readonly<Record<'header' | 'claims' | 'signature', readonly Part[]>>
+type TokenParts = Readonly<Record<'header' | 'claims' | 'signature', readonly Part[]>>
 
 /** The parts of the cookie of that name in the response; none if it sets none. */
 export function cookieSetBy({ response }: Pick<Exchange, 'response'>, cookieName: string): Part[] {

@@ -6,7 +6,7 @@ import { dataIn, elsewhere, type Lane, lanes, type Request, restricted, signOutR
 
 /** `stolen`: seconds until a copy is useless after the sign-out, at this server. `elsewhere`: at the other server; it never accepts a cookie. */
 export type Values = Record<(typeof names)[number], number>
-export type Measurement = Readonly<Record<Lane, Values>>
+type Measurement = Readonly<Record<Lane, Values>>
 /** `isShared`: the values came with the link. */
 export type Finding = { measurement?: Measurement; isShared?: boolean; keys?: readonly KeyStep[] }
 
@@ -58,7 +58,7 @@ async function secondsOfThief(world: World, proof: Lane, request: Request): Prom
 
 type KeyEvent = 'one' | 'overlap' | 'forged' | 'dropped' | 'reread' | 'none'
 /** What each server responds, and the keys in the key set at that moment. */
-export type KeyStep = { event: KeyEvent; here: number; there: number; kids: readonly string[] }
+type KeyStep = { event: KeyEvent; here: number; there: number; kids: readonly string[] }
 
 /** The life of a key: one key, a second one beside it, a stolen one, the stolen one dropped, and a token without a signature. */
 export async function keyStory(world: World): Promise<KeyStep[]> {

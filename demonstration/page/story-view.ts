@@ -43,7 +43,7 @@ export function experimentsView(stage: Stage) {
 }
 
 /** The way to the next place. */
-export function nextView({ texts, world }: Stage, place: Place) {
+function nextView({ texts, world }: Stage, place: Place) {
   const next = places[places.indexOf(place) + 1] ?? 'start'
   const names: Readonly<Record<string, string>> = { ...texts.titles, ...texts.places }
   const act = () => world.running === undefined && go(next)

@@ -35,7 +35,7 @@ export class CarillonBell extends CarillonElement {
 
   protected override render(): TemplateResult {
     const { strings, announcer, client } = this.source
-    const { unread = 0, unseen = 0 } = this.source.list('inbox')?.getSnapshot() ?? {}
+    const { unread = 0, unseen = 0 } = this.source.snapshot() ?? {}
     const count = this.badge === 'unseen' ? unseen : unread
     const name = this.badge === 'unseen' ? `${strings.title}, ${strings.newer(count)}` : strings.bell(count)
     return html`<button part="bell" type="button" popovertarget="panel" aria-haspopup="dialog" aria-controls="panel"
@@ -52,7 +52,7 @@ export class CarillonBell extends CarillonElement {
   }
 
   protected override updated(): void {
-    if (this.source.list('inbox')?.getSnapshot().state === 'live') preloadView()
+    if (this.source.snapshot()?.state === 'live') preloadView()
   }
 
   /** The bell reports changes itself, so those of the list are not passed on. */

@@ -1,6 +1,6 @@
 // An inbox without a server, for the gallery and its tests: it displays acts as the client does. A given state, such as `error`, stays.
 import type { InboxList, InboxSnapshot, ListState, OpenOptions } from '../../client/store/inbox-list.ts'
-import { type Act, type Filter, itemsOf, withActs } from '../../client/store/state.ts'
+import { type Act, type ActOnOne, type Filter, itemsOf, withActs } from '../../client/store/state.ts'
 import { CarillonError, type ErrorCode } from '../../client/transport/errors.ts'
 import type { Notification, Preferences, PreferencesChange } from '../../client/transport/types.ts'
 
@@ -41,6 +41,7 @@ export class GivenInbox {
       for (const listener of listeners) listener(snapshot)
     }
     this.#onChange.add(update)
+    const one = (type: Exclude<ActOnOne['type'], 'snooze'>) => (id: string) => this.#add({ type, id })
     return {
       getSnapshot: () => snapshot,
       subscribe: (listener) => {
@@ -56,12 +57,12 @@ export class GivenInbox {
         this.#isHeld = false
         this.#changed()
       },
-      read: (id) => this.#add({ type: 'read', id }),
-      unread: (id) => this.#add({ type: 'unread', id }),
-      archive: (id) => this.#add({ type: 'archive', id }),
-      unarchive: (id) => this.#add({ type: 'unarchive', id }),
+      read: one('read'),
+      unread: one('unread'),
+      archive: one('archive'),
+      unarchive: one('unarchive'),
       snooze: (id, until) => this.#add({ type: 'snooze', id, until }),
-      remove: (id) => this.#add({ type: 'remove', id }),
+      remove: one('remove'),
       readAll: () => this.#add({ type: 'read-all', throughSeq: Number.POSITIVE_INFINITY }),
       archiveRead: () => this.#add({ type: 'archive-read' }),
       seen: () => this.seen(snapshot.items[0]?.seq ?? 0),

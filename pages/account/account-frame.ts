@@ -1,10 +1,10 @@
 // The script of the account page: its sections, and what is around them, such as the demand for a new password.
 import type { Me } from 'carillon-client'
-import { html, nothing, type PropertyDeclarations, type TemplateResult } from 'lit'
+import { html, nothing, type TemplateResult } from 'lit'
 import { isCarillonError, networkError, signedOut } from '../../client/transport/errors.ts'
 import { timesOf } from '../../element/times.ts'
 import { type PageLanguage, pageLanguageOf, textsOf } from '../../server/pages/texts/texts.ts'
-import { type Account, faultOf, PageElement } from './account-section.ts'
+import { type Account, faultOf, PageElement, states } from './account-section.ts'
 import { ConfirmDialog } from './confirm-dialog.ts'
 import { type Sending, send } from './requests.ts'
 import { ActivitySection } from './security/activity-section.ts'
@@ -20,17 +20,33 @@ import { PasswordSection } from './self/password-section.ts'
 import { PreferencesSection } from './self/preferences-section.ts'
 import { ProfileSection } from './self/profile-section.ts'
 
+const elements = {
+  'confirm-dialog': ConfirmDialog,
+  'account-profile': ProfileSection,
+  'account-password': PasswordSection,
+  'account-notifications': NotificationsSection,
+  'account-preferences': PreferencesSection,
+  'account-factors': FactorsSection,
+  'account-providers': ProvidersSection,
+  'account-sessions': SessionsSection,
+  'account-activity': ActivitySection,
+  'account-data': DataSection,
+  'add-app': AddApp,
+  'add-passkey': AddPasskey,
+  'recovery-codes': RecoveryCodes,
+}
+for (const [name, element] of Object.entries(elements)) customElements.define(name, element)
+
 /** By their anchors, such as account#password, under which the texts of the page have their titles. */
 const sections = {
-  profile: (account: Account) => html`<account-profile .account=${account}></account-profile>`,
-  password: (account: Account) => html`<account-password .account=${account}></account-password>`,
-  factors: (account: Account) => html`<account-factors .account=${account}></account-factors>
-<account-providers .account=${account}></account-providers>`,
-  sessions: (account: Account) => html`<account-sessions .account=${account}></account-sessions>`,
-  notifications: (account: Account) => html`<account-notifications .account=${account}></account-notifications>`,
-  preferences: (account: Account) => html`<account-preferences .account=${account}></account-preferences>`,
-  activity: (account: Account) => html`<account-activity .account=${account}></account-activity>`,
-  data: (account: Account) => html`<account-data .account=${account}></account-data>`,
+  profile: [new ProfileSection()],
+  password: [new PasswordSection()],
+  factors: [new FactorsSection(), new ProvidersSection()],
+  sessions: [new SessionsSection()],
+  notifications: [new NotificationsSection()],
+  preferences: [new PreferencesSection()],
+  activity: [new ActivitySection()],
+  data: [new DataSection()],
 }
 const sectionIds = Object.keys(sections) as (keyof typeof sections)[]
 
@@ -41,7 +57,7 @@ const offered = JSON.parse(providers) as Account['offered']
 const place = { root, pages, passwordMinLength: Number(passwordMin), offered }
 
 class AccountFrame extends PageElement {
-  static override properties: PropertyDeclarations = { account: { state: true }, failure: { state: true } }
+  static override properties = states('account', 'failure')
 
   declare account: Account | undefined
   declare failure: { error: unknown; words: Account['words'] } | undefined
@@ -158,6 +174,7 @@ class AccountFrame extends PageElement {
 <button type="button" @click=${() => this.#start()}>${failure.words.tryAgain}</button>`
     if (!account) return nothing
     const { texts, me } = account
+    for (const section of Object.values(sections).flat()) section.account = account
     return html`<nav class="sections" aria-label=${texts.sections}><ul>
 ${sectionIds.map((id) => html`<li><a href="#${id}">${texts[id].title}</a></li>`)}
 </ul></nav>
@@ -166,7 +183,7 @@ ${me.passwordChangeRequired ? html`<p class="card demand" role="alert">${texts.p
 ${sectionIds.map(
   (id) => html`<section id=${id} class="card" aria-labelledby="${id}-title">
 <h2 id="${id}-title">${texts[id].title}</h2>
-${sections[id](account)}
+${sections[id]}
 </section>`,
 )}
 </div>
@@ -181,17 +198,4 @@ async function readTexts(language: PageLanguage) {
 }
 
 customElements.define('account-frame', AccountFrame)
-customElements.define('confirm-dialog', ConfirmDialog)
-customElements.define('account-profile', ProfileSection)
-customElements.define('account-password', PasswordSection)
-customElements.define('account-notifications', NotificationsSection)
-customElements.define('account-preferences', PreferencesSection)
-customElements.define('account-factors', FactorsSection)
-customElements.define('account-providers', ProvidersSection)
-customElements.define('account-sessions', SessionsSection)
-customElements.define('account-activity', ActivitySection)
-customElements.define('account-data', DataSection)
-customElements.define('add-app', AddApp)
-customElements.define('add-passkey', AddPasskey)
-customElements.define('recovery-codes', RecoveryCodes)
 container?.append(new AccountFrame())

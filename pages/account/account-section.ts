@@ -41,6 +41,11 @@ export abstract class PageElement extends LitElement {
   }
 }
 
+/** Properties that the element itself sets. */
+export function states(...names: string[]): PropertyDeclarations {
+  return Object.fromEntries(names.map((name) => [name, { state: true }]))
+}
+
 /** The user closed a dialog that the request needed: nothing has happened, and nothing is said. */
 export class Cancelled extends Error {}
 
@@ -70,9 +75,7 @@ export class Explained extends Error {
 export abstract class AccountSection extends PageElement {
   static override properties: PropertyDeclarations = {
     account: { attribute: false },
-    isBusy: { state: true },
-    failure: { state: true },
-    done: { state: true },
+    ...states('isBusy', 'failure', 'done'),
   }
 
   declare account: Account
@@ -172,6 +175,11 @@ export abstract class AccountSection extends PageElement {
       }
     }
     return this.act(copying, (texts) => texts.copied)
+  }
+
+  /** `look`: its class. */
+  protected button(content: TemplateResult | string, press: () => unknown, look?: string): TemplateResult {
+    return html`<button type="button" class=${look ?? nothing} aria-disabled=${this.isBusy} @click=${press}>${content}</button>`
   }
 
   /** The field for the name of a new factor. */

@@ -1,16 +1,16 @@
 // <confirm-dialog>: what changes how a user signs in needs a sign-in of the last ten minutes. The dialog makes it fresh again, by a second
 // factor, or by the password of a user without one (POST /api/me/confirm).
-import { html, nothing, type PropertyDeclarations, type TemplateResult } from 'lit'
+import { html, nothing, type TemplateResult } from 'lit'
 import { isCarillonError } from '../../client/transport/errors.ts'
-import { AccountSection, agreement } from './account-section.ts'
+import { AccountSection, agreement, states } from './account-section.ts'
 import { hasPasskeys, PasskeyRefused, usePasskey } from './passkeys.ts'
 import { send } from './requests.ts'
+import type { Factors } from './security/factors-section.ts'
 
 type Way = 'password' | 'passkey' | 'code' | 'recoveryCode'
-type Factors = { items: { kind: 'totp' | 'passkey'; confirmed: boolean }[]; recoveryCodesLeft: number }
 
 export class ConfirmDialog extends AccountSection {
-  static override properties: PropertyDeclarations = { ways: { state: true }, way: { state: true } }
+  static override properties = states('ways', 'way')
 
   /** How this user can confirm; the first is offered. */
   declare ways: readonly Way[]
@@ -64,7 +64,7 @@ export class ConfirmDialog extends AccountSection {
     const { root } = this.account
     const isProved = await this.act(async () => {
       const proof = this.way === 'passkey' ? await usePasskey(root) : this.#field?.value
-      await send(`${root}api/me/confirm`, { method: 'POST', body: { [this.way]: proof } })
+      await send(`${root}api/me/confirm`, { body: { [this.way]: proof } })
     })
     if (!isProved) return this.#displayFailure()
     this.#dialog.close('agreed')
@@ -97,9 +97,9 @@ export class ConfirmDialog extends AccountSection {
 <p>${confirm.text}</p>
 ${way === 'passkey' ? nothing : this.#proofField(way)}
 <p class="fault" id="confirm-fault" role="alert">${this.faultText(failure)}</p>
-<p class="buttons"><button class="primary" aria-disabled=${isBusy ? 'true' : nothing}>${way === 'passkey' ? confirm.ways.passkey : confirm.submit}</button>
+<p class="buttons"><button class="primary" aria-disabled=${isBusy}>${way === 'passkey' ? confirm.ways.passkey : confirm.submit}</button>
 <button type="button" @click=${() => this.#dialog.close()}>${cancel}</button></p>
-${others.map((one) => html`<p><button type="button" class="plain" @click=${() => this.#changeTo(one)}>${confirm.ways[one]}</button></p>`)}
+${others.map((one) => html`<p>${this.button(confirm.ways[one], () => this.#changeTo(one), 'plain')}</p>`)}
 <p class="hint">${confirm.otherwise}</p>
 </form></dialog>`
   }
@@ -110,7 +110,7 @@ ${others.map((one) => html`<p><button type="button" class="plain" @click=${() =>
     const kind = { password: 'current-password', code: 'one-time-code', recoveryCode: 'off' } as const
     return html`<div class="field"><label for="confirm-proof">${labels[way]}</label>
 <input id="confirm-proof" type=${way === 'password' ? 'password' : 'text'} autocomplete=${kind[way]} inputmode=${way === 'code' ? 'numeric' : 'text'}
-autocapitalize="none" spellcheck="false" autofocus aria-describedby="confirm-fault" aria-invalid=${this.failure ? 'true' : 'false'}></div>`
+autocapitalize="none" spellcheck="false" autofocus aria-describedby="confirm-fault" aria-invalid=${this.failure !== undefined}></div>`
   }
 
   protected override faultText(failure: unknown) {

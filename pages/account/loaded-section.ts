@@ -1,9 +1,9 @@
 // The sections of the account page that display what they read from the service, whole or in pages.
-import { html, nothing, type PropertyDeclarations, type PropertyValues, type TemplateResult } from 'lit'
-import { type Account, AccountSection } from './account-section.ts'
+import { html, nothing, type PropertyValues, type TemplateResult } from 'lit'
+import { type Account, AccountSection, states } from './account-section.ts'
 
 export abstract class LoadedSection<Data> extends AccountSection {
-  static override properties: PropertyDeclarations = { data: { state: true }, loadFailure: { state: true } }
+  static override properties = states('data', 'loadFailure')
 
   /** Undefined before the first load. It stays if a later one fails, with all that is typed in its fields. */
   declare data: Data | undefined
@@ -39,7 +39,7 @@ export abstract class LoadedSection<Data> extends AccountSection {
 
   #loadFault(): TemplateResult {
     return html`<p class="fault" role="alert">${this.faultText(this.loadFailure)}</p>
-<button type="button" @click=${this.#loadAgain}>${this.account.words.tryAgain}</button>`
+${this.button(this.account.words.tryAgain, this.#loadAgain)}`
   }
 
   /** The button with the focus goes away. */
@@ -66,6 +66,6 @@ export abstract class PagedSection<Item> extends LoadedSection<Page<Item>> {
 
   protected moreButton(page: Page<Item>): TemplateResult | typeof nothing {
     if (page.next === null) return nothing
-    return html`<button type="button" aria-disabled=${this.isBusy} @click=${() => this.#loadMore(page)}>${this.texts.more}</button>`
+    return this.button(this.texts.more, () => this.#loadMore(page))
   }
 }

@@ -12,7 +12,6 @@ export class PasskeyRefused extends Error {}
 /** `body` of `POST /login/passkey/options`: with a challenge, only the passkeys of its user. Throws CarillonError or PasskeyRefused. */
 export async function usePasskey(root: string, body: { challenge?: string } = {}): Promise<unknown> {
   const options = await send<PublicKeyCredentialRequestOptionsJSON>(`${root}login/passkey/options`, {
-    method: 'POST',
     body,
   })
   const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(options)

@@ -1,6 +1,7 @@
 // One request of a page to its service. It fails with the errors of the client, whose sentences are in sentences.ts.
 import { errorOf, isCarillonError, networkError, unreadable } from '../../client/transport/errors.ts'
 
+/** `method`: without one, POST with a body and GET without. */
 export type Sending = { method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'; body?: unknown }
 
 const timeoutMs = 30_000
@@ -14,7 +15,7 @@ export async function send<Data = undefined>(url: string, sending: Sending = {})
 }
 
 /** Undefined for a response without a body. Throws CarillonError. `url` is relative to the page, so that it works below any path. */
-async function sendOnce<Data>(url: string, { method = 'GET', body }: Sending): Promise<Data> {
+async function sendOnce<Data>(url: string, { body, method = body ? 'POST' : 'GET' }: Sending): Promise<Data> {
   const response = await fetch(url, {
     method,
     redirect: 'error',

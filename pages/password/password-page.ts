@@ -40,7 +40,7 @@ type Facts = { username: string; returnTo?: string; mailedTo?: string }
 
 /** If the service does not respond, the form is there without the name: sending says why. Password managers read the field. */
 async function begin(own: string): Promise<void> {
-  const facts = send<Facts>(`${root}password/link`, { method: 'POST', body: { token } })
+  const facts = send<Facts>(`${root}password/link`, { body: { token } })
   const link: Facts & { error?: unknown } = await facts.catch((error: unknown) => ({ username: '', error }))
   if (token !== own) return
   if (isCarillonError(link.error, 'LINK_INVALID')) return end('invalid')
@@ -83,7 +83,7 @@ async function sendPassword(): Promise<void> {
   element('progress').textContent = progress
   try {
     const body = { token, newPassword: input.value, variant: 'stateful' }
-    await send(`${root}password/reset`, { method: 'POST', body })
+    await send(`${root}password/reset`, { body })
     end('signed-in')
     if (returnTo !== undefined) location.assign(returnTo)
     // They were made for the reader before.

@@ -77,8 +77,8 @@ async function signInWithPasskey(button: HTMLButtonElement): Promise<void> {
   say()
   try {
     const passkey = await usePasskey(root, challenge ? { challenge } : {})
-    if (challenge) await send(`${root}login/second-factor`, { method: 'POST', body: { challenge, passkey } })
-    else await send(`${root}login/passkey`, { method: 'POST', body: { response: passkey, variant: 'stateful' } })
+    if (challenge) await send(`${root}login/second-factor`, { body: { challenge, passkey } })
+    else await send(`${root}login/passkey`, { body: { response: passkey, variant: 'stateful' } })
     beginWatch()
     location.assign(withFragment(next))
   } catch (error) {

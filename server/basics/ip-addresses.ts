@@ -3,7 +3,7 @@ import { BlockList, isIPv4, isIPv6 } from 'node:net'
 import ipaddr from 'ipaddr.js'
 
 /** `prefix` is the number of leading bits that the range fixes. */
-export type AddressRange = { address: string; prefix: number }
+type AddressRange = { address: string; prefix: number }
 /** A list for each version: BlockList also finds IPv4 addresses in ranges of IPv6, such as ::/1. */
 export type AddressRanges = Record<'ipv4' | 'ipv6', BlockList>
 

@@ -8,13 +8,13 @@ import type { Store } from '../store/store.ts'
 import { findUser as findStoredUser } from '../users/users.store.ts'
 import { findUser } from '../users/users.ts'
 import { type Place, withSettings, withStore } from './settings.ts'
-import { countUpTo, type Output, print, table } from './terminal/output.ts'
+import { lastUpTo, type Output, print, table } from './terminal/output.ts'
 
 type Options = Output & { user?: string; since?: (now: number) => number; last: number }
 
 const units = { m: 60_000, h: 3_600_000, d: 86_400_000 }
 
-export function auditCommand(): Command {
+export function makeCommand(): Command {
   const command = new Command('audit')
     .description('Show who did what, when and from where: sign-ins, refusals, changes of users, keys and settings')
     .option('--user <name>', 'only entries about the user with this name')
@@ -23,7 +23,7 @@ export function auditCommand(): Command {
       'only entries since then: 30m, 2h, 7d, or a date such as 2026-11-22; replaces --last',
       sinceOf,
     )
-    .option('--last <count>', 'the newest entries, this many', countUpTo(999_999), 50)
+    .option('--last <count>', 'the newest entries, this many', lastUpTo(999_999), 50)
     .addHelpText('after', help)
   return withSettings(command).action(audit)
 }

@@ -13,7 +13,7 @@ is never replaced. The file does not contain the secret that seals the signing k
 Example:
   npx carillon backup backups/monday.gz`
 
-export function backupCommand(): Command {
+export function makeCommand(): Command {
   const command = new Command('backup')
     .argument('<file>', 'a new file')
     .description('Write the whole database to a new file; the service may be running')

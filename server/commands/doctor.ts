@@ -37,7 +37,7 @@ Examples:
   npx carillon doctor
   npx carillon doctor https://bell.example.org`
 
-export function doctorCommand(): Command {
+export function makeCommand(): Command {
   const command = new Command('doctor')
     .argument('[url]', 'the URL of the service for browsers; default: the public URL')
     .option('--deep', 'also read every page and index of a SQLite file, which takes minutes for a large one')

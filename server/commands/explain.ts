@@ -11,11 +11,10 @@ import { type KeyOptions, keyOf, named, nameOf, withUsers } from './user/user-ke
 const help = `
 The sender's response has the id of the notification. Title and body are not displayed.
 
-Examples:
-  npx carillon explain ann 019a9b3e-5c1f-7a42-9d0b-3f6f1c2e8a70
+Example:
   npx carillon explain --external-id customer-42 019a9b3e-5c1f-7a42-9d0b-3f6f1c2e8a70 --json`
 
-export function explainCommand(): Command {
+export function makeCommand(): Command {
   const command = named(new Command('explain'))
     .argument('<names...>', 'the username, unless an option names the user; the id of the notification')
     .description('Say what happened to one notification: sent, seen, read, archived, snoozed, muted, removed')

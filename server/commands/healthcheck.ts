@@ -1,10 +1,10 @@
 // `carillon healthcheck`: is the service with these settings ready? For supervisors that run a command, as containers do.
 import { Command } from 'commander'
-import { CarillonError, messageOf } from '../basics/errors.ts'
+import { messageOf, unavailable } from '../basics/errors.ts'
 import { configOf, directUrl, withSettings } from './settings.ts'
 import { type Output, print, WrongUse } from './terminal/output.ts'
 
-export function healthcheckCommand(): Command {
+export function makeCommand(): Command {
   const command = new Command('healthcheck').description('Exit with 0 if the service on this machine is ready, else 1')
   return withSettings(command).action(healthcheck)
 }
@@ -18,7 +18,7 @@ async function healthcheck(options: Output, command: Command): Promise<void> {
     if (status !== 200) throw new Error(`the response is ${status}`)
   } catch (error) {
     const { cause = error } = error as Error
-    throw new CarillonError('UNAVAILABLE', `${url}/readyz is not ready: ${messageOf(cause)}`, { cause: error })
+    throw unavailable(`${url}/readyz is not ready: ${messageOf(cause)}`)
   }
   print(options, { status: 'ready' }, () => 'ready')
 }

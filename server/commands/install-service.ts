@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Command } from 'commander'
-import { CarillonError } from '../basics/errors.ts'
+import { unavailable } from '../basics/errors.ts'
 import { settings } from '../config/settings.ts'
 import { hasPassword } from '../config/url-passwords.ts'
 import { configOf } from './settings.ts'
@@ -14,7 +14,7 @@ const maxStopSeconds = 13
 
 type Options = { to: string; program?: string; print?: true; json?: true }
 
-export function installServiceCommand(): Command {
+export function makeCommand(): Command {
   return new Command('install-service')
     .description('Write a hardened unit for systemd, with the CARILLON_ settings of this environment')
     .option('--to <file>', 'the file of the unit', '/etc/systemd/system/carillon.service')
@@ -34,9 +34,8 @@ function installService(options: Options, command: Command): void {
   const file = resolve(options.to)
   try {
     writeFileSync(file, unit, { mode: 0o644 })
-  } catch (error) {
-    const remedy = 'Run it as root, or name another file with --to.'
-    throw new CarillonError('UNAVAILABLE', `${file} cannot be written`, { remedy, cause: error })
+  } catch {
+    throw unavailable(`${file} cannot be written`, 'Run it as root, or name another file with --to.')
   }
   print(options, { file: options.to }, () => [
     `Wrote ${options.to}`,

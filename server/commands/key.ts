@@ -7,7 +7,7 @@ import { listProducers } from '../producers/producers.store.ts'
 import { withSettings, withStore } from './settings.ts'
 import { day, type Output, print, readApplication, readOption, table, WrongUse } from './terminal/output.ts'
 
-export function keyCommand(): Command {
+export function makeCommand(): Command {
   const key = new Command('key').description('Add, list, rotate and revoke the keys of producers')
   key
     .command('add')
@@ -89,8 +89,5 @@ function readScopes(text: string): Scope[] {
 }
 
 function readExpiry(text: string | undefined, now: number): number | null {
-  if (text === undefined) return null
-  const days = /^([1-9]\d{0,4})d$/.exec(text)?.[1]
-  if (days === undefined) throw new WrongUse('--expires takes a number of days, such as 365d')
-  return now + Number(days) * dayMs
+  return text === undefined ? null : now + readOption('--expires', text, duration(dayMs, 99_999 * dayMs))
 }

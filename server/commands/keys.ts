@@ -27,7 +27,7 @@ Example:
   npx carillon keys drop u0fTyPzS6TjBbl-9hRJhNXyU1BzS1DlSbnsQwDnLmQ0`,
 }
 
-export function keysCommand(): Command {
+export function makeCommand(): Command {
   const keys = new Command('keys').description('List, rotate and drop the keys that sign access tokens')
   keys
     .command('list')
@@ -84,10 +84,7 @@ async function drop(kid: string, options: Output, command: Command): Promise<voi
     const key = await makeSigningKey(sealing, { createdAt: at, startsAt: at })
     const audit = [auditEntry(source, { event: 'signing-key-dropped', at, detail: { kid, replacedBy: key.kid } })]
     if (!known.includes(kid) || (await store.write(dropSigningKey, { kid, key, audit })) === 'absent')
-      throw notFound(
-        `There is no signing key ${kid} in use`,
-        `There ${known.length === 1 ? 'is' : 'are'} ${known.join(', ')}.`,
-      )
+      throw notFound(`There is no signing key ${kid} in use`, `In use: ${known.join(', ')}.`)
     return key.kid
   })
   print(options, { kid, dropped: true, replacedBy }, () => [

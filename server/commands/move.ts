@@ -17,15 +17,14 @@ From the start of the move the old database refuses every write (503) and serves
 compared row by row. If it is interrupted, run the same command again, and it continues. After the move the old database
 keeps refusing writes; to use it again, run move --give-up.
 
-A password in an option is visible in the process list, and is refused. Set CARILLON_DATABASE_URL and CARILLON_TARGET_URL
-to such URLs, or CARILLON_DATABASE_URL_FILE and CARILLON_TARGET_URL_FILE to the names of files with them.
+A URL with a password belongs into CARILLON_DATABASE_URL or CARILLON_TARGET_URL, or the file that its _FILE names: options are visible.
 
 Examples:
   npx carillon move --from sqlite:data/carillon.db --to 'postgres://carillon@db.internal/carillon?sslmode=verify-full'
   CARILLON_TARGET_URL_FILE=/run/secrets/new-database npx carillon move
   npx carillon move --give-up --from sqlite:data/carillon.db`
 
-export function moveCommand(): Command {
+export function makeCommand(): Command {
   return new Command('move')
     .description('Move everything to an empty database of either engine')
     .option('--from <url>', 'the database to move (CARILLON_DATABASE_URL)')

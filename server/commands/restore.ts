@@ -11,15 +11,10 @@ const more = `
 The whole file is checked before the first row is written, and every row is read back at the end. Until then no service
 and no command uses the database. If it is interrupted, run the same command again, and it continues.
 
-A backup knows nothing of what was erased after it was made: it brings these users back. Erase them again before the service starts.
-
-A password in an option is visible in the process list, and is refused. Set CARILLON_DATABASE_URL to such a URL, or
-CARILLON_DATABASE_URL_FILE to the name of a file with it.
-
 Example:
   npx carillon restore backups/monday.gz --to sqlite:data/carillon.db`
 
-export function restoreCommand(): Command {
+export function makeCommand(): Command {
   return new Command('restore')
     .argument('<file>', 'the output of backup, of either engine')
     .description('Fill an empty database from a backup')

@@ -11,13 +11,12 @@ import { type Output, print, readOption, table } from './terminal/output.ts'
 type Options = Output & { dryRun: string }
 
 const help = `
-It removes nothing. CARILLON_RETENTION and CARILLON_RETENTION_UNREAD remove, while the service runs.
+It removes nothing: CARILLON_RETENTION and CARILLON_RETENTION_UNREAD do.
 
-Examples:
-  npx carillon retention --dry-run 90d
+Example:
   npx carillon retention --dry-run 90d --retention-unread 365d --json`
 
-export function retentionCommand(): Command {
+export function makeCommand(): Command {
   const command = new Command('retention')
     .description('Count what a retention would remove, by age and user')
     .requiredOption('--dry-run <time>', 'the CARILLON_RETENTION to try, such as 90d')

@@ -22,7 +22,7 @@ Examples:
   npx carillon secret rotate
   npx carillon secret rotate --keep 0   # if the secret has leaked`
 
-export function secretCommand(): Command {
+export function makeCommand(): Command {
   const secret = new Command('secret').description('Change the secret of the service')
   secret
     .command('rotate')

@@ -6,27 +6,23 @@ import { configOf, withSettings } from './settings.ts'
 import { type Output, print, WrongUse } from './terminal/output.ts'
 import { requestService } from './terminal/service-request.ts'
 
-type Recipients = { to?: string[]; externalId?: string[]; issuer?: string; refuseUnknown?: boolean }
-type Texts =
-  | 'title'
-  | 'body'
-  | 'link'
-  | 'category'
-  | 'data'
-  | 'key'
-  | 'actor'
-  | 'actorImage'
-  | 'icon'
-  | 'format'
-  | 'expires'
-type Content = { [Text in Texts]?: string } & { action?: string[]; again?: boolean }
-type Options = Output & Recipients & Content & { update?: string; resolve?: string; withdraw?: string }
+type Text = 'link' | 'key' | 'actor' | 'actorImage' | 'icon' | 'expires' | 'issuer' | 'update' | 'resolve' | 'withdraw'
+type Options = Output & { [Name in Text]?: string } & Pick<NotificationChange, 'category' | 'format'> & {
+    to?: string[]
+    externalId?: string[]
+    refuseUnknown?: boolean
+    title?: string
+    body?: string
+    data?: string
+    action?: string[]
+    again?: boolean
+  }
 
-export function sendCommand(): Command {
+export function makeCommand(): Command {
   const command = new Command('send')
     .description('Send a notification. The producer key is read from CARILLON_PRODUCER_KEY or its _FILE')
-    .option('--to <name>', 'the username of a recipient; may be repeated', collect)
-    .option('--external-id <id>', 'the id of a recipient in your application; may be repeated', collect)
+    .option('--to <name...>', 'the username of a recipient; may be repeated')
+    .option('--external-id <id...>', 'the id of a recipient in your application; may be repeated')
     .option('--issuer <url>', 'the issuer of every --external-id; without it they are plain ids')
     .option('--refuse-unknown', 'send nothing if one recipient is unknown')
     .option('--title <text>', 'up to 200 characters, or a JSON object with one for each language')
@@ -38,7 +34,7 @@ export function sendCommand(): Command {
     .option('--actor <name>', 'who did it')
     .option('--actor-image <url>', 'the picture of the actor')
     .option('--icon <name>', 'a name such as bell, or the URL of a picture')
-    .option('--action <json>', 'a button, such as {"label":"Pay","url":"/pay"}; may be repeated once', collect)
+    .option('--action <json...>', 'a button, such as {"label":"Pay","url":"/pay"}; may be repeated once')
     .option('--expires <time>', 'when it is removed, such as 2030-12-31T00:00:00Z')
     .option('--key <text>', 'a later notification with this key replaces the text of the earlier one')
     .option('--again', 'with --key: a notification that is replaced becomes unread and the newest')
@@ -48,18 +44,13 @@ export function sendCommand(): Command {
   return withSettings(command).action(send)
 }
 
-function collect(value: string, earlier: string[] = []): string[] {
-  return [...earlier, value]
-}
-
 async function send(options: Options, command: Command): Promise<void> {
   const { to = [], externalId = [], issuer, update, resolve, withdraw } = options
   const names = [...to, ...externalId]
-  const [key, ...more] = [update, resolve, withdraw].filter((one) => one !== undefined)
-  if (more.length > 0 || (key !== undefined && names.length > 0))
-    throw new WrongUse('Give one of --to, --external-id, --update, --resolve and --withdraw')
-  if (key === undefined && names.length === 0)
-    throw new WrongUse('Name at least one recipient, with --to or --external-id')
+  const key = update ?? resolve ?? withdraw
+  const goals = [names[0], update, resolve, withdraw].filter((one) => one !== undefined)
+  if (goals.length !== 1)
+    throw new WrongUse('Name recipients with --to or --external-id, or give one of --update, --resolve and --withdraw')
   if (key === undefined && options.title === undefined) throw new WrongUse('Give a --title')
   const { url, producerKey } = configOf(command)
   if (producerKey === undefined)
@@ -93,14 +84,13 @@ async function send(options: Options, command: Command): Promise<void> {
 /** JSON leaves out what is undefined. */
 function contentOf(options: Options): NotificationChange {
   const { title, body, link, category, data, actor, actorImage, icon, action, format, expires } = options
-  if (actorImage !== undefined && actor === undefined) throw new WrongUse('--actor-image needs --actor')
   return {
     title: title?.startsWith('{') ? readObject('--title', title) : title,
     body: body?.startsWith('{') ? readObject('--body', body) : body,
     url: link,
     category,
     data: data && readObject('--data', data),
-    actor: actor && { name: actor, imageUrl: actorImage },
+    actor: (actor ?? actorImage) && { name: actor, imageUrl: actorImage },
     icon: icon && /[/.:]/.test(icon) ? { imageUrl: icon } : icon,
     actions: action?.map((one) => readObject('--action', one)),
     format,

@@ -23,7 +23,7 @@ const maxStopMs = 12_000
 const hasTerminal = process.stdout.isTTY === true || isatty(0) || isatty(2)
 const signals: NodeJS.Signals[] = hasTerminal ? ['SIGTERM', 'SIGINT', 'SIGHUP'] : ['SIGTERM', 'SIGINT']
 
-export function serveCommand(): Command {
+export function makeCommand(): Command {
   return withSettings(new Command('serve').description('Run the service')).action(serve)
 }
 

@@ -96,8 +96,7 @@ export type Place = { store: Store; config: Config; now: () => number; source: S
 export async function withStore<Result>(command: Command, work: (place: Place) => Promise<Result>): Promise<Result> {
   const config = configOf(command)
   refuseMissingDatabase(config.database)
-  const { store, notice } = await openStore(config.database)
-  if (notice !== undefined) warn(notice.sentence)
+  const { store } = await openStore(config.database, { onNotice: ({ sentence }) => warn(sentence) })
   const source = { actor: 'operator', address: null, userAgent: null, requestId: null, by: systemUser() }
   try {
     return await work({ store, config, now: store.clock ?? Date.now, source })

@@ -8,7 +8,7 @@ import { maxTokenLifeMs } from '../tokens/read-token.ts'
 import { signingKeys } from '../tokens/signing-keys.store.ts'
 import { findUser } from '../users/users.ts'
 import { configOf, withSettings } from './settings.ts'
-import { countUpTo, type Output, printAll } from './terminal/output.ts'
+import { lastUpTo, type Output, printAll } from './terminal/output.ts'
 import { passwordFromStdin, promptForPassword } from './terminal/prompts.ts'
 import { requestService } from './terminal/service-request.ts'
 import { linesOf, type TailEvent } from './terminal/tail-lines.ts'
@@ -16,7 +16,7 @@ import { ofApplication, withUsers } from './user/user-key.ts'
 
 type Options = Output & { user: string; external?: string; passwordStdin?: boolean; last: number; since?: string }
 
-export function tailCommand(): Command {
+export function makeCommand(): Command {
   const command = new Command('tail')
     .description('Show an inbox and its changes until Ctrl-C: lines on a terminal, JSON lines in a pipe')
     .option('--user <name>', 'the user of the inbox', 'operator')
@@ -26,7 +26,7 @@ export function tailCommand(): Command {
     )
     .option(...ofApplication)
     .option('--password-stdin', 'read the password from stdin; without this option the command prompts for it')
-    .option('--last <count>', 'begin with this many existing notifications; up to 100', countUpTo(100), 10)
+    .option('--last <count>', 'begin with this many existing notifications; up to 100', lastUpTo(100), 10)
     .option('--since <position>', 'begin after the event with this position; replaces --last')
   return withSettings(command).action(tail)
 }

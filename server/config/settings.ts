@@ -16,8 +16,8 @@ type Row = {
   absent?: string
   /** The value is never displayed. */
   secret?: true
-  /** Those that read it; without them, `serve` alone. */
-  commands?: readonly string[]
+  /** Those that read it, with blanks between them; without them, `serve` alone. */
+  commands?: string
   /** Converts the text into the value; throws a CarillonError that says what to write instead. */
   read: (text: string) => unknown
 }
@@ -31,26 +31,24 @@ const time = <Usual extends string | undefined = undefined>(min: number, max: nu
   ({ default: usual as Usual, isTime: true, read: duration(min, max) }) as const
 const sealing = {
   secret: true,
-  commands: ['serve', 'keys', 'secret', 'user', 'tail', 'doctor'],
+  commands: 'serve keys secret user tail doctor',
   read: readSecret,
 } as const
-const ownPage = { commands: ['serve', 'user'], read: values.readPage } as const
+const ownPage = { commands: 'serve user', read: values.readPage } as const
 const here = '`on` if the service listens on a loopback address and has no other name, otherwise `off`'
 const onHere = { absent: here, read: values.readSwitch } as const
 
-const ofDatabase = 'serve user key keys secret audit explain retention tail migrate doctor backup restore move'.split(
-  ' ',
-)
+const ofDatabase = 'serve user key keys secret audit explain retention tail migrate doctor backup restore move'
 
 /** The one table, in the order of docs/config.md: what each setting means, as one sentence for that page, and how its text is read. */
 const table = {
   CARILLON_HOST: [
     'The address to listen on; `0.0.0.0` or `::` for every interface.',
-    { default: '127.0.0.1', commands: ['serve', 'doctor', 'healthcheck'], read: values.readHost },
+    { default: '127.0.0.1', commands: 'serve doctor healthcheck', read: values.readHost },
   ],
   CARILLON_PORT: [
     'The TCP port to listen on; `0` takes any free port.',
-    { ...number(0, 65535, '7464'), commands: ['serve', 'doctor', 'healthcheck'] },
+    { ...number(0, 65535, '7464'), commands: 'serve doctor healthcheck' },
   ],
   CARILLON_DATABASE_URL: [
     'The database: `sqlite:` and a path, or `postgres://user@host/database` (PostgreSQL 15 or later).',
@@ -58,11 +56,11 @@ const table = {
   ],
   CARILLON_DATABASE_PARTITIONS: [
     'On PostgreSQL: how many partitions the first migration makes of each table that belongs to users. Later changes have no effect.',
-    { ...number(1, 256, '8'), commands: ['serve', 'migrate', 'restore', 'move'] },
+    { ...number(1, 256, '8'), commands: 'serve migrate restore move' },
   ],
   CARILLON_TARGET_URL: [
     'The empty database that `move` fills, in the form of `CARILLON_DATABASE_URL`.',
-    { key: 'target', commands: ['move'], read: readDatabaseUrl },
+    { key: 'target', commands: 'move', read: readDatabaseUrl },
   ],
   CARILLON_INSECURE_DATABASE: [
     '`on` allows PostgreSQL on another machine without TLS, although others on the network can then read all data.',
@@ -72,13 +70,13 @@ const table = {
     'The URL under which browsers reach the service, such as `https://bell.example.org`; with a path (`https://example.org/bell/`) if a proxy strips that path.',
     {
       absent: 'derived from host and port',
-      commands: ['serve', 'doctor', 'user', 'tail'],
+      commands: 'serve doctor user tail',
       read: values.readServiceUrl,
     },
   ],
   CARILLON_INSECURE_HTTP: [
     '`on` allows plain HTTP beyond this machine, although others on the network can then read passwords and cookies.',
-    { ...off, commands: ['serve', 'doctor'] },
+    { ...off, commands: 'serve doctor' },
   ],
   CARILLON_VARIANT: [
     'How `POST /login` signs in if the request does not name a variant: `stateful` (a cookie) or `stateless` (a token).',
@@ -113,7 +111,7 @@ const table = {
   ],
   CARILLON_ISSUERS: [
     'The issuers whose tokens open the inbox of their users, as a JSON array, or `none`; docs/inbox.md, "Users of another issuer", explains its members.',
-    { ...orNone(readIssuers), commands: ['serve', 'doctor'] },
+    { ...orNone(readIssuers), commands: 'serve doctor' },
   ],
   CARILLON_PROVIDERS: [
     'The OpenID providers with which users can sign in, as a JSON array, or `none`; docs/sign-in.md, "Sign in with a provider", explains its members.',
@@ -121,15 +119,15 @@ const table = {
   ],
   CARILLON_PASSWORD_MIN: [
     'The minimum length of a password that a user or operator chooses, in characters; from 8 to 64.',
-    { ...number(8, 64, '15'), commands: ['serve', 'user'] },
+    { ...number(8, 64, '15'), commands: 'serve user' },
   ],
   CARILLON_LINK_LIFETIME: [
     'How long a link to set a new password is valid; at most `7d`.',
-    { ...time(second, 7 * day, '15m'), commands: ['serve', 'user'] },
+    { ...time(second, 7 * day, '15m'), commands: 'serve user' },
   ],
   CARILLON_INVITE_LIFETIME: [
     'How long an invitation, the link to set a first password, is valid; at most `7d`.',
-    { ...time(second, 7 * day, '7d'), commands: ['serve', 'user'] },
+    { ...time(second, 7 * day, '7d'), commands: 'serve user' },
   ],
   CARILLON_RESET_PAGE: [
     'A page of your application that sets a new password; the token is appended after `#`.',
@@ -141,7 +139,7 @@ const table = {
   ],
   CARILLON_PAGES_PREFIX: [
     'The path below which the pages of the service are, such as `/hello` for `/hello/sign-in`; `/` for `/sign-in`. The routes of the API do not move.',
-    { default: '/', commands: ['serve', 'user'], read: values.readPrefix },
+    { default: '/', commands: 'serve user', read: values.readPrefix },
   ],
   CARILLON_NAME: [
     'The name at the top of the pages and in mails, such as that of your application; at most 40 characters.',
@@ -174,7 +172,7 @@ const table = {
   ],
   CARILLON_BREACH_URL: [
     'Checks new passwords against lists of stolen ones: `https://api.pwnedpasswords.com/range` or another service with its interface, which receives five digits of a hash; or `off`.',
-    { default: 'off', commands: ['serve', 'user'], read: values.readBreachUrl },
+    { default: 'off', commands: 'serve user', read: values.readBreachUrl },
   ],
   CARILLON_STREAMS_PER_USER: [
     'How many live streams and held polls a user may have open on one process; at most 1,000.',
@@ -183,7 +181,7 @@ const table = {
   CARILLON_STREAMS: ['How many live streams and held polls one process may have open.', number(1, 1_000_000, '20000')],
   CARILLON_ALLOWED_ORIGINS: [
     'Other origins whose pages may call the service: exact origins, separated by commas, or `none`.',
-    { ...orNone(values.readOrigins), commands: ['serve', 'doctor'] },
+    { ...orNone(values.readOrigins), commands: 'serve doctor' },
   ],
   CARILLON_RETURN_URLS: [
     "The only URLs to which a sign-in may lead (`return_to`), besides paths of the service's own pages: exact URLs, separated by commas; or `none`, for every URL of the allowed origins.",
@@ -191,7 +189,7 @@ const table = {
   ],
   CARILLON_ALLOWED_HOSTS: [
     'Further host names, separated by commas, that requests without `Authorization` may use to reach the service; or `none`.',
-    { ...orNone(values.readHosts), commands: ['serve', 'doctor'] },
+    { ...orNone(values.readHosts), commands: 'serve doctor' },
   ],
   CARILLON_IMAGE_HOSTS: [
     'The hosts of images in notifications: host names, separated by commas; or `none`, which allows only paths.',
@@ -199,11 +197,11 @@ const table = {
   ],
   CARILLON_HSTS_SUBDOMAINS: [
     '`on` adds `includeSubDomains` to HSTS: browsers then use only HTTPS for every name below that of the public URL.',
-    { ...off, commands: ['serve', 'doctor'] },
+    { ...off, commands: 'serve doctor' },
   ],
   CARILLON_TRUSTED_PROXIES: [
     'The proxies whose `X-Forwarded-For` or `Forwarded` the service trusts: addresses and CIDR ranges, separated by commas, or `none`.',
-    { ...orNone(values.readProxies), commands: ['serve', 'doctor'] },
+    { ...orNone(values.readProxies), commands: 'serve doctor' },
   ],
   CARILLON_SECURITY_CONTACT: [
     'Where to report a vulnerability of your service, for `/.well-known/security.txt` (RFC 9116): an address of e-mail, or a URL that begins with `https://`, `mailto:` or `tel:`.',
@@ -215,7 +213,7 @@ const table = {
   ],
   CARILLON_RETENTION_UNREAD: [
     'How long unread notifications are kept after they were last sent. Snoozed ones are kept until they wake.',
-    { ...time(second, 10 * maxLifetime), absent: 'that of `CARILLON_RETENTION`', commands: ['serve', 'retention'] },
+    { ...time(second, 10 * maxLifetime), absent: 'that of `CARILLON_RETENTION`', commands: 'serve retention' },
   ],
   CARILLON_INBOX_MAX: [
     'How many notifications an inbox keeps. The oldest that are read or archived go first, then the oldest others.',
@@ -224,7 +222,7 @@ const table = {
   CARILLON_AUDIT_RETENTION: ['How long entries of the audit log are kept.', time(second, 10 * maxLifetime, '400d')],
   CARILLON_ERASED_FOR: [
     'How long an erased external id is remembered, as a keyed hash, so that no delivery and no token creates the user again; `0` for none.',
-    { ...time(0, 10 * maxLifetime, '30d'), commands: ['serve', 'user'] },
+    { ...time(0, 10 * maxLifetime, '30d'), commands: 'serve user' },
   ],
   CARILLON_DRAIN_GRACE: [
     'How long a stopping process still serves requests while `GET /readyz` answers 503, if a load balancer requested that before; make it longer than two intervals of the load balancer’s check.',
@@ -237,11 +235,11 @@ const table = {
   ],
   CARILLON_URL: [
     'The URL of the running service.',
-    { default: 'http://127.0.0.1:7464', commands: ['send', 'tail'], read: values.readServiceUrl },
+    { default: 'http://127.0.0.1:7464', commands: 'send tail', read: values.readServiceUrl },
   ],
   CARILLON_PRODUCER_KEY: [
     'The producer key of the command.',
-    { secret: true, commands: ['send'], read: values.readProducerKey },
+    { secret: true, commands: 'send', read: values.readProducerKey },
   ],
 } as const satisfies Record<`CARILLON_${string}`, Entry>
 
@@ -261,10 +259,15 @@ type WithDefault = { [N in Name]: Rows[N] extends { default: string } ? N : neve
 /** Lengths are code points; a URL has no slash at its end, a host name is in lower case. */
 export type Config = Values<WithDefault> & Partial<Values<Exclude<Name, WithDefault>>>
 
-export type Setting = Row & { key: keyof Config; name: Name; meaning: string; commands: readonly string[] }
+export type Setting = Omit<Row, 'commands'> & {
+  key: keyof Config
+  name: Name
+  meaning: string
+  commands: readonly string[]
+}
 
-export const settings = Object.entries<Entry>(table).map(([name, [meaning, row]]) => {
+export const settings = Object.entries<Entry>(table).map(([name, [meaning, { commands = 'serve', ...row }]]) => {
   const words = name.slice('CARILLON_'.length).toLowerCase()
   const key = words.replaceAll(/_(.)/g, (_, letter: string) => letter.toUpperCase()) + (row.isTime ? 'Ms' : '')
-  return { commands: ['serve'], key, ...row, name, meaning } as Setting
+  return { key, ...row, commands: commands.split(' '), name, meaning } as Setting
 })

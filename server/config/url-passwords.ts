@@ -12,8 +12,8 @@ export function hasPassword(text: string): boolean {
 /** Masks from the colon after the user to the last `@`: too much rather than too little. */
 export function maskPasswords(text: string): string {
   if (text.startsWith('sqlite:')) return text
-  const { from, to } = afterUser(text) ?? { from: 0, to: 0 }
-  const masked = from === 0 ? text : `${text.slice(0, from)}***${text.slice(to)}`
+  const password = afterUser(text)
+  const masked = password ? `${text.slice(0, password.from)}***${text.slice(password.to)}` : text
   return masked.replace(/([?&][^=&?]*=)[^&]*/g, (pair, name: string) => (/pass/i.test(name) ? `${name}***` : pair))
 }
 

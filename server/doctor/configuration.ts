@@ -50,12 +50,8 @@ export function openFiles(): unknown {
 export function examineOpenFiles(streams: number, limit: unknown): Finding[] {
   if (typeof limit !== 'number' || limit >= streams + 500) return []
   const found = `${limit} for a process, and each of ${streams} streams needs one`
-  return [
-    warning('open files', {
-      found,
-      change: `ulimit -n ${streams + 1_000} (systemd: LimitNOFILE), or a smaller CARILLON_STREAMS`,
-    }),
-  ]
+  const change = `ulimit -n ${streams + 1_000} (systemd: LimitNOFILE), or a smaller CARILLON_STREAMS`
+  return [warning('open files', { found, change })]
 }
 
 function publicUrlFinding(host: string, publicUrl: string | undefined): Finding {

@@ -59,10 +59,13 @@ test('counts the second factors that neither secret opens, and says how to get o
   const given = { database, signingKeys: keys, secret: current, sealedFactors }
   const found = await examineSecret(given)
   const [fault] = found.filter(({ state }) => state === 'fault')
-  assert.match(fault?.found ?? '', /does not open 5 second factors/)
+  assert.match(fault?.found ?? '', /does not open, whose codes are refused: 5/)
   assert.match(fault?.change ?? '', /CARILLON_SECRET_PREVIOUS .*npx carillon user factors reset --unreadable$/)
   const withPrevious = await examineSecret({ ...given, previousSecret })
-  assert.match(withPrevious.find(({ state }) => state === 'fault')?.found ?? '', /does not open 2 second factors/)
+  assert.match(
+    withPrevious.find(({ state }) => state === 'fault')?.found ?? '',
+    /does not open, whose codes are refused: 2/,
+  )
   assert.deepEqual(await wrong({ ...given, sealedFactors: sealedFactors.slice(0, 1) }), [])
 })
 

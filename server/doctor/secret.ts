@@ -50,7 +50,7 @@ function factorsNotOpened({ current, previous = current }: Secrets, sealedFactor
   const unopened = sealedFactors.filter(({ header }) => !known.includes(header))
   const count = unopened.reduce((sum, each) => sum + each.count, 0)
   if (count === 0) return []
-  const found = `it does not open ${count} second factor${count === 1 ? '' : 's'}: their codes are refused`
+  const found = `second factors that it does not open, whose codes are refused: ${count}`
   const change =
     'set CARILLON_SECRET_PREVIOUS to the secret that sealed them, then npx carillon secret rotate; if it is lost: npx carillon user factors reset --unreadable'
   return [fault(check, { found, change })]

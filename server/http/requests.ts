@@ -111,7 +111,7 @@ export function refuseMalformed({ raw, url }: FastifyRequest, reply: FastifyRepl
 }
 
 /** Throws NOT_FOUND for a path in another spelling than its route's (SECURITY.md, Z8), before any guard or body is read. */
-export function refuseOtherSpelling(request: FastifyRequest): void {
+function refuseOtherSpelling(request: FastifyRequest): void {
   const { url } = request
   if (!url.includes('%')) return
   // Fastify builds this object at each access, so it is read only if it is needed.
@@ -152,7 +152,7 @@ const maxPipelined = 16
 const pipelined = new WeakMap<Socket, number>()
 
 /** Pipelining (RFC 9112, section 9.3.2) keeps responses in memory: 20 connections with one packet each cost 2 GB. */
-export function refuseFlood({ raw: { socket } }: FastifyRequest, { raw: response }: FastifyReply): void {
+function refuseFlood({ raw: { socket } }: FastifyRequest, { raw: response }: FastifyReply): void {
   // A response has no socket while an earlier one on the connection is not finished.
   if (response.socket !== null) return
   const count = (pipelined.get(socket) ?? 0) + 1
@@ -164,7 +164,7 @@ export function refuseFlood({ raw: { socket } }: FastifyRequest, { raw: response
 }
 
 /** Against DNS rebinding (SECURITY.md, L6). With `Authorization`, which no browser adds by itself, any name will do, but not to sign in. */
-export function refuseMisdirected(request: FastifyRequest, isKnownHost: ReturnType<typeof knownHosts>): void {
+function refuseMisdirected(request: FastifyRequest, isKnownHost: ReturnType<typeof knownHosts>): void {
   const { host, authorization } = request.raw.headers
   if (authorization !== undefined && (isSafeMethod(request.method) || !isSignIn(request))) return
   // Without `Host` (HTTP/1.0) it is not from a browser.
@@ -179,7 +179,7 @@ function isSignIn({ routeOptions: { url = '', config } }: FastifyRequest): boole
 }
 
 /** Refuses cross-site requests (SECURITY.md, C1) with a cookie and an unsafe method, or for a place, and every cross-site login. */
-export function refuseCrossSite(request: FastifyRequest, allowed: readonly string[]): void {
+function refuseCrossSite(request: FastifyRequest, allowed: readonly string[]): void {
   const { operation, isPassedOn } = request.routeOptions.config ?? {}
   const { headers } = request.raw
   // A user who follows a link sees where it leads. What a script requests without CORS, or opens without a click, is not visible.
@@ -194,7 +194,7 @@ export function refuseCrossSite(request: FastifyRequest, allowed: readonly strin
   })
 }
 
-export function isSafeMethod(method: string): boolean {
+function isSafeMethod(method: string): boolean {
   return method === 'GET' || method === 'HEAD' || method === 'OPTIONS'
 }
 
@@ -219,7 +219,7 @@ const preflight = {
 }
 
 /** The CORS protocol (Fetch Standard, section 3.2) for whole origins, never patterns. True: this was a preflight, and has its response. */
-export function allowOrigin(request: FastifyRequest, reply: FastifyReply, allowed: readonly string[]): boolean {
+function allowOrigin(request: FastifyRequest, reply: FastifyReply, allowed: readonly string[]): boolean {
   if (allowed.length === 0) return false
   reply.header('vary', 'Origin')
   const { origin } = request.headers
@@ -306,7 +306,7 @@ export function parseQuery(text: string): Record<string, unknown> {
 const decimalInteger = /^(0|-?[1-9]\d*)$/
 
 /** One value of a list becomes a list, and a decimal integer a number: 1.5, 1e3 and 007 stay text, which is refused. */
-export function readQuery({ properties = {} }: Schema): preValidationHookHandler {
+function readQuery({ properties = {} }: Schema): preValidationHookHandler {
   return (request, _reply, done) => {
     const query = request.query as Record<string, unknown>
     if (query.cause instanceof CarillonError) return done(query.cause)

@@ -36,17 +36,17 @@ export const ChangesQuery = t.object({
   wait: t.optional(t.integer({ minimum: 0, maximum: 25, default: 0, description: 'Seconds to wait for a change' })),
 })
 
-const withNotification = { ...state, notification: Notification }
+const ofOne = (name: string) => t.component(name, { ...state, notification: Notification })
 const reason = t.oneOf(['deleted', 'withdrawn', 'expired', 'retention'])
 export const events = {
   hello: t.component('HelloEvent', state),
-  created: t.component('CreatedEvent', withNotification),
-  replaced: t.component('ReplacedEvent', withNotification),
-  read: t.component('ReadEvent', withNotification),
-  unread: t.component('UnreadEvent', withNotification),
-  archived: t.component('ArchivedEvent', withNotification),
-  unarchived: t.component('UnarchivedEvent', withNotification),
-  snoozed: t.component('SnoozedEvent', withNotification),
+  created: ofOne('CreatedEvent'),
+  replaced: ofOne('ReplacedEvent'),
+  read: ofOne('ReadEvent'),
+  unread: ofOne('UnreadEvent'),
+  archived: ofOne('ArchivedEvent'),
+  unarchived: ofOne('UnarchivedEvent'),
+  snoozed: ofOne('SnoozedEvent'),
   'read-all': t.component('ReadAllEvent', { ...state, ...readAll }),
   'archive-read': t.component('ArchiveReadEvent', { ...state, ...archiveRead }),
   seen: t.component('SeenEvent', state),

@@ -20,8 +20,8 @@ type NoticeKind = keyof Texts['titles']
 
 /** The inbox usually has the notice when the request gets its response, and the response never waits longer for it. */
 const maxDelayMs = 250
-/** Mails that wait for the end of a user's hour: how many users, and how many changes of each. The inbox has them all. */
-const maxWaiting = { users: 10_000, changes: 50 }
+/** Changes of a user that wait for a mail at the end of the user's hour. The inbox has them all. */
+const maxWaiting = 50
 
 export type Notice = { title: string; body: string; url: string; category: string; data: Record<string, unknown> }
 
@@ -136,7 +136,6 @@ export class Notices {
   #wait(mailed: Mailed, seconds: number): void {
     // Another change may have begun to wait since.
     if (this.#append(mailed)) return
-    if (this.#waiting.size >= maxWaiting.users) return void this.#logFailed(mailed, 'too many mails wait')
     const key = keyOf(mailed)
     this.#waiting.set(key, mailed)
     const sendLater = () => {
@@ -149,7 +148,7 @@ export class Notices {
   #append(mailed: Mailed): boolean {
     const waiting = this.#waiting.get(keyOf(mailed))
     if (waiting === undefined) return false
-    if (waiting.changes.length >= maxWaiting.changes) waiting.changes.pop()
+    if (waiting.changes.length >= maxWaiting) waiting.changes.pop()
     waiting.changes.push(...mailed.changes)
     waiting.count += mailed.count
     return true

@@ -3,7 +3,7 @@
 import { type Html, html } from './html.ts'
 import type { PageLanguage, SectionName, TextsOf } from './texts/texts.ts'
 
-export type PageName = 'inbox' | 'account' | 'demonstration' | 'docs' | 'sign-in'
+type PageName = 'inbox' | 'account' | 'demonstration' | 'docs' | 'sign-in'
 
 /** What a page knows of its reader and its place. */
 export type View = {

@@ -9,7 +9,7 @@ export class Html {
   }
 }
 
-export type HtmlValue = Html | string | number | false | undefined | readonly HtmlValue[]
+type HtmlValue = Html | string | number | false | undefined | readonly HtmlValue[]
 
 /** Safe as the text of an element and inside a quoted attribute. False and undefined are left out; a list is joined. */
 export function html(strings: TemplateStringsArray, ...values: readonly HtmlValue[]): Html {

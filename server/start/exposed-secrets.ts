@@ -1,6 +1,6 @@
 // Which files with a secret may every user of this machine read? A file that the service makes has mode 0600; one of an operator, or a copy,
 // may have any.
-import { existsSync, readFileSync, statSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import type { Log } from '../basics/log.ts'
 import { type Config, settings } from '../config/settings.ts'
 import { hasPassword } from '../config/url-passwords.ts'
@@ -21,5 +21,5 @@ export function warnOfExposedSecrets(log: Log, { database, secret }: Config, env
 
 /** Windows has no such modes. */
 function isForAll(file: string): boolean {
-  return process.platform !== 'win32' && existsSync(file) && (statSync(file).mode & 0o004) !== 0
+  return process.platform !== 'win32' && (statSync(file).mode & 0o004) !== 0
 }

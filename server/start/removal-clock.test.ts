@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { recordAudit } from '../audit/audit.store.ts'
 import { auditEntry, serviceSource } from '../audit/entry.ts'
+import { newestRowAt } from '../audit/time-seen.store.ts'
 import { readDatabaseUrl } from '../config/database-url.ts'
 import { openStore } from '../open-store.ts'
 import { emptyPlace } from '../store/transfer/testing/filled.ts'
@@ -17,11 +18,14 @@ for (const engine of ['sqlite', 'postgres'] as const)
     const { store } = await openStore(readDatabaseUrl(await emptyPlace(t, engine)))
     t.after(() => store.close())
     await store.write(recordAudit, [auditEntry(serviceSource, { event: 'settings-changed', at: start })])
+    const newestAt = await store.read(newestRowAt)
     let at = start + 400 * day
     const lines: { event: string }[] = []
     const log = { warn: (line: { event: string }) => lines.push(line) }
     const begin = () =>
-      new RemovalClock({ store, wall: () => at, log } as unknown as ConstructorParameters<typeof RemovalClock>[0])
+      new RemovalClock({ store, wall: () => at, log, newestAt } as unknown as ConstructorParameters<
+        typeof RemovalClock
+      >[0])
     let clock = begin()
     assert.equal(await clock.now(), 0)
     at += hour / 2

@@ -1,5 +1,5 @@
 // The time by which rows are removed. A clock that is wrong at a start would otherwise remove every old row for ever.
-import { newestRowAt, seeTime } from '../audit/time-seen.store.ts'
+import { seeTime } from '../audit/time-seen.store.ts'
 import { iso } from '../basics/clock.ts'
 import type { Log } from '../basics/log.ts'
 import type { Store } from '../store/store.ts'
@@ -8,35 +8,28 @@ const hourMs = 3_600_000
 /** While the clock is not believed, another process may have waited for most of the hour. */
 const heldCheckMs = 60_000
 
-type Dependencies = { store: Store; wall: () => number; log: Log }
+/** `newestAt`: the time of the newest row before this process added one. */
+type Dependencies = { store: Store; wall: () => number; log: Log; newestAt: number | undefined }
 
 export class RemovalClock {
   readonly #dependencies: Dependencies
   #checkedAt = Number.NEGATIVE_INFINITY
   #isHeld = false
-  #newestAt: number | undefined
 
   constructor(dependencies: Dependencies) {
     this.#dependencies = dependencies
   }
 
-  /** Reads the time of the newest row. Called before this process adds a row, whose time would look like the last one. */
-  async look(): Promise<void> {
-    this.#newestAt = await this.#dependencies.store.read(newestRowAt)
-  }
-
   /** Milliseconds since 1970; 0, at which nothing is too old, while the clock is ahead of everything that was seen before. */
   now = async (): Promise<number> => {
     const at = this.#dependencies.wall()
-    const passedMs = at - this.#checkedAt
-    if (passedMs < 0 || passedMs >= (this.#isHeld ? heldCheckMs : hourMs)) await this.#check(at)
+    if (Math.abs(at - this.#checkedAt) >= (this.#isHeld ? heldCheckMs : hourMs)) await this.#check(at)
     return this.#isHeld ? 0 : at
   }
 
   async #check(at: number): Promise<void> {
-    const { store, log } = this.#dependencies
-    if (this.#newestAt === undefined) await this.look()
-    const { seenAt, heldUntil } = await store.write(seeTime, { at, newestAt: this.#newestAt })
+    const { store, log, newestAt } = this.#dependencies
+    const { seenAt, heldUntil } = await store.write(seeTime, { at, newestAt })
     const wasHeld = this.#isHeld
     this.#isHeld = heldUntil !== undefined
     this.#checkedAt = at

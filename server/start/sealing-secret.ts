@@ -87,8 +87,7 @@ function readIfThere(file: string): string | undefined {
   } catch (error) {
     if (error instanceof CarillonError) throw error
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
-    const remedy = 'Make it readable for this user.'
-    throw new CarillonError('UNAVAILABLE', `${file} cannot be read`, { remedy, cause: error })
+    throw unavailable(`${file} cannot be read`, 'Make it readable for this user.')
   }
 }
 

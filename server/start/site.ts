@@ -1,6 +1,6 @@
 // What the settings say of the addresses of this service, of its cookies, of the sites that may use it, and of its pages.
 import { readFileSync, statSync } from 'node:fs'
-import { CarillonError, messageOf } from '../basics/errors.ts'
+import { messageOf, unavailable } from '../basics/errors.ts'
 import { rangesOf } from '../basics/ip-addresses.ts'
 import type { Config } from '../config/settings.ts'
 import { isLoopback } from '../config/values.ts'
@@ -62,7 +62,6 @@ function readLogo(path: string): PageSettings['logo'] {
     if (statSync(path).size > maxLogoBytes) throw new Error(`it has more than ${maxLogoBytes / 1024} KiB`)
     return { bytes: readFileSync(path), type: /\.png$/i.test(path) ? 'image/png' : 'image/svg+xml' }
   } catch (cause) {
-    const problem = `The picture of CARILLON_LOGO cannot be used: ${messageOf(cause)}`
-    throw new CarillonError('UNAVAILABLE', problem, { cause })
+    throw unavailable(`The picture of CARILLON_LOGO cannot be used: ${messageOf(cause)}`)
   }
 }

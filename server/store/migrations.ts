@@ -22,7 +22,7 @@ export function textOf(name: string, engine: 'sqlite' | 'postgres', from: URL = 
 
 /** For the operator: a line of the log. */
 export type Notice = { event: string; sentence: string }
-/** `onNotice` is called while a migration takes long. */
+/** `onNotice` is called if the log of a SQLite file is not its own, or gone, and while a migration takes long. */
 export type Noticed = { onNotice?: ((notice: Notice) => void) | undefined }
 
 const chunkLineMs = 10_000

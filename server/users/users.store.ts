@@ -62,7 +62,12 @@ export type NewUser = Pick<User, 'id' | 'username' | 'displayName' | 'createdAt'
 
 export type Credentials = User & { username: string; passwordHash: string }
 
-type UserQuery = { after: string; limit: number; search?: string; externalId?: string } & Pick<Namespace, 'application'>
+type UserQuery = Pick<Namespace, 'application'> & {
+  after: string
+  limit: number
+  search?: string | undefined
+  externalId?: string | undefined
+}
 
 export function* findUser(userId: string): Read<User | undefined> {
   return yield* get`select ${userColumns} from "user" u where u.id = ${userId}`

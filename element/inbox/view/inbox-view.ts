@@ -195,9 +195,9 @@ export class InboxView implements ReactiveController {
 
   /** As far as the open lists say it; that of the archive opens for its number. That of some categories is not the number on the bell. */
   #countOf(tab: Tab): number | undefined {
-    const { state, unread } = this.#source.list('inbox')?.getSnapshot() ?? {}
+    const { state, unread } = this.#source.snapshot() ?? {}
     if (tab === 'unread' && !this.#isPart) return unread
-    if (tab === 'archived' && state === 'live') return this.#source.list(tab)?.getSnapshot().total
+    if (tab === 'archived' && state === 'live') return this.#source.snapshot(tab)?.total
     return this.#source.openTotal(tab)
   }
 
@@ -353,7 +353,7 @@ export class InboxView implements ReactiveController {
 
   #onListMore({ currentTarget }: Event): void {
     const { strings } = this.#source
-    const { total = 0, unread = 0 } = this.#source.list('inbox')?.getSnapshot() ?? {}
+    const { total = 0, unread = 0 } = this.#source.snapshot() ?? {}
     const entries = [{ label: strings.snoozed, act: () => this.#select('snoozed', true) }]
     const archiveRead = { label: strings.archiveRead, act: () => this.#acts.archiveRead() }
     // It archives those of every category.
@@ -401,7 +401,7 @@ export class InboxView implements ReactiveController {
 
   /** The reader has seen the newest of the list if the page is visible, the panel open, and the list at its top. */
   #look(): void {
-    const { items, unseen, state } = this.#source.list('inbox')?.getSnapshot() ?? {}
+    const { items, unseen, state } = this.#source.snapshot() ?? {}
     const newest = items?.[0]?.seq
     if (this.#tab !== 'inbox' || this.#scroll.isScrolled || state !== 'live' || !unseen || newest === this.#seen) return
     if (newest === undefined || document.visibilityState === 'hidden' || !this.#host.checkVisibility()) return

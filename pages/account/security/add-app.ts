@@ -1,12 +1,12 @@
 // <add-app>: names an authenticator app, displays its key as a picture and as text, and confirms it by a first code. Sends `added` with the
 // recovery codes, if it is the first factor, or `closed`.
-import { html, nothing, type PropertyDeclarations, type TemplateResult } from 'lit'
-import { AccountSection } from '../account-section.ts'
+import { html, nothing, type TemplateResult } from 'lit'
+import { AccountSection, states } from '../account-section.ts'
 
 type Totp = { id: string; secret: string; uri: string; qr: string }
 
 export class AddApp extends AccountSection {
-  static override properties: PropertyDeclarations = { totp: { state: true }, picture: { state: true } }
+  static override properties = states('totp', 'picture')
 
   /** The key that the app gets; undefined until it has a name. */
   declare totp: Totp | undefined
@@ -16,7 +16,7 @@ export class AddApp extends AccountSection {
     event.preventDefault()
     const label = this.querySelector('input')?.value.trim() || this.texts.factors.app
     const isStarted = await this.act(async () => {
-      const adding = this.account.send<Totp>('api/me/factors/totp', { method: 'POST', body: { label } })
+      const adding = this.account.send<Totp>('api/me/factors/totp', { body: { label } })
       this.totp = await this.explained(adding, { CONFLICT: ({ factors }) => factors.tooMany })
       this.picture = pictureOf(this.totp.qr)
     })
@@ -29,7 +29,6 @@ export class AddApp extends AccountSection {
     const code = this.querySelector('input')?.value.trim()
     const isAdded = await this.act(async () => {
       const confirming = this.account.send<object>('api/me/factors/totp/confirm', {
-        method: 'POST',
         body: { id, code },
       })
       const detail = await this.explained(confirming, {
@@ -55,15 +54,14 @@ ${this.panelEnd(factors.next)}</form>`
 
   #connect({ secret, uri }: Totp): TemplateResult {
     const { confirm, copy, factors } = this.texts
-    const isWrong = this.failure !== undefined
     return html`<form class="card panel" novalidate @submit=${this.#confirm}><h3 tabindex="-1">${factors.scanTitle}</h3>
 <div class="connect"><div class="qr" role="img" aria-label=${factors.picture}>${this.picture ?? nothing}</div>
 <div><p>${factors.scan}</p><p><a href=${uri}>${factors.openApp}</a></p>
 <p>${factors.typeKey}<br><code class="key">${secret.match(/.{1,4}/g)?.join(' ')}</code>
-<button type="button" @click=${() => this.copy(secret)}>${copy}</button></p></div></div>
+${this.button(copy, () => this.copy(secret))}</p></div></div>
 <div class="field"><label for="app-code">${factors.code}</label>
 <input id="app-code" class="code" inputmode="numeric" autocomplete="one-time-code" maxlength="16" spellcheck="false"
-aria-describedby="app-code-hint" aria-invalid=${isWrong ? 'true' : 'false'}>
+aria-describedby="app-code-hint" aria-invalid=${this.failure !== undefined}>
 <p class="hint" id="app-code-hint">${factors.codeHint}</p></div>
 ${this.panelEnd(confirm.submit)}</form>`
   }

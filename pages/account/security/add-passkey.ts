@@ -1,11 +1,11 @@
 // <add-passkey>: names a passkey, creates it in this browser, and adds it to the account. Sends `added` with the recovery codes, if it is
 // the first factor, or `closed`.
-import { html, nothing, type PropertyDeclarations, type TemplateResult } from 'lit'
-import { AccountSection, Explained } from '../account-section.ts'
+import { html, nothing, type TemplateResult } from 'lit'
+import { AccountSection, Explained, states } from '../account-section.ts'
 import { hasPasskeys } from '../passkeys.ts'
 
 export class AddPasskey extends AccountSection {
-  static override properties: PropertyDeclarations = { device: { state: true } }
+  static override properties = states('device')
 
   /** This one, as the list of sign-ins names it: a good name for its passkey. */
   declare device: string | null | undefined
@@ -37,7 +37,7 @@ export class AddPasskey extends AccountSection {
     const { send } = this.account
     const path = 'api/me/factors/passkeys'
     const options = await send<PublicKeyCredentialCreationOptionsJSON>(`${path}/options`, { method: 'POST' })
-    return send(path, { method: 'POST', body: { label, response: await this.#create(options) } })
+    return send(path, { body: { label, response: await this.#create(options) } })
   }
 
   /** `options` of the service in, the body for it out (WebAuthn Level 3). The browser does not say why it cancels. */

@@ -1,6 +1,6 @@
 // <account-factors>: the passkeys, apps and recovery codes of the user. How one is added is in add-passkey.ts and add-app.ts.
-import { html, nothing, type PropertyDeclarations, type TemplateResult } from 'lit'
-import { Cancelled } from '../account-section.ts'
+import { html, nothing, type TemplateResult } from 'lit'
+import { Cancelled, states } from '../account-section.ts'
 import { LoadedSection } from '../loaded-section.ts'
 
 type Factor = {
@@ -11,14 +11,14 @@ type Factor = {
   createdAt: string
   lastUsedAt: string | null
 }
-type Factors = { items: Factor[]; recoveryCodesLeft: number }
+export type Factors = { items: Factor[]; recoveryCodesLeft: number }
 type Panel = 'add-passkey' | 'add-app'
 
 /** If fewer are left, the section says to get new ones. */
 const fewCodes = 4
 
 export class FactorsSection extends LoadedSection<Factors> {
-  static override properties: PropertyDeclarations = { panel: { state: true }, codes: { state: true } }
+  static override properties = states('panel', 'codes')
 
   declare panel: Panel | undefined
   /** New recovery codes, until the user has kept them. */
@@ -118,7 +118,7 @@ ${hasSome && this.codes === undefined ? this.#codesLeft(found.recoveryCodesLeft)
   #choices(): TemplateResult {
     const { factors } = this.texts
     const choice = (panel: Panel, name: string, text: string) =>
-      html`<div><button type="button" class=${panel} @click=${() => this.#open(panel)}>${name}</button><p class="hint">${text}</p></div>`
+      html`<div>${this.button(name, () => this.#open(panel), panel)}<p class="hint">${text}</p></div>`
     return html`<div class="choices">${choice('add-passkey', factors.addPasskey, factors.passkeyText)}
 ${choice('add-app', factors.addApp, factors.appText)}</div>`
   }
@@ -126,16 +126,17 @@ ${choice('add-app', factors.addApp, factors.appText)}</div>`
   #item(one: Factor): TemplateResult {
     const { factors } = this.texts
     const { kind, label, createdAt, lastUsedAt } = one
+    const remove = html`${factors.remove}<span class="for-readers"> ${label}</span>`
     return html`<li><div class="about"><strong>${label}</strong> <span class="badge">${kind === 'passkey' ? factors.passkey : factors.app}</span>
 <div class="hint facts">${this.roughly(createdAt, factors.added)}
 ${lastUsedAt === null ? html`<span>${factors.neverUsed}</span>` : this.roughly(lastUsedAt, factors.used)}</div></div>
-<div class="buttons"><button type="button" aria-disabled=${this.isBusy} @click=${() => this.#remove(one)}>${factors.remove}<span class="for-readers"> ${label}</span></button></div></li>`
+<div class="buttons">${this.button(remove, () => this.#remove(one))}</div></li>`
   }
 
   #codesLeft(left: number): TemplateResult {
     const { codes } = this.texts
     return html`<h3 class="codes-left">${codes.title}</h3>
 <p><strong class=${left < fewCodes ? 'fault' : nothing}>${codes.left(left)}.</strong> ${left < fewCodes ? codes.few : nothing} ${codes.text}</p>
-<p class="buttons"><button type="button" aria-disabled=${this.isBusy} @click=${this.#renew}>${codes.renew}</button></p>`
+<p class="buttons">${this.button(codes.renew, this.#renew)}</p>`
   }
 }

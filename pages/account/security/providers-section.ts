@@ -19,7 +19,7 @@ export class ProvidersSection extends LoadedSection<readonly Linked[]> {
     await this.act(async () => {
       const body = { returnTo: `${location.pathname}#factors` }
       const path = `api/me/providers/${provider}/link`
-      const { url } = await this.account.send<{ url: string }>(path, { method: 'POST', body })
+      const { url } = await this.account.send<{ url: string }>(path, { body })
       location.assign(url)
     })
   }
@@ -41,20 +41,20 @@ export class ProvidersSection extends LoadedSection<readonly Linked[]> {
     return html`<h3>${texts.providers.title}</h3>
 <p class="hint">${texts.providers.intro}</p>
 <ul class="entries">${linked.map((one) => this.#item(one))}</ul>
-<p class="buttons">${others.map(
-      ({ name, displayName }) =>
-        html`<button type="button" aria-disabled=${this.isBusy} @click=${() => this.#link(name)}>${texts.providers.linkWith(displayName)}</button>`,
+<p class="buttons">${others.map(({ name, displayName }) =>
+      this.button(texts.providers.linkWith(displayName), () => this.#link(name)),
     )}</p>
 ${this.outcome()}`
   }
 
   #item({ provider, displayName, email, createdAt }: Linked): TemplateResult {
     const { providers } = this.texts
-    return html`<li><div class="about"><strong>${displayName}</strong><div class="hint facts">${email === null ? nothing : html`<span>${email}</span>`}
+    const unlink = html`${providers.unlink}<span class="for-readers"> ${displayName}</span>`
+    return html`<li><div class="about"><strong>${displayName}</strong><div class="hint facts">${email && html`<span>${email}</span>`}
 ${this.roughly(createdAt, providers.linked)}${provider === null ? html` <span>${providers.gone}</span>` : nothing}</div></div>${
       provider === null
         ? nothing
-        : html`<div class="buttons"><button type="button" aria-disabled=${this.isBusy} @click=${() => this.#unlink(provider, displayName)}>${providers.unlink}<span class="for-readers"> ${displayName}</span></button></div>`
+        : html`<div class="buttons">${this.button(unlink, () => this.#unlink(provider, displayName))}</div>`
     }</li>`
   }
 }

@@ -39,11 +39,11 @@ export class RecoveryCodes extends AccountSection {
 <p class="printed">${this.#title}</p>
 <p>${codes.text} <strong>${codes.shownOnce}</strong></p>
 <ol>${this.codes.map((code) => html`<li><code>${code}</code></li>`)}</ol>
-<p class="buttons"><button type="button" @click=${() => this.copy(this.codes.join('\n'))}>${texts.copy}</button>
-<button type="button" @click=${this.#download}>${codes.download}</button>
-<button type="button" @click=${() => print()}>${codes.print}</button></p>
+<p class="buttons">${this.button(texts.copy, () => this.copy(this.codes.join('\n')))}
+${this.button(codes.download, this.#download)}
+${this.button(codes.print, () => print())}</p>
 ${this.outcome()}
-<p class="buttons"><button type="button" class="primary" @click=${() => this.dispatchEvent(new CustomEvent('kept'))}>${codes.keep}</button></p></div>`
+<p class="buttons">${this.button(codes.keep, () => this.dispatchEvent(new CustomEvent('kept')), 'primary')}</p></div>`
   }
 }
 

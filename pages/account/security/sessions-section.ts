@@ -69,9 +69,7 @@ export class SessionsSection extends PagedSection<SignIn> {
 ${isElsewhere ? this.#ended(named) : nothing}
 <ul class="entries">${this.entries(items, (one) => this.#item(one))}</ul>
 <p class="buttons">${this.moreButton(page)}${
-      items.length < 2
-        ? nothing
-        : html`<button type="button" aria-disabled=${this.isBusy} @click=${this.#endOthers}>${texts.sessions.endOthers}</button>`
+      items.length < 2 ? nothing : this.button(texts.sessions.endOthers, this.#endOthers)
     }</p>
 ${this.outcome()}`
   }
@@ -80,23 +78,23 @@ ${this.outcome()}`
   #ended(id: string): TemplateResult {
     const { sessions } = this.texts
     return html`<div id="session-${id}" class="notice card panel"><p>${sessions.linkedEnded}</p>
-<p class="buttons"><button type="button" class="danger" @click=${() => this.#disown(id)}>${sessions.disown}</button></p></div>`
+<p class="buttons">${this.button(sessions.disown, () => this.#disown(id), 'danger')}</p></div>`
   }
 
   #item(one: SignIn): TemplateResult {
     const { sessions } = this.texts
     const { id, current, device, address, createdAt, lastSeenAt } = one
     const name = this.deviceName(device)
-    const which = html`<span class="for-readers"> ${name}${address === null ? nothing : html`, ${address}`}</span>`
+    const which = html`<span class="for-readers"> ${name}${address && html`, ${address}`}</span>`
     return html`<li id="session-${id}"><div class="about"><strong>${name}</strong>${
       current ? html` <span class="badge">${sessions.current}</span>` : nothing
-    }<div class="hint facts">${address === null ? nothing : html`<span>${address}</span>`}
+    }<div class="hint facts">${address && html`<span>${address}</span>`}
 <span>${sessions.signedIn(this.account.exact(createdAt))}</span>
 ${this.roughly(lastSeenAt, sessions.lastSeen)}</div></div>${
       current
         ? nothing
-        : html`<div class="buttons"><button type="button" aria-disabled=${this.isBusy} @click=${() => this.#end(one)}>${sessions.end}${which}</button>
-<button type="button" class="danger" aria-disabled=${this.isBusy} @click=${() => this.#disown(id)}>${sessions.disown}${which}</button></div>`
+        : html`<div class="buttons">${this.button(html`${sessions.end}${which}`, () => this.#end(one))}
+${this.button(html`${sessions.disown}${which}`, () => this.#disown(id), 'danger')}</div>`
     }</li>`
   }
 }

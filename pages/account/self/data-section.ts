@@ -18,7 +18,7 @@ export class DataSection extends AccountSection {
     const { data } = this.texts
     return html`<p class="hint">${data.hint}</p>
 <p class="buttons"><a class="button" href="${this.account.root}api/me/export">${data.download}</a>
-<button type="button" class="danger" aria-disabled=${this.isBusy} @click=${this.#erase}>${data.erase}</button></p>
+${this.button(data.erase, this.#erase, 'danger')}</p>
 ${this.outcome()}`
   }
 }

@@ -46,7 +46,7 @@ ${this.outcome()}`
 
   #item({ id, label, description, mandatory, mutedUntil }: Category & { id: string }): TemplateResult {
     const { notifications } = this.texts
-    const hint = description === null ? nothing : html`<div class="hint">${description}</div>`
+    const hint = description && html`<div class="hint">${description}</div>`
     if (mandatory)
       return html`<li><div class="about"><strong>${label}</strong> <span class="badge">${notifications.mandatory}</span>${hint}</div></li>`
     const isTime = mutedUntil !== null && mutedUntil !== 'forever'

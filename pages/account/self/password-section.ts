@@ -1,11 +1,11 @@
 // <account-password>: another password, with the current one. Every other sign-in of the user ends.
-import { html, nothing, type PropertyDeclarations, type TemplateResult } from 'lit'
+import { html, nothing, type TemplateResult } from 'lit'
 import { isCarillonError } from '../../../client/transport/errors.ts'
-import { AccountSection } from '../account-section.ts'
+import { AccountSection, states } from '../account-section.ts'
 import { passwordFaultOf } from '../sentences.ts'
 
 export class PasswordSection extends AccountSection {
-  static override properties: PropertyDeclarations = { isShown: { state: true } }
+  static override properties = states('isShown')
   declare isShown: boolean
 
   async #send(event: Event): Promise<void> {
@@ -46,8 +46,8 @@ export class PasswordSection extends AccountSection {
 <input type="text" name="username" autocomplete="username" .value=${me.user.username} hidden readonly>
 ${this.#passwordField('current-password', password.current, currentFault)}
 ${this.#passwordField('new-password', password.next, newFault, password.rules(passwordMinLength))}
-<p class="buttons"><button class="primary" aria-disabled=${this.isBusy ? 'true' : nothing}>${password.change}</button>
-<button type="button" aria-pressed=${this.isShown ? 'true' : 'false'} @click=${() => (this.isShown = !this.isShown)}>${password.show}</button></p>
+<p class="buttons"><button class="primary" aria-disabled=${this.isBusy}>${password.change}</button>
+<button type="button" aria-pressed=${!!this.isShown} @click=${() => (this.isShown = !this.isShown)}>${password.show}</button></p>
 <p class="hint">${password.effect}</p>
 ${(currentFault ?? newFault) ? nothing : this.outcome()}
 </form>`
@@ -62,7 +62,7 @@ ${(currentFault ?? newFault) ? nothing : this.outcome()}
     return html`<div class="field"><label for=${id}>${label}</label>
 ${hint ? html`<p class="hint" id="${id}-hint">${hint}</p>` : nothing}
 <input id=${id} type=${this.isShown ? 'text' : 'password'} autocomplete=${id} autocapitalize="none" spellcheck="false"
-aria-describedby="${id}-hint ${id}-fault" aria-invalid=${fault ? 'true' : nothing}>
+aria-describedby="${id}-hint ${id}-fault" aria-invalid=${!!fault}>
 <p class="fault" id="${id}-fault" role="alert">${fault}</p></div>`
   }
 }

@@ -1,10 +1,10 @@
 // <account-preferences>: how the pages look on this device. Nothing of it is sent.
-import { html, nothing, type PropertyDeclarations, type TemplateResult } from 'lit'
+import { html, nothing, type TemplateResult } from 'lit'
 import { displayTheme, keepTheme, keptTheme, onThemeChange, type Theme, themes } from '../../look/preferences.ts'
-import { AccountSection } from '../account-section.ts'
+import { AccountSection, states } from '../account-section.ts'
 
 export class PreferencesSection extends AccountSection {
-  static override properties: PropertyDeclarations = { theme: { state: true }, isKept: { state: true } }
+  static override properties = states('theme', 'isKept')
   declare theme: Theme
   /** False if the browser refused to keep the last choice. */
   declare isKept: boolean

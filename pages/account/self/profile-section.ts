@@ -1,5 +1,5 @@
 // <account-profile>: the name that is displayed to others, and the language of the pages and mails.
-import { html, nothing, type TemplateResult } from 'lit'
+import { html, type TemplateResult } from 'lit'
 import { isCarillonError } from '../../../client/transport/errors.ts'
 import { pageLanguages } from '../../../server/pages/texts/texts.ts'
 import { AccountSection } from '../account-section.ts'
@@ -35,13 +35,13 @@ export class ProfileSection extends AccountSection {
     // An application may have set another one, such as `de-CH`.
     const languages = [...new Set<string>([...pageLanguages, locale ?? 'en'])]
     return html`<dl>
-${username === null ? nothing : html`<div><dt>${profile.username}</dt><dd>${username}</dd></div>`}
-${email === null ? nothing : html`<div><dt>${profile.email}</dt><dd>${email} <span class="hint">${me.emailVerified ? profile.verified : profile.notVerified}</span></dd></div>`}
+${username && html`<div><dt>${profile.username}</dt><dd>${username}</dd></div>`}
+${email && html`<div><dt>${profile.email}</dt><dd>${email} <span class="hint">${me.emailVerified ? profile.verified : profile.notVerified}</span></dd></div>`}
 </dl>
 <form class="field" novalidate @submit=${this.#saveName}>
 <label for="display-name">${profile.name}</label>
-<div class="with-button"><input id="display-name" autocomplete="name" aria-describedby="name-hint profile-fault" aria-invalid=${isRefused ? 'true' : nothing} .value=${displayName ?? ''}>
-<button class="primary" aria-disabled=${this.isBusy ? 'true' : nothing}>${profile.save}</button></div>
+<div class="with-button"><input id="display-name" autocomplete="name" aria-describedby="name-hint profile-fault" aria-invalid=${isRefused} .value=${displayName ?? ''}>
+<button class="primary" aria-disabled=${this.isBusy}>${profile.save}</button></div>
 <p class="hint" id="name-hint">${profile.nameHint}</p>
 </form>
 <div class="field"><label for="language">${profile.language}</label>

@@ -1,9 +1,8 @@
 // The output of commands: lines for people or one JSON value for machines (`--json`). Results on stdout, all else on stderr.
 import { once } from 'node:events'
-import { InvalidArgumentError } from 'commander'
 import { jsonLine } from '../../basics/control-characters.ts'
 import { maskPasswords } from '../../config/url-passwords.ts'
-import { applicationForm, isApplication } from '../../config/values.ts'
+import { applicationForm, integer, isApplication } from '../../config/values.ts'
 
 /** Wrong arguments or settings; the command ends with exit status 2. */
 export class WrongUse extends Error {}
@@ -39,12 +38,9 @@ export function readOption<Value>(option: string, text: string, read: (text: str
   }
 }
 
-/** A reader of an option's value from 0 to `max`, for commander. */
-export function countUpTo(max: number): (text: string) => number {
-  return (text) => {
-    if (/^\d{1,9}$/.test(text) && Number(text) <= max) return Number(text)
-    throw new InvalidArgumentError(`Write a whole number from 0 to ${max}.`)
-  }
+/** A reader of --last, for commander. */
+export function lastUpTo(max: number): (text: string) => number {
+  return (text) => readOption('--last', text, integer(0, max))
 }
 
 /** The value of --application. Throws WrongUse. */

@@ -1,5 +1,5 @@
 // Sends a command's requests to the running service, and says in a sentence why they failed.
-import { CarillonError } from '../../basics/errors.ts'
+import { CarillonError, unavailable } from '../../basics/errors.ts'
 
 /** Throws the client's errors as a CarillonError. `nameOf` returns what the operator calls a field of the request. */
 export async function requestService<Result>(
@@ -13,8 +13,6 @@ export async function requestService<Result>(
   } catch (cause) {
     if (!isCarillonError(cause)) throw cause
     const { code, status, message, details = [] } = cause
-    const unavailable = (problem: string, remedy?: string) =>
-      new CarillonError('UNAVAILABLE', problem, { remedy, cause })
     if (code === 'AUTH_FAILED') throw cause.cause
     if (code === 'NETWORK') throw unavailable(`No service answers at ${url}`, 'Is the service running?')
     if (code === 'UNREADABLE' && status === undefined)

@@ -21,7 +21,6 @@ factor then sign in with the password alone.
 
 Examples:
   npx carillon user factors reset ann
-  npx carillon user factors reset --external-id customer-42 --yes
   npx carillon user factors reset --unreadable`
 
 type ResetOptions = KeyOptions & { yes?: boolean; unreadable?: true }

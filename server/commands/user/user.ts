@@ -33,7 +33,7 @@ const fromStdin = [
 ] as const
 const listedAtOnce = 500
 
-export function userCommand(): Command {
+export function makeCommand(): Command {
   const user = new Command('user').description(
     'Add, import, export, list, rename, disable, enable and delete users, set passwords',
   )
@@ -102,33 +102,28 @@ Examples:
   export: `
 Each line has a type, such as notification. None has a secret. Users download the same on their account page.
 
-Examples:
-  npx carillon user export ann > ann.jsonl
+Example:
   npx carillon user export --external-id customer-42 --out customer-42.jsonl`,
   rename: `
-Examples:
-  npx carillon user rename ann anna
-  npx carillon user rename --external-id customer-42 kim`,
+Example:
+  npx carillon user rename ann anna`,
   delete: `
 To keep a user's data and refuse every sign-in, disable the user.
 
-Examples:
-  npx carillon user delete ann
-  npx carillon user delete --external-id customer-42 --yes`,
+Example:
+  npx carillon user delete ann`,
   link: `
 The service has to be reachable under CARILLON_PUBLIC_URL. The last three links are valid; a new password voids all of them.
 
 Examples:
   npx carillon user link ann
-  npx carillon user link ann --invite --public-url https://bell.example.org
-  npx carillon user link --external-id customer-42 --json`,
+  npx carillon user link ann --invite --public-url https://bell.example.org`,
   unlock: `
 After several wrong passwords, an account has to wait before its next sign-in. The command ends that, for passwords and second
 factors, from every address. A known device never waits for others. The limit of an address stays: it ends by itself within an hour.
 
-Examples:
-  npx carillon user unlock ann
-  npx carillon user unlock --external-id customer-42 --json`,
+Example:
+  npx carillon user unlock ann`,
 }
 
 type Chosen = { password: string; isGenerated: boolean }
@@ -227,21 +222,25 @@ type ListOptions = Output & { search?: string; externalId?: string; application?
 
 async function listAll(options: ListOptions, command: Command): Promise<void> {
   const users = await withUsers(command, (place) => everyUser(place, options))
-  const isFiltered = [options.search, options.externalId, options.application].some((filter) => filter !== undefined)
   const rows = users.map(({ username, externalId, application, id, ...at }) => {
     return [username ?? '-', externalId ?? '-', application || '-', id, day(at.createdAt), day(at.disabledAt)]
   })
   print(options, users.map(displayAccount), () => {
     if (users.length > 0) return table(['username', 'external id', 'application', 'id', 'created', 'disabled'], rows)
-    return isFiltered ? 'No user fits' : 'There are no users yet. Add one with: carillon user add NAME'
+    return 'There are no such users. Add one with: carillon user add NAME'
   })
 }
 
 async function everyUser({ store, application }: Users, { search, externalId }: ListOptions): Promise<User[]> {
-  const filter = { application, ...(search && { search }), ...(externalId !== undefined && { externalId }) }
   const users: User[] = []
   for (let page: User[] | undefined; page === undefined || page.length === listedAtOnce; users.push(...page))
-    page = await store.read(listUsers, { after: users.at(-1)?.id ?? '', limit: listedAtOnce, ...filter })
+    page = await store.read(listUsers, {
+      after: users.at(-1)?.id ?? '',
+      limit: listedAtOnce,
+      application,
+      search,
+      externalId,
+    })
   return users
 }
 

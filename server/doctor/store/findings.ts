@@ -43,10 +43,10 @@ export async function examineContent(read: Read, { schema, applied, now, tables,
     findings.push(fault('hourly work', { found, change }))
   }
   findings.push(await lateWork(read, now))
-  const [seen] = await read(
-    'select seen_at as "seenAt", held_since as "heldSince" from time_seen where held_since is not null',
-  )
-  if (seen !== undefined && now - Number(seen.seenAt) > 7 * 24 * 3_600_000) findings.push(clockAhead(seen))
+  const [seen] = await read(`
+    select seen_at as "seenAt", held_since as "heldSince" from time_seen
+    where held_since is not null and seen_at < ${now - 7 * 24 * 3_600_000}`)
+  if (seen !== undefined) findings.push(clockAhead(seen))
   const sealedFactors = await read(`
     select ${header} as header, cast(count(*) as integer) as count
     from factor where sealed_secret is not null group by 1`)
@@ -87,9 +87,8 @@ async function twoMeanings(read: Read): Promise<Finding | undefined> {
     select cast(count(*) as integer) as count
     from "user" owner join "user" other on other.username = lower(owner.email) and other.id <> owner.id
     where owner.email_verified_at is not null and owner.username is not null and owner.issuer not like '%\u0001%'`)
-  const count = Number(row?.count ?? 0)
-  if (count === 0) return undefined
-  const found = `${count} ${count === 1 ? 'username is' : 'usernames are'} the verified address of another user`
+  if (!row?.count) return undefined
+  const found = `usernames that are the verified address of another user: ${row.count}`
   const change =
     'rename those users: the address signs its owner in, and they sign in on known devices, by passkey or link'
   return warning('names', { found, change })

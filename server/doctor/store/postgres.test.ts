@@ -60,7 +60,7 @@ test('counts the usernames that are the verified address of another user', async
   await queryAt(url, `insert into "user" (${columns}) values ('1', 'ann', 'Ann@example.org', 1, 1)`)
   await queryAt(url, `insert into "user" (${columns}) values ('2', 'ann@example.org', null, null, 1)`)
   const found = (await wrong(url)).map((finding) => finding.found)
-  assert.ok(found.includes('1 username is the verified address of another user'), JSON.stringify(found))
+  assert.ok(found.includes('usernames that are the verified address of another user: 1'), JSON.stringify(found))
 })
 
 test('finds a superuser, and a role that may make no tables', async (t) => {

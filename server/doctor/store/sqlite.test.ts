@@ -73,7 +73,7 @@ test('counts the usernames that are the verified address of another user', async
   await store.close()
   const [finding] = await wrong(place)
   assert.deepEqual([finding?.check, finding?.state], ['names', 'warning'])
-  assert.equal(finding?.found, '1 username is the verified address of another user')
+  assert.equal(finding?.found, 'usernames that are the verified address of another user: 1')
 })
 
 test('--deep finds a damaged page, and a backup that meets one says what to do', async (t) => {

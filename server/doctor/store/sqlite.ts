@@ -4,7 +4,7 @@ import { existsSync, readdirSync, statfsSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { quoted } from '../../basics/control-characters.ts'
-import { CarillonError } from '../../basics/errors.ts'
+import { unavailable } from '../../basics/errors.ts'
 import { knownMigrations } from '../../store/migrations.ts'
 import { Database, isOurs, notOurs, openingFailure, readHeader } from '../../store/sqlite/database.ts'
 import { hasForeignLog, lostLogSince, readIdentity } from '../../store/sqlite/file/identity.ts'
@@ -38,16 +38,14 @@ function log(file: string): Finding[] {
 
 function rights(file: string): Finding[] {
   const folder = dirname(file)
-  const own = basename(file)
   const beginning = `${basename(file, '.db')}.`
-  // Another check is about the secret.
-  const beside = readdirSync(folder)
-    .filter((name) => name.startsWith(beginning) && name !== own && name !== `${beginning}secret`)
-    .map((name) => join(folder, name))
+  // Other checks are about the database and the secret.
+  const others = [basename(file), `${beginning}secret`]
+  const beside = readdirSync(folder).filter((name) => name.startsWith(beginning) && !others.includes(name))
   const findings = [
     ...rightsOf('folder', folder),
     ...rightsOf('database file', file),
-    ...beside.flatMap((path) => rightsOf('database file', path)).filter(({ state }) => state !== 'ok'),
+    ...beside.flatMap((name) => rightsOf('database file', join(folder, name))).filter(({ state }) => state !== 'ok'),
   ]
   const firstSignIn = join(folder, 'first-sign-in.txt')
   if (!existsSync(firstSignIn)) return findings
@@ -117,10 +115,7 @@ async function contentOf(file: string, now: () => number, isDeep: boolean): Prom
 /** Reads every page and index. */
 function refuseDamaged(database: Database): void {
   const [first] = Object.values(database.prepare('pragma integrity_check(1)').get() ?? {})
-  if (first !== 'ok')
-    throw new CarillonError('UNAVAILABLE', `It is damaged: ${first}`, {
-      remedy: 'keep it, and restore the newest backup',
-    })
+  if (first !== 'ok') throw unavailable(`It is damaged: ${first}`, 'keep it, and restore the newest backup')
 }
 
 /** Without a log no process writes, and no lock is needed. With a log its index file must exist, since SQLite would create it. */

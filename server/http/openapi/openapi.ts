@@ -14,7 +14,7 @@ type Response = { description: string; content?: Record<string, Media> }
 export type Parameter = { name: string; in: string; required?: boolean; description?: string; schema: t.Schema }
 
 /** What depends on the deployment. `url` is the public URL of the service. */
-export type Deployment = { version: string; url: string; cookieName: string }
+type Deployment = { version: string; url: string; cookieName: string }
 
 const tokenNote = 'An access token; for the inbox also a token of an issuer in CARILLON_ISSUERS'
 

@@ -154,24 +154,29 @@ function faultOf(fault: SchemaFault, within: readonly string[], whole: string): 
   const { instancePath, keyword, params, message = 'is not valid' } = fault
   const named = params.missingProperty ?? params.additionalProperty
   const path = [...within, ...instancePath.split('/').slice(1), ...(named === undefined ? [] : [named])]
-  return { field: path.join('.') || whole, reason: reasons[keyword]?.(params) ?? message }
+  const sentence = sentences[keyword]?.replace('#', String(params.limit))
+  return { field: path.join('.') || whole, reason: sentence ?? reasons[keyword]?.(params) ?? message }
 }
 
 const formats: Record<string, string> = { uuid: 'a UUID', 'date-time': 'a time such as 2026-12-02T09:14:05.120Z' }
 
+/** `#` is the limit of the keyword. */
+const sentences: Record<string, string> = {
+  required: 'is missing',
+  additionalProperties: 'is not a known field',
+  minimum: 'must be at least #',
+  maximum: 'must be at most #',
+  maxLength: 'must have at most # characters',
+  maxItems: 'must have at most # entries',
+  minProperties: 'must have at least # of its fields',
+  maxProperties: 'must have at most # of its fields',
+}
+
 const reasons: Record<string, (params: SchemaFault['params']) => string> = {
-  required: () => 'is missing',
-  additionalProperties: () => 'is not a known field',
   enum: ({ allowedValues }) => `must be one of: ${(allowedValues as unknown[]).map(String).join(', ')}`,
   type: ({ type }) =>
     `must be ${type === 'integer' ? 'a whole number in decimal digits' : `of the type ${[type].flat().join(' or ')}`}`,
   format: ({ format }) => `must be ${formats[String(format)] ?? `a ${format}`}`,
-  minimum: ({ limit }) => `must be at least ${limit}`,
-  maximum: ({ limit }) => `must be at most ${limit}`,
   minLength: ({ limit }) => `must have at least ${limit} ${limit === 1 ? 'character' : 'characters'}`,
-  maxLength: ({ limit }) => `must have at most ${limit} characters`,
   minItems: ({ limit }) => `must have at least ${limit} ${limit === 1 ? 'entry' : 'entries'}`,
-  maxItems: ({ limit }) => `must have at most ${limit} entries`,
-  minProperties: ({ limit }) => `must have at least ${limit} of its fields`,
-  maxProperties: ({ limit }) => `must have at most ${limit} of its fields`,
 }

@@ -7,7 +7,7 @@ import type { Log } from '../../basics/log.ts'
 import { LogWindow } from '../../basics/log-window.ts'
 import { addressOf, comesFromTrustedProxy } from '../request/address.ts'
 
-export type FailedRequest = { requestId: string; method: string; route: string | undefined }
+type FailedRequest = { requestId: string; method: string; route: string | undefined }
 
 const minuteMs = 60_000
 /** Lines with a stack in a minute: of the same failure on one route, and of all failures. */

@@ -21,14 +21,14 @@ import { Writer, type WriterPlace } from './writer.ts'
 type Code = { writes: Writes; writerEntry: URL } & Noticed
 
 /** What was wrong with the log beside the file. */
-export type LogNotice = { event: 'log-missing' | 'log-set-aside'; sentence: string; lastCheckpoint?: string }
-type Opened = { store: Store; migrations: string[]; notice: LogNotice | undefined }
+type LogNotice = { event: 'log-missing' | 'log-set-aside'; sentence: string; lastCheckpoint?: string }
 
 /** Creates and migrates it if needed. Throws UNAVAILABLE with a sentence. */
-export async function openSqliteStore(file: string, code: Code): Promise<Opened> {
+export async function openSqliteStore(file: string, code: Code): Promise<{ store: Store; migrations: string[] }> {
   // An absolute path, because SQLite does not take ':memory:' and 'file:' as file names.
   const path = resolve(file)
   const notice = foreignLog(path) ?? lostLog(path)
+  if (notice !== undefined) code.onNotice?.(notice)
   peek(path, (found) => refuseNewer(appliedMigrations(found), knownMigrations()))
   using database = openDatabase(path)
   try {
@@ -37,7 +37,7 @@ export async function openSqliteStore(file: string, code: Code): Promise<Opened>
     removeDrafts(database, path)
     const history = continuedHistory(database, path)
     const store = storeAt({ path, file: { dev, ino }, history, lostLog: notice?.lastCheckpoint }, code)
-    return { store, migrations, notice }
+    return { store, migrations }
   } catch (error) {
     recordClose(database, path)
     throw openingFailure(error, path)

@@ -123,7 +123,11 @@ suite('wrong use', () => {
     ['no name of an application', ['key', 'add', 'shop', '--application', 'Shop'], /1 to 64 of the characters a-z/],
     ['an empty application', ['user', 'list', '--application', ''], /1 to 64 of the characters a-z/],
     ['an overlap without a unit', ['key', 'rotate', '0123456789abcdef', '--overlap', '24'], /--overlap is "24"/],
-    ['a duration in another unit', ['key', 'add', 'shop', '--expires', '1y'], /--expires takes a number of days/],
+    [
+      'a duration in another unit',
+      ['key', 'add', 'shop', '--expires', '1y'],
+      /--expires is "1y"; write a number and its unit/,
+    ],
     ['no user of a notification', ['explain', '019a9b3e'], /Name the user once/],
     ['two users of a notification', ['explain', 'ann', 'ben', '019a9b3e'], /one username and the id of one/],
     ['no recipient', ['send', '--title', 'Hi'], /--to or --external-id/],
@@ -201,7 +205,7 @@ test('carillon user adds, lists and disables a user and sets a password, with ou
   using folder = await migrated()
   const user = (args: string[], stdin = '') => carillon(folder, ['user', ...args], { stdin })
   const json = async (args: string[], stdin = '') => JSON.parse(isDone(await user([...args, '--json'], stdin)))
-  assert.equal(isDone(await user(['list'])), 'There are no users yet. Add one with: carillon user add NAME\n')
+  assert.equal(isDone(await user(['list'])), 'There are no such users. Add one with: carillon user add NAME\n')
   assert.deepEqual(await json(['list']), [])
 
   const added = isDone(await user(['add', 'Ann']))

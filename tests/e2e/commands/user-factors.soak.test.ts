@@ -106,7 +106,7 @@ for (const engine of ['SQLite', 'PostgreSQL'])
     assert.doesNotMatch(refused.body.error.message, /CARILLON_|npx|carillon user/)
     const findings = async () => JSON.parse((await run(fresh, 'doctor', url, '--json')).stdout).findings
     const unopened = (await findings()).find(({ found }: { found: string }) =>
-      found.includes('does not open 1 second factor'),
+      found.includes('does not open, whose codes are refused: 1'),
     )
     assert.equal(unopened?.state, 'fault')
     const mixed = await run(fresh, 'user', 'factors', 'reset', 'ann', '--unreadable', '--yes')

@@ -10,6 +10,7 @@ import { auditEntry, serviceSource } from '../../../audit/entry.ts'
 import { examineSqlite } from '../../../doctor/store/sqlite.ts'
 import { openStore } from '../../../open-store.ts'
 import { runs } from '../../contract/world.ts'
+import type { Notice } from '../../migrations.ts'
 import type { Store } from '../../store.ts'
 import { backUp } from '../../transfer/backup.ts'
 import { moveDatabase } from '../../transfer/move.ts'
@@ -24,8 +25,8 @@ async function write(store: Store): Promise<string> {
 
 /** Opens the store as the next start does, and closes it. */
 async function start(path: string, { isWriting = true } = {}) {
-  const { store, notice } = await openStore({ engine: 'sqlite', path })
-  const notices = notice === undefined ? [] : [notice]
+  const notices: Notice[] = []
+  const { store } = await openStore({ engine: 'sqlite', path }, { onNotice: (notice) => notices.push(notice) })
   const entries = await store.read(listAudit, { limit: 100_000 })
   if (isWriting) await write(store)
   await store.close()
