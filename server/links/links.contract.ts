@@ -146,7 +146,7 @@ export function linkPromises(promise: PromiseOf): void {
       const link = { purpose: 'invite' as const, tokenHash: newId(), at: at(0), expiresAt: at(900), email: null }
       assert.equal(await world.store.write(addStoredLink, { ...link, userId: ann.id }), 'not-first')
       const passkey = { id: newId(), kind: 'passkey' as const, label: 'Key', createdAt: at(0), confirmedAt: at(0) }
-      const account = { issuer: 'https://id.example.org', email: null, at: at(0), checkedGeneration: 0 }
+      const account = { issuer: 'https://id.example.org', email: null, at: at(0) }
       const ways = {
         passkey: (userId: string) =>
           world.store.write(addFactor, { userId, factor: passkey, maxFactors: 10, recoveryCodeHashes: [] }),

@@ -76,7 +76,7 @@ export function providerAccountPromises(promise: PromiseOf): void {
   promise('an account of a user is not given to another user, and linking it again changes nothing', async (world) => {
     const { store } = world
     const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
-    const link = { issuer, subject: newSubject(), checkedGeneration: 0, email: null }
+    const link = { issuer, subject: newSubject(), email: null }
     assert.equal(await store.write(linkProviderAccount, { ...link, userId: ann.id, at: at(1) }), 'done')
     const again = { ...link, userId: ann.id, at: at(2), email: 'x@y' }
     assert.equal(await store.write(linkProviderAccount, again), 'unchanged')
@@ -95,7 +95,7 @@ export function providerAccountPromises(promise: PromiseOf): void {
 
   promise('of many users that link one account at the same time, one gets it', async (world) => {
     const people = await world.addUsers(10)
-    const key = { issuer, subject: newSubject(), checkedGeneration: 0, email: null, at: at(1) }
+    const key = { issuer, subject: newSubject(), email: null, at: at(1) }
     const outcomes = await Promise.all(
       people.map(({ id }) => world.store.write(linkProviderAccount, { ...key, userId: id })),
     )
@@ -109,7 +109,6 @@ export function providerAccountPromises(promise: PromiseOf): void {
         issuer,
         subject: newSubject(),
         userId,
-        checkedGeneration: 0,
         email: null,
         at: at(1),
       }),
@@ -124,9 +123,12 @@ export function providerAccountPromises(promise: PromiseOf): void {
     const key = { issuer, subject: newSubject(), email: null, at: at(2) }
     await store.write(setPassword, { userId: ann.id, passwordHash: 'new', at: at(1), revocationExpiresAt })
     await store.write(disableUser, { userId: ben.id, at: at(1), revocationExpiresAt })
-    assert.equal(await store.write(linkProviderAccount, { ...key, userId: ann.id, checkedGeneration: 0 }), 'refused')
-    assert.equal(await store.write(linkProviderAccount, { ...key, userId: ben.id, checkedGeneration: 1 }), 'refused')
-    assert.equal(await store.write(linkProviderAccount, { ...key, userId: newId(), checkedGeneration: 0 }), 'refused')
+    const link = (userId: string) => {
+      const place = { userId, signInId: newId(), at: at(2), revocationExpiresAt, confirmedAt: null }
+      const rotation = { ...place, token: { generation: 0, signInGeneration: 0 } }
+      return store.write(linkProviderAccount, { ...key, userId, rotation })
+    }
+    assert.deepEqual(await Promise.all([ann.id, ben.id, newId()].map(link)), ['outdated', 'outdated', 'absent'])
     assert.equal(await store.write(useProviderAccount, { ...key, at: at(3) }), undefined)
   })
 
@@ -145,7 +147,7 @@ export function providerAccountPromises(promise: PromiseOf): void {
     const remove = { userId, issuer, issuers: [issuer, other] }
     assert.equal(await store.write(unlinkProviderAccount, { ...remove, issuer: other }), 'absent')
     assert.equal(await store.write(unlinkProviderAccount, remove), 'last')
-    const link = { issuer: other, subject: second, userId, checkedGeneration: 0, email: null, at: at(2) }
+    const link = { issuer: other, subject: second, userId, email: null, at: at(2) }
     assert.equal(await store.write(linkProviderAccount, link), 'done')
     assert.equal(await store.write(unlinkProviderAccount, { ...remove, issuers: [issuer] }), 'last')
     assert.equal(await store.write(unlinkProviderAccount, remove), 'done')
@@ -164,7 +166,7 @@ export function providerAccountPromises(promise: PromiseOf): void {
     const { store } = world
     for (let round = 0; round < 5; round++) {
       const { id: userId } = await addAccount(world, newSubject())
-      const link = { issuer: other, subject: newSubject(), userId, checkedGeneration: 0, email: null, at: at(2) }
+      const link = { issuer: other, subject: newSubject(), userId, email: null, at: at(2) }
       await store.write(linkProviderAccount, link)
       const issuers = [issuer, other]
       const outcomes = await Promise.all(

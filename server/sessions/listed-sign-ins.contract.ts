@@ -75,8 +75,7 @@ export function listedSignInPromises(promise: PromiseOf): void {
     assert.deepEqual(await idsOf(world, ann, own, { tokensSince: at(3_600) }), [own])
     await world.store.write(endOtherSignIns, {
       userId: ann.id,
-      exceptSignInId: kept,
-      exceptGeneration: 0,
+      proof: { userId: ann.id, signInId: kept, token: { generation: 0, signInGeneration: 0 } },
       at: at(6),
       revocationExpiresAt,
     })

@@ -11,7 +11,7 @@ import { revocationKeptForMs } from '../tokens/read-token.ts'
 import type { TokenRevocations } from '../tokens/revocations.ts'
 import { endProofs, findEnabledUser } from '../users/users.ts'
 import { deviceOf, type SessionNeeds } from './finish-sign-in.ts'
-import { isFresh, ownSignIn, refuseStale } from './own-sign-in.ts'
+import { isFresh, refuseStale, rotationOf } from './own-sign-in.ts'
 import { DisownedResponse, ListQuery, UserSessionPageResponse } from './sessions.schemas.ts'
 import type { SeenDevice } from './sessions.store.ts'
 import * as stored from './sign-ins.store.ts'
@@ -88,9 +88,9 @@ export const endOthers = forUser({
   async handle(dependencies: Needs, request) {
     const { userId, signInId } = request.caller
     const users = { ...dependencies.users, source: sourceOf(dependencies, request) }
-    const change = { userId, ...ownSignIn(request.caller) }
+    const change = { userId, proof: rotationOf(dependencies, request).rotation }
     const facts = { event: 'sessions-ended', userId, signInId } as const
-    if ((await endProofs(users, stored.endOtherSignIns, change, facts)) === 'refused') throw notAuthenticated()
+    if ((await endProofs(users, stored.endOtherSignIns, change, facts)) === 'outdated') throw notAuthenticated()
   },
 })
 

@@ -3,7 +3,8 @@ import { isRecorded } from '../audit/audit.store.ts'
 import { firstIdAt } from '../basics/ids.ts'
 import type { Audited } from '../store/events.ts'
 import { all, get, lock, lockUser, lockUsers, type Read, record, send, type Write } from '../store/statements.ts'
-import { type Excepted, endProofs, isExceptionAlive, revoke, type UserChange } from '../tokens/tokens.store.ts'
+import { isOutdated, type PresentedProof } from '../tokens/rotation.store.ts'
+import { endProofs, revoke, type UserChange } from '../tokens/tokens.store.ts'
 import { type Familiarity, type LiveBounds, type Note, note, type SeenDevice } from './sessions.store.ts'
 
 /** Which sign-ins are alive: sessions within the bounds, and stateless sign-ins whose tokens can still be renewed. */
@@ -25,10 +26,13 @@ export type ListedSignIn = {
   address: string | null
 }
 
-/** Ends every sign-in of a user but one, issued tokens included, by a higher generation. Changes nothing ('refused') if that one has ended. */
-export function* endOtherSignIns(end: UserChange & Excepted & { exceptSignInId: string }): Write<'done' | 'refused'> {
-  yield* lockUser(end.userId)
-  return (yield* isExceptionAlive(end)) && (yield* endProofs(end)) ? 'done' : 'refused'
+/** Ends every sign-in of a user but one, issued tokens included, by a higher generation. Changes nothing if the `proof` of that is outdated. */
+export function* endOtherSignIns(end: UserChange & { proof: PresentedProof }): Write<'done' | 'outdated'> {
+  const { userId, proof } = end
+  yield* lockUser(userId)
+  if (yield* isOutdated(proof)) return 'outdated'
+  yield* endProofs({ ...end, exceptSignInId: proof.signInId })
+  return 'done'
 }
 
 /** Lists the sign-ins of a user that are alive: the own one first, then newest first. */

@@ -84,25 +84,8 @@ export function* tokenRevocations(now: number): Read<TokenRevocation[]> {
     from token_cutoff where expires_at > ${now}`
 }
 
-/** The sign-in that a change spares: the caller's. `exceptGeneration`: that of the caller's token; absent for a session. */
-export type Excepted = { exceptSignInId?: string | undefined; exceptGeneration?: number | undefined }
-
-/**
- * Whether the excepted sign-in is alive: its session is stored, or its token has the user's generation or was spared by the
- * revocation that raised it. Otherwise a request that began before its sign-in ended could revive it (T7). The caller has locked the user.
- */
-export function* isExceptionAlive({ userId, ...excepted }: { userId: string } & Excepted): Write<boolean> {
-  const { exceptSignInId: signInId, exceptGeneration: generation = null } = excepted
-  if (signInId === undefined) return true
-  const alive = yield* get`
-    select 1 from "user" u where u.id = ${userId} and (
-      exists (select 1 from session where user_id = ${userId} and sign_in_id = ${signInId})
-      or not exists (select 1 from token_cutoff where user_id = ${userId} and sign_in_id = ${signInId}) and (
-        u.credential_generation = ${generation}
-        or cast(${generation} as bigint) is not null and exists (
-          select 1 from token_cutoff where user_id = ${userId} and sign_in_id = '' and except_sign_in_id = ${signInId})))`
-  return alive !== undefined
-}
+/** The sign-in that a change spares: the caller's. */
+export type Excepted = { exceptSignInId?: string | undefined }
 
 /** Ends every session and token of a user, except those of `exceptSignInId`, by a higher generation. False without such a user. */
 export function* endProofs(change: UserChange & Excepted): Write<boolean> {

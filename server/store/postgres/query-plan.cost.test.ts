@@ -190,7 +190,6 @@ const knownDevice = 'known_device by key (user_id, label, network)'
 const anyDevice = 'known_device by key (user_id) alone'
 const aliveSignIns = { sessions: { createdAfter: 0, lastSeenAfter: 0, lastSeenUntil: 9_000 }, tokensSince: 0 }
 const seenDevice = { label: 'Firefox on Linux', network: '192.0.2.1', isKnown: false, keep: 50 }
-const exceptToken = { exceptSignInId: 's1', exceptGeneration: 0 }
 const guess = 'guess_count by key (key)'
 const guessLimits = {
   limits: [
@@ -261,7 +260,7 @@ const providerPaths: Path[] = [
   },
   {
     of: 'linkProviderAccount',
-    run: () => store.write(linkProviderAccount, { ...newAccount, issuer: 'new', userId: 'u1', checkedGeneration: 0 }),
+    run: () => store.write(linkProviderAccount, { ...newAccount, issuer: 'new', userId: 'u1' }),
     reads: [user, accountsOfUser],
   },
   {
@@ -448,7 +447,7 @@ const paths: Path[] = [
   },
   {
     of: 'endOtherSignIns',
-    run: () => store.write(endOtherSignIns, { userId: 'u1', ...exceptToken, at: 1, revocationExpiresAt: 2 }),
+    run: () => store.write(endOtherSignIns, { userId: 'u1', proof: byToken, at: 1, revocationExpiresAt: 2 }),
     reads: [user, allSessions, revocation, `${revocation} alone`, expired],
   },
   {
@@ -523,12 +522,12 @@ const paths: Path[] = [
     of: 'useFactor',
     run: () =>
       store.write(useFactor, { userId: 'u1', factorId: 'f5001', at: 0, signCount: 9, challenge: challengeKey }),
-    reads: [challenge, factor],
+    reads: [user, challenge, factor],
   },
   {
     of: 'useRecoveryCode',
     run: () => store.write(useRecoveryCode, { userId: 'u1', codeHash: 'h', at: 1 }),
-    reads: [recoveryCode],
+    reads: [user, recoveryCode],
   },
   {
     of: 'replaceRecoveryCodes',
@@ -1099,7 +1098,7 @@ type Step = {
 
 /** Parts of operations of several files. */
 const shared = new Set([
-  ...['note', 'revoke', 'endProofs', 'isExceptionAlive', 'isOutdated', 'rotate', 'changePassword', 'changeLanguage'],
+  ...['note', 'revoke', 'endProofs', 'isOutdated', 'changePassword', 'changeLanguage'],
   ...['isUnreadNow', 'readByLastReadAll', 'leaveUndo', 'keepReadState', 'countMade'],
   ...['lockInboxes', 'archiveFound', 'makeNewest', 'removeAll', 'replace', 'hasPasswordOrPasskey'],
   ...['findErased', 'forgetErased', 'addUnlessErased'],

@@ -270,7 +270,7 @@ test('an invitation is refused for a user with a password, a passkey or an accou
     },
     provider: async ({ id: userId }: { id: string }) => {
       const account = { issuer: 'https://id.example.org', subject: userId, email: null, at: app.now() }
-      assert.equal(await app.store.write(linkProviderAccount, { ...account, userId, checkedGeneration: 0 }), 'done')
+      assert.equal(await app.store.write(linkProviderAccount, { ...account, userId }), 'done')
     },
   }
   for (const [name, give] of Object.entries(ways)) {
