@@ -8,7 +8,7 @@ import { markAllRead } from '../inbox/marks.store.ts'
 import { findSession } from '../sessions/sessions.store.ts'
 import { at, newId, type PromiseOf, type World } from '../store/contract/world.ts'
 import { erasedKey, revokeTokens, tokenRevocations } from '../tokens/tokens.store.ts'
-import { addErasedKey, macOf, removeOldErased, resealErasedKey, sealedErasedKey } from './erased-ids.store.ts'
+import { addErasedKey, removeOldErased, resealErasedKey, sealedErasedKey } from './erased-ids.store.ts'
 import { deleteUser } from './erasure.store.ts'
 import { addTokenUser, putUsers } from './put-users.store.ts'
 import { addUser, findCredentials, findUser, findUserByExternalId } from './users.store.ts'
@@ -169,8 +169,7 @@ export function erasurePromises(promise: PromiseOf): void {
         const idempotency = n % 4 < 2 ? null : { key: `${round}-${n}`, bodyHash: 'body' }
         return world.store.write(deliver, world.letter({ ...named, key: n % 3 ? null : `key ${n}`, idempotency }))
       })
-      const mac = macOf(erased, { namespace: '', externalId })
-      await Promise.all([...letters, world.store.write(deleteUser, { userId, at: at(5), revocationExpiresAt, mac })])
+      await Promise.all([...letters, world.store.write(deleteUser, { userId, at: at(5), revocationExpiresAt, erased })])
       assert.equal(await world.store.read(findUserByExternalId, { externalId }), undefined)
       assert.deepEqual(await world.store.write(deliver, world.letter(named)), { unknown: [0] })
     }
@@ -193,6 +192,5 @@ export function erasurePromises(promise: PromiseOf): void {
 async function eraseExternal(world: World, externalId: string, issuer = ''): Promise<void> {
   const userId = newId()
   await world.store.write(putUsers, { issuer, at: at(1), users: [{ newId: userId, externalId }] })
-  const mac = macOf(erased, { namespace: issuer, externalId })
-  await world.store.write(deleteUser, { userId, at: at(5), revocationExpiresAt, mac })
+  await world.store.write(deleteUser, { userId, at: at(5), revocationExpiresAt, erased })
 }

@@ -1,7 +1,8 @@
 // Erases a user: every row of the user, and the user in the outcomes of deliveries. One write, so that nothing is left half done.
 import {
   all,
-  lockUser,
+  lock,
+  lockUsers,
   onCitus,
   record,
   send,
@@ -11,18 +12,22 @@ import {
   type Write,
 } from '../store/statements.ts'
 import { erasedKey, revoke, type UserChange } from '../tokens/tokens.store.ts'
+import { macOf, type Named, type Recognition } from './erased-ids.store.ts'
 
 /**
  * In one step it removes every row of a user, and takes the user out of the outcomes of deliveries. It revokes every token by one
  * row that names the user by `erasedKey` only. A delivery at the same time is erased with the user, or does not find the user.
- * `mac`: that of the user's external id, by which it is recognised from `at` on.
+ * `erased`: the user's external id is recognised from `at` on.
  */
-export function* deleteUser(change: UserChange & { mac?: string | undefined }): Write<'done' | 'absent'> {
-  const { userId, at, revocationExpiresAt, mac } = change
+export function* deleteUser(change: UserChange & { erased?: Recognition | undefined }): Write<'done' | 'absent'> {
+  const { userId, at, revocationExpiresAt, erased } = change
   // On Citus the table of deliveries is copied to every node, and an update locks the whole copy. A delivery with an idempotency key
   // writes to it before it locks an inbox, and an erasure after that. So an erasure waits for these deliveries first.
   yield* onCitus`select pg_advisory_xact_lock(hashtext('carillon outcomes'))`
-  if (!(yield* lockUser(userId))) return 'absent'
+  yield* lockUsers()
+  const user = yield* lock<Named>`
+    select issuer as namespace, external_id as "externalId" from "user" where id = ${userId}`
+  if (user === undefined) return 'absent'
   yield* eraseInbox(userId)
   yield* send`delete from session where user_id = ${userId}`
   yield* send`delete from token_cutoff where user_id = ${userId}`
@@ -35,9 +40,9 @@ export function* deleteUser(change: UserChange & { mac?: string | undefined }): 
   yield* send`delete from provider_account where owner_id = ${userId}`
   yield* send`delete from guess_count where key >= ${`user ${userId} `} and key < ${`user ${userId}!`}`
   yield* send`delete from "user" where id = ${userId}`
-  if (mac !== undefined)
+  if (erased !== undefined && user.externalId !== null)
     yield* send`
-      insert into erased_id (mac, erased_at) values (${mac}, ${at})
+      insert into erased_id (mac, erased_at) values (${macOf(erased, user)}, ${at})
       on conflict (mac) do update set erased_at = excluded.erased_at`
   yield* removeFromOutcomes(userId)
   yield* revoke({ userId: erasedKey(userId), signInId: '', at, expiresAt: revocationExpiresAt })
@@ -50,9 +55,7 @@ export function* deleteUser(change: UserChange & { mac?: string | undefined }): 
 /** Waits for the deliveries that have locked the inbox, also those that create it. Later ones find no user. */
 function* eraseInbox(userId: string): Write<void> {
   const user = userKey(userId)
-  yield* sendOnPostgres`
-    insert into inbox (user_id, version, first_seq, last_seq, total, unread, read_through)
-    values (${userId}, 0, 1, 0, 0, 0, 0) on conflict do nothing`
+  yield* sendOnPostgres`insert into inbox (user_id) values (${userId}) on conflict do nothing`
   yield* sendOnPostgres`select 1 from inbox where user_id = ${userId} for update`
   yield* send`delete from inbox_category where user_id = ${user}`
   yield* send`delete from notification where user_id = ${user}`

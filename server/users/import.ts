@@ -11,7 +11,6 @@ import * as stored from './users.store.ts'
 import {
   isInReach,
   lookUp,
-  recognitionOf,
   recordedChange,
   setDisabled,
   storeChange,
@@ -125,7 +124,7 @@ async function putProfiles(
   report: (done: number) => void = () => {},
 ): Promise<PutUser[]> {
   const { store, now, application } = dependencies
-  const erased = await recognitionOf(dependencies)
+  const erased = await dependencies.erased()
   const imported: PutUser[] = []
   for (let from = 0; from < entries.length; from += putAtOnce) {
     const at = now()

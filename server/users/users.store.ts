@@ -91,7 +91,7 @@ const searched = new Part(
   'lower(concat_ws(char(1), u.username, u.display_name, u.email, u.external_id))',
   'lower(concat_ws(chr(1), u.username, u.display_name, u.email, u.external_id) collate "C")',
 )
-/** The place of a text in another one, from 1; 0 if it is not there. */
+/** The place of a text in another one, from 1; 0 if it is not there. That of '' is 1. */
 const placeIn = new Part('instr', 'strpos')
 
 /** As lower() of the engines. */
@@ -132,17 +132,17 @@ export function* listUsers(query: UserQuery): Read<User[]> {
     return yield* all`
       select ${userColumns} from "user" u
       where u.external_id = ${externalId} and ${placeIn}(u.issuer, ${prefix}) = 1 and u.id > ${after}
-        and (${search} = '' or ${placeIn}(${searched}, ${search}) > 0)
+        and ${placeIn}(${searched}, ${search}) > 0
       order by u.id limit ${limit}`
   if (prefix !== '')
     return yield* all`
       select ${userColumns} from "user" u
       where ${prefixLength} > 0 and substr(u.issuer, 1, ${prefixLength}) = ${prefix} and u.id > ${after}
-        and (${search} = '' or ${placeIn}(${searched}, ${search}) > 0)
+        and ${placeIn}(${searched}, ${search}) > 0
       order by u.id limit ${limit}`
   return yield* all`
     select ${userColumns} from "user" u
-    where u.id > ${after} and (${search} = '' or ${placeIn}(${searched}, ${search}) > 0)
+    where u.id > ${after} and ${placeIn}(${searched}, ${search}) > 0
     order by u.id limit ${limit}`
 }
 
@@ -167,7 +167,8 @@ export function* addUser(user: NewUser & { erased?: Recognition | undefined } & 
   if (added === 0) return (yield* isUsernameTaken(user.username, user.id)) ? 'username-taken' : 'external-id-taken'
   yield* record(user.audit)
   const named = { namespace: namespaceOf(user), externalId: user.externalId ?? '' }
-  return (yield* forgetErased(user.erased, [named])).length > 0 ? 'added-again' : 'added'
+  const again = yield* forgetErased(user.erased, [named])
+  return again.length > 0 ? 'added-again' : 'added'
 }
 
 function* isUsernameTaken(username: string | null, userId: string): Read<boolean> {

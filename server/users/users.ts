@@ -13,7 +13,6 @@ import { revocationKeptForMs } from '../tokens/read-token.ts'
 import type { TokenRevocations } from '../tokens/revocations.ts'
 import type { Rotating } from '../tokens/rotation.store.ts'
 import { erasedKey, type UserChange as StoredChange } from '../tokens/tokens.store.ts'
-import { macOf, type Recognition } from './erased-ids.store.ts'
 import type { Recogniser } from './erased-ids.ts'
 import * as erasure from './erasure.store.ts'
 import { type GivenProfile, profileAt, readEntry, readProfile, refuseFaults } from './profile.ts'
@@ -36,8 +35,8 @@ export type UserDependencies = PasswordRules & {
   source?: Source
   /** The revocations of this process, if it serves requests: it then refuses what was revoked as soon as the call resolves. */
   revocations?: Pick<TokenRevocations, 'refresh'>
-  /** Without it, external ids of erased users are neither remembered nor recognised. */
-  erased?: Recogniser
+  /** Remembers and recognises the external ids of erased users. */
+  erased: Recogniser
 }
 
 /** Which user: by our own id, by the id in the application (a plain one, without an issuer), or by username. */
@@ -77,7 +76,7 @@ export async function storeUser(dependencies: UserDependencies, wanted: Stored):
   const user = { ...none, ...unchanged, id: newId(createdAt), createdAt, application, ...fields }
   if (user.email === null) user.emailVerifiedAt = null
   const entry = { event: 'user-created', userId: user.id, username } as const
-  const erased = externalId === null ? undefined : await recognitionOf(dependencies)
+  const erased = await dependencies.erased()
   const outcome = await store.write(stored.addUser, { ...user, passwordHash, erased, ...recorded(dependencies, entry) })
   if (outcome === 'username-taken') throw taken('username', username)
   if (outcome === 'external-id-taken') throw taken('externalId', externalId)
@@ -220,22 +219,10 @@ export async function deleteUser(dependencies: UserDependencies, key: UserKey): 
 }
 
 export async function eraseUser(dependencies: UserDependencies, userId: string): Promise<'done' | 'absent'> {
-  const mac = await macFor(dependencies, userId)
+  const erased = await dependencies.erased()
   // Nothing of the entry leads to the user, except for somebody who has the id.
   const facts = { event: 'user-erased', detail: { user: erasedKey(userId) } } as const
-  return endProofs(dependencies, erasure.deleteUser, { userId, mac }, facts)
-}
-
-/** What recognises erased ids, if anything does. */
-export function recognitionOf({ erased }: UserDependencies): Promise<Recognition | undefined> {
-  return erased === undefined ? Promise.resolve(undefined) : erased()
-}
-
-async function macFor(dependencies: UserDependencies, userId: string): Promise<string | undefined> {
-  const user = await dependencies.store.read(stored.findUser, userId)
-  if (!user?.externalId) return undefined
-  const recognition = await recognitionOf(dependencies)
-  return recognition && macOf(recognition, { namespace: stored.namespaceOf(user), externalId: user.externalId })
+  return endProofs(dependencies, erasure.deleteUser, { userId, erased }, facts)
 }
 
 /** Makes a change that ends sign-ins: this process refuses what was revoked as soon as the call resolves. */

@@ -34,7 +34,10 @@ async function firstSignIn(userId: string, username: string) {
   const password = 'plum orchard gate 41'
   assert.equal(await app.store.write(updateUser, { userId, username }), 'done')
   const passwords = new Passwords({ threads: 4 })
-  await setPassword({ store: app.store, passwords, passwordMinLength: 8, now: app.now }, { username, password })
+  await setPassword(
+    { store: app.store, passwords, passwordMinLength: 8, erased: async () => undefined, now: app.now },
+    { username, password },
+  )
   return app.signIn({ username, password }, 'stateful')
 }
 

@@ -112,7 +112,7 @@ const ends: Record<string, End & { variants: readonly Variant[] }> = {
     variants,
     by: ({ username }) =>
       setPassword(
-        { store: app.store, passwords, passwordMinLength: 15, now: app.now },
+        { store: app.store, passwords, passwordMinLength: 15, erased: async () => undefined, now: app.now },
         { username, password: 'another orchard gate 42' },
       ),
   },

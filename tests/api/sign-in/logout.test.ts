@@ -183,7 +183,13 @@ test('S7: a sign-in with the old password while the new one is being stored is e
     if (!limits.some(({ key }) => key.includes(' sign-in password '))) return refusals
     // The old password was right. Before its token is issued, the change of the password begins, and waits for the lock.
     release = await app.database.holdWrites()
-    const users = { store, passwords: new Passwords({ threads: 4 }), passwordMinLength: 15, now: app.now }
+    const users = {
+      store,
+      passwords: new Passwords({ threads: 4 }),
+      passwordMinLength: 15,
+      erased: async () => undefined,
+      now: app.now,
+    }
     changed = setPassword(users, { username: 'eve', password: 'quite another orchard 42' })
     await isHashed
     app.pass(5)

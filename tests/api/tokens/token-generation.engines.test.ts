@@ -40,6 +40,7 @@ const users = () => ({
   store: app.store,
   passwords: new Passwords({ threads: 4 }),
   passwordMinLength: 15,
+  erased: async () => undefined,
   now: app.now,
 })
 

@@ -56,8 +56,8 @@ test('no table has anything of an erased user, but the hash that revokes the tok
   await app.post('/api/notifications/read-all', undefined, proofs[0])
   for (const userId of [ann.id, foreign.id]) {
     const at = app.now()
-    const mac = userId === foreign.id ? 'of the external id' : undefined
-    assert.equal(await app.store.write(deleteUser, { userId, at, revocationExpiresAt: at + 3_600_000, mac }), 'done')
+    const erased = { key: 'of the database', since: 0 }
+    assert.equal(await app.store.write(deleteUser, { userId, at, revocationExpiresAt: at + 3_600_000, erased }), 'done')
   }
   assert.equal((await app.get('/api/notifications', proofs[0])).status, 401)
   await app.refused(proofs[1])
