@@ -1,7 +1,7 @@
 // The second factors of a user: list, add and confirm an app, remove, and new recovery codes. Passkeys are added in passkeys/.
 import { auditEntry, recorded, sourceOf } from '../audit/entry.ts'
 import { iso } from '../basics/clock.ts'
-import { CarillonError, conflict, wrongSecondFactor } from '../basics/errors.ts'
+import { conflict, notFound, wrongSecondFactor } from '../basics/errors.ts'
 import { newId } from '../basics/ids.ts'
 import { forUser } from '../http/operation.ts'
 import { sendData } from '../http/response/send.ts'
@@ -118,5 +118,5 @@ function displayFactor({ id, kind, label, confirmedAt, createdAt, lastUsedAt }: 
   return { id, kind, label, confirmed: confirmedAt !== null, createdAt: iso(createdAt), lastUsedAt: used }
 }
 
-const noSuchFactor = () => new CarillonError('NOT_FOUND', 'You have no such factor')
-const confirmedAlready = () => new CarillonError('CONFLICT', 'This factor is confirmed already')
+const noSuchFactor = () => notFound('You have no such factor')
+const confirmedAlready = () => conflict('This factor is confirmed already')

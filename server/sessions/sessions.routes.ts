@@ -1,7 +1,7 @@
 // Where is a user signed in? Lists the sign-ins of both variants, and ends one, all others, or one that was not the user's.
 import { auditEntry, deviceLabel, type RequestSource, sourceOf } from '../audit/entry.ts'
 import { iso } from '../basics/clock.ts'
-import { CarillonError, notAuthenticated } from '../basics/errors.ts'
+import { notAuthenticated, notFound } from '../basics/errors.ts'
 import { isIdShaped, madeAt } from '../basics/ids.ts'
 import { presentedDevices, tokenAfterSignIn } from '../guessing/device-tokens.ts'
 import { forUser, type Guarded, type Subject } from '../http/operation.ts'
@@ -126,9 +126,7 @@ async function endOne(dependencies: Needs, { request, reply }: Guarded<Subject>,
   const change = { userId, signInId, isOwn, at, alive: aliveNow(dependencies), audit, ...kind }
   const revocationExpiresAt = at + revocationKeptForMs
   if ((await store.write(stored.endSignIn, { ...change, revocationExpiresAt })) === 'absent')
-    throw new CarillonError('NOT_FOUND', 'There is no such session', {
-      remedy: 'It may have ended; GET /api/me/sessions lists those that are open.',
-    })
+    throw notFound('There is no such session', 'It may have ended; GET /api/me/sessions lists those that are open.')
   revocations.note({ userId, signInId })
   if (caller.proof === 'session' && signInId === caller.signInId) setCookie(reply, site.cookie, '')
 }

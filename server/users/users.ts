@@ -1,6 +1,6 @@
 // Adds, finds, changes, disables and erases users, and sets their passwords. Many users at once are in import.ts.
 import { recorded, type Source, sourceOf } from '../audit/entry.ts'
-import { CarillonError, faulting, invalidRequest, noSuchRoute, notAuthenticated } from '../basics/errors.ts'
+import { CarillonError, faulting, invalidRequest, noSuchRoute, notAuthenticated, notFound } from '../basics/errors.ts'
 import { newId } from '../basics/ids.ts'
 import { randomGroups } from '../basics/secrets.ts'
 import type { GuardedRequest, ProducerCaller, Subject } from '../http/operation.ts'
@@ -119,8 +119,8 @@ export async function lookUp({ store, application }: Finding, key: UserKey): Pro
 }
 
 function noSuchUser(key: UserKey): CarillonError {
-  if ('username' in key) return new CarillonError('NOT_FOUND', `There is no user ${key.username}`)
-  return new CarillonError('NOT_FOUND', `There is no user with this ${'id' in key ? 'id' : 'external id'}`)
+  if ('username' in key) return notFound(`There is no user ${key.username}`)
+  return notFound(`There is no user with this ${'id' in key ? 'id' : 'external id'}`)
 }
 
 /** Returns the user as it is afterwards. Throws INVALID_REQUEST, NOT_FOUND or CONFLICT. */

@@ -2,7 +2,7 @@
 import type { FastifyRequest } from 'fastify'
 import { recordAudit } from '../../audit/audit.store.ts'
 import { auditEntry, type RequestSource } from '../../audit/entry.ts'
-import { CarillonError, notAuthenticated } from '../../basics/errors.ts'
+import { CarillonError, conflict, notAuthenticated } from '../../basics/errors.ts'
 import { isIdShaped, newId } from '../../basics/ids.ts'
 import type { Guesser } from '../../guessing/guesses.ts'
 import type { Guarded, Subject } from '../../http/operation.ts'
@@ -39,7 +39,7 @@ export async function addPasskey(
   const { outcome, proof } = await changeCredential(dependencies, exchange, stored.addFactor, change)
   if (outcome === 'spent') throw challengeSpent()
   if (outcome === 'full') throw tooManyFactors()
-  if (outcome === 'taken') throw new CarillonError('CONFLICT', 'You have this passkey already')
+  if (outcome === 'taken') throw conflict('You have this passkey already')
   if (outcome === 'absent') throw notAuthenticated()
   return { factor: { ...factor, lastUsedAt: null, sealedSecret: null, lastStep: null }, outcome, codes, proof }
 }

@@ -78,5 +78,5 @@ test('a sign-out ends the spared sign-in, with its tokens from before and after 
   const fresh = await renewed(own)
   await app.post('/logout', undefined, fresh)
   for (const ended of [own, fresh]) await app.refused(ended)
-  assert.equal(await endOthers(user, own), 'refused')
+  assert.equal(await endOthers(user, own), 'outdated')
 })
