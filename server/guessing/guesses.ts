@@ -111,17 +111,13 @@ export class Guesses {
     await this.begin({ limits, kind: 'mail', userId: null })
   }
 
-  /**
-   * Counts a sign-in whose proof was right, before anything is written. Each method has a count of its own. Throws TOO_MANY_REQUESTS, and
-   * takes `guess` back then, which was right.
-   */
-  async beginSignIn(by: { userId: string; address: string }, method: LimitedMethod, guess?: Guess): Promise<void> {
+  /** Counts a sign-in whose proof was right, before anything is written. Each method has a count of its own. Throws TOO_MANY_REQUESTS. */
+  async beginSignIn(by: { userId: string; address: string }, method: LimitedMethod): Promise<void> {
     const { store, now } = this.#options
     const key = `${guessPrefixOf(by.userId)}sign-in ${method} ${this.#wideKey(by.address)}`
     const at = now()
     const [refusal] = await store.write(stored.reserveGuess, { limits: [{ key, ...signInRate }], at })
     if (refusal === undefined) return
-    if (guess !== undefined) await this.succeed(guess)
     const more = ' A program signs in once, and keeps its session or token.'
     throw tooMany('Too many sign-ins to this account from your network', refusal.notBefore - at, more)
   }

@@ -171,15 +171,15 @@ function* moveKept({ user, archiveVersion }: LockedInbox): Write<void> {
  */
 export function* archiveRead({ userId, at }: { userId: string; at: number }): Write<void> {
   const inbox = yield* lockInbox(userId)
-  if (inbox === undefined || inbox.total === inbox.unread) return
+  if (inbox === undefined) return
   const { user } = inbox
   const held: Found[] = []
   for (const notice of yield* findHeld(user, at)) {
     if (!(yield* isUnreadNow(notice))) held.push(notice)
   }
-  if (inbox.total - inbox.unread === held.length) return
-  const version = inbox.version + 1
   const made = inbox.total - inbox.unread
+  if (made === held.length) return
+  const version = inbox.version + 1
   yield* moveKept(inbox)
   const categories = yield* all<{ category: string }>`
     select category from inbox_category where user_id = ${user} and unread > 0`

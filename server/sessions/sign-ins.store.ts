@@ -38,12 +38,16 @@ export function* endOtherSignIns(end: UserChange & { proof: PresentedProof }): W
 /** Lists the sign-ins of a user that are alive: the own one first, then newest first. */
 export function* listSignIns(query: Query): Read<ListedSignIn[]> {
   const { userId, ownSignInId, alive, after, limit } = query
-  const listed = [...(yield* liveSessions(userId, alive.sessions)), ...(yield* tokenSignIns(userId, alive.tokensSince))]
+  const listed = yield* aliveSignIns(userId, alive)
   const rank = ({ signInId }: ListedSignIn) => (signInId === ownSignInId ? 'own' : signInId)
   return listed
     .filter(({ signInId }) => after === undefined || (signInId < after && signInId !== ownSignInId))
     .toSorted((one, other) => (rank(one) < rank(other) ? 1 : -1))
     .slice(0, limit)
+}
+
+function* aliveSignIns(userId: string, { sessions, tokensSince }: AliveSignIns): Read<ListedSignIn[]> {
+  return [...(yield* liveSessions(userId, sessions)), ...(yield* tokenSignIns(userId, tokensSince))]
 }
 
 function* liveSessions(userId: string, bounds: LiveBounds): Read<ListedSignIn[]> {
@@ -91,11 +95,10 @@ type EndSignIn = UserChange & { signInId: string; alive: AliveSignIns; isOwn: bo
 export function* endSignIn(end: EndSignIn): Write<'stateful' | 'stateless' | 'absent'> {
   const { userId, signInId, alive, at, revocationExpiresAt, disowned } = end
   if (disowned !== undefined) yield* lockUser(userId)
-  const variant = (yield* isSessionAlive(end)) ? 'stateful' : 'stateless'
-  const isHere = variant === 'stateful' || end.isOwn
-  const isFound = isHere || (yield* tokenSignIns(userId, alive.tokensSince)).some((one) => one.signInId === signInId)
+  const found = (yield* aliveSignIns(userId, alive)).find((one) => one.signInId === signInId)
+  const isAlive = found !== undefined || end.isOwn
   // A sign-in that has ended can still be disowned.
-  if (!isFound && !(disowned !== undefined && (yield* isRecorded({ userId, signInId, event: 'sign-in' }))))
+  if (!isAlive && !(disowned !== undefined && (yield* isRecorded({ userId, signInId, event: 'sign-in' }))))
     return 'absent'
   // Ends the session too.
   yield* revoke({ userId, signInId, at, expiresAt: revocationExpiresAt })
@@ -106,15 +109,7 @@ export function* endSignIn(end: EndSignIn): Write<'stateful' | 'stateless' | 'ab
     yield* note({ userId, at, device: disowned })
   }
   yield* record(end.audit)
-  return variant
-}
-
-function* isSessionAlive({ userId, signInId, alive }: EndSignIn): Write<boolean> {
-  const { createdAfter, lastSeenAfter, lastSeenUntil } = alive.sessions
-  const session = yield* lock`
-    select 1 from session where user_id = ${userId} and sign_in_id = ${signInId}
-      and created_at > ${createdAfter} and last_seen_at > ${lastSeenAfter} and last_seen_at <= ${lastSeenUntil}`
-  return session !== undefined
+  return found?.variant ?? 'stateless'
 }
 
 /**

@@ -72,8 +72,9 @@ export async function usePasskey(dependencies: FactorNeeds, response: Assertion,
   if (user === undefined || user.disabledAt !== null || credential === undefined) throw wrongPasskey()
   const signCount = await ceremonies.verifyAssertion(response, { relyingParty, challenge, credential })
   if (signCount === undefined) throw wrongPasskey()
+  await guesses.succeed(guess)
   // A second factor belongs to a sign-in that was counted at its first step.
-  if (expected === undefined) await guesses.beginSignIn({ userId, address: source.address }, 'passkey', guess)
+  if (expected === undefined) await guesses.beginSignIn({ userId, address: source.address }, 'passkey')
   const factorId = credential.id
   const at = users.now()
   const use = { userId, factorId, at, signCount, challenge: secondFactor, spent, rotation, audit }
@@ -86,7 +87,6 @@ export async function usePasskey(dependencies: FactorNeeds, response: Assertion,
     const problem = 'The counter of this passkey did not rise, so there may be a copy of it'
     throw new CarillonError('INVALID_CREDENTIALS', problem, { remedy: 'Sign in another way and remove the passkey.' })
   }
-  await guesses.succeed(guess)
   if (outcome === 'no-challenge') throw challengeEnded()
   if (outcome !== 'done') throw notAuthenticated()
   return user
