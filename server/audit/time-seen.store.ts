@@ -30,6 +30,9 @@ export function* seeTime({ at, newestAt = at }: { at: number; newestAt?: number 
 export function* newestRowAt(): Read<number | undefined> {
   const rows = yield* all<{ id: string | null }>`
     select max(id) as id from notification union all select max(id) from audit`
-  const newest = rows.map(({ id }) => id ?? '').sort().at(-1)
+  const newest = rows
+    .map(({ id }) => id ?? '')
+    .sort()
+    .at(-1)
   return newest ? madeAt(newest) : undefined
 }

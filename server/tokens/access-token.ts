@@ -6,14 +6,12 @@ import { insufficientScope, invalidCredentials, notAuthenticated } from '../basi
 import { madeAt, newId } from '../basics/ids.ts'
 import type { Subject } from '../http/operation.ts'
 import { signToken } from './key-material.ts'
-import { ageOf, type Claimed, type Claims, claimsOf, maxTokenLifeMs, readToken, type SignIn } from './read-token.ts'
+import { type Claimed, type Claims, claimsOf, isCurrent, maxTokenLifeMs, readToken, type SignIn } from './read-token.ts'
 import type { TokenRevocations } from './revocations.ts'
 import type { SignatureChecks } from './signature-checks.ts'
 import type { SigningKeys } from './signing-keys.ts'
 
 const usualCache = 20_000
-/** In characters: about 8,000 of our tokens. */
-const maxRefused = 4_000_000
 
 /** The tokens of other issuers (issuers/foreign-tokens.ts). */
 type Foreign = { cached(token: string): TokenSubject | undefined; verify(token: string): Promise<TokenSubject | null> }
@@ -43,8 +41,6 @@ export type TokenSubject = Subject & SignIn & { isOfSession?: boolean; kid?: str
 export class AccessTokens {
   readonly #options: TokenOptions
   readonly #verified: BoundedCache<TokenSubject>
-  /** Tokens that can never become valid: expired, or not signed by the key that they name. */
-  readonly #refused = new BoundedCache<true>(maxRefused)
 
   constructor(options: TokenOptions) {
     this.#options = options
@@ -160,32 +156,24 @@ export class AccessTokens {
   }
 
   async #checkNew(token: string): Promise<TokenSubject | null> {
-    if (this.#refused.get(token)) return null
     const read = readToken(token, this.#options.issuer())
     if (read === null) return null
-    const age = ageOf(read.claims, this.#options.now())
-    if (age !== 'valid') return age === 'expired' ? this.#refuse(token) : null
+    if (!isCurrent(read.claims, this.#options.now())) return null
     const { keys } = this.#options
     const key = keys.find(read.kid) ?? (await keys.learn(read.kid))
     if (key === undefined) return null
     return this.#options.signatures.enqueue(async (isSigned) => {
       // An earlier check in the queue may have had the same token.
       const known = this.#verified.get(token)
-      if (known !== undefined || this.#refused.get(token)) return known ?? null
+      if (known !== undefined) return known
       const { claims, kid, signed, signature } = read
-      const isOurs = await isSigned({ key, signed, signature })
-      return isOurs ? this.#remember(token, subjectOf(claims, kid)) : this.#refuse(token)
+      return (await isSigned({ key, signed, signature })) ? this.#remember(token, subjectOf(claims, kid)) : null
     })
   }
 
   #remember(token: string, subject: TokenSubject): TokenSubject {
     this.#verified.set(token, subject, 1)
     return subject
-  }
-
-  #refuse(token: string): null {
-    this.#refused.set(token, true, token.length)
-    return null
   }
 }
 

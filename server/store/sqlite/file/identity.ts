@@ -4,7 +4,7 @@
 // still the open one: a write to a removed file is lost, and a write to one that replaced it destroys that file.
 import { randomBytes, randomInt } from 'node:crypto'
 import * as fs from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { dirname } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { replaceDurably, syncFolder } from '../../../basics/durable-file.ts'
 import {
@@ -141,16 +141,6 @@ export function stampDatabase(database: Database, { path, history, lostLog }: Re
     database.exec(`pragma user_version = ${stamp}`)
   })
   return settleStamp(database, { path, history })
-}
-
-/** Removes what processes that were killed left of the identity file. It is written under the write lock of the database alone. */
-export function removeDrafts(database: Database, path: string): void {
-  const [folder, name] = [dirname(identityFileOf(path)), basename(identityFileOf(path))]
-  const drafts = fs.readdirSync(folder).filter((file) => file.startsWith(`${name}.`) && file.endsWith('.part'))
-  if (drafts.length === 0) return
-  inWriteLock(database, () => {
-    for (const file of drafts) fs.rmSync(join(folder, file), { force: true })
-  })
 }
 
 /** Writes the stamp into the file; if a read prevents that, first and last stamp differ. Records no earlier one, which earlier copies have. */
