@@ -89,8 +89,7 @@ export class AccessTokens {
   /** Null if it is not valid now. A token from before a rotation is recorded: it may be a copy, or another tab still has it. */
   #accepted(subject: TokenSubject): TokenSubject | null {
     if (this.validUntil(subject) !== null) return subject
-    const { revocations, now } = this.#options
-    if (now() < subject.expiresAt) revocations.noteOutdated(subject)
+    this.#options.revocations.noteOutdated(subject)
     return null
   }
 

@@ -36,7 +36,7 @@ const putAtOnce = 1_000
 export async function importUsers(
   dependencies: UserDependencies,
   values: readonly unknown[],
-  { needsExternalId = false, report = () => {} }: { needsExternalId?: boolean; report?: (done: number) => void } = {},
+  { needsExternalId = false, report }: { needsExternalId?: boolean; report?: (done: number) => void } = {},
 ): Promise<{ faults: EntryFault[] } | { imported: PutUser[] }> {
   const read = values.map((value) => readValue(value, needsExternalId))
   const checked = read.map((one) => one.checked)
@@ -53,7 +53,7 @@ export async function importUsers(
   let done = 0
   const store = async (entry: CheckedEntry, position: number) => {
     const one = await storeEntry(dependencies, entry, existing?.[position]?.user)
-    report(++done)
+    report?.(++done)
     return one
   }
   const imported = await (existing ? inParallel(checked, store) : putProfiles(dependencies, checked, report))
@@ -121,7 +121,7 @@ export async function putUser(dependencies: UserDependencies, entry: UserEntry):
 async function putProfiles(
   dependencies: UserDependencies,
   entries: readonly CheckedEntry[],
-  report: (done: number) => void = () => {},
+  report?: (done: number) => void,
 ): Promise<PutUser[]> {
   const { store, now, application } = dependencies
   const erased = await dependencies.erased()
@@ -131,7 +131,7 @@ async function putProfiles(
     const batch = entries.slice(from, from + putAtOnce)
     const users = await inParallel(batch, (entry) => newUserOf(dependencies, entry, at))
     imported.push(...(await store.write(putUsers, { application, at, users, erased })))
-    report(imported.length)
+    report?.(imported.length)
   }
   return imported
 }
