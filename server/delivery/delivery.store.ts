@@ -16,6 +16,7 @@ import { makeNewest } from '../inbox/places.store.ts'
 import {
   all,
   digitsOf,
+  exists,
   get,
   givenUser,
   inUsers,
@@ -374,9 +375,11 @@ function* archiveMuted(delivery: Delivery, arrived: readonly Arrived[]): Write<r
   const { category, application = '', createdAt, producerId } = delivery
   // What the service itself reports about the account.
   if (producerId === 'carillon' && category === 'security') return []
-  const mandatory = yield* get`
+  if (
+    yield* exists`
     select 1 from category where application = ${application} and name = ${category} and mandatory = 1`
-  if (mandatory !== undefined) return []
+  )
+    return []
   const rows = yield* all<{ user: string }>`
     select ${userDigits} as "user" from preference
     where user_id ${inUsers(arrived.map(({ userId }) => userId))} and category in ('', ${category ?? ''})

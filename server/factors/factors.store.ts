@@ -2,7 +2,7 @@
 // calls adds the first factor, and rotates the sign-in of its caller, if it has a `rotation` (rotation.store.ts).
 import type { SecondFactorKind } from '../basics/errors.ts'
 import type { Audited } from '../store/events.ts'
-import { all, get, lock, lockUser, type Read, record, run, send, type Write } from '../store/statements.ts'
+import { all, exists, get, lock, lockUser, type Read, record, run, send, type Write } from '../store/statements.ts'
 import { type Rotating, rotating } from '../tokens/rotation.store.ts'
 
 export type Factor = {
@@ -151,18 +151,17 @@ export const removeFactor = rotating(function* (
 
 /** Whether the user can sign in with a password, a passkey other than `factorId`, or an account at a provider. */
 export function* canSignIn(userId: string, factorId = ''): Write<boolean> {
-  const account = yield* get`select 1 from provider_account where owner_id = ${userId} limit 1`
-  return account !== undefined || (yield* hasPasswordOrPasskey(userId, factorId))
+  const hasAccount = yield* exists`select 1 from provider_account where owner_id = ${userId} limit 1`
+  return hasAccount || (yield* hasPasswordOrPasskey(userId, factorId))
 }
 
 /** Whether the user can sign in with a password, or with a passkey other than `factorId`. */
 export function* hasPasswordOrPasskey(userId: string, factorId = ''): Write<boolean> {
-  const way = yield* get`
+  return yield* exists`
     select 1 from "user" u where u.id = ${userId} and (
       (u.username is not null and u.password_hash is not null)
       or exists (select 1 from factor f
         where f.user_id = ${userId} and f.id <> ${factorId} and f.kind = 'passkey' and f.confirmed_at is not null))`
-  return way !== undefined
 }
 
 type UseFactor = Use & { factorId: string; step?: number; signCount?: number }
@@ -220,7 +219,7 @@ export const replaceRecoveryCodes = rotating(function* (replace: ReplaceRecovery
 })
 
 function* hasFactor(userId: string): Read<boolean> {
-  return (yield* get`select 1 from factor where user_id = ${userId} and confirmed_at is not null limit 1`) !== undefined
+  return yield* exists`select 1 from factor where user_id = ${userId} and confirmed_at is not null limit 1`
 }
 
 function* storeRecoveryCodes({ userId, recoveryCodeHashes, at }: ReplaceRecoveryCodes): Write<void> {

@@ -1,7 +1,19 @@
 // Moves notifications between the list, the archive and the snoozed ones, and removes them. What is archived or snoozed is read. Each change of
 // an inbox raises its version by 1.
 import { iso } from '../basics/clock.ts'
-import { all, get, inList, inNumbers, Part, rowsOf, send, signal, userKey, type Write } from '../store/statements.ts'
+import {
+  all,
+  exists,
+  get,
+  inList,
+  inNumbers,
+  Part,
+  rowsOf,
+  send,
+  signal,
+  userKey,
+  type Write,
+} from '../store/statements.ts'
 import type { MarkRead, OneNotification, RemovalReason, Snooze } from './inbox-state.ts'
 import { isUnread } from './lists.ts'
 import {
@@ -118,8 +130,8 @@ export function* remove({ userId, id, at }: MarkRead): Write<Outcome> {
     return true
   })
   if (outcome !== 'absent') return outcome
-  const removal = yield* get`select 1 as is_there from removal where user_id = ${userKey(userId)} and id = ${id}`
-  return removal === undefined ? 'absent' : 'done'
+  const isRemoved = yield* exists`select 1 from removal where user_id = ${userKey(userId)} and id = ${id}`
+  return isRemoved ? 'done' : 'absent'
 }
 
 /** The newest of an inbox that changes send: a client that is behind more changes begins again. */

@@ -2,7 +2,7 @@
 // calls for one user take turns. The column owner_id is not named user_id: an account is found without its user.
 import { hasPasswordOrPasskey } from '../factors/factors.store.ts'
 import type { Audited } from '../store/events.ts'
-import { all, get, lockUsers, type Read, record, run, send, type Write } from '../store/statements.ts'
+import { all, exists, get, lockUsers, type Read, record, run, send, type Write } from '../store/statements.ts'
 import { type Rotating, rotating } from '../tokens/rotation.store.ts'
 import { type User, userColumns } from '../users/users.store.ts'
 
@@ -49,9 +49,11 @@ type Linked = 'done' | 'unchanged' | 'taken' | 'has-another'
  */
 export const linkProviderAccount = rotating(function* (link: LinkProviderAccount): Write<Linked> {
   const { issuer, subject, userId } = link
-  const another = yield* get`
+  if (
+    yield* exists`
     select 1 from provider_account where owner_id = ${userId} and issuer = ${issuer} and subject <> ${subject}`
-  if (another !== undefined) return 'has-another'
+  )
+    return 'has-another'
   if (yield* addAccount(link, userId)) return 'done'
   return (yield* userWith(link))?.id === userId ? 'unchanged' : 'taken'
 })

@@ -2,6 +2,7 @@
 import type { Audited } from '../store/events.ts'
 import {
   all,
+  exists,
   get,
   lock,
   lockUsers,
@@ -224,7 +225,7 @@ export function* note({ userId, device, at }: Note): Write<Familiarity> {
     update known_device set last_seen_at = case when last_seen_at < ${at} then ${at} else last_seen_at end
     where user_id = ${userId} and label = ${label} and network = ${network}`
   if (changed > 0) return 'known'
-  const isFirst = (yield* get`select 1 from known_device where user_id = ${userId} limit 1`) === undefined
+  const isFirst = !(yield* exists`select 1 from known_device where user_id = ${userId} limit 1`)
   if (!isFirst && !isKnown) return 'new'
   yield* send`
     insert into known_device (user_id, label, network, first_seen_at, last_seen_at)

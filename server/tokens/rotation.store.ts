@@ -1,7 +1,7 @@
 // A change of a credential rotates the sign-in of its caller: in the transaction of the change, the sign-in gets a new proof, and every proof
 // before it ends (decision 0063).
 import type { Audited } from '../store/events.ts'
-import { get, lock, lockUser, record, signal, type Write } from '../store/statements.ts'
+import { exists, get, lock, lockUser, record, signal, type Write } from '../store/statements.ts'
 import { revoke, rotatedSignIn } from './tokens.store.ts'
 
 /** The proof that the caller of a change presents: `session` for a cookie, `token` for a token. */
@@ -63,15 +63,14 @@ export function* isOutdated({ userId, signInId, session, token }: PresentedProof
       select 1 from session where user_id = ${userId} and family_hash = ${familyHash} and secret_hash = ${secretHash}`
     return newest === undefined
   }
-  const newest = yield* get`
+  return !(yield* exists`
     select 1 from "user" u where u.id = ${userId}
       and (u.credential_generation = ${token?.generation ?? null} or exists (
         select 1 from token_cutoff where user_id = ${userId} and sign_in_id = '' and except_sign_in_id = ${signInId}))
       and not exists (select 1 from token_cutoff where user_id = ${userId} and sign_in_id = ${signInId})
       and not exists (
         select 1 from token_cutoff where user_id = ${userId} and sign_in_id = ${rotatedSignIn(signInId)}
-          and first_generation > ${token?.signInGeneration ?? 0})`
-  return newest === undefined
+          and first_generation > ${token?.signInGeneration ?? 0})`)
 }
 
 function* rotate(rotation: Rotation): Write<void> {

@@ -14,6 +14,17 @@ import {
 import { erasedKey, revoke, type UserChange } from '../tokens/tokens.store.ts'
 import { macOf, type Named, type Recognition } from './erased-ids.store.ts'
 
+const tables = 'session token_cutoff known_device one_time_link factor recovery_code challenge audit'
+const ofUser = tables.split(' ').map(deletionFrom)
+const inboxTables = 'inbox_category notification category_read_mark read_mark archive_mark removal preference inbox'
+const ofInbox = inboxTables.split(' ').map(deletionFrom)
+
+/** The strings of a template whose value is the user. */
+function deletionFrom(table: string): TemplateStringsArray {
+  const strings = [`delete from ${table} where user_id = `, '']
+  return Object.assign(strings, { raw: strings })
+}
+
 /**
  * In one step it removes every row of a user, and takes the user out of the outcomes of deliveries. It revokes every token by one
  * row that names the user by `erasedKey` only. A delivery at the same time is erased with the user, or does not find the user.
@@ -29,14 +40,7 @@ export function* deleteUser(change: UserChange & { erased?: Recognition | undefi
     select issuer as namespace, external_id as "externalId" from "user" where id = ${userId}`
   if (user === undefined) return 'absent'
   yield* eraseInbox(userId)
-  yield* send`delete from session where user_id = ${userId}`
-  yield* send`delete from token_cutoff where user_id = ${userId}`
-  yield* send`delete from known_device where user_id = ${userId}`
-  yield* send`delete from one_time_link where user_id = ${userId}`
-  yield* send`delete from factor where user_id = ${userId}`
-  yield* send`delete from recovery_code where user_id = ${userId}`
-  yield* send`delete from challenge where user_id = ${userId}`
-  yield* send`delete from audit where user_id = ${userId}`
+  for (const deletion of ofUser) yield* send(deletion, userId)
   yield* send`delete from provider_account where owner_id = ${userId}`
   yield* send`delete from guess_count where key >= ${`user ${userId} `} and key < ${`user ${userId}!`}`
   yield* send`delete from "user" where id = ${userId}`
@@ -57,14 +61,7 @@ function* eraseInbox(userId: string): Write<void> {
   const user = userKey(userId)
   yield* sendOnPostgres`insert into inbox (user_id) values (${userId}) on conflict do nothing`
   yield* sendOnPostgres`select 1 from inbox where user_id = ${userId} for update`
-  yield* send`delete from inbox_category where user_id = ${user}`
-  yield* send`delete from notification where user_id = ${user}`
-  yield* send`delete from category_read_mark where user_id = ${user}`
-  yield* send`delete from read_mark where user_id = ${user}`
-  yield* send`delete from archive_mark where user_id = ${user}`
-  yield* send`delete from removal where user_id = ${user}`
-  yield* send`delete from preference where user_id = ${user}`
-  yield* send`delete from inbox where user_id = ${user}`
+  for (const deletion of ofInbox) yield* send(deletion, user)
 }
 
 /** One caller at a time: two could change the same outcomes in different orders. */

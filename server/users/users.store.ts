@@ -2,6 +2,7 @@
 import type { Audited } from '../store/events.ts'
 import {
   all,
+  exists,
   get,
   lock,
   lockUsers,
@@ -114,9 +115,8 @@ export function* findUsersByEmail(query: { email: string; limit: number; canSign
 
 /** Whether a user can sign in by an e-mail address: one of no application, with a proof. */
 export function* hasVerifiedEmail(): Read<boolean> {
-  const user = yield* get`
+  return yield* exists`
     select 1 from "user" u where u.email_verified_at is not null and ${prefixLength} = 0 limit 1`
-  return user !== undefined
 }
 
 /**
@@ -172,7 +172,7 @@ export function* addUser(user: NewUser & { erased?: Recognition | undefined } & 
 }
 
 function* isUsernameTaken(username: string | null, userId: string): Read<boolean> {
-  return (yield* get`select 1 from "user" where username = ${username} and id <> ${userId}`) !== undefined
+  return yield* exists`select 1 from "user" where username = ${username} and id <> ${userId}`
 }
 
 type UpdateUser = { userId: string; username?: string } & Profile & Audited
