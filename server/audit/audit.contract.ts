@@ -40,7 +40,6 @@ const events = async (store: Store, userId?: string) =>
 const change = (userId: string, seconds = 1) => ({
   userId,
   at: at(seconds),
-  revocationExpiresAt: at(seconds + 960),
 })
 
 export function auditPromises(promise: PromiseOf): void {
@@ -178,7 +177,7 @@ export function auditPromises(promise: PromiseOf): void {
       const keys = [{ userId: ann.id, familyHash: 'unknown', secretHash: 'unknown' }, live, expired]
       const audit = keys.map((_, n) => entryOf('sign-out', { at: at(60 + n), userId: ann.id }))
       const bounds = { createdAfter: at(10), lastSeenAfter: at(10), lastSeenUntil: at(60) }
-      const end = { keys, at: at(60), revocationExpiresAt: at(999), live: bounds, audit }
+      const end = { keys, at: at(60), live: bounds, audit }
       assert.equal((await store.write(endSessions, end)).length, 2)
       assert.deepEqual(await store.write(endSessions, end), [])
       assert.deepEqual(await store.read(listAudit, { limit: 9 }), [{ ...audit[1], signInId: 'live' }])

@@ -16,7 +16,6 @@ import {
 
 const issuer = 'https://id.example'
 const other = 'https://other.example'
-const revocationExpiresAt = at(3_600)
 let subjects = 0
 const newSubject = () => `subject-${++subjects}`
 
@@ -121,10 +120,10 @@ export function providerAccountPromises(promise: PromiseOf): void {
     const { store } = world
     const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
     const key = { issuer, subject: newSubject(), email: null, at: at(2) }
-    await store.write(setPassword, { userId: ann.id, passwordHash: 'new', at: at(1), revocationExpiresAt })
-    await store.write(disableUser, { userId: ben.id, at: at(1), revocationExpiresAt })
+    await store.write(setPassword, { userId: ann.id, passwordHash: 'new', at: at(1) })
+    await store.write(disableUser, { userId: ben.id, at: at(1) })
     const link = (userId: string) => {
-      const place = { userId, signInId: newId(), at: at(2), revocationExpiresAt, confirmedAt: null }
+      const place = { userId, signInId: newId(), at: at(2), confirmedAt: null }
       const rotation = { ...place, token: { generation: 0, signInGeneration: 0 } }
       return store.write(linkProviderAccount, { ...key, userId, rotation })
     }
@@ -135,7 +134,7 @@ export function providerAccountPromises(promise: PromiseOf): void {
   promise('of a disabled user, finds the account and records no use', async (world) => {
     const subject = newSubject()
     const { id } = await addAccount(world, subject)
-    await world.store.write(disableUser, { userId: id, at: at(2), revocationExpiresAt })
+    await world.store.write(disableUser, { userId: id, at: at(2) })
     assert.equal((await world.store.write(useProviderAccount, { issuer, subject, at: at(3) }))?.disabledAt, at(2))
     assert.equal((await world.store.read(providerAccounts, id))[0]?.lastUsedAt, at(1))
   })
@@ -179,7 +178,7 @@ export function providerAccountPromises(promise: PromiseOf): void {
   promise('erasing a user removes the accounts, which can then belong to another user (U2)', async (world) => {
     const subject = newSubject()
     const { id } = await addAccount(world, subject)
-    await world.store.write(deleteUser, { userId: id, at: at(2), revocationExpiresAt })
+    await world.store.write(deleteUser, { userId: id, at: at(2) })
     assert.equal(await world.store.write(useProviderAccount, { issuer, subject, at: at(3) }), undefined)
     assert.deepEqual(await world.store.read(providerAccounts, id), [])
     assert.notEqual((await addAccount(world, subject)).id, id)

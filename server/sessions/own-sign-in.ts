@@ -8,7 +8,6 @@ import { sendData } from '../http/response/send.ts'
 import type { Site } from '../http/site.ts'
 import type { WriteOperation } from '../store/store.ts'
 import type { AccessTokens, TokenSubject } from '../tokens/access-token.ts'
-import { revocationKeptForMs } from '../tokens/read-token.ts'
 import type { Rotating, Rotation } from '../tokens/rotation.store.ts'
 import { findEnabledUser, type UserDependencies } from '../users/users.ts'
 import type { Sessions } from './sessions.ts'
@@ -52,7 +51,7 @@ export function rotationOf(
   const at = users.now()
   const { userId, signInId } = caller
   const confirmedAt = isProof ? at : null
-  const place = { userId, signInId, at, revocationExpiresAt: at + revocationKeptForMs, confirmedAt }
+  const place = { userId, signInId, at, confirmedAt }
   if (caller.proof === 'session') {
     const { secret, session } = sessions.nextSecret(sessionSecret(raw.headers.cookie, site.cookie.name) ?? '')
     return { secret, rotation: { ...place, session } }

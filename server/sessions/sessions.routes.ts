@@ -7,7 +7,6 @@ import { presentedDevices, tokenAfterSignIn } from '../guessing/device-tokens.ts
 import { forUser, type Guarded, type Subject } from '../http/operation.ts'
 import { setCookie } from '../http/request/credentials.ts'
 import { sendData } from '../http/response/send.ts'
-import { revocationKeptForMs } from '../tokens/read-token.ts'
 import type { TokenRevocations } from '../tokens/revocations.ts'
 import { endProofs, findEnabledUser } from '../users/users.ts'
 import { deviceOf, type SessionNeeds } from './finish-sign-in.ts'
@@ -124,8 +123,7 @@ async function endOne(dependencies: Needs, { request, reply }: Guarded<Subject>,
   const event = kind.disowned === undefined ? 'session-ended' : 'sign-in-disowned'
   const audit = [auditEntry(source, { event, at, userId, signInId })]
   const change = { userId, signInId, isOwn, at, alive: aliveNow(dependencies), audit, ...kind }
-  const revocationExpiresAt = at + revocationKeptForMs
-  if ((await store.write(stored.endSignIn, { ...change, revocationExpiresAt })) === 'absent')
+  if ((await store.write(stored.endSignIn, change)) === 'absent')
     throw notFound('There is no such session', 'It may have ended; GET /api/me/sessions lists those that are open.')
   revocations.note({ userId, signInId })
   if (caller.proof === 'session' && signInId === caller.signInId) setCookie(reply, site.cookie, '')

@@ -90,11 +90,9 @@ type SessionSignIn = SignIn & { credentialGeneration: number; signInGeneration: 
 /** A session as it was when it ended; it may have expired before. `hadTokens`: they were revoked with it. */
 export type EndedSession = SignIn & Pick<LiveSession, 'userId' | 'username'> & { hadTokens: boolean }
 
-type End = { at: number; revocationExpiresAt: number }
-
 export type NewSession = SessionKey &
-  End &
   Audited & {
+    at: number
     signInId: string
     /** Read with the credentials that were checked. */
     checkedGeneration: number
@@ -117,7 +115,7 @@ type AddedSession = { revoked: { userId: string; signInId: string }[]; device?: 
  * the one that was checked. Sign-ins of one user take turns: otherwise each of two could count without the other.
  */
 export function* addSession(session: NewSession): Write<AddedSession | 'refused'> {
-  const { userId, familyHash, secretHash, at, revocationExpiresAt, from } = session
+  const { userId, familyHash, secretHash, at, from } = session
   const deviceGeneration = from?.deviceGeneration ?? null
   yield* lockUsers()
   const user = yield* lock<{ username: string }>`
@@ -129,9 +127,8 @@ export function* addSession(session: NewSession): Write<AddedSession | 'refused'
     insert into session (user_id, family_hash, secret_hash, username, created_at, last_seen_at, sign_in_id, device, address, has_tokens)
     values (${userId}, ${familyHash}, ${secretHash}, ${user.username}, ${at}, ${at}, ${session.signInId}, ${session.device},
       ${session.address}, 0)`
-  const end = { at, revocationExpiresAt }
-  const ended = yield* endSessions({ keys: session.replaces, ...end })
-  ended.push(...(yield* endSessions({ keys: yield* surplusOf(session), ...end })))
+  const ended = yield* endSessions({ keys: session.replaces, at })
+  ended.push(...(yield* endSessions({ keys: yield* surplusOf(session), at })))
   yield* record(session.audit)
   const revoked = ended.flatMap((one) => (one.hadTokens ? [{ userId: one.userId, signInId: one.signInId }] : []))
   return { revoked, ...(from && { device: yield* note({ userId, device: from, at }) }) }
@@ -166,13 +163,13 @@ export function* signInOfSession({ userId, familyHash, secretHash }: SessionKey)
     where s.user_id = ${userId} and s.family_hash = ${familyHash} and s.secret_hash = ${secretHash}`
 }
 
-type EndSessions = { keys: readonly SessionKey[]; live?: LiveBounds } & End & Audited
+type EndSessions = { keys: readonly SessionKey[]; at: number; live?: LiveBounds } & Audited
 
 /**
  * Ends sessions with their tokens in one step and returns those that it ended, each once. If there is none to end, nothing is
  * written. The audit entries are in the order of the keys; each is recorded, with the sign-in, if its session was live.
  */
-export function* endSessions({ keys, audit, live, at, revocationExpiresAt }: EndSessions): Write<EndedSession[]> {
+export function* endSessions({ keys, audit, live, at }: EndSessions): Write<EndedSession[]> {
   const sessions: EndedSession[] = []
   for (const [n, { userId, familyHash, secretHash }] of keys.entries()) {
     const session = yield* get<Omit<EndedSession, 'hadTokens'> & { hasTokens: number }>`
@@ -184,7 +181,7 @@ export function* endSessions({ keys, audit, live, at, revocationExpiresAt }: End
     const { hasTokens, ...rest } = session
     const ended = { ...rest, hadTokens: hasTokens === 1 }
     const { username, signInId } = ended
-    if (ended.hadTokens) yield* revoke({ userId, signInId, at, expiresAt: revocationExpiresAt })
+    if (ended.hadTokens) yield* revoke({ userId, signInId, at })
     sessions.push(ended)
     const entry = audit?.[n]
     if (entry !== undefined && isLive(ended, live)) yield* record([{ ...entry, username, signInId }])

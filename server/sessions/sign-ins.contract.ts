@@ -25,10 +25,9 @@ export function signInPromises(promise: PromiseOf): void {
         userId: ann.id,
         proof: proofOf(ann, given),
         at: at(seconds),
-        revocationExpiresAt,
       }),
     setPassword: (world: World, ann: Person, { seconds = 5, ...given }: End) => {
-      const change = { userId: ann.id, at: at(seconds), revocationExpiresAt }
+      const change = { userId: ann.id, at: at(seconds) }
       const rotation = { ...change, ...proofOf(ann, given), confirmedAt: null }
       return world.store.write(setPassword, { ...change, passwordHash: 'new', rotation })
     },
@@ -122,7 +121,7 @@ export function signInPromises(promise: PromiseOf): void {
       const ann = await world.addUser(newId())
       const except = { exceptSignInId: newId(), exceptGeneration: 0 }
       await ends.endOtherSignIns(world, ann, except)
-      await world.store.write(change, { userId: ann.id, passwordHash: 'new hash', at: at(4), revocationExpiresAt })
+      await world.store.write(change, { userId: ann.id, passwordHash: 'new hash', at: at(4) })
       const row = (await world.store.read(tokenRevocations, at(0))).find(({ userId }) => userId === ann.id)
       assert.deepEqual([row?.firstGeneration, row?.exceptSignInId], [2, null])
     }
@@ -130,7 +129,7 @@ export function signInPromises(promise: PromiseOf): void {
 
   promise('returns "outdated" for the other sign-ins of an unknown user, and revokes nothing', async (world) => {
     const proof = { userId: newId(), signInId: newId(), token: { generation: 0, signInGeneration: 0 } }
-    const change = { userId: proof.userId, proof, at: at(5), revocationExpiresAt }
+    const change = { userId: proof.userId, proof, at: at(5) }
     assert.equal(await world.store.write(endOtherSignIns, change), 'outdated')
     assert.deepEqual(await world.store.read(tokenRevocations, at(0)), [])
   })

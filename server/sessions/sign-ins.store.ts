@@ -93,7 +93,7 @@ type EndSignIn = UserChange & { signInId: string; alive: AliveSignIns; isOwn: bo
  * changes; but one that has ended can be disowned as long as the audit log has it: who was there knows the password.
  */
 export function* endSignIn(end: EndSignIn): Write<'stateful' | 'stateless' | 'absent'> {
-  const { userId, signInId, alive, at, revocationExpiresAt, disowned } = end
+  const { userId, signInId, alive, at, disowned } = end
   if (disowned !== undefined) yield* lockUser(userId)
   const found = (yield* aliveSignIns(userId, alive)).find((one) => one.signInId === signInId)
   const isAlive = found !== undefined || end.isOwn
@@ -101,7 +101,7 @@ export function* endSignIn(end: EndSignIn): Write<'stateful' | 'stateless' | 'ab
   if (!isAlive && !(disowned !== undefined && (yield* isRecorded({ userId, signInId, event: 'sign-in' }))))
     return 'absent'
   // Ends the session too.
-  yield* revoke({ userId, signInId, at, expiresAt: revocationExpiresAt })
+  yield* revoke({ userId, signInId, at })
   if (disowned !== undefined) {
     yield* send`
       update "user" set device_generation = device_generation + 1, password_reported_at = ${at} where id = ${userId}`

@@ -16,8 +16,6 @@ export type PresentedProof = {
 /** A proof, and what replaces it. */
 export type Rotation = PresentedProof & {
   at: number
-  /** When no token that the rotation revokes is alive any more. */
-  revocationExpiresAt: number
   /** Null if the change proves no password and no factor: the sign-in stays as fresh as it is. */
   confirmedAt: number | null
 }
@@ -74,10 +72,10 @@ export function* isOutdated({ userId, signInId, session, token }: PresentedProof
 }
 
 function* rotate(rotation: Rotation): Write<void> {
-  const { userId, signInId, at, revocationExpiresAt: expiresAt, token } = rotation
+  const { userId, signInId, at, token } = rotation
   const firstGeneration = token === undefined ? yield* rotateSession(rotation) : token.signInGeneration + 1
   if (firstGeneration === undefined) return
-  yield* revoke({ userId, signInId: rotatedSignIn(signInId), at, expiresAt, firstGeneration })
+  yield* revoke({ userId, signInId: rotatedSignIn(signInId), at, firstGeneration })
 }
 
 /** Returns the generation of the sign-in if it has tokens to revoke. */

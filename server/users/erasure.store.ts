@@ -31,7 +31,7 @@ function deletionFrom(table: string): TemplateStringsArray {
  * `erased`: the user's external id is recognised from `at` on.
  */
 export function* deleteUser(change: UserChange & { erased?: Recognition | undefined }): Write<'done' | 'absent'> {
-  const { userId, at, revocationExpiresAt, erased } = change
+  const { userId, at, erased } = change
   // On Citus the table of deliveries is copied to every node, and an update locks the whole copy. A delivery with an idempotency key
   // writes to it before it locks an inbox, and an erasure after that. So an erasure waits for these deliveries first.
   yield* onCitus`select pg_advisory_xact_lock(hashtext('carillon outcomes'))`
@@ -49,7 +49,7 @@ export function* deleteUser(change: UserChange & { erased?: Recognition | undefi
       insert into erased_id (mac, erased_at) values (${macOf(erased, user)}, ${at})
       on conflict (mac) do update set erased_at = excluded.erased_at`
   yield* removeFromOutcomes(userId)
-  yield* revoke({ userId: erasedKey(userId), signInId: '', at, expiresAt: revocationExpiresAt })
+  yield* revoke({ userId: erasedKey(userId), signInId: '', at })
   yield* record(change.audit)
   yield* signal({ about: 'session', userId })
   yield* signal({ about: 'inbox', userId })

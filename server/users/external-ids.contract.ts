@@ -112,7 +112,7 @@ export function externalIdPromises(promise: PromiseOf): void {
     assert.equal(await store.write(updateUser, { userId, username: 'ann' }), 'done')
     assert.equal(await store.read(findCredentials, 'ann'), undefined)
     assert.equal((await store.read(findUserByUsername, 'ann'))?.id, userId)
-    await store.write(setPassword, { userId, passwordHash: 'hash', at: at(8), revocationExpiresAt: at(9) })
+    await store.write(setPassword, { userId, passwordHash: 'hash', at: at(8) })
     assert.equal((await store.read(findCredentials, 'ann'))?.passwordHash, 'hash')
   })
 

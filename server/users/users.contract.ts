@@ -17,7 +17,7 @@ import {
   updateUser,
 } from './users.store.ts'
 
-const revocationExpiresAt = at(3_600)
+const revocationExpiresAt = at(965)
 
 const unproven = { emailVerifiedAt: null, passwordReportedAt: null }
 
@@ -176,15 +176,15 @@ export function userPromises(promise: PromiseOf): void {
 
   promise('disables a user; repeating the call keeps the first disabledAt', async (world) => {
     const ann = await world.addUser('ann')
-    assert.equal(await world.store.write(disableUser, { userId: ann.id, at: at(5), revocationExpiresAt }), 'done')
-    assert.equal(await world.store.write(disableUser, { userId: ann.id, at: at(9), revocationExpiresAt }), 'done')
+    assert.equal(await world.store.write(disableUser, { userId: ann.id, at: at(5) }), 'done')
+    assert.equal(await world.store.write(disableUser, { userId: ann.id, at: at(9) }), 'done')
     assert.equal((await world.store.read(findUser, ann.id))?.disabledAt, at(5))
     assert.equal((await world.store.read(findCredentials, ann.username))?.disabledAt, at(5))
   })
 
   promise('voids the device tokens of a disabled user, and those of no other user', async (world) => {
     const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
-    await world.store.write(disableUser, { userId: ann.id, at: at(5), revocationExpiresAt })
+    await world.store.write(disableUser, { userId: ann.id, at: at(5) })
     await world.store.write(enableUser, { userId: ann.id })
     assert.equal((await world.store.read(findUser, ann.id))?.deviceGeneration, 1)
     assert.equal((await world.store.read(findUser, ben.id))?.deviceGeneration, 0)
@@ -194,7 +194,7 @@ export function userPromises(promise: PromiseOf): void {
     const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
     const sessions = [await world.signIn(ann), await world.signIn(ann)]
     const bens = await world.signIn(ben)
-    await world.store.write(disableUser, { userId: ann.id, at: at(5), revocationExpiresAt })
+    await world.store.write(disableUser, { userId: ann.id, at: at(5) })
     for (const session of sessions) assert.equal(await world.store.read(findSession, session), undefined)
     assert.equal((await world.store.read(findSession, bens))?.userId, ben.id)
     const revocation = {
@@ -212,7 +212,7 @@ export function userPromises(promise: PromiseOf): void {
     async (world) => {
       const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
       const [anns, bens] = [await world.signIn(ann), await world.signIn(ben)]
-      const change = { userId: ann.id, passwordHash: 'new hash', at: at(5), revocationExpiresAt }
+      const change = { userId: ann.id, passwordHash: 'new hash', at: at(5) }
       assert.equal(await world.store.write(setPassword, change), 'done')
       assert.equal((await world.store.read(findCredentials, ann.username))?.passwordHash, 'new hash')
       assert.equal((await world.store.read(findCredentials, ben.username))?.passwordHash, ben.passwordHash)
@@ -234,10 +234,10 @@ export function userPromises(promise: PromiseOf): void {
     async (world) => {
       const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
       const changes = [
-        () => world.store.write(setPassword, { userId: ann.id, passwordHash: 'one', at: at(9), revocationExpiresAt }),
-        () => world.store.write(disableUser, { userId: ann.id, at: at(5), revocationExpiresAt }),
-        () => world.store.write(disableUser, { userId: ann.id, at: at(1), revocationExpiresAt }),
-        () => world.store.write(setPassword, { userId: ann.id, passwordHash: 'one', at: at(1), revocationExpiresAt }),
+        () => world.store.write(setPassword, { userId: ann.id, passwordHash: 'one', at: at(9) }),
+        () => world.store.write(disableUser, { userId: ann.id, at: at(5) }),
+        () => world.store.write(disableUser, { userId: ann.id, at: at(1) }),
+        () => world.store.write(setPassword, { userId: ann.id, passwordHash: 'one', at: at(1) }),
       ]
       for (const [index, change] of changes.entries()) {
         await change()
@@ -256,7 +256,7 @@ export function userPromises(promise: PromiseOf): void {
       for (let round = 1; round <= 20; round++) {
         let isDone = false
         const writing = world.store
-          .write(setPassword, { userId: ann.id, passwordHash: `hash ${round}`, at: at(round), revocationExpiresAt })
+          .write(setPassword, { userId: ann.id, passwordHash: `hash ${round}`, at: at(round) })
           .finally(() => {
             isDone = true
           })
@@ -274,8 +274,8 @@ export function userPromises(promise: PromiseOf): void {
   promise('a new password enables a disabled user; earlier sessions stay ended', async (world) => {
     const ann = await world.addUser('ann')
     const session = await world.signIn(ann)
-    await world.store.write(disableUser, { userId: ann.id, at: at(5), revocationExpiresAt })
-    await world.store.write(setPassword, { userId: ann.id, passwordHash: 'new hash', at: at(6), revocationExpiresAt })
+    await world.store.write(disableUser, { userId: ann.id, at: at(5) })
+    await world.store.write(setPassword, { userId: ann.id, passwordHash: 'new hash', at: at(6) })
     assert.equal((await world.store.read(findUser, ann.id))?.disabledAt, null)
     assert.equal(await world.store.read(findSession, session), undefined)
     await world.signIn({ ...ann, passwordHash: 'new hash' })
@@ -284,7 +284,7 @@ export function userPromises(promise: PromiseOf): void {
   promise('enables a disabled user, whose earlier sessions stay ended', async (world) => {
     const ann = await world.addUser('ann')
     const session = await world.signIn(ann)
-    await world.store.write(disableUser, { userId: ann.id, at: at(5), revocationExpiresAt })
+    await world.store.write(disableUser, { userId: ann.id, at: at(5) })
     assert.equal(await world.store.write(enableUser, { userId: ann.id }), 'done')
     const found = await world.store.read(findUser, ann.id)
     assert.deepEqual([found?.disabledAt, found?.credentialGeneration], [null, 1])
@@ -306,7 +306,7 @@ export function userPromises(promise: PromiseOf): void {
   })
 
   promise('returns "absent" for an unknown user, and revokes nothing', async ({ store }) => {
-    const change = { userId: newId(), at: at(5), revocationExpiresAt }
+    const change = { userId: newId(), at: at(5) }
     assert.equal(await store.write(disableUser, change), 'absent')
     assert.equal(await store.write(setPassword, { ...change, passwordHash: 'hash' }), 'absent')
     assert.deepEqual(await store.read(tokenRevocations, at(0)), [])
@@ -320,7 +320,7 @@ export function userPromises(promise: PromiseOf): void {
         const before = `hash ${round - 1}`
         const passwordHash = `hash ${round}`
         const session = await world.signIn(round === 1 ? ann : { ...ann, passwordHash: before })
-        const change = { userId: ann.id, passwordHash, at: at(round), revocationExpiresAt }
+        const change = { userId: ann.id, passwordHash, at: at(round) }
         let isDone = false
         const writing = world.store.write(setPassword, change).finally(() => {
           isDone = true

@@ -9,7 +9,6 @@ import type { Attempt, Passwords } from '../passwords/passwords.ts'
 import { type PasswordRules, passwordFaults } from '../passwords/policy.ts'
 import type { Audited } from '../store/events.ts'
 import type { Store, WriteOperation } from '../store/store.ts'
-import { revocationKeptForMs } from '../tokens/read-token.ts'
 import type { TokenRevocations } from '../tokens/revocations.ts'
 import type { Rotating } from '../tokens/rotation.store.ts'
 import { erasedKey, type UserChange as StoredChange } from '../tokens/tokens.store.ts'
@@ -233,7 +232,7 @@ export async function endProofs<Change, Outcome>(
   facts: Parameters<typeof recorded>[1],
 ): Promise<Outcome> {
   const at = dependencies.now()
-  const ending = { at, revocationExpiresAt: at + revocationKeptForMs, ...recorded(dependencies, facts) }
+  const ending = { at, ...recorded(dependencies, facts) }
   const outcome = await dependencies.store.write(operation, { ...change, ...ending })
   await dependencies.revocations?.refresh()
   return outcome

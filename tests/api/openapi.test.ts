@@ -73,7 +73,6 @@ const staleRotation = {
   userId: eve.id,
   signInId: '',
   at: app.now(),
-  revocationExpiresAt: app.now(),
   confirmedAt: app.now() - 3_600_000,
   session: {
     familyHash: hashOf(staleSecret.split('.')[1] ?? ''),
@@ -579,7 +578,7 @@ test('the description is correct for the tokens of users and of sessions (I9)', 
   for (const unknown of ['/api/users/none/tokens', '/api/users/external/none/tokens'])
     assert.equal((await send('POST', unknown, producer, { scope: 'inbox' })).status, 404)
   for (const proof of [cookie, token]) assert.equal((await send('POST', '/api/me/token', proof)).status, 201)
-  const end = { at: app.now(), revocationExpiresAt: app.now() }
+  const end = { at: app.now() }
   const external = await app.store.read(findUserByExternalId, { issuer: '', externalId: 'shop/customer-42' })
   for (const userId of [resident.id, external?.id ?? '']) await app.store.write(disableUser, { userId, ...end })
   for (const tokens of [path, `${externalPath}/tokens`])

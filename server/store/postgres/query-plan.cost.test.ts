@@ -199,7 +199,7 @@ const guessLimits = {
   at,
 }
 const sessionKey = { userId: 'u1', familyHash: 'f1', secretHash: 'h1' }
-const rotating = { userId: 'u1', signInId: 'sign-in 1', at: 1, revocationExpiresAt: 2, confirmedAt: null }
+const rotating = { userId: 'u1', signInId: 'sign-in 1', at: 1, confirmedAt: null }
 const byCookie = { ...rotating, session: { familyHash: 'f1', secretHash: 'h1', newHash: 'h1', lastSeenAt: 1 } }
 const byToken = { ...rotating, token: { generation: 0, signInGeneration: 0 } }
 const deliveryTo = (change: Partial<Delivery>): Delivery => ({
@@ -373,13 +373,13 @@ const paths: Path[] = [
   },
   {
     of: 'disableUser',
-    run: () => store.write(disableUser, { userId: 'u1', at: 1, revocationExpiresAt: 2 }),
+    run: () => store.write(disableUser, { userId: 'u1', at: 1 }),
     reads: [user, allSessions, links, expired],
   },
   {
     // Rarely: it reads every outcome of a day, and all that the user has.
     of: 'deleteUser',
-    run: () => store.write(deleteUser, { userId: 'u401', at: 1, revocationExpiresAt: 2 }),
+    run: () => store.write(deleteUser, { userId: 'u401', at: 1 }),
     reads: [
       user,
       inbox,
@@ -406,7 +406,7 @@ const paths: Path[] = [
   },
   {
     of: 'setPassword',
-    run: () => store.write(setPassword, { userId: 'u1', passwordHash: 'hash', at: 1, revocationExpiresAt: 2 }),
+    run: () => store.write(setPassword, { userId: 'u1', passwordHash: 'hash', at: 1 }),
     reads: [user, allSessions, links, expired],
   },
   {
@@ -417,7 +417,6 @@ const paths: Path[] = [
         passwordHash: 'hash',
         rotation: byToken,
         at: 1,
-        revocationExpiresAt: 2,
       }),
     reads: [user, allSessions, revocation, `${revocation} alone`, links, expired],
   },
@@ -436,7 +435,6 @@ const paths: Path[] = [
         isOwn: false,
         disowned: seenDevice,
         at: 1,
-        revocationExpiresAt: 2,
       }),
     reads: ['sorted', user, allSessions, auditOfUser, `${revocation} alone`.replace(', sign_in_id', ''), revocation],
   },
@@ -447,7 +445,7 @@ const paths: Path[] = [
   },
   {
     of: 'endOtherSignIns',
-    run: () => store.write(endOtherSignIns, { userId: 'u1', proof: byToken, at: 1, revocationExpiresAt: 2 }),
+    run: () => store.write(endOtherSignIns, { userId: 'u1', proof: byToken, at: 1 }),
     reads: [user, allSessions, revocation, `${revocation} alone`, expired],
   },
   {
@@ -472,7 +470,6 @@ const paths: Path[] = [
         tokenHash: 'hash',
         passwordHash: 'hash',
         at: 1,
-        revocationExpiresAt: 2,
       }),
     reads: [user, linkByHash],
   },
@@ -491,7 +488,6 @@ const paths: Path[] = [
         address: null,
         replaces: [sessionKey],
         at: 1,
-        revocationExpiresAt: 2,
       }),
     reads: [user, session],
   },
@@ -541,7 +537,7 @@ const paths: Path[] = [
   },
   {
     of: 'resetFactors',
-    run: () => store.write(resetFactors, { userId: 'u1', at: 1, revocationExpiresAt: 2 }),
+    run: () => store.write(resetFactors, { userId: 'u1', at: 1 }),
     reads: [user, factors, recoveryCodes, 'many challenge by key (user_id)', allSessions, expired],
   },
   {
@@ -559,7 +555,7 @@ const paths: Path[] = [
   { of: 'touchSession', run: () => store.write(touchSession, { ...sessionKey, at: 1 }), reads: [session] },
   {
     of: 'endSessions',
-    run: () => store.write(endSessions, { keys: [sessionKey], at: 1, revocationExpiresAt: 2 }),
+    run: () => store.write(endSessions, { keys: [sessionKey], at: 1 }),
     reads: [session],
   },
   {
@@ -581,7 +577,7 @@ const paths: Path[] = [
   },
   {
     of: 'revokeIssuedTokens',
-    run: () => store.write(revokeIssuedTokens, { userId: 'u1', at: 1, revocationExpiresAt: 2 }),
+    run: () => store.write(revokeIssuedTokens, { userId: 'u1', at: 1 }),
     reads: [user, allSessions, expired],
   },
   {

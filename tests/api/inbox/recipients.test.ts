@@ -165,7 +165,7 @@ test('an idempotency key belongs to one producer, and after an erasure its outco
   assert.equal((await send(body, { idempotencyKey })).status, 422)
   const [result] = await sent(body, { key: usersKey, idempotencyKey })
   const at = app.now()
-  await app.store.write(deleteUser, { userId: result?.userId ?? '', at, revocationExpiresAt: at + 3_600_000 })
+  await app.store.write(deleteUser, { userId: result?.userId ?? '', at })
   const again = await sent(body, { key: usersKey, idempotencyKey })
   assert.deepEqual(again, [{ userId: null, id: null, status: 'unknown_recipient' }])
   assert.equal((await send(body, { idempotencyKey })).status, 422)

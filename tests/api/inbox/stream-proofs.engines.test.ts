@@ -119,8 +119,7 @@ const ends: Record<string, End & { variants: readonly Variant[] }> = {
   'a user who is disabled': {
     reason: 'revoked',
     variants,
-    by: ({ id }) =>
-      app.store.write(disableUser, { userId: id, at: app.now(), revocationExpiresAt: revocationExpiresAt() }),
+    by: ({ id }) => app.store.write(disableUser, { userId: id, at: app.now() }),
   },
   'revoked tokens': {
     reason: 'revoked',

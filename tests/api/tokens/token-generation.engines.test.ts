@@ -34,7 +34,7 @@ const changes = {
 }
 const momentAt = (aheadMs: number) => {
   const at = app.now() + aheadMs
-  return { at, revocationExpiresAt: at + 16 * minute }
+  return { at }
 }
 const users = () => ({
   store: app.store,
