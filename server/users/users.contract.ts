@@ -24,7 +24,7 @@ const unproven = { emailVerifiedAt: null, passwordReportedAt: null }
 export function userPromises(promise: PromiseOf): void {
   promise('finds a user by id, and by username with the password hash', async ({ store }) => {
     const user = { id: newId(), username: 'ann', displayName: 'Ann Bee', createdAt: at(1) }
-    assert.equal(await store.write(addUser, { ...user, passwordHash: 'hash' }), 'added')
+    assert.equal(typeof (await store.write(addUser, { ...user, passwordHash: 'hash' })), 'object')
     const none = {
       disabledAt: null,
       application: '',
@@ -90,9 +90,11 @@ export function userPromises(promise: PromiseOf): void {
       passwordHash: `hash ${n}`,
     }))
     const results = await Promise.all(offered.map((user) => store.write(addUser, user)))
-    assert.equal(results.filter((result) => result === 'added').length, 1)
-    const winner = offered[results.indexOf('added')]
-    assert.equal((await store.read(findCredentials, 'ann'))?.id, winner?.id)
+    const winners = results.filter((result) => typeof result === 'object')
+    assert.deepEqual(
+      winners.map(({ id }) => id),
+      [(await store.read(findCredentials, 'ann'))?.id],
+    )
   })
 
   promise('lists users ordered by id, starting after an id, at most `limit` of them', async (world) => {
@@ -168,7 +170,7 @@ export function userPromises(promise: PromiseOf): void {
       const added = { id: newId(), username: null, displayName: null, passwordHash: null, createdAt: at(0) }
       for (const email of ['d@example.com', null]) {
         const user = { ...added, id: newId(), email, emailVerifiedAt: at(8) }
-        assert.equal(await world.store.write(addUser, user), 'added')
+        assert.equal(typeof (await world.store.write(addUser, user)), 'object')
         assert.equal((await world.store.read(findUser, user.id))?.emailVerifiedAt, email === null ? null : at(8))
       }
     },

@@ -149,13 +149,13 @@ export function* listUsers(query: UserQuery): Read<User[]> {
 /** `erased`: the user was created again, by the external id of a user who was erased. */
 export type AddedUser = User & { erased?: boolean }
 
-type Addition = 'added' | 'added-again' | 'username-taken' | 'external-id-taken'
+type Addition = NewUser & { erased?: Recognition | undefined } & Audited
 
 /**
- * Adds a user. If the username or the external id is taken, says so and changes nothing. 'added-again': the external id had been erased,
- * which is forgotten.
+ * Adds a user, and returns the user. If the username or the external id is taken, says so and changes nothing. If the external id had been
+ * erased, that is forgotten.
  */
-export function* addUser(user: NewUser & { erased?: Recognition | undefined } & Audited): Write<Addition> {
+export function* addUser(user: Addition): Write<AddedUser | 'username-taken' | 'external-id-taken'> {
   const provedAt = user.email ? (user.emailVerifiedAt ?? null) : null
   yield* lockUsers()
   const added = yield* run`
@@ -168,7 +168,8 @@ export function* addUser(user: NewUser & { erased?: Recognition | undefined } & 
   yield* record(user.audit)
   const named = { namespace: namespaceOf(user), externalId: user.externalId ?? '' }
   const again = yield* forgetErased(user.erased, [named])
-  return again.length > 0 ? 'added-again' : 'added'
+  const stored = (yield* findUser(user.id)) as User
+  return again.length > 0 ? { ...stored, erased: true } : stored
 }
 
 function* isUsernameTaken(username: string | null, userId: string): Read<boolean> {

@@ -69,18 +69,14 @@ export async function storeUser(dependencies: UserDependencies, wanted: Stored):
   const { username, externalId } = wanted
   await refuseAddress(dependencies, username)
   const createdAt = now()
-  const { passwordHash, ...fields } = profileAt(wanted, createdAt)
-  const none = { displayName: null, locale: null, email: null, emailVerifiedAt: null, issuer: '', disabledAt: null }
-  const unchanged = { credentialGeneration: 0, issuedGeneration: 0, deviceGeneration: 0, passwordReportedAt: null }
-  const user = { ...none, ...unchanged, id: newId(createdAt), createdAt, application, ...fields }
-  if (user.email === null) user.emailVerifiedAt = null
+  const fields = profileAt(wanted, createdAt)
+  const user = { id: newId(createdAt), createdAt, application, displayName: null, ...fields }
   const entry = { event: 'user-created', userId: user.id, username } as const
   const erased = await dependencies.erased()
-  const outcome = await store.write(stored.addUser, { ...user, passwordHash, erased, ...recorded(dependencies, entry) })
+  const outcome = await store.write(stored.addUser, { ...user, erased, ...recorded(dependencies, entry) })
   if (outcome === 'username-taken') throw taken('username', username)
   if (outcome === 'external-id-taken') throw taken('externalId', externalId)
-  // Not read again: if that failed, the response would say that nothing was kept.
-  return outcome === 'added-again' ? { ...user, erased: true } : user
+  return outcome
 }
 
 /** A user signs in by a verified address, too: it must not become the username of another one. Throws CONFLICT. */
