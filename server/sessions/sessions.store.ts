@@ -46,10 +46,19 @@ export type LiveSession = {
 type SessionRow = [string, number, number, string, number, number, string | null, number | null, number | null]
 
 function liveSessionOf(userId: string, row: SessionRow): LiveSession {
-  const [username, createdAt, lastSeenAt, signInId, confirmedAt, inboxVersion, ...renewal] = row
-  const [newerHash, rotatedAt, secretUsedAt] = renewal
-  const rest = { newerHash, rotatedAt, secretUsedAt }
-  return { userId, username: username || null, createdAt, lastSeenAt, signInId, confirmedAt, inboxVersion, ...rest }
+  const [username, createdAt, lastSeenAt, signInId, confirmedAt, inboxVersion, newerHash, rotatedAt, secretUsedAt] = row
+  return {
+    userId,
+    username: username || null,
+    createdAt,
+    lastSeenAt,
+    signInId,
+    confirmedAt,
+    inboxVersion,
+    newerHash,
+    rotatedAt,
+    secretUsedAt,
+  }
 }
 
 const sessionText = (secret: string, inboxUser: string, user: string, family: string) => `

@@ -14,7 +14,7 @@ import {
 import { erasedKey, revoke, type UserChange } from '../tokens/tokens.store.ts'
 import { macOf, type Named, type Recognition } from './erased-ids.store.ts'
 
-const tables = 'session token_cutoff known_device one_time_link factor recovery_code challenge audit'
+const tables = 'session token_cutoff known_device one_time_link factor recovery_code challenge'
 const ofUser = tables.split(' ').map(deletionFrom)
 const inboxTables = 'inbox_category notification category_read_mark read_mark archive_mark removal preference inbox'
 const ofInbox = inboxTables.split(' ').map(deletionFrom)
@@ -41,6 +41,7 @@ export function* deleteUser(change: UserChange & { erased?: Recognition | undefi
   if (user === undefined) return 'absent'
   yield* eraseInbox(userId)
   for (const deletion of ofUser) yield* send(deletion, userId)
+  yield* send`delete from audit where user_id = ${userId}`
   yield* send`delete from provider_account where owner_id = ${userId}`
   yield* send`delete from guess_count where key >= ${`user ${userId} `} and key < ${`user ${userId}!`}`
   yield* send`delete from "user" where id = ${userId}`
