@@ -1,5 +1,5 @@
 // Where is a user signed in? Lists the sign-ins of both variants, and ends one, all others, or one that was not the user's.
-import { auditEntry, deviceLabel, type RequestSource, sourceOf } from '../audit/entry.ts'
+import { auditEntry, deviceLabel, sourceOf } from '../audit/entry.ts'
 import { iso } from '../basics/clock.ts'
 import { notAuthenticated, notFound } from '../basics/errors.ts'
 import { isIdShaped, madeAt } from '../basics/ids.ts'
@@ -31,11 +31,8 @@ export const list = forUser({
   async handle(dependencies: Needs, request, reply) {
     const { limit = 100, after } = request.query
     const { userId, signInId } = request.caller
-    const own = listed(request.caller, sourceOf(dependencies, request), dependencies.users.now())
     const query = { userId, ownSignInId: signInId, alive: aliveNow(dependencies), after, limit: limit + 1 }
     const found = await dependencies.store.read(stored.listSignIns, query)
-    // The own one comes first on the first page, even if the service has kept nothing of it.
-    if (after === undefined && found[0]?.signInId !== signInId) found.unshift(own)
     const items = found.slice(0, limit).map((one) => display(dependencies, one, signInId))
     // The own one has a place of its own: after it alone, the others begin with the newest.
     const last = items.at(-1)?.current ? lastId : (items.at(-1)?.id ?? null)
@@ -45,12 +42,6 @@ export const list = forUser({
 
 function aliveNow({ sessions, signInLifetimes, users }: Needs): stored.AliveSignIns {
   return { sessions: sessions.liveBounds(), tokensSince: users.now() - signInLifetimes.stateless + 1 }
-}
-
-/** The caller's sign-in, as the store lists it. */
-function listed({ signInId, proof }: Subject, { userAgent, address }: RequestSource, at: number): stored.ListedSignIn {
-  const variant = proof === 'session' ? 'stateful' : 'stateless'
-  return { signInId, variant, device: null, userAgent, address, createdAt: madeAt(signInId), lastSeenAt: at }
 }
 
 function display({ signInLifetimes }: Needs, signIn: stored.ListedSignIn, ownSignInId: string) {

@@ -160,14 +160,12 @@ async function existingOf(dependencies: UserDependencies, { checked, faults }: R
 
 async function storeEntry(dependencies: UserDependencies, entry: CheckedEntry, existing?: User): Promise<PutUser> {
   const { username, externalId, passwordHash, profile, disabled } = entry
-  const user: stored.AddedUser =
-    existing ?? (await storeUser(dependencies, { username, externalId, passwordHash, ...profile }))
+  const user = existing ?? (await storeUser(dependencies, { username, externalId, passwordHash, ...profile }))
   if (existing !== undefined) await changeExisting(dependencies, existing, entry)
   if (disabled !== undefined && disabled !== (user.disabledAt !== null))
     await setDisabled(dependencies, { id: user.id }, disabled)
-  const { erased } = user
-  const current = (await dependencies.store.read(stored.findUser, user.id)) ?? user
-  return { user: { ...current, ...(erased && { erased }) }, created: existing === undefined }
+  const current = await dependencies.store.read(stored.findUser, user.id)
+  return { user: { ...user, ...current }, created: existing === undefined }
 }
 
 async function changeExisting(dependencies: UserDependencies, user: User, entry: CheckedEntry): Promise<void> {
