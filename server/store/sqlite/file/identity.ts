@@ -55,9 +55,7 @@ function resolved(path: string): string {
 /** Undefined if there is no identity file or it cannot be parsed. */
 export function readIdentity(path: string): Identity | undefined {
   try {
-    const identity = JSON.parse(fs.readFileSync(identityFileOf(path), 'utf8')) as Identity
-    const isWhole = Array.isArray(identity.stamps) && typeof identity.history === 'string' && identity.database !== null
-    return isWhole ? identity : undefined
+    return JSON.parse(fs.readFileSync(identityFileOf(path), 'utf8')) as Identity
   } catch {
     return undefined
   }
@@ -102,8 +100,7 @@ function isLogEmpty(path: string): boolean {
 export function setLogAside(path: string): string {
   const log = logOf(path)
   const writtenAt = fs.statSync(log).mtime.toISOString().replaceAll(':', '-')
-  let aside = `${log}.from-another-database-${writtenAt}`
-  for (let n = 2; fs.existsSync(aside); n++) aside = `${log}.from-another-database-${writtenAt}-${n}`
+  const aside = `${log}.from-another-database-${writtenAt}`
   fs.renameSync(log, aside)
   // The index of that log. A process that has it open can still use it.
   fs.rmSync(`${resolved(path)}-shm`, { force: true })
