@@ -1,4 +1,4 @@
-// A refused token costs little: its contents are checked before its signature.
+// A refused token costs little: its contents are checked before its signature, and forged tokens are cached as refused.
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { syncBuiltinESMExports } from 'node:module'
@@ -65,6 +65,14 @@ for (const [what, make] of Object.entries(wrong))
     assert.equal(checks, 1)
   })
 
+test('a forged signature is checked once, even if many requests present it at the same time and again later', async () => {
+  const one = await forged()
+  const responses = await Promise.all(Array.from({ length: 20 }, () => request(one)))
+  for (let n = 0; n < 20; n++) responses.push(await request(one))
+  assert.deepEqual(new Set(responses), new Set([401]))
+  assert.equal(checks, 1)
+})
+
 test('a valid signature is checked once, even if many requests present it at the same time', async () => {
   const one = await token()
   const responses = await Promise.all(Array.from({ length: 20 }, () => request(one)))
@@ -90,7 +98,7 @@ test('a token that was refused as too early is valid once its time has come', as
   assert.deepEqual([await request(ahead), await request(notYet)], [200, 200])
 })
 
-test('a revoked token is refused, without another check of its signature', async () => {
+test('a revoked token is refused, and is not cached as forged', async () => {
   const one = await token()
   assert.equal(await request(one), 200)
   await app.post('/logout', undefined, { authorization: `Bearer ${one}` })
