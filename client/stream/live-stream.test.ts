@@ -216,7 +216,6 @@ test('after the user is disabled `auth` gets no new token, and its error ends th
   await service.store.write(disableUser, {
     userId: ann.id,
     at: service.now(),
-    revocationExpiresAt: service.now() + 900_000,
   })
   const failure = await following.ended
   assert.ok(isCarillonError(failure, 'INVALID_CREDENTIALS'), `${failure}`)

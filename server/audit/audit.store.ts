@@ -1,7 +1,18 @@
 // Reads and shortens the audit log. An operation that changes something records its own entries.
 import { firstIdAt } from '../basics/ids.ts'
 import type { AuditEntry } from '../store/events.ts'
-import { addToAuditLog, all, get, lockUser, Part, type Read, record, run, type Write } from '../store/statements.ts'
+import {
+  addToAuditLog,
+  all,
+  exists,
+  get,
+  lockUser,
+  Part,
+  type Read,
+  record,
+  run,
+  type Write,
+} from '../store/statements.ts'
 
 /** Which entries: of this user, of this actor, not older than `since`, before the entry `before`. */
 export type AuditQuery = { userId?: string; actor?: string; since?: number; before?: string | undefined; limit: number }
@@ -20,10 +31,9 @@ export function* recordOnce(entry: AuditEntry & OfSignIn): Write<void> {
 
 /** Whether the log has an entry of this event about a sign-in, whose id has the time of its beginning. */
 export function* isRecorded({ userId, signInId, event }: OfSignIn): Read<boolean> {
-  const entry = yield* get`
+  return yield* exists`
     select 1 from audit where user_id = ${userId} and id >= ${signInId.slice(0, 13)}
       and sign_in_id = ${signInId} and event = ${event} limit 1`
-  return entry !== undefined
 }
 
 /** Adds entries whose log lines are written already: no listener gets them. */

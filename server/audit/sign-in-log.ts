@@ -27,8 +27,6 @@ const maxLines = { samePerMinute: 10, atOnce: 12 }
 const maxPairs = 1_000
 /** Pairs of account and address that get a line with their count at the end of a minute; the others share one line. */
 const maxCounts = 5
-/** In characters. A request may be refused with a longer user agent than is worth a record. */
-const maxUserAgent = 128
 /** Rows that wait for a store that cannot be written. */
 const maxWaiting = 1_000
 const retryMs = 1_000
@@ -67,8 +65,7 @@ export class SignInLog {
       this.#lines++
       this.#second.begin()
       const detail = { code, ...(variant !== undefined && { variant }), ...(route !== undefined && { route }) }
-      const userAgent = source.userAgent?.slice(0, maxUserAgent) ?? null
-      this.#record({ ...source, userAgent }, { event, ...named, detail })
+      this.#record(source, { event, ...named, detail })
     }
   }
 

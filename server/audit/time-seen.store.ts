@@ -1,6 +1,6 @@
 // Whether the clock can be believed when rows are removed by their age: it is compared with the time that was seen last.
 import { madeAt } from '../basics/ids.ts'
-import { get, lock, type Read, send, type Write } from '../store/statements.ts'
+import { all, lock, type Read, send, type Write } from '../store/statements.ts'
 
 const maxAheadMs = 7 * 24 * 3_600_000
 const heldMs = 3_600_000
@@ -22,17 +22,17 @@ export function* seeTime({ at, newestAt = at }: { at: number; newestAt?: number 
     yield* send`update time_seen set seen_at = ${at}, held_since = null where id = 1`
     return { seenAt: at }
   }
-  if (since !== last?.heldSince)
-    yield* send`update time_seen set seen_at = ${seenAt}, held_since = ${since} where id = 1`
+  yield* send`update time_seen set seen_at = ${seenAt}, held_since = ${since} where id = 1`
   return { seenAt, heldUntil: since + heldMs }
 }
 
-type Newest = { id: string | null }
-
 /** When the newest notification or entry of the audit log was made, by its id. Undefined without one. */
 export function* newestRowAt(): Read<number | undefined> {
-  const notification = yield* get<Newest>`select max(id) as id from notification`
-  const entry = yield* get<Newest>`select max(id) as id from audit`
-  const times = [notification, entry].flatMap((row) => (row?.id ? [madeAt(row.id)] : []))
-  return times.length === 0 ? undefined : Math.max(...times)
+  const rows = yield* all<{ id: string | null }>`
+    select max(id) as id from notification union all select max(id) from audit`
+  const newest = rows
+    .map(({ id }) => id ?? '')
+    .sort()
+    .at(-1)
+  return newest ? madeAt(newest) : undefined
 }

@@ -7,6 +7,7 @@ import { archiveFound, removeAll } from '../inbox/places.store.ts'
 import { lockInboxes, maxAtOnce } from '../inbox/retention.store.ts'
 import {
   all,
+  exists,
   get,
   inUsers,
   lock,
@@ -44,7 +45,7 @@ export function* findKeyChange(): Read<Keyed | undefined> {
 }
 
 export function* isKeyChangeDone(id: string): Read<boolean> {
-  return (yield* get`select 1 as is_there from key_change where id = ${id}`) === undefined
+  return !(yield* exists`select 1 from key_change where id = ${id}`)
 }
 
 type Beginning = Omit<KeyChange, 'producer'> & { producerId: string; inboxes: number }
@@ -54,8 +55,8 @@ export function* beginKeyChange({ producerId, inboxes, ...begun }: Beginning): W
   const { id, application, key, kind, given, at } = begun
   const found = yield* get<{ number: number }>`select number from producer where id = ${producerId}`
   const producer = found?.number ?? null
-  const earlier = yield* get`select 1 as is_there from key_change where key = ${key} and application = ${application}`
-  const isLittle = inboxes <= maxAtOnce && earlier === undefined
+  const hasEarlier = yield* exists`select 1 from key_change where key = ${key} and application = ${application}`
+  const isLittle = inboxes <= maxAtOnce && !hasEarlier
   const after = isLittle ? yield* changeNext({ ...begun, producer }, '') : ''
   if (after === undefined) return true
   yield* send`

@@ -16,6 +16,7 @@ import { makeNewest } from '../inbox/places.store.ts'
 import {
   all,
   digitsOf,
+  exists,
   get,
   givenUser,
   inUsers,
@@ -246,8 +247,7 @@ type Keyed = Omit<Found, 'user'> & Wanted & { mutes: number }
 function* findKeyed(delivery: Delivery, wanted: readonly Wanted[]): Write<Keyed[]> {
   const { key, application } = keyColumns(delivery)
   yield* sendOnPostgres`
-    insert into inbox (user_id, version, first_seq, last_seq, total, unread, read_through)
-    select ${givenUser}, 0, 1, 0, 0, 0, 0 from ${rowsOf(wanted)} where true
+    insert into inbox (user_id) select ${givenUser} from ${rowsOf(wanted)} where true
     on conflict (user_id) do update set version = inbox.version where false`
   const [one, another] = wanted
   // On PostgreSQL a list reads every partition.
@@ -277,7 +277,7 @@ function* insertOne(delivery: Sent, { userId, id }: Wanted): Write<readonly Arri
   const { key, application } = keyColumns(delivery)
   const user = userKey(userId)
   const inbox = yield* get<{ version: number; last_seq: number; mutes: number }>`
-    insert into inbox (user_id, version, first_seq, last_seq, total, unread, read_through, unseen) values (${user}, 1, 1, 1, 1, 1, 0, 1)
+    insert into inbox (user_id, version, last_seq, total, unread, unseen) values (${user}, 1, 1, 1, 1, 1)
     on conflict (user_id) do update set version = inbox.version + 1, last_seq = inbox.last_seq + 1,
       total = inbox.total + 1, unread = inbox.unread + 1, unseen = inbox.unseen + 1
     returning version, last_seq, mutes`
@@ -305,8 +305,8 @@ function* insertNotifications(delivery: Sent, wanted: readonly Wanted[]): Write<
   const { key, application } = keyColumns(delivery)
   const listed = valuesOf(wanted.map(({ userId }) => userId))
   const inboxes = yield* all<{ user: string; version: number; seq: number; mutes: number }>`
-    insert into inbox (user_id, version, first_seq, last_seq, total, unread, read_through, unseen)
-    select ${listedUser}, 1, 1, 1, 1, 1, 0, 1 from ${listed} where true
+    insert into inbox (user_id, version, last_seq, total, unread, unseen)
+    select ${listedUser}, 1, 1, 1, 1, 1 from ${listed} where true
     on conflict (user_id) do update set version = inbox.version + 1, last_seq = inbox.last_seq + 1,
       total = inbox.total + 1, unread = inbox.unread + 1, unseen = inbox.unseen + 1
     returning ${userDigits} as "user", version, last_seq as seq, mutes`
@@ -375,9 +375,11 @@ function* archiveMuted(delivery: Delivery, arrived: readonly Arrived[]): Write<r
   const { category, application = '', createdAt, producerId } = delivery
   // What the service itself reports about the account.
   if (producerId === 'carillon' && category === 'security') return []
-  const mandatory = yield* get`
+  if (
+    yield* exists`
     select 1 from category where application = ${application} and name = ${category} and mandatory = 1`
-  if (mandatory !== undefined) return []
+  )
+    return []
   const rows = yield* all<{ user: string }>`
     select ${userDigits} as "user" from preference
     where user_id ${inUsers(arrived.map(({ userId }) => userId))} and category in ('', ${category ?? ''})

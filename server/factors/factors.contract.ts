@@ -255,7 +255,7 @@ export function factorPromises(promise: PromiseOf): void {
       await store.write(removeExpiredChallenges, at(301))
       assert.equal(await store.write(addChallenge, spend), true)
       assert.equal(await store.write(addChallenge, { ...spend, userId: newId() }), false)
-      assert.equal(await store.write(deleteUser, { userId: ann.id, at: at(9), revocationExpiresAt: at(969) }), 'done')
+      assert.equal(await store.write(deleteUser, { userId: ann.id, at: at(9) }), 'done')
       assert.equal(await store.write(addChallenge, spend), false)
     },
   )
@@ -302,7 +302,6 @@ export function factorPromises(promise: PromiseOf): void {
         userId,
         signInId,
         at: at(9),
-        revocationExpiresAt: at(969),
         confirmedAt: null,
         session: { familyHash, secretHash, newHash, lastSeenAt: at(8) },
       })
@@ -358,7 +357,7 @@ export function factorPromises(promise: PromiseOf): void {
       const session = await world.signIn(ann)
       const challenge = { userId: ann.id, hash: newId() }
       await store.write(addChallenge, { ...challenge, purpose: 'sign-in', data: '{}', expiresAt: at(300) })
-      const change = { userId: ann.id, at: at(5), revocationExpiresAt: at(965) }
+      const change = { userId: ann.id, at: at(5) }
       assert.equal(await store.write(resetFactors, change), 2)
       assert.deepEqual(await store.read(factorsOf, ann.id), { factors: [], recoveryCodesLeft: 0 })
       assert.equal(await store.read(findChallenge, { ...challenge, at: at(6) }), undefined)

@@ -1,11 +1,11 @@
 // The second factors of a user: list, add and confirm an app, remove, and new recovery codes. Passkeys are added in passkeys/.
 import { auditEntry, recorded, sourceOf } from '../audit/entry.ts'
 import { iso } from '../basics/clock.ts'
-import { CarillonError, conflict, notAuthenticated, wrongSecondFactor } from '../basics/errors.ts'
+import { conflict, notFound, wrongSecondFactor } from '../basics/errors.ts'
 import { newId } from '../basics/ids.ts'
 import { forUser } from '../http/operation.ts'
 import { sendData } from '../http/response/send.ts'
-import { newProof, rotationOf, sendNewProof } from '../sessions/own-sign-in.ts'
+import { changeCredential, sendProof } from '../sessions/own-sign-in.ts'
 import { TokenResponse } from '../sessions/sessions.schemas.ts'
 import { findEnabledUser } from '../users/users.ts'
 import * as shapes from './factors.schemas.ts'
@@ -64,13 +64,10 @@ export const endTotp = forUser({
     if (step === undefined) throw wrongSecondFactor()
     const { codes, recoveryCodeHashes } = newRecoveryCodes()
     const audit = [auditEntry(source, { event: 'factor-added', at, userId, detail: { factorId, kind: 'totp' } })]
-    const own = rotationOf(dependencies, request)
-    const change = { userId, factorId, step, at, recoveryCodeHashes, rotation: own.rotation, audit }
-    const outcome = await store.write(stored.confirmFactor, change)
-    if (outcome === 'outdated') throw notAuthenticated()
+    const change = { userId, factorId, step, at, recoveryCodeHashes, audit }
+    const { outcome, proof } = await changeCredential(dependencies, { request, reply }, stored.confirmFactor, change)
     if (outcome === 'absent') throw noSuchFactor()
     if (outcome === 'refused') throw confirmedAlready()
-    const proof = await newProof(dependencies, { request, reply }, own)
     const added = displayAdded({ ...factor, confirmedAt: at, lastUsedAt: at }, outcome, codes)
     return sendData(reply, { ...added, ...proof })
   },
@@ -86,15 +83,12 @@ export const remove = forUser({
     const { userId } = request.caller
     const users = { ...dependencies.users, source: sourceOf(dependencies, request) }
     const entry = recorded(users, { event: 'factor-removed', userId, detail: { factorId } })
-    const own = rotationOf(dependencies, request)
-    const change = { userId, factorId, rotation: own.rotation, ...entry }
-    const outcome = await dependencies.store.write(stored.removeFactor, change)
-    if (outcome === 'outdated') throw notAuthenticated()
+    const change = { userId, factorId, ...entry }
+    const { outcome, proof } = await changeCredential(dependencies, { request, reply }, stored.removeFactor, change)
     if (outcome === 'absent') throw noSuchFactor()
     const remedy = 'First add another passkey, set a password, or link an account at a provider.'
     if (outcome === 'last') throw conflict('This passkey is the only way to sign in to this account', remedy)
-    if (outcome === 'unconfirmed') return reply.code(204).send()
-    return sendNewProof(dependencies, { request, reply }, own)
+    return sendProof(reply, proof)
   },
 })
 
@@ -104,16 +98,13 @@ export const recoveryCodes = forUser({
   refusals: ['CONFLICT', 'TOO_MANY_REQUESTS'],
   async handle(dependencies: FactorNeeds, request, reply) {
     const { userId } = request.caller
-    const { store, users } = dependencies
-    const at = users.now()
+    const at = dependencies.users.now()
     const { codes, recoveryCodeHashes } = newRecoveryCodes()
     const audit = [auditEntry(sourceOf(dependencies, request), { event: 'recovery-codes-created', at, userId })]
-    const own = rotationOf(dependencies, request)
-    const change = { userId, at, recoveryCodeHashes, rotation: own.rotation, audit }
-    const outcome = await store.write(stored.replaceRecoveryCodes, change)
-    if (outcome === 'outdated') throw notAuthenticated()
-    if (outcome === 'refused') throw conflict('There is no second factor to recover', 'Add one first.')
-    const proof = await newProof(dependencies, { request, reply }, own)
+    const change = { userId, at, recoveryCodeHashes, audit }
+    const { replaceRecoveryCodes } = stored
+    const { outcome, proof } = await changeCredential(dependencies, { request, reply }, replaceRecoveryCodes, change)
+    if (outcome !== 'done') throw conflict('There is no second factor to recover', 'Add one first.')
     return sendData(reply.code(201), { recoveryCodes: codes, ...proof })
   },
 })
@@ -127,5 +118,5 @@ function displayFactor({ id, kind, label, confirmedAt, createdAt, lastUsedAt }: 
   return { id, kind, label, confirmed: confirmedAt !== null, createdAt: iso(createdAt), lastUsedAt: used }
 }
 
-const noSuchFactor = () => new CarillonError('NOT_FOUND', 'You have no such factor')
-const confirmedAlready = () => new CarillonError('CONFLICT', 'This factor is confirmed already')
+const noSuchFactor = () => notFound('You have no such factor')
+const confirmedAlready = () => conflict('This factor is confirmed already')

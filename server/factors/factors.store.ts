@@ -1,10 +1,9 @@
-// Second factors, recovery codes and challenges, and what was sealed with another secret. A change of factors locks the user's row, so that
-// one of two calls adds the first factor, and rotates the sign-in of its caller, if it has a `rotation`; if that is outdated, it returns
-// 'outdated' and changes nothing. A use for a sign-in needs no lock: it is one conditional update.
+// Second factors, recovery codes and challenges, and what was sealed with another secret. Each change locks the user's row, so that one of two
+// calls adds the first factor, and rotates the sign-in of its caller, if it has a `rotation` (rotation.store.ts).
 import type { SecondFactorKind } from '../basics/errors.ts'
 import type { Audited } from '../store/events.ts'
-import { all, get, lock, lockUser, type Read, record, run, send, type Write } from '../store/statements.ts'
-import { isOutdated, type Rotating, rotate } from '../tokens/rotation.store.ts'
+import { all, exists, get, lock, lockUser, type Read, record, run, send, type Write } from '../store/statements.ts'
+import { type Rotating, rotating } from '../tokens/rotation.store.ts'
 
 export type Factor = {
   /** A UUIDv7, which orders the factors of a user. */
@@ -50,7 +49,7 @@ export type Use = {
 /** Hashes of the recovery codes that a user gets with the first factor. */
 type WithRecoveryCodes = { recoveryCodeHashes: readonly string[] }
 
-export type FactorOutcome = 'done' | 'refused' | 'no-challenge' | 'spent' | 'outdated'
+type UseOutcome = 'done' | 'refused' | 'no-challenge' | 'spent'
 
 type AddFactor = { userId: string; factor: NewFactor; maxFactors: number; spent?: SpentChallenge } & WithRecoveryCodes &
   Rotating &
@@ -63,11 +62,9 @@ type Added = 'done' | 'first'
  * 'full' if the user has `maxFactors`, and 'spent' if `spent` was used before; then it changes nothing. Of calls at the same time, one adds
  * the first factor.
  */
-export function* addFactor(add: AddFactor): Write<Added | 'absent' | 'taken' | 'full' | 'spent' | 'outdated'> {
-  const { userId, factor, maxFactors, recoveryCodeHashes, rotation, audit } = add
-  if (!(yield* lockUser(userId))) return 'absent'
-  const refusal = yield* begin(add)
-  if (refusal !== undefined) return refusal
+export const addFactor = rotating(function* (add: AddFactor): Write<Added | 'taken' | 'full' | 'spent'> {
+  const { userId, factor, maxFactors, recoveryCodeHashes } = add
+  if (!(yield* spend(add))) return 'spent'
   const { credentialId = null, transports } = factor
   const kept = yield* all<{ credentialId: string | null; isConfirmed: boolean }>`
     select credential_id as "credentialId", confirmed_at is not null as "isConfirmed" from factor where user_id = ${userId}`
@@ -84,10 +81,8 @@ export function* addFactor(add: AddFactor): Write<Added | 'absent' | 'taken' | '
       ${factor.createdAt}, ${factor.confirmedAt})`
   const isFirst = isConfirmed && confirmed.length === 0
   if (isFirst) yield* storeRecoveryCodes({ userId, recoveryCodeHashes, at: factor.createdAt })
-  yield* rotate(rotation)
-  yield* record(audit)
   return isFirst ? 'first' : 'done'
-}
+})
 
 /** Lists all factors of a user in the order of their ids, and counts the recovery codes that were not used. */
 export function* factorsOf(userId: string): Read<{ factors: Factor[]; recoveryCodesLeft: number }> {
@@ -119,10 +114,8 @@ type ConfirmFactor = { userId: string; factorId: string; step: number; at: numbe
   Audited
 
 /** Confirms a factor by the code of a time step. As `addFactor` for the recovery codes. Returns 'refused' if it is confirmed already. */
-export function* confirmFactor(confirm: ConfirmFactor): Write<Added | 'absent' | 'refused' | 'outdated'> {
-  const { userId, factorId, step, at, recoveryCodeHashes, rotation, audit } = confirm
-  yield* lockUser(userId)
-  if (yield* isOutdated(rotation)) return 'outdated'
+export const confirmFactor = rotating(function* (confirm: ConfirmFactor): Write<Added | 'absent' | 'refused'> {
+  const { userId, factorId, step, at, recoveryCodeHashes } = confirm
   const factor = yield* get<{ isConfirmed: boolean }>`
     select confirmed_at is not null as "isConfirmed" from factor where user_id = ${userId} and id = ${factorId}`
   if (factor === undefined) return 'absent'
@@ -132,22 +125,20 @@ export function* confirmFactor(confirm: ConfirmFactor): Write<Added | 'absent' |
     update factor set confirmed_at = ${at}, last_step = ${step}, last_used_at = ${at}
     where user_id = ${userId} and id = ${factorId}`
   if (isFirst) yield* storeRecoveryCodes({ userId, recoveryCodeHashes, at })
-  yield* rotate(rotation)
-  yield* record(audit)
   return isFirst ? 'first' : 'done'
-}
+})
 
 type RemoveFactor = { userId: string; factorId: string } & Rotating & Audited
 
 /**
- * Removes a factor. With the last confirmed one, the recovery codes end. Returns 'unconfirmed' if it did not count, and rotates nothing
- * then. Returns 'last' and changes nothing if it is a passkey, and the user could not sign in without it: no password, no other passkey, no
+ * Removes a factor. With the last confirmed one, the recovery codes end. Returns 'unconfirmed' if it did not count, and rotates and records
+ * nothing then. Returns 'last' and changes nothing if it is a passkey, and the user could not sign in without it: no password, no other passkey, no
  * account at a provider.
  */
-export function* removeFactor(remove: RemoveFactor): Write<'done' | 'unconfirmed' | 'absent' | 'last' | 'outdated'> {
-  const { userId, factorId, rotation, audit } = remove
-  yield* lockUser(userId)
-  if (yield* isOutdated(rotation)) return 'outdated'
+export const removeFactor = rotating(function* (
+  remove: RemoveFactor,
+): Write<'done' | 'unconfirmed' | 'absent' | 'last'> {
+  const { userId, factorId } = remove
   const factor = yield* get<{ isPasskey: boolean; isConfirmed: boolean }>`
     select kind = 'passkey' as "isPasskey", confirmed_at is not null as "isConfirmed" from factor
     where user_id = ${userId} and id = ${factorId}`
@@ -155,25 +146,22 @@ export function* removeFactor(remove: RemoveFactor): Write<'done' | 'unconfirmed
   if (factor.isPasskey && factor.isConfirmed && !(yield* canSignIn(userId, factorId))) return 'last'
   yield* send`delete from factor where user_id = ${userId} and id = ${factorId}`
   if (!(yield* hasFactor(userId))) yield* send`delete from recovery_code where user_id = ${userId}`
-  if (factor.isConfirmed) yield* rotate(rotation)
-  yield* record(audit)
   return factor.isConfirmed ? 'done' : 'unconfirmed'
-}
+})
 
 /** Whether the user can sign in with a password, a passkey other than `factorId`, or an account at a provider. */
 export function* canSignIn(userId: string, factorId = ''): Write<boolean> {
-  const account = yield* get`select 1 from provider_account where owner_id = ${userId} limit 1`
-  return account !== undefined || (yield* hasPasswordOrPasskey(userId, factorId))
+  const hasAccount = yield* exists`select 1 from provider_account where owner_id = ${userId} limit 1`
+  return hasAccount || (yield* hasPasswordOrPasskey(userId, factorId))
 }
 
 /** Whether the user can sign in with a password, or with a passkey other than `factorId`. */
 export function* hasPasswordOrPasskey(userId: string, factorId = ''): Write<boolean> {
-  const way = yield* get`
+  return yield* exists`
     select 1 from "user" u where u.id = ${userId} and (
       (u.username is not null and u.password_hash is not null)
       or exists (select 1 from factor f
         where f.user_id = ${userId} and f.id <> ${factorId} and f.kind = 'passkey' and f.confirmed_at is not null))`
-  return way !== undefined
 }
 
 type UseFactor = Use & { factorId: string; step?: number; signCount?: number }
@@ -183,7 +171,7 @@ type UseFactor = Use & { factorId: string; step?: number; signCount?: number }
  * none). Returns 'refused' otherwise, 'no-challenge' if the challenge is unknown, used or expired, and 'spent' if `spent` was used before;
  * then it changes nothing, except that a passkey uses `spent` up. Of uses of the same code, step or challenge at the same time, one succeeds.
  */
-export function* useFactor(use: UseFactor): Write<FactorOutcome> {
+export const useFactor = rotating(function* (use: UseFactor): Write<UseOutcome> {
   const { userId, factorId, at, step = null, signCount = null } = use
   const change = run`
     update factor set last_used_at = ${at}, last_step = coalesce(${step}, last_step),
@@ -192,22 +180,19 @@ export function* useFactor(use: UseFactor): Write<FactorOutcome> {
       and (kind = 'totp' and coalesce(last_step, -1) < ${step}
         or kind = 'passkey' and (sign_count < ${signCount} or sign_count = 0 and cast(${signCount} as bigint) = 0))`
   return yield* useUp(use, change)
-}
+})
 
 /** Uses a recovery code once. As `useFactor`. */
-export function* useRecoveryCode(use: Use & { codeHash: string }): Write<FactorOutcome> {
+export const useRecoveryCode = rotating(function* (use: Use & { codeHash: string }): Write<UseOutcome> {
   const { userId, codeHash, at } = use
   const change = run`
     update recovery_code set used_at = ${at} where user_id = ${userId} and code_hash = ${codeHash} and used_at is null`
   return yield* useUp(use, change)
-}
+})
 
-/** A second use of the same challenge waits for the first one, and then finds none. */
-function* useUp(use: Use, change: Write<number>): Write<FactorOutcome> {
-  const { userId, at, challenge, rotation, audit } = use
-  if (rotation !== undefined) yield* lockUser(userId)
-  const refusal = yield* begin(use)
-  if (refusal !== undefined) return refusal
+function* useUp(use: Use, change: Write<number>): Write<UseOutcome> {
+  const { at, challenge } = use
+  if (!(yield* spend(use))) return 'spent'
   if (challenge !== undefined) {
     const open = yield* lock`
       select 1 from challenge where user_id = ${challenge.userId} and hash = ${challenge.hash} and expires_at > ${at}`
@@ -216,35 +201,25 @@ function* useUp(use: Use, change: Write<number>): Write<FactorOutcome> {
   if ((yield* change) === 0) return 'refused'
   if (challenge !== undefined)
     yield* send`delete from challenge where user_id = ${challenge.userId} and hash = ${challenge.hash}`
-  yield* rotate(rotation)
-  yield* record(audit)
   return 'done'
 }
 
-type Beginning = Pick<Use, 'userId' | 'rotation' | 'spent'>
-
-/** Checks the proof of the caller, and uses `spent` up. */
-function* begin({ userId, rotation, spent }: Beginning): Write<'outdated' | 'spent' | undefined> {
-  if (yield* isOutdated(rotation)) return 'outdated'
-  if (spent === undefined) return undefined
-  return (yield* addChallenge({ userId, purpose: 'spent', data: '', ...spent })) ? undefined : 'spent'
+/** Uses a challenge up. False if it was used before. */
+function* spend({ userId, spent }: Pick<Use, 'userId' | 'spent'>): Write<boolean> {
+  return spent === undefined || (yield* addChallenge({ userId, purpose: 'spent', data: '', ...spent }))
 }
 
 type ReplaceRecoveryCodes = { userId: string; at: number } & WithRecoveryCodes & Rotating & Audited
 
 /** Replaces every recovery code of a user. Returns 'refused', and changes nothing, without a confirmed factor. */
-export function* replaceRecoveryCodes(replace: ReplaceRecoveryCodes): Write<'done' | 'refused' | 'outdated'> {
-  yield* lockUser(replace.userId)
-  if (yield* isOutdated(replace.rotation)) return 'outdated'
+export const replaceRecoveryCodes = rotating(function* (replace: ReplaceRecoveryCodes): Write<'done' | 'refused'> {
   if (!(yield* hasFactor(replace.userId))) return 'refused'
   yield* storeRecoveryCodes(replace)
-  yield* rotate(replace.rotation)
-  yield* record(replace.audit)
   return 'done'
-}
+})
 
 function* hasFactor(userId: string): Read<boolean> {
-  return (yield* get`select 1 from factor where user_id = ${userId} and confirmed_at is not null limit 1`) !== undefined
+  return yield* exists`select 1 from factor where user_id = ${userId} and confirmed_at is not null limit 1`
 }
 
 function* storeRecoveryCodes({ userId, recoveryCodeHashes, at }: ReplaceRecoveryCodes): Write<void> {

@@ -1,7 +1,7 @@
 // The secrets of authenticator apps and recovery codes, and what these have in common with passkeys. The routes that change factors are in
 // factors.routes.ts; how a factor is proved is in second-factor.routes.ts.
 import type { SignInLog } from '../audit/sign-in-log.ts'
-import { CarillonError, conflict } from '../basics/errors.ts'
+import { CarillonError, conflict, notFound } from '../basics/errors.ts'
 import { hashOf, randomGroups, type Sealing } from '../basics/secrets.ts'
 import type { SessionNeeds } from '../sessions/finish-sign-in.ts'
 import { resetFactors as resetStoredFactors } from '../users/user-changes.store.ts'
@@ -77,6 +77,6 @@ export function hashOfRecoveryCode(code: string): string {
 export async function resetFactors(dependencies: UserDependencies, { id: userId, username }: User): Promise<number> {
   const facts = { event: 'factors-reset', userId, username } as const
   const removed = await endProofs(dependencies, resetStoredFactors, { userId }, facts)
-  if (removed === 'absent') throw new CarillonError('NOT_FOUND', 'There is no user with this id')
+  if (removed === 'absent') throw notFound('There is no user with this id')
   return removed
 }

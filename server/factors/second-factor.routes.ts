@@ -16,7 +16,7 @@ import { findCredentials, findUser, type User } from '../users/users.store.ts'
 import { findEnabledUser } from '../users/users.ts'
 import { type Bond, findChallenge, forgetFlow, isBound, makeChallenge } from './challenges.ts'
 import { ConfirmationBody, SecondFactorBody } from './factors.schemas.ts'
-import { type FactorOutcome, factorsOf, offeredFactors, type Use, useFactor, useRecoveryCode } from './factors.store.ts'
+import { factorsOf, offeredFactors, type Use, useFactor, useRecoveryCode } from './factors.store.ts'
 import { challengeEnded, type FactorNeeds, hashOfRecoveryCode, secretOf, stepOfCode } from './factors.ts'
 import type { Assertion } from './passkeys/ceremonies.ts'
 import { usePasskey } from './passkeys/passkeys.ts'
@@ -177,12 +177,12 @@ async function proveFactor(dependencies: FactorNeeds, presented: PresentedFactor
       ? await useCode(dependencies, code, use)
       : await store.write(useRecoveryCode, { ...use, codeHash: hashOfRecoveryCode(code) })
   if (outcome === 'no-challenge') throw challengeEnded()
-  if (outcome === 'outdated') throw errors.notAuthenticated()
-  if (outcome === 'refused') throw errors.wrongSecondFactor()
+  if (outcome === 'outdated' || outcome === 'absent') throw errors.notAuthenticated()
+  if (outcome !== 'done') throw errors.wrongSecondFactor()
   await guesses.succeed(guess)
 }
 
-async function useCode(dependencies: FactorNeeds, code: string, use: Use): Promise<FactorOutcome> {
+async function useCode(dependencies: FactorNeeds, code: string, use: Use) {
   const { store } = dependencies
   let unreadable: unknown
   for (const factor of (await store.read(factorsOf, use.userId)).factors) {

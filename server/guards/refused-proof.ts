@@ -11,7 +11,6 @@ const proofs = {
 }
 /** How a producer key and a JSON Web Token begin. */
 const secretForm = /\b(?:crl_|eyJ)/
-const keyForm = /\bcrl_/
 /** The cookie of a session; `__Host-` or `__Secure-` may precede the name. */
 const sessionCookie = /\bcarillon=/
 
@@ -30,9 +29,8 @@ function inAuthorization({ raw }: FastifyRequest, proof: keyof typeof proofs): F
   const presented = bearerToken(fields)
   if (presented === null) return ['Authorization', 'is not `Bearer`, a blank and one token or key']
   const isKey = presented.startsWith('crl_')
-  if (proof === 'producer' && !isKey) return ['Authorization', 'has no producer key']
-  if (proof !== 'producer' && isKey) return ['Authorization', 'has a producer key']
-  return ['Authorization', `has a ${isKey ? 'key' : 'token'} that is unknown, expired or revoked`]
+  const has = isKey ? 'has a producer key' : 'has a token'
+  return ['Authorization', isKey === (proof === 'producer') ? `${has} that is unknown, expired or revoked` : has]
 }
 
 function elsewhere({ raw, query }: FastifyRequest, proof: keyof typeof proofs): Found {
@@ -42,7 +40,7 @@ function elsewhere({ raw, query }: FastifyRequest, proof: keyof typeof proofs): 
   const { cookie = '', referer: _, ...others } = raw.headers
   for (const [name, value] of Object.entries(others))
     if (secretForm.test(String(value))) return [name, 'is not read and has a token or key']
-  if (keyForm.test(cookie)) return ['Cookie', 'has a producer key']
+  if (cookie.includes('crl_')) return ['Cookie', 'has a producer key']
   if (!sessionCookie.test(cookie)) return ['Authorization', 'is missing']
   return ['Cookie', proof === 'user' ? 'has a session that has ended or is unknown' : 'has a session']
 }

@@ -189,7 +189,7 @@ export function guessPromises(promise: PromiseOf): void {
   promise('erasing a user removes the counts of the user (U2)', async (world) => {
     const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
     for (const { id } of [ann, ben]) await guess(world, counted([`user ${id} password`, `user ${id} mail`], 0))
-    await world.store.write(deleteUser, { userId: ann.id, at: at(1), revocationExpiresAt: at(900) })
+    await world.store.write(deleteUser, { userId: ann.id, at: at(1) })
     assert.equal(await world.store.write(forgetGuesses, { prefix: `user ${ann.id} ` }), 'absent')
     assert.equal(await world.store.write(forgetGuesses, { prefix: `user ${ben.id} ` }), 'done')
   })

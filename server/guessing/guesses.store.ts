@@ -26,7 +26,7 @@ const clockLeewayMs = 60_000
 const maxCharacter = '\u{10ffff}'
 
 /** `at`: the last guess. Of a rate: the moment at which it had so many, from which on one leaves in each interval. */
-export type Count = { failures: number; at: number; expiresAt: number }
+type Count = { failures: number; at: number; expiresAt: number }
 type Row = Count & { key: string }
 const columns = new Part('key, failures, at, expires_at as "expiresAt"')
 
@@ -102,11 +102,11 @@ function inOrder(limits: readonly GuessLimit[]): GuessLimit[] {
 }
 
 /** The count of a key. One in the future is from before the clock was set back, and begins again. */
-export function liveRow(limit: GuessLimit, rows: readonly Row[], now: number): Row | undefined {
+function liveRow(limit: GuessLimit, rows: readonly Row[], now: number): Row | undefined {
   return rows.find(({ key, at, expiresAt }) => key === limit.key && expiresAt > now && at <= now + clockLeewayMs)
 }
 
-export function refusalsOf({ limits, at }: GuessLimits, rows: readonly Row[]): GuessRefusal[] {
+function refusalsOf({ limits, at }: GuessLimits, rows: readonly Row[]): GuessRefusal[] {
   const moments = limits.map((limit) => ({ key: limit.key, notBefore: notBeforeOf(limit, liveRow(limit, rows, at)) }))
   return moments.filter(({ notBefore }) => notBefore > at)
 }
@@ -120,7 +120,7 @@ function notBeforeOf(limit: GuessLimit, row: Count | undefined): number {
 }
 
 /** The row after one more guess. */
-export function counted(limit: GuessLimit, row: Count | undefined, at: number): Count {
+function counted(limit: GuessLimit, row: Count | undefined, at: number): Count {
   const before = row ?? { failures: 0, at }
   if (!('burst' in limit)) {
     const last = Math.max(before.at, at)

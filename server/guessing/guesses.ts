@@ -12,7 +12,6 @@ import type { AuditEntry, Audited } from '../store/events.ts'
 import type { Store } from '../store/store.ts'
 import type { GuessLimit, GuessRate, GuessRefusal } from './guesses.store.ts'
 import * as stored from './guesses.store.ts'
-import { LocalCounts } from './local-counts.ts'
 
 /** Each kind has its own counts: a right password allows no more guesses of the code. All but passkeys share the rate of an address. */
 export type GuessKind = 'password' | 'second-factor' | 'link' | 'mail' | 'passkey'
@@ -66,7 +65,8 @@ export class Guesses {
   readonly #options: Options
   /** When the audit log got the last entry about a delayed account, by user and kind. */
   readonly #delaysRecordedAt = new BoundedCache<number>(10_000)
-  readonly #waitingMails = new LocalCounts()
+  /** By network: when no request for a mail counts any more, if each one counts for the interval of its rate. */
+  readonly #mailsUntil = new BoundedCache<number>(10_000)
 
   constructor(options: Options) {
     this.#options = options
@@ -74,10 +74,14 @@ export class Guesses {
 
   /** Counts a request for a mail in this process, before it waits. False if the client has made too many. */
   acceptsMailRequest(address: string): boolean {
-    return this.#waitingMails.accepts({
-      limits: this.#ratesOf(address, mailRateOfAddress, 'mail '),
-      at: this.#options.now(),
+    const at = this.#options.now()
+    const counts = this.#ratesOf(address, mailRateOfAddress, '').map(({ key, intervalMs, burst }) => {
+      const until = Math.max(this.#mailsUntil.get(key) ?? 0, at) + intervalMs
+      return { key, until, isTooMany: until > at + burst * intervalMs }
     })
+    if (counts.some(({ isTooMany }) => isTooMany)) return false
+    for (const { key, until } of counts) this.#mailsUntil.set(key, until, 1)
+    return true
   }
 
   /** Counts a request for a mail, by the client alone: no count may show whether there is such a user. Throws TOO_MANY_REQUESTS. */
@@ -111,17 +115,13 @@ export class Guesses {
     await this.begin({ limits, kind: 'mail', userId: null })
   }
 
-  /**
-   * Counts a sign-in whose proof was right, before anything is written. Each method has a count of its own. Throws TOO_MANY_REQUESTS, and
-   * takes `guess` back then, which was right.
-   */
-  async beginSignIn(by: { userId: string; address: string }, method: LimitedMethod, guess?: Guess): Promise<void> {
+  /** Counts a sign-in whose proof was right, before anything is written. Each method has a count of its own. Throws TOO_MANY_REQUESTS. */
+  async beginSignIn(by: { userId: string; address: string }, method: LimitedMethod): Promise<void> {
     const { store, now } = this.#options
     const key = `${guessPrefixOf(by.userId)}sign-in ${method} ${this.#wideKey(by.address)}`
     const at = now()
     const [refusal] = await store.write(stored.reserveGuess, { limits: [{ key, ...signInRate }], at })
     if (refusal === undefined) return
-    if (guess !== undefined) await this.succeed(guess)
     const more = ' A program signs in once, and keeps its session or token.'
     throw tooMany('Too many sign-ins to this account from your network', refusal.notBefore - at, more)
   }

@@ -1,7 +1,18 @@
 // What every write has to know about a notification: whether it is unread (decision 0030), where it is, what it counts for, and whether an
 // undo would change it.
 import { iso } from '../basics/clock.ts'
-import { get, lock, onPostgres, Part, send, signal, type UserKey, userKey, type Write } from '../store/statements.ts'
+import {
+  exists,
+  get,
+  lock,
+  onPostgres,
+  Part,
+  send,
+  signal,
+  type UserKey,
+  userKey,
+  type Write,
+} from '../store/statements.ts'
 import { type InboxState, inboxFields, type OneNotification, undoableFor } from './inbox-state.ts'
 import { anyPlaceSql, coversSql, readAtByAnyMarkSql } from './read-at.ts'
 
@@ -93,11 +104,10 @@ export function* isUnreadNow(found: Found): Write<boolean> {
 function* isCoveredByCategory(found: Found, except = -1): Write<boolean> {
   const { user, category, seq, unread_version, categoryThrough } = found
   if (category === null || seq > categoryThrough) return false
-  const mark = yield* get`
-    select 1 as is_there from category_read_mark
+  return yield* exists`
+    select 1 from category_read_mark
     where user_id = ${user} and category = ${category} and through_seq >= ${seq}
       and version > ${unread_version ?? -1} and version <> ${except} limit 1`
-  return mark !== undefined
 }
 
 type Mark = { through_seq: number; at: string; before_through: number; before_version: number } & {
@@ -124,11 +134,10 @@ export function* readByLastReadAll(found: Found): Write<string | undefined> {
 export function* isUndoable({ user, undoVersion }: Found, at: number): Write<boolean> {
   if (!undoVersion) return false
   const since = iso(at - undoableFor - 3_600_000)
-  const mark = yield* get`
-    select 1 as is_there from read_mark where user_id = ${user} and version = ${undoVersion} and at >= ${since}
+  return yield* exists`
+    select 1 from read_mark where user_id = ${user} and version = ${undoVersion} and at >= ${since}
     union all
     select 1 from archive_mark where user_id = ${user} and version = ${undoVersion} and at >= ${since}`
-  return mark !== undefined
 }
 
 /** Takes the notification out of the undo of the last read-all or archive-read: that leaves it as it is. */
@@ -153,10 +162,9 @@ export function* leaveReadAll(found: Found): Write<void> {
 export function* isArchivedByLast(found: Found): Write<boolean> {
   const { user, seq, away, kept_version, undoVersion, archiveVersion } = found
   if (away !== null || placeOf(found) !== 'archived' || undoVersion !== archiveVersion) return false
-  const mark = yield* get`
-    select 1 as is_there from archive_mark where user_id = ${user} and version = ${undoVersion}
+  return yield* exists`
+    select 1 from archive_mark where user_id = ${user} and version = ${undoVersion}
       and (before_through < ${seq} or before_version = ${kept_version ?? -1})`
-  return mark !== undefined
 }
 
 export type Place = 'list' | 'archived' | 'snoozed'

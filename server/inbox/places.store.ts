@@ -1,7 +1,19 @@
 // Moves notifications between the list, the archive and the snoozed ones, and removes them. What is archived or snoozed is read. Each change of
 // an inbox raises its version by 1.
 import { iso } from '../basics/clock.ts'
-import { all, get, inList, inNumbers, Part, rowsOf, send, signal, userKey, type Write } from '../store/statements.ts'
+import {
+  all,
+  exists,
+  get,
+  inList,
+  inNumbers,
+  Part,
+  rowsOf,
+  send,
+  signal,
+  userKey,
+  type Write,
+} from '../store/statements.ts'
 import type { MarkRead, OneNotification, RemovalReason, Snooze } from './inbox-state.ts'
 import { isUnread } from './lists.ts'
 import {
@@ -118,8 +130,8 @@ export function* remove({ userId, id, at }: MarkRead): Write<Outcome> {
     return true
   })
   if (outcome !== 'absent') return outcome
-  const removal = yield* get`select 1 as is_there from removal where user_id = ${userKey(userId)} and id = ${id}`
-  return removal === undefined ? 'absent' : 'done'
+  const isRemoved = yield* exists`select 1 from removal where user_id = ${userKey(userId)} and id = ${id}`
+  return isRemoved ? 'done' : 'absent'
 }
 
 /** The newest of an inbox that changes send: a client that is behind more changes begins again. */
@@ -171,15 +183,15 @@ function* moveKept({ user, archiveVersion }: LockedInbox): Write<void> {
  */
 export function* archiveRead({ userId, at }: { userId: string; at: number }): Write<void> {
   const inbox = yield* lockInbox(userId)
-  if (inbox === undefined || inbox.total === inbox.unread) return
+  if (inbox === undefined) return
   const { user } = inbox
   const held: Found[] = []
   for (const notice of yield* findHeld(user, at)) {
     if (!(yield* isUnreadNow(notice))) held.push(notice)
   }
-  if (inbox.total - inbox.unread === held.length) return
-  const version = inbox.version + 1
   const made = inbox.total - inbox.unread
+  if (made === held.length) return
+  const version = inbox.version + 1
   yield* moveKept(inbox)
   const categories = yield* all<{ category: string }>`
     select category from inbox_category where user_id = ${user} and unread > 0`

@@ -9,8 +9,6 @@ import { disableUser, setPassword } from '../users/user-changes.store.ts'
 import { addUser, enableUser, findCredentials, findUser, updateUser } from '../users/users.store.ts'
 import { addLink as addStoredLink, findLink, type NewLink, removeExpiredLinks, resetPassword } from './links.store.ts'
 
-const revocationExpiresAt = at(3_600)
-
 async function addLink(world: World, { id }: Person, more: Partial<NewLink> = {}): Promise<string> {
   const tokenHash = newId()
   const link = { userId: id, purpose: 'reset' as const, tokenHash, at: at(0), expiresAt: at(900), email: null, ...more }
@@ -19,7 +17,7 @@ async function addLink(world: World, { id }: Person, more: Partial<NewLink> = {}
 }
 
 function use(world: World, { id }: Person, tokenHash: string, { seconds = 1, passwordHash = 'new hash' } = {}) {
-  return world.store.write(resetPassword, { userId: id, tokenHash, passwordHash, at: at(seconds), revocationExpiresAt })
+  return world.store.write(resetPassword, { userId: id, tokenHash, passwordHash, at: at(seconds) })
 }
 
 async function hashOf(world: World, { username }: Person): Promise<string | undefined> {
@@ -30,7 +28,7 @@ async function hashOf(world: World, { username }: Person): Promise<string | unde
 async function invited(world: World, name: string): Promise<Person> {
   const person = { id: newId(), username: `${name}-${newId()}` }
   const user = { ...person, passwordHash: null, displayName: null, createdAt: at(0) }
-  assert.equal(await world.store.write(addUser, user), 'added')
+  assert.equal(typeof (await world.store.write(addUser, user)), 'object')
   return { ...person, passwordHash: '' }
 }
 
@@ -101,7 +99,7 @@ export function linkPromises(promise: PromiseOf): void {
       await addLink(world, ann, { purpose: 'invite' }),
       await addLink(world, ben),
     ]
-    const change = { userId: ann.id, passwordHash: 'set', at: at(1), revocationExpiresAt }
+    const change = { userId: ann.id, passwordHash: 'set', at: at(1) }
     assert.equal(await world.store.write(setPassword, change), 'done')
     for (const link of [reset, invite]) assert.equal(await use(world, ann, link), 'refused')
     assert.equal(await hashOf(world, ann), 'set')
@@ -116,7 +114,7 @@ export function linkPromises(promise: PromiseOf): void {
     assert.equal(await use(world, ben, tokenHash), 'refused')
     for (const person of [ann, ben]) assert.equal(await hashOf(world, person), person.passwordHash)
     assert.ok(await world.store.read(findSession, session))
-    await world.store.write(disableUser, { userId: ann.id, at: at(5), revocationExpiresAt })
+    await world.store.write(disableUser, { userId: ann.id, at: at(5) })
     assert.equal(await use(world, ann, tokenHash, { seconds: 6 }), 'refused')
     assert.equal((await world.store.read(findUser, ann.id))?.disabledAt, at(5))
     const link = { purpose: 'reset' as const, tokenHash: newId(), at: at(6), expiresAt: at(900), email: null }
@@ -146,7 +144,7 @@ export function linkPromises(promise: PromiseOf): void {
       const link = { purpose: 'invite' as const, tokenHash: newId(), at: at(0), expiresAt: at(900), email: null }
       assert.equal(await world.store.write(addStoredLink, { ...link, userId: ann.id }), 'not-first')
       const passkey = { id: newId(), kind: 'passkey' as const, label: 'Key', createdAt: at(0), confirmedAt: at(0) }
-      const account = { issuer: 'https://id.example.org', email: null, at: at(0), checkedGeneration: 0 }
+      const account = { issuer: 'https://id.example.org', email: null, at: at(0) }
       const ways = {
         passkey: (userId: string) =>
           world.store.write(addFactor, { userId, factor: passkey, maxFactors: 10, recoveryCodeHashes: [] }),

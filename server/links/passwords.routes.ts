@@ -13,7 +13,7 @@ import { goneSignal, sendData, sendObject } from '../http/response/send.ts'
 import type { Site } from '../http/site.ts'
 import type { PageNeeds } from '../pages/page.ts'
 import { acceptedPlace, readReturnTo } from '../pages/places.ts'
-import { rotationOf, sendNewProof } from '../sessions/own-sign-in.ts'
+import { newProof, rotationOf, sendProof } from '../sessions/own-sign-in.ts'
 import { Login, TokenResponse } from '../sessions/sessions.schemas.ts'
 import { checkCredentials } from '../users/credentials.ts'
 import { findCredentials, findUser } from '../users/users.store.ts'
@@ -172,6 +172,6 @@ export const change = forUser({
     const own = rotationOf(dependencies, request, isProof)
     const user = { id, username: username as string, rotation: own.rotation }
     await changePassword({ ...dependencies.users, source }, user, { newPassword, attempt })
-    return sendNewProof(dependencies, { request, reply }, own)
+    return sendProof(reply, await newProof(dependencies, { request, reply }, own))
   },
 })

@@ -19,16 +19,12 @@ const argon2 = () =>
 /** Code points. A longer password is refused before it is hashed, never truncated. */
 export const maxPasswordLength = 256
 
-/** UTF-16 units. NFC makes one code point of at most four, of two units each: a longer text stays too long. */
-const maxInput = maxPasswordLength * 4 * 2
-
 /**
  * Returns the one form in which a password is hashed and compared: RFC 8265, section 4 (OpaqueString). A second call changes nothing. It
- * refuses nothing, so that a wrong password is only ever wrong, and leaves a text that is too long in any form as it is, so that no client
- * makes the service work on a megabyte.
+ * refuses nothing, so that a wrong password is only ever wrong.
  */
 export function preparePassword(text: string): string {
-  return text.length > maxInput ? text : text.replace(/\p{Zs}/gu, ' ').normalize('NFC')
+  return text.replace(/\p{Zs}/gu, ' ').normalize('NFC')
 }
 
 /** Salt and hash of a random, unknown password. Verified for an unknown user, so that the response takes the same time. */

@@ -4,15 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { before, test } from 'node:test'
 import fc from 'fast-check'
 import { maxPasswordLength, preparePassword } from './passwords.ts'
-import {
-  type BlockList,
-  isListed,
-  loadBlockList,
-  maxEntryLength,
-  passwordFaults,
-  passwordLength,
-  policyFault,
-} from './policy.ts'
+import { type BlockList, isListed, loadBlockList, maxEntryLength, passwordFaults, policyFault } from './policy.ts'
 
 let blocked: BlockList
 before(async () => {
@@ -70,14 +62,14 @@ test('A3: counts code points, from the setting to 256', () => {
   assert.equal(reasonOf('🦊🐻🐼🐨🐯🦁🐮🐷🐸🐵🐔🐧🐦🐤🦆🦉'.repeat(17)), 'write at most 256 characters')
 })
 
-test('A5: measures 1 MiB in less than 20 ms, prepared or not', () => {
-  const texts = ['x'.repeat(1 << 20), 'é\u00a0'.repeat(1 << 19)] as const
+test('A5: a password as long as a request may have is refused in less than 20 ms, prepared or not', () => {
+  const texts = ['x'.repeat(1 << 14), 'é\u00a0'.repeat(1 << 13)] as const
   // The best of many: a busy machine takes its time.
   let bestMs = Infinity
   for (let round = 0; round < 50; round++) {
     const start = performance.now()
-    assert.equal(passwordLength(texts[0]), 257)
-    assert.equal(passwordLength(preparePassword(texts[1])), 257)
+    assert.equal(reasonOf(texts[0]), 'write at most 256 characters')
+    assert.equal(reasonOf(preparePassword(texts[1])), 'write at most 256 characters')
     bestMs = Math.min(bestMs, performance.now() - start)
   }
   assert.ok(bestMs < 20, `${bestMs} ms`)

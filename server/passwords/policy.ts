@@ -5,11 +5,6 @@ import { boundedFetch } from '../basics/bounded-fetch.ts'
 import { type Fault, unavailable } from '../basics/errors.ts'
 import { maxPasswordLength, preparePassword } from './passwords.ts'
 
-/** Code points; stops counting beyond `maxPasswordLength`, so that its cost is bounded. */
-export function passwordLength(password: string): number {
-  return password.length > 2 * maxPasswordLength ? maxPasswordLength + 1 : [...password].length
-}
-
 /** `breaches`: absent if the check is off. */
 export type PasswordRules = { passwordMinLength: number; breaches?: BreachOptions | undefined }
 
@@ -30,7 +25,7 @@ export function policyFault(
   password: string,
   { username, minLength, blocked }: { username: string; minLength: number; blocked: BlockList },
 ): Omit<Fault, 'field'> | undefined {
-  const length = passwordLength(password)
+  const { length } = [...password]
   if (length < minLength) return { reason: `write at least ${minLength} characters`, code: 'too_short' }
   if (length > maxPasswordLength) return { reason: `write at most ${maxPasswordLength} characters`, code: 'too_long' }
   if (unusable.test(password))

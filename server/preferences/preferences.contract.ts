@@ -181,7 +181,7 @@ export function preferencePromises(promise: PromiseOf): void {
   promise('erasing a user removes what the user has muted', async (world) => {
     const ann = await world.addUser('ann')
     await mute(world, ann, { a: 'forever' })
-    await world.store.write(deleteUser, { userId: ann.id, at: at(5), revocationExpiresAt: at(9) })
+    await world.store.write(deleteUser, { userId: ann.id, at: at(5) })
     assert.equal(await world.store.write(changeMutes, { userId: ann.id, mutes: [], now: isoAt(6) }), 'absent')
     await world.store.write(addUser, { ...ann, displayName: null, createdAt: at(7) })
     const found = await world.store.read(readPreferences, { userId: ann.id, now: isoAt(0) })

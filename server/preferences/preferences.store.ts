@@ -67,9 +67,7 @@ type MuteChange = { userId: string; mutes: readonly { category: string; mutedUnt
 export function* changeMutes({ userId, mutes, now }: MuteChange): Write<'done' | 'absent' | 'too-many'> {
   if (!(yield* lockUser(userId))) return 'absent'
   const user = userKey(userId)
-  yield* send`
-    insert into inbox (user_id, version, first_seq, last_seq, total, unread, read_through)
-    values (${user}, 0, 1, 0, 0, 0, 0) on conflict do nothing`
+  yield* send`insert into inbox (user_id) values (${user}) on conflict do nothing`
   yield* lock`select 1 from inbox where user_id = ${user}`
   const named = inList(mutes.map(({ category }) => category))
   const added = mutes.filter(({ mutedUntil }) => mutedUntil !== null)

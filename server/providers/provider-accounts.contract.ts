@@ -16,7 +16,6 @@ import {
 
 const issuer = 'https://id.example'
 const other = 'https://other.example'
-const revocationExpiresAt = at(3_600)
 let subjects = 0
 const newSubject = () => `subject-${++subjects}`
 
@@ -76,7 +75,7 @@ export function providerAccountPromises(promise: PromiseOf): void {
   promise('an account of a user is not given to another user, and linking it again changes nothing', async (world) => {
     const { store } = world
     const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
-    const link = { issuer, subject: newSubject(), checkedGeneration: 0, email: null }
+    const link = { issuer, subject: newSubject(), email: null }
     assert.equal(await store.write(linkProviderAccount, { ...link, userId: ann.id, at: at(1) }), 'done')
     const again = { ...link, userId: ann.id, at: at(2), email: 'x@y' }
     assert.equal(await store.write(linkProviderAccount, again), 'unchanged')
@@ -95,7 +94,7 @@ export function providerAccountPromises(promise: PromiseOf): void {
 
   promise('of many users that link one account at the same time, one gets it', async (world) => {
     const people = await world.addUsers(10)
-    const key = { issuer, subject: newSubject(), checkedGeneration: 0, email: null, at: at(1) }
+    const key = { issuer, subject: newSubject(), email: null, at: at(1) }
     const outcomes = await Promise.all(
       people.map(({ id }) => world.store.write(linkProviderAccount, { ...key, userId: id })),
     )
@@ -109,7 +108,6 @@ export function providerAccountPromises(promise: PromiseOf): void {
         issuer,
         subject: newSubject(),
         userId,
-        checkedGeneration: 0,
         email: null,
         at: at(1),
       }),
@@ -122,18 +120,21 @@ export function providerAccountPromises(promise: PromiseOf): void {
     const { store } = world
     const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
     const key = { issuer, subject: newSubject(), email: null, at: at(2) }
-    await store.write(setPassword, { userId: ann.id, passwordHash: 'new', at: at(1), revocationExpiresAt })
-    await store.write(disableUser, { userId: ben.id, at: at(1), revocationExpiresAt })
-    assert.equal(await store.write(linkProviderAccount, { ...key, userId: ann.id, checkedGeneration: 0 }), 'refused')
-    assert.equal(await store.write(linkProviderAccount, { ...key, userId: ben.id, checkedGeneration: 1 }), 'refused')
-    assert.equal(await store.write(linkProviderAccount, { ...key, userId: newId(), checkedGeneration: 0 }), 'refused')
+    await store.write(setPassword, { userId: ann.id, passwordHash: 'new', at: at(1) })
+    await store.write(disableUser, { userId: ben.id, at: at(1) })
+    const link = (userId: string) => {
+      const place = { userId, signInId: newId(), at: at(2), confirmedAt: null }
+      const rotation = { ...place, token: { generation: 0, signInGeneration: 0 } }
+      return store.write(linkProviderAccount, { ...key, userId, rotation })
+    }
+    assert.deepEqual(await Promise.all([ann.id, ben.id, newId()].map(link)), ['outdated', 'outdated', 'absent'])
     assert.equal(await store.write(useProviderAccount, { ...key, at: at(3) }), undefined)
   })
 
   promise('of a disabled user, finds the account and records no use', async (world) => {
     const subject = newSubject()
     const { id } = await addAccount(world, subject)
-    await world.store.write(disableUser, { userId: id, at: at(2), revocationExpiresAt })
+    await world.store.write(disableUser, { userId: id, at: at(2) })
     assert.equal((await world.store.write(useProviderAccount, { issuer, subject, at: at(3) }))?.disabledAt, at(2))
     assert.equal((await world.store.read(providerAccounts, id))[0]?.lastUsedAt, at(1))
   })
@@ -145,7 +146,7 @@ export function providerAccountPromises(promise: PromiseOf): void {
     const remove = { userId, issuer, issuers: [issuer, other] }
     assert.equal(await store.write(unlinkProviderAccount, { ...remove, issuer: other }), 'absent')
     assert.equal(await store.write(unlinkProviderAccount, remove), 'last')
-    const link = { issuer: other, subject: second, userId, checkedGeneration: 0, email: null, at: at(2) }
+    const link = { issuer: other, subject: second, userId, email: null, at: at(2) }
     assert.equal(await store.write(linkProviderAccount, link), 'done')
     assert.equal(await store.write(unlinkProviderAccount, { ...remove, issuers: [issuer] }), 'last')
     assert.equal(await store.write(unlinkProviderAccount, remove), 'done')
@@ -164,7 +165,7 @@ export function providerAccountPromises(promise: PromiseOf): void {
     const { store } = world
     for (let round = 0; round < 5; round++) {
       const { id: userId } = await addAccount(world, newSubject())
-      const link = { issuer: other, subject: newSubject(), userId, checkedGeneration: 0, email: null, at: at(2) }
+      const link = { issuer: other, subject: newSubject(), userId, email: null, at: at(2) }
       await store.write(linkProviderAccount, link)
       const issuers = [issuer, other]
       const outcomes = await Promise.all(
@@ -177,7 +178,7 @@ export function providerAccountPromises(promise: PromiseOf): void {
   promise('erasing a user removes the accounts, which can then belong to another user (U2)', async (world) => {
     const subject = newSubject()
     const { id } = await addAccount(world, subject)
-    await world.store.write(deleteUser, { userId: id, at: at(2), revocationExpiresAt })
+    await world.store.write(deleteUser, { userId: id, at: at(2) })
     assert.equal(await world.store.write(useProviderAccount, { issuer, subject, at: at(3) }), undefined)
     assert.deepEqual(await world.store.read(providerAccounts, id), [])
     assert.notEqual((await addAccount(world, subject)).id, id)

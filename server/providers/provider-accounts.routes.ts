@@ -2,17 +2,17 @@
 // person, and not every provider verifies it (decision 0049). And the routes of a user: list, link and unlink.
 import { auditEntry, type RequestSource, recorded, sourceOf } from '../audit/entry.ts'
 import { iso } from '../basics/clock.ts'
-import { CarillonError, conflict, notAuthenticated, notFound } from '../basics/errors.ts'
+import { CarillonError, conflict, notFound } from '../basics/errors.ts'
 import { newId } from '../basics/ids.ts'
 import { forUser } from '../http/operation.ts'
 import { sendData } from '../http/response/send.ts'
 import { readReturnTo } from '../pages/places.ts'
-import { rotationOf, sendNewProof } from '../sessions/own-sign-in.ts'
+import { changeCredential, sendProof } from '../sessions/own-sign-in.ts'
 import { TokenResponse } from '../sessions/sessions.schemas.ts'
 import type { Rotation } from '../tokens/rotation.store.ts'
 import { readProfile } from '../users/profile.ts'
 import { findEnabledUser } from '../users/users.ts'
-import { begin, type Linking, type ProviderNeeds, providerOf } from './flow.ts'
+import { begin, type ProviderNeeds, providerOf } from './flow.ts'
 import type { Identity, Provider } from './provider.ts'
 import * as stored from './provider-accounts.store.ts'
 import { ProviderAccountsResponse, ProviderLinkBody, ProviderLinkResponse } from './providers.schemas.ts'
@@ -48,23 +48,24 @@ export function noActiveUser({ setting }: Provider): CarillonError {
   })
 }
 
-type OfSignIn = Linking & { rotation: Rotation }
-
 /**
  * 'unchanged' if the account is linked to this user already. Throws CONFLICT if it is linked to another one, or another one of this provider
  * to the user; FORBIDDEN if the user's sign-in has ended.
  */
-export async function linkAccount({ store, users }: Needs, { provider, identity, source }: SignedIn, given: OfSignIn) {
+export async function linkAccount(
+  { store, users }: Needs,
+  { provider, identity, source }: SignedIn,
+  rotation: Rotation,
+) {
   const { displayName, issuer, name } = provider.setting
-  const { generation: checkedGeneration, rotation } = given
   const { userId, signInId } = rotation
   const { subject } = identity
   const at = users.now()
   const { email } = await newProfile(identity)
   const audit = [auditEntry(source, { event: 'provider-linked', at, userId, signInId, detail: { provider: name } })]
-  const change = { issuer, subject, userId, checkedGeneration, email, at, rotation, audit }
+  const change = { issuer, subject, userId, email, at, rotation, audit }
   const outcome = await store.write(stored.linkProviderAccount, change)
-  if (outcome === 'refused') throw signInEnded()
+  if (outcome === 'absent' || outcome === 'outdated') throw signInEnded()
   if (outcome === 'taken')
     throw conflict(`This account at ${displayName} is linked to another user`, 'Nothing was changed.')
   if (outcome === 'has-another')
@@ -121,18 +122,17 @@ export const unlink = forUser({
   refusals: ['CONFLICT', 'TOO_MANY_REQUESTS'],
   async handle(dependencies: ProviderNeeds, request, reply) {
     const { userId, signInId } = request.caller
-    const { store, users, providers } = dependencies
+    const { users, providers } = dependencies
     const { issuer, name, displayName } = providerOf(dependencies, request).setting
     const facts = { event: 'provider-unlinked', userId, signInId, detail: { provider: name } } as const
     const entry = recorded({ ...users, source: sourceOf(dependencies, request) }, facts)
     const issuers = [...providers.values()].map(({ setting }) => setting.issuer)
-    const own = rotationOf(dependencies, request)
-    const change = { userId, issuer, issuers, rotation: own.rotation, ...entry }
-    const outcome = await store.write(stored.unlinkProviderAccount, change)
-    if (outcome === 'outdated') throw notAuthenticated()
+    const change = { userId, issuer, issuers, ...entry }
+    const { unlinkProviderAccount } = stored
+    const { outcome, proof } = await changeCredential(dependencies, { request, reply }, unlinkProviderAccount, change)
     if (outcome === 'absent') throw notFound(`No account at ${displayName} is linked to you`)
     const remedy = 'Set up another way first, such as a passkey.'
     if (outcome === 'last') throw conflict(`Your account at ${displayName} is your only way to sign in`, remedy)
-    return sendNewProof(dependencies, { request, reply }, own)
+    return sendProof(reply, proof)
   },
 })

@@ -2,8 +2,8 @@
 // calls for one user take turns. The column owner_id is not named user_id: an account is found without its user.
 import { hasPasswordOrPasskey } from '../factors/factors.store.ts'
 import type { Audited } from '../store/events.ts'
-import { all, get, lock, lockUser, lockUsers, type Read, record, run, send, type Write } from '../store/statements.ts'
-import { isOutdated, type Rotating, rotate } from '../tokens/rotation.store.ts'
+import { all, exists, get, lockUsers, type Read, record, run, send, type Write } from '../store/statements.ts'
+import { type Rotating, rotating } from '../tokens/rotation.store.ts'
 import { type User, userColumns } from '../users/users.store.ts'
 
 /** `issuer` and `subject` as the ID token has them, compared byte by byte. */
@@ -40,50 +40,41 @@ export function* addProviderUser(add: AddProviderUser): Write<User> {
   return (yield* userWith(add)) as User
 }
 
-type LinkProviderAccount = NewAccount & { userId: string; checkedGeneration: number } & Rotating & Audited
+type LinkProviderAccount = NewAccount & { userId: string } & Rotating & Audited
+type Linked = 'done' | 'unchanged' | 'taken' | 'has-another'
 
 /**
  * Links an account to a user, and rotates the sign-in. Changes nothing if the account is linked to this user already ('unchanged') or to
- * another one ('taken'), if the user has another account of this issuer ('has-another'), or if the sign-in is outdated, or the user is
- * absent, is disabled or has another credential generation than the one that was checked ('refused').
+ * another one ('taken'), or if the user has another account of this issuer ('has-another').
  */
-export function* linkProviderAccount(
-  link: LinkProviderAccount,
-): Write<'done' | 'unchanged' | 'taken' | 'has-another' | 'refused'> {
-  const { issuer, subject, userId, checkedGeneration, rotation } = link
-  yield* lockUsers()
-  const user = yield* lock`
-    select 1 from "user"
-    where id = ${userId} and disabled_at is null and credential_generation = ${checkedGeneration}`
-  if (user === undefined || (yield* isOutdated(rotation))) return 'refused'
-  const another = yield* get`
+export const linkProviderAccount = rotating(function* (link: LinkProviderAccount): Write<Linked> {
+  const { issuer, subject, userId } = link
+  if (
+    yield* exists`
     select 1 from provider_account where owner_id = ${userId} and issuer = ${issuer} and subject <> ${subject}`
-  if (another !== undefined) return 'has-another'
-  if (!(yield* addAccount(link, userId))) return (yield* userWith(link))?.id === userId ? 'unchanged' : 'taken'
-  yield* rotate(rotation)
-  yield* record(link.audit)
-  return 'done'
-}
+  )
+    return 'has-another'
+  if (yield* addAccount(link, userId)) return 'done'
+  return (yield* userWith(link))?.id === userId ? 'unchanged' : 'taken'
+})
 
 type UnlinkProviderAccount = { userId: string; issuer: string; issuers: readonly string[] } & Rotating & Audited
 
 /**
- * Removes the user's account of an issuer, and rotates the sign-in; 'outdated' if that is outdated. Returns 'last' and changes nothing if the user has no other way to sign in: a username with
- * a password, a passkey, or an account of another issuer in `issuers`.
+ * Removes the user's account of an issuer, and rotates the sign-in. Returns 'last' and changes nothing if the user has no other way to sign
+ * in: a username with a password, a passkey, or an account of another issuer in `issuers`.
  */
-export function* unlinkProviderAccount(unlink: UnlinkProviderAccount): Write<'done' | 'absent' | 'last' | 'outdated'> {
-  const { userId, issuer, issuers, rotation, audit } = unlink
-  yield* lockUser(userId)
-  if (yield* isOutdated(rotation)) return 'outdated'
+export const unlinkProviderAccount = rotating(function* (
+  unlink: UnlinkProviderAccount,
+): Write<'done' | 'absent' | 'last'> {
+  const { userId, issuer, issuers } = unlink
   const accounts = yield* providerAccounts(userId)
   if (!accounts.some((account) => account.issuer === issuer)) return 'absent'
   const hasOtherAccount = accounts.some((account) => account.issuer !== issuer && issuers.includes(account.issuer))
   if (!hasOtherAccount && !(yield* hasPasswordOrPasskey(userId))) return 'last'
   yield* send`delete from provider_account where owner_id = ${userId} and issuer = ${issuer}`
-  yield* rotate(rotation)
-  yield* record(audit)
   return 'done'
-}
+})
 
 /** False if the account belongs to a user. */
 function* addAccount({ issuer, subject, email, at }: NewAccount, ownerId: string): Write<boolean> {

@@ -180,7 +180,7 @@ async function finishLinking(
   const caller = await callerOf(dependencies, request, linking)
   const presented = { caller, raw: request.raw }
   const own = rotationOf(dependencies, presented)
-  const outcome = await linkAccount(dependencies, signedIn, { ...linking, rotation: own.rotation })
+  const outcome = await linkAccount(dependencies, signedIn, own.rotation)
   if (outcome === 'unchanged') return undefined
   if (caller.proof === 'access-token') {
     const { generation } = linking

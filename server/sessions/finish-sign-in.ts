@@ -120,9 +120,6 @@ async function issueSession({ sessions, accessTokens, site }: SessionNeeds, user
   return { expiresAt: iso(expiresAt), variant: 'stateful', familiarity }
 }
 
-/** Checked in one request. No client sends more than one, and each costs the check of a signature, even without a proof. */
-const maxTokens = 4
-
 /** Ends each session and token that is valid; a forged one ends nothing. With `source`, each end is a sign-out for the audit log. */
 export async function endPresented(
   { sessions, accessTokens }: Pick<SessionNeeds, 'sessions' | 'accessTokens'>,
@@ -133,7 +130,7 @@ export async function endPresented(
 
 /** Ends the whole sign-in of each token, renewed tokens included. Only its issuer can end a foreign token. */
 async function endTokens(accessTokens: AccessTokens, tokens: readonly string[], source?: Source): Promise<void> {
-  const subjects = await Promise.all(tokens.slice(0, maxTokens).map((token) => accessTokens.verifyOurs(token)))
+  const subjects = await Promise.all(tokens.map((token) => accessTokens.verifyOurs(token)))
   const signIns = new Map(subjects.filter((subject) => subject !== null).map((subject) => [subject.signInId, subject]))
   await Promise.all(signIns.values().map((subject) => accessTokens.revoke(subject, source)))
 }

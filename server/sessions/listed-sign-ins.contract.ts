@@ -75,14 +75,12 @@ export function listedSignInPromises(promise: PromiseOf): void {
     assert.deepEqual(await idsOf(world, ann, own, { tokensSince: at(3_600) }), [own])
     await world.store.write(endOtherSignIns, {
       userId: ann.id,
-      exceptSignInId: kept,
-      exceptGeneration: 0,
+      proof: { userId: ann.id, signInId: kept, token: { generation: 0, signInGeneration: 0 } },
       at: at(6),
-      revocationExpiresAt,
     })
     assert.equal(await world.store.read(findSession, session), undefined)
     assert.deepEqual(await idsOf(world, ann, kept), [kept])
-    await world.store.write(disableUser, { userId: ann.id, at: at(7), revocationExpiresAt })
+    await world.store.write(disableUser, { userId: ann.id, at: at(7) })
     assert.deepEqual(await idsOf(world, ann, kept), [])
   })
 
@@ -166,7 +164,7 @@ export function listedSignInPromises(promise: PromiseOf): void {
       assert.deepEqual([user?.deviceGeneration, user?.passwordReportedAt, user?.credentialGeneration], [1, at(5), 0])
       assert.equal(await note(world, ann, device('Chrome on Windows')), 'new')
       assert.equal(await note(world, ann, device('Firefox on Linux')), 'known')
-      await world.store.write(setPassword, { userId: ann.id, passwordHash: 'new', at: at(6), revocationExpiresAt })
+      await world.store.write(setPassword, { userId: ann.id, passwordHash: 'new', at: at(6) })
       assert.equal((await world.store.read(findUser, ann.id))?.passwordReportedAt, null)
     },
   )
@@ -312,7 +310,7 @@ function endOne(
   { isOwn = false, disowned }: { isOwn?: boolean; disowned?: SeenDevice | undefined } = {},
 ) {
   const audit = [entryOf(person, signInId, 'session-ended')]
-  const change = { userId: person.id, signInId, isOwn, alive, at: at(5), revocationExpiresAt, audit }
+  const change = { userId: person.id, signInId, isOwn, alive, at: at(5), audit }
   return store.write(endSignIn, { ...change, ...(disowned && { disowned }) })
 }
 
@@ -333,6 +331,5 @@ function added({ id: userId }: Person) {
     checkedGeneration: 0,
     ...where,
     at: at(4),
-    revocationExpiresAt,
   }
 }

@@ -1,15 +1,14 @@
-// The caller's own sign-in: is it recent enough for a change, how does a change name it to spare it, and its new proof.
+// The caller's own sign-in: is it recent enough for a change, which proof does it present, and which is the next one.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { iso } from '../basics/clock.ts'
-import { CarillonError } from '../basics/errors.ts'
+import { CarillonError, notAuthenticated } from '../basics/errors.ts'
 import type { Subject } from '../http/operation.ts'
 import { sessionSecret, setCookie } from '../http/request/credentials.ts'
 import { sendData } from '../http/response/send.ts'
 import type { Site } from '../http/site.ts'
+import type { WriteOperation } from '../store/store.ts'
 import type { AccessTokens, TokenSubject } from '../tokens/access-token.ts'
-import { revocationKeptForMs } from '../tokens/read-token.ts'
-import type { Rotation } from '../tokens/rotation.store.ts'
-import type { Excepted } from '../tokens/tokens.store.ts'
+import type { Rotating, Rotation } from '../tokens/rotation.store.ts'
 import { findEnabledUser, type UserDependencies } from '../users/users.ts'
 import type { Sessions } from './sessions.ts'
 
@@ -29,13 +28,6 @@ export function refuseStale({ confirmedAt }: Subject, now: number): void {
   })
 }
 
-/** The caller's own sign-in, in the form that the store takes. */
-export function ownSignIn(caller: Subject): Excepted & { exceptSignInId: string } {
-  const { signInId: exceptSignInId, proof } = caller
-  if (proof === 'session') return { exceptSignInId }
-  return { exceptSignInId, exceptGeneration: (caller as TokenSubject).generation }
-}
-
 type Needs = {
   site: Pick<Site, 'cookie'>
   sessions: Pick<Sessions, 'nextSecret'>
@@ -43,6 +35,9 @@ type Needs = {
   users: UserDependencies
 }
 type Exchange = { request: { caller: Subject; raw: FastifyRequest['raw'] }; reply: FastifyReply }
+
+/** A token for the response; undefined for a cookie. */
+type NewProof = { token: string; expiresAt: string } | undefined
 
 /** `secret`: the next cookie of a session. */
 type OwnRotation = { rotation: Rotation; secret?: string }
@@ -56,7 +51,7 @@ export function rotationOf(
   const at = users.now()
   const { userId, signInId } = caller
   const confirmedAt = isProof ? at : null
-  const place = { userId, signInId, at, revocationExpiresAt: at + revocationKeptForMs, confirmedAt }
+  const place = { userId, signInId, at, confirmedAt }
   if (caller.proof === 'session') {
     const { secret, session } = sessions.nextSecret(sessionSecret(raw.headers.cookie, site.cookie.name) ?? '')
     return { secret, rotation: { ...place, session } }
@@ -65,12 +60,30 @@ export function rotationOf(
   return { rotation: { ...place, token: { generation, signInGeneration } } }
 }
 
+/**
+ * Makes a change of a credential, which rotates the sign-in of its caller. `proof`: of `newProof`, if the change took place. Throws UNAUTHORIZED
+ * if the presented proof is outdated.
+ */
+export async function changeCredential<Change extends object, Outcome>(
+  needs: Needs,
+  exchange: Exchange,
+  operation: WriteOperation<Change & Rotating, Outcome>,
+  change: Change,
+) {
+  const own = rotationOf(needs, exchange.request)
+  const outcome = await needs.users.store.write(operation, { ...change, rotation: own.rotation })
+  if (outcome === 'outdated') throw notAuthenticated()
+  const isDone = outcome === 'done' || outcome === 'first'
+  const proof = isDone ? await newProof(needs, exchange, own) : undefined
+  return { outcome: outcome as Exclude<Outcome, 'outdated'>, proof }
+}
+
 /** After the change: sets the new cookie, or returns the new token for the response. This process refuses the proofs before it from then on. */
 export async function newProof(
   { site, accessTokens, users }: Needs,
   { request: { caller }, reply }: Exchange,
   { rotation, secret }: OwnRotation,
-): Promise<{ token: string; expiresAt: string } | undefined> {
+): Promise<NewProof> {
   await users.revocations?.refresh()
   if (secret !== undefined) {
     setCookie(reply, { ...site.cookie, lifetimeMs: caller.expiresAt - users.now() }, secret)
@@ -82,7 +95,6 @@ export async function newProof(
 }
 
 /** The response to a change without other data: 204 and a cookie, or 200 and a token. */
-export async function sendNewProof(needs: Needs, exchange: Exchange, own: OwnRotation): Promise<FastifyReply> {
-  const proof = await newProof(needs, exchange, own)
-  return proof === undefined ? exchange.reply.code(204).send() : sendData(exchange.reply, proof)
+export function sendProof(reply: FastifyReply, proof: NewProof): FastifyReply {
+  return proof === undefined ? reply.code(204).send() : sendData(reply, proof)
 }

@@ -30,7 +30,7 @@ export function sessionTokenPromises(promise: PromiseOf): void {
 
   promise('returns the credential generation that the user has now', async (world) => {
     const ann = await world.addUser('ann')
-    await world.store.write(setPassword, { userId: ann.id, passwordHash: 'new hash', at: at(1), revocationExpiresAt })
+    await world.store.write(setPassword, { userId: ann.id, passwordHash: 'new hash', at: at(1) })
     const session = await world.signIn({ ...ann, passwordHash: 'new hash' })
     const found = await world.store.write(signInOfSession, session)
     assert.equal(found?.credentialGeneration, 1)
@@ -71,7 +71,7 @@ export function sessionTokenPromises(promise: PromiseOf): void {
     const { userId } = another.session
     const where = { signInId: newId(), device: null, address: null }
     const key = { userId, familyHash: newId(), secretHash: newId() }
-    const added = { ...key, ...where, checkedGeneration: 0, at: at(5), revocationExpiresAt }
+    const added = { ...key, ...where, checkedGeneration: 0, at: at(5) }
     const plain = await world.signIn(ann)
     const outcome = await world.store.write(addSession, { ...added, replaces: [another.session, plain] })
     assert.deepEqual(outcome, { revoked: [{ userId, signInId: another.signInId }] })
@@ -90,7 +90,7 @@ export function sessionTokenPromises(promise: PromiseOf): void {
   for (const change of [setPassword, disableUser])
     promise(`${change.name} revokes the tokens of a session by their credential generation`, async (world) => {
       const { ann, session } = await withTokens(world)
-      await world.store.write(change, { userId: ann.id, passwordHash: 'new hash', at: at(5), revocationExpiresAt })
+      await world.store.write(change, { userId: ann.id, passwordHash: 'new hash', at: at(5) })
       assert.equal(await world.store.read(findSession, session), undefined)
       assert.equal(await world.store.write(signInOfSession, session), undefined)
       const [revocation] = await world.store.read(tokenRevocations, at(6))
@@ -130,7 +130,7 @@ export function sessionTokenPromises(promise: PromiseOf): void {
       const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
       const { session } = await withTokens(world, ann)
       for (const [index, seconds] of [9, 5].entries()) {
-        const change = { userId: ann.id, at: at(seconds), revocationExpiresAt: at(seconds + 960) }
+        const change = { userId: ann.id, at: at(seconds) }
         assert.equal(await world.store.write(revokeIssuedTokens, change), 'done')
         const found = await world.store.read(findUser, ann.id)
         assert.deepEqual([found?.issuedGeneration, found?.credentialGeneration], [index + 1, 0])
@@ -144,14 +144,14 @@ export function sessionTokenPromises(promise: PromiseOf): void {
 
   promise('each of several revocations at the same time raises the issued generation', async (world) => {
     const ann = await world.addUser('ann')
-    const change = { userId: ann.id, at: at(5), revocationExpiresAt }
+    const change = { userId: ann.id, at: at(5) }
     await Promise.all(Array.from({ length: 10 }, () => world.store.write(revokeIssuedTokens, change)))
     assert.equal((await world.store.read(findUser, ann.id))?.issuedGeneration, 10)
     assert.equal((await world.store.read(tokenRevocations, at(6)))[0]?.firstGeneration, 10)
   })
 
   promise('returns "absent" for the issued tokens of an unknown user, and revokes nothing', async ({ store }) => {
-    assert.equal(await store.write(revokeIssuedTokens, { userId: newId(), at: at(5), revocationExpiresAt }), 'absent')
+    assert.equal(await store.write(revokeIssuedTokens, { userId: newId(), at: at(5) }), 'absent')
     assert.deepEqual(await store.read(tokenRevocations, at(0)), [])
   })
 }

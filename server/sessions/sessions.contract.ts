@@ -15,7 +15,7 @@ import {
 } from './sessions.store.ts'
 import { endSignIn } from './sign-ins.store.ts'
 
-const revocationExpiresAt = at(3_600)
+const revocationExpiresAt = at(965)
 
 const madeUp: SessionKey = { userId: 'unknown', familyHash: 'made up', secretHash: 'made up' }
 
@@ -125,7 +125,7 @@ export function sessionPromises(promise: PromiseOf): void {
       const ann = await world.addUser('ann')
       const signInId = newId()
       const rotation = (signInGeneration: number, generation = 0) => ({
-        ...{ userId: ann.id, signInId, at: at(5), revocationExpiresAt, confirmedAt: null },
+        ...{ userId: ann.id, signInId, at: at(5), confirmedAt: null },
         token: { generation, signInGeneration },
       })
       const raced = await Promise.all([0, 0, 0].map((n) => store.write(rotateSignIn, { rotation: rotation(n) })))
@@ -135,7 +135,7 @@ export function sessionPromises(promise: PromiseOf): void {
         (await store.read(tokenRevocations, at(6))).map((one) => [one.signInId, one.firstGeneration]),
         [[`rotated ${signInId}`, 2]],
       )
-      const password = { userId: ann.id, passwordHash: 'new hash', at: at(6), revocationExpiresAt }
+      const password = { userId: ann.id, passwordHash: 'new hash', at: at(6) }
       assert.equal(await store.write(setPassword, { ...password, rotation: rotation(1) }), 'outdated')
       assert.equal(await store.write(setPassword, { ...password, rotation: rotation(2) }), 'done')
       assert.equal(
@@ -163,8 +163,8 @@ export function sessionPromises(promise: PromiseOf): void {
     'refuses a session if the user is absent, is disabled or has another password since the check',
     async (world) => {
       const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
-      await world.store.write(disableUser, { userId: ann.id, at: at(1), revocationExpiresAt })
-      await world.store.write(setPassword, { userId: ben.id, passwordHash: 'new hash', at: at(1), revocationExpiresAt })
+      await world.store.write(disableUser, { userId: ann.id, at: at(1) })
+      await world.store.write(setPassword, { userId: ben.id, passwordHash: 'new hash', at: at(1) })
       const stranger = { id: newId(), username: 'stranger', passwordHash: 'hash' }
       for (const person of [ann, ben, stranger]) {
         const secretHash = newId()
@@ -186,7 +186,7 @@ export function sessionPromises(promise: PromiseOf): void {
       sessions: { createdAfter: at(-9), lastSeenAfter: at(-9), lastSeenUntil: at(9) },
       tokensSince: at(-9),
     }
-    const disowned = { userId: ann.id, signInId, alive, isOwn: false, disowned: from, at: at(1), revocationExpiresAt }
+    const disowned = { userId: ann.id, signInId, alive, isOwn: false, disowned: from, at: at(1) }
     assert.equal(await world.store.write(endSignIn, disowned), 'stateful')
     const secretHash = newId()
     const late = { ...attempt(ann, { secretHash }), from: { ...from, deviceGeneration: 0 } }
@@ -300,8 +300,8 @@ export function sessionPromises(promise: PromiseOf): void {
     await world.endSessions([loggedOut])
     await world.signIn(ann, { replaces: [replaced] })
     await store.write(removeStaleSessions, { createdAfter: at(-50), lastSeenAfter: at(-50), lastSeenUntil: at(999) })
-    await store.write(disableUser, { userId: ann.id, at: at(1), revocationExpiresAt })
-    await store.write(setPassword, { userId: ann.id, passwordHash: ann.passwordHash, at: at(2), revocationExpiresAt })
+    await store.write(disableUser, { userId: ann.id, at: at(1) })
+    await store.write(setPassword, { userId: ann.id, passwordHash: ann.passwordHash, at: at(2) })
     for (const session of [loggedOut, replaced, stale, disabled]) {
       await store.write(touchSession, { ...session, at: at(9) })
       assert.equal(await store.read(findSession, session), undefined)
@@ -326,7 +326,7 @@ export function sessionPromises(promise: PromiseOf): void {
   promise('no session survives that was added while its user was disabled or got a new password', async (world) => {
     for (let round = 0; round < 20; round++) {
       const person = await world.addUser(`person ${round}`)
-      const change = { userId: person.id, at: at(1), revocationExpiresAt }
+      const change = { userId: person.id, at: at(1) }
       const end = () =>
         round % 2 === 0
           ? world.store.write(disableUser, change)
@@ -352,7 +352,6 @@ function attempt(
     device: null,
     address: null,
     at: at(0),
-    revocationExpiresAt,
     replaces,
   }
 }
@@ -367,5 +366,5 @@ function rotationOf(
   }: { signInId: string; newHash?: string | undefined; confirmedAt?: number | null },
 ) {
   const session = { familyHash, secretHash, newHash, lastSeenAt: at(4) }
-  return { userId, signInId, at: at(5), revocationExpiresAt, confirmedAt, session }
+  return { userId, signInId, at: at(5), confirmedAt, session }
 }

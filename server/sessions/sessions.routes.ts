@@ -1,17 +1,16 @@
 // Where is a user signed in? Lists the sign-ins of both variants, and ends one, all others, or one that was not the user's.
-import { auditEntry, deviceLabel, type RequestSource, sourceOf } from '../audit/entry.ts'
+import { auditEntry, deviceLabel, sourceOf } from '../audit/entry.ts'
 import { iso } from '../basics/clock.ts'
-import { CarillonError, notAuthenticated } from '../basics/errors.ts'
+import { notAuthenticated, notFound } from '../basics/errors.ts'
 import { isIdShaped, madeAt } from '../basics/ids.ts'
 import { presentedDevices, tokenAfterSignIn } from '../guessing/device-tokens.ts'
 import { forUser, type Guarded, type Subject } from '../http/operation.ts'
 import { setCookie } from '../http/request/credentials.ts'
 import { sendData } from '../http/response/send.ts'
-import { revocationKeptForMs } from '../tokens/read-token.ts'
 import type { TokenRevocations } from '../tokens/revocations.ts'
 import { endProofs, findEnabledUser } from '../users/users.ts'
 import { deviceOf, type SessionNeeds } from './finish-sign-in.ts'
-import { isFresh, ownSignIn, refuseStale } from './own-sign-in.ts'
+import { isFresh, refuseStale, rotationOf } from './own-sign-in.ts'
 import { DisownedResponse, ListQuery, UserSessionPageResponse } from './sessions.schemas.ts'
 import type { SeenDevice } from './sessions.store.ts'
 import * as stored from './sign-ins.store.ts'
@@ -32,11 +31,8 @@ export const list = forUser({
   async handle(dependencies: Needs, request, reply) {
     const { limit = 100, after } = request.query
     const { userId, signInId } = request.caller
-    const own = listed(request.caller, sourceOf(dependencies, request), dependencies.users.now())
     const query = { userId, ownSignInId: signInId, alive: aliveNow(dependencies), after, limit: limit + 1 }
     const found = await dependencies.store.read(stored.listSignIns, query)
-    // The own one comes first on the first page, even if the service has kept nothing of it.
-    if (after === undefined && found[0]?.signInId !== signInId) found.unshift(own)
     const items = found.slice(0, limit).map((one) => display(dependencies, one, signInId))
     // The own one has a place of its own: after it alone, the others begin with the newest.
     const last = items.at(-1)?.current ? lastId : (items.at(-1)?.id ?? null)
@@ -46,12 +42,6 @@ export const list = forUser({
 
 function aliveNow({ sessions, signInLifetimes, users }: Needs): stored.AliveSignIns {
   return { sessions: sessions.liveBounds(), tokensSince: users.now() - signInLifetimes.stateless + 1 }
-}
-
-/** The caller's sign-in, as the store lists it. */
-function listed({ signInId, proof }: Subject, { userAgent, address }: RequestSource, at: number): stored.ListedSignIn {
-  const variant = proof === 'session' ? 'stateful' : 'stateless'
-  return { signInId, variant, device: null, userAgent, address, createdAt: madeAt(signInId), lastSeenAt: at }
 }
 
 function display({ signInLifetimes }: Needs, signIn: stored.ListedSignIn, ownSignInId: string) {
@@ -88,9 +78,9 @@ export const endOthers = forUser({
   async handle(dependencies: Needs, request) {
     const { userId, signInId } = request.caller
     const users = { ...dependencies.users, source: sourceOf(dependencies, request) }
-    const change = { userId, ...ownSignIn(request.caller) }
+    const change = { userId, proof: rotationOf(dependencies, request).rotation }
     const facts = { event: 'sessions-ended', userId, signInId } as const
-    if ((await endProofs(users, stored.endOtherSignIns, change, facts)) === 'refused') throw notAuthenticated()
+    if ((await endProofs(users, stored.endOtherSignIns, change, facts)) === 'outdated') throw notAuthenticated()
   },
 })
 
@@ -124,11 +114,8 @@ async function endOne(dependencies: Needs, { request, reply }: Guarded<Subject>,
   const event = kind.disowned === undefined ? 'session-ended' : 'sign-in-disowned'
   const audit = [auditEntry(source, { event, at, userId, signInId })]
   const change = { userId, signInId, isOwn, at, alive: aliveNow(dependencies), audit, ...kind }
-  const revocationExpiresAt = at + revocationKeptForMs
-  if ((await store.write(stored.endSignIn, { ...change, revocationExpiresAt })) === 'absent')
-    throw new CarillonError('NOT_FOUND', 'There is no such session', {
-      remedy: 'It may have ended; GET /api/me/sessions lists those that are open.',
-    })
+  if ((await store.write(stored.endSignIn, change)) === 'absent')
+    throw notFound('There is no such session', 'It may have ended; GET /api/me/sessions lists those that are open.')
   revocations.note({ userId, signInId })
   if (caller.proof === 'session' && signInId === caller.signInId) setCookie(reply, site.cookie, '')
 }

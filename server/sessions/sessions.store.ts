@@ -2,6 +2,7 @@
 import type { Audited } from '../store/events.ts'
 import {
   all,
+  exists,
   get,
   lock,
   lockUsers,
@@ -45,10 +46,19 @@ export type LiveSession = {
 type SessionRow = [string, number, number, string, number, number, string | null, number | null, number | null]
 
 function liveSessionOf(userId: string, row: SessionRow): LiveSession {
-  const [username, createdAt, lastSeenAt, signInId, confirmedAt, inboxVersion, ...renewal] = row
-  const [newerHash, rotatedAt, secretUsedAt] = renewal
-  const rest = { newerHash, rotatedAt, secretUsedAt }
-  return { userId, username: username || null, createdAt, lastSeenAt, signInId, confirmedAt, inboxVersion, ...rest }
+  const [username, createdAt, lastSeenAt, signInId, confirmedAt, inboxVersion, newerHash, rotatedAt, secretUsedAt] = row
+  return {
+    userId,
+    username: username || null,
+    createdAt,
+    lastSeenAt,
+    signInId,
+    confirmedAt,
+    inboxVersion,
+    newerHash,
+    rotatedAt,
+    secretUsedAt,
+  }
 }
 
 const sessionText = (secret: string, inboxUser: string, user: string, family: string) => `
@@ -89,11 +99,9 @@ type SessionSignIn = SignIn & { credentialGeneration: number; signInGeneration: 
 /** A session as it was when it ended; it may have expired before. `hadTokens`: they were revoked with it. */
 export type EndedSession = SignIn & Pick<LiveSession, 'userId' | 'username'> & { hadTokens: boolean }
 
-type End = { at: number; revocationExpiresAt: number }
-
 export type NewSession = SessionKey &
-  End &
   Audited & {
+    at: number
     signInId: string
     /** Read with the credentials that were checked. */
     checkedGeneration: number
@@ -116,7 +124,7 @@ type AddedSession = { revoked: { userId: string; signInId: string }[]; device?: 
  * the one that was checked. Sign-ins of one user take turns: otherwise each of two could count without the other.
  */
 export function* addSession(session: NewSession): Write<AddedSession | 'refused'> {
-  const { userId, familyHash, secretHash, at, revocationExpiresAt, from } = session
+  const { userId, familyHash, secretHash, at, from } = session
   const deviceGeneration = from?.deviceGeneration ?? null
   yield* lockUsers()
   const user = yield* lock<{ username: string }>`
@@ -128,9 +136,8 @@ export function* addSession(session: NewSession): Write<AddedSession | 'refused'
     insert into session (user_id, family_hash, secret_hash, username, created_at, last_seen_at, sign_in_id, device, address, has_tokens)
     values (${userId}, ${familyHash}, ${secretHash}, ${user.username}, ${at}, ${at}, ${session.signInId}, ${session.device},
       ${session.address}, 0)`
-  const end = { at, revocationExpiresAt }
-  const ended = yield* endSessions({ keys: session.replaces, ...end })
-  ended.push(...(yield* endSessions({ keys: yield* surplusOf(session), ...end })))
+  const ended = yield* endSessions({ keys: session.replaces, at })
+  ended.push(...(yield* endSessions({ keys: yield* surplusOf(session), at })))
   yield* record(session.audit)
   const revoked = ended.flatMap((one) => (one.hadTokens ? [{ userId: one.userId, signInId: one.signInId }] : []))
   return { revoked, ...(from && { device: yield* note({ userId, device: from, at }) }) }
@@ -165,13 +172,13 @@ export function* signInOfSession({ userId, familyHash, secretHash }: SessionKey)
     where s.user_id = ${userId} and s.family_hash = ${familyHash} and s.secret_hash = ${secretHash}`
 }
 
-type EndSessions = { keys: readonly SessionKey[]; live?: LiveBounds } & End & Audited
+type EndSessions = { keys: readonly SessionKey[]; at: number; live?: LiveBounds } & Audited
 
 /**
  * Ends sessions with their tokens in one step and returns those that it ended, each once. If there is none to end, nothing is
  * written. The audit entries are in the order of the keys; each is recorded, with the sign-in, if its session was live.
  */
-export function* endSessions({ keys, audit, live, at, revocationExpiresAt }: EndSessions): Write<EndedSession[]> {
+export function* endSessions({ keys, audit, live, at }: EndSessions): Write<EndedSession[]> {
   const sessions: EndedSession[] = []
   for (const [n, { userId, familyHash, secretHash }] of keys.entries()) {
     const session = yield* get<Omit<EndedSession, 'hadTokens'> & { hasTokens: number }>`
@@ -183,7 +190,7 @@ export function* endSessions({ keys, audit, live, at, revocationExpiresAt }: End
     const { hasTokens, ...rest } = session
     const ended = { ...rest, hadTokens: hasTokens === 1 }
     const { username, signInId } = ended
-    if (ended.hadTokens) yield* revoke({ userId, signInId, at, expiresAt: revocationExpiresAt })
+    if (ended.hadTokens) yield* revoke({ userId, signInId, at })
     sessions.push(ended)
     const entry = audit?.[n]
     if (entry !== undefined && isLive(ended, live)) yield* record([{ ...entry, username, signInId }])
@@ -224,7 +231,7 @@ export function* note({ userId, device, at }: Note): Write<Familiarity> {
     update known_device set last_seen_at = case when last_seen_at < ${at} then ${at} else last_seen_at end
     where user_id = ${userId} and label = ${label} and network = ${network}`
   if (changed > 0) return 'known'
-  const isFirst = (yield* get`select 1 from known_device where user_id = ${userId} limit 1`) === undefined
+  const isFirst = !(yield* exists`select 1 from known_device where user_id = ${userId} limit 1`)
   if (!isFirst && !isKnown) return 'new'
   yield* send`
     insert into known_device (user_id, label, network, first_seen_at, last_seen_at)

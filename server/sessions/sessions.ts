@@ -7,7 +7,7 @@ import { hashOf } from '../basics/secrets.ts'
 import type { Subject } from '../http/operation.ts'
 import type { Audited } from '../store/events.ts'
 import type { Store } from '../store/store.ts'
-import { revocationKeptForMs, type SignIn } from '../tokens/read-token.ts'
+import type { SignIn } from '../tokens/read-token.ts'
 import type { TokenRevocations } from '../tokens/revocations.ts'
 import type { Rotation } from '../tokens/rotation.store.ts'
 import type { User } from '../users/users.store.ts'
@@ -67,7 +67,7 @@ export class Sessions {
     const at = now()
     const key = { userId: user.id, familyHash: hashOf(family), secretHash: hashOf(secret) }
     const checkedGeneration = user.credentialGeneration
-    const end = { replaces: keysOf(replaces), at, revocationExpiresAt: at + revocationKeptForMs }
+    const end = { replaces: keysOf(replaces), at }
     const outcome = await store.write(stored.addSession, { ...key, checkedGeneration, ...detail, ...end, maxSessions })
     if (outcome === 'refused') throw invalidCredentials()
     for (const signIn of outcome.revoked) revocations.note(signIn)
@@ -190,7 +190,7 @@ export class Sessions {
   /** Ends sessions with their tokens, which this process refuses from then on. */
   async #end(end: { keys: readonly SessionKey[]; at: number } & Audited): Promise<void> {
     const { store, revocations } = this.#options
-    const change = { ...end, revocationExpiresAt: end.at + revocationKeptForMs, live: this.liveBounds() }
+    const change = { ...end, live: this.liveBounds() }
     for (const one of await store.write(stored.endSessions, change)) if (one.hadTokens) revocations.note(one)
   }
 

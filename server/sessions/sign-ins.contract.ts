@@ -20,25 +20,16 @@ const noSession: SessionKey = { userId: '', familyHash: 'none', secretHash: 'non
 
 export function signInPromises(promise: PromiseOf): void {
   const ends = {
-    endOtherSignIns: (world: World, ann: Person, { seconds = 5, exceptSignInId, exceptGeneration }: End) =>
+    endOtherSignIns: (world: World, ann: Person, { seconds = 5, ...given }: End) =>
       world.store.write(endOtherSignIns, {
         userId: ann.id,
-        exceptSignInId,
-        exceptGeneration,
+        proof: proofOf(ann, given),
         at: at(seconds),
-        revocationExpiresAt,
       }),
-    setPassword: async (world: World, ann: Person, { seconds = 5, ...given }: End) => {
-      const { exceptSignInId: signInId, exceptGeneration: generation, own = noSession, signInGeneration = 0 } = given
-      const { familyHash, secretHash } = own
-      const proof =
-        generation === undefined
-          ? { session: { familyHash, secretHash, newHash: secretHash, lastSeenAt: at(0) } }
-          : { token: { generation, signInGeneration } }
-      const change = { userId: ann.id, at: at(seconds), revocationExpiresAt }
-      const rotation = { ...change, signInId, confirmedAt: null, ...proof }
-      const outcome = await world.store.write(setPassword, { ...change, passwordHash: 'new', rotation })
-      return outcome === 'outdated' ? 'refused' : outcome
+    setPassword: (world: World, ann: Person, { seconds = 5, ...given }: End) => {
+      const change = { userId: ann.id, at: at(seconds) }
+      const rotation = { ...change, ...proofOf(ann, given), confirmedAt: null }
+      return world.store.write(setPassword, { ...change, passwordHash: 'new', rotation })
     },
   }
 
@@ -83,15 +74,7 @@ export function signInPromises(promise: PromiseOf): void {
         at: at(4),
         expiresAt: revocationExpiresAt,
       })
-      assert.equal(
-        await world.store.write(endOtherSignIns, {
-          userId: ann.id,
-          exceptSignInId: kept,
-          at: at(5),
-          revocationExpiresAt,
-        }),
-        'done',
-      )
+      assert.equal(await ends.endOtherSignIns(world, ann, { exceptSignInId: kept, own }), 'done')
       const before = [
         await world.store.read(findCredentials, ann.username),
         await world.store.read(tokenRevocations, at(6)),
@@ -103,7 +86,7 @@ export function signInPromises(promise: PromiseOf): void {
         { exceptSignInId: newId() },
         { exceptSignInId: newId(), exceptGeneration: 0 },
       ]
-      for (const except of refused) assert.equal(await end(world, ann, except), 'refused')
+      for (const except of refused) assert.equal(await end(world, ann, except), 'outdated')
       assert.deepEqual(
         [await world.store.read(findCredentials, ann.username), await world.store.read(tokenRevocations, at(6))],
         before,
@@ -123,7 +106,7 @@ export function signInPromises(promise: PromiseOf): void {
         const outcomes = await Promise.all(
           signIns.map((exceptSignInId, n) => end(world, ann, { exceptSignInId, own: sessions[n] as SessionKey })),
         )
-        assert.deepEqual(outcomes.toSorted(), ['done', 'refused'])
+        assert.deepEqual(outcomes.toSorted(), ['done', 'outdated'])
         const alive = await Promise.all(sessions.map((session) => world.store.read(findSession, session)))
         assert.deepEqual(
           alive.map((session) => session !== undefined),
@@ -138,17 +121,25 @@ export function signInPromises(promise: PromiseOf): void {
       const ann = await world.addUser(newId())
       const except = { exceptSignInId: newId(), exceptGeneration: 0 }
       await ends.endOtherSignIns(world, ann, except)
-      await world.store.write(change, { userId: ann.id, passwordHash: 'new hash', at: at(4), revocationExpiresAt })
+      await world.store.write(change, { userId: ann.id, passwordHash: 'new hash', at: at(4) })
       const row = (await world.store.read(tokenRevocations, at(0))).find(({ userId }) => userId === ann.id)
       assert.deepEqual([row?.firstGeneration, row?.exceptSignInId], [2, null])
     }
   })
 
-  promise('returns "refused" for the other sign-ins of an unknown user, and revokes nothing', async (world) => {
-    const change = { userId: newId(), exceptSignInId: newId(), at: at(5), revocationExpiresAt }
-    assert.equal(await world.store.write(endOtherSignIns, change), 'refused')
+  promise('returns "outdated" for the other sign-ins of an unknown user, and revokes nothing', async (world) => {
+    const proof = { userId: newId(), signInId: newId(), token: { generation: 0, signInGeneration: 0 } }
+    const change = { userId: proof.userId, proof, at: at(5) }
+    assert.equal(await world.store.write(endOtherSignIns, change), 'outdated')
     assert.deepEqual(await world.store.read(tokenRevocations, at(0)), [])
   })
+}
+
+function proofOf({ id: userId }: Person, { exceptSignInId: signInId, ...given }: End) {
+  const { exceptGeneration: generation, own = noSession, signInGeneration = 0 } = given
+  if (generation !== undefined) return { userId, signInId, token: { generation, signInGeneration } }
+  const { familyHash, secretHash } = own
+  return { userId, signInId, session: { familyHash, secretHash, newHash: secretHash, lastSeenAt: at(0) } }
 }
 
 function everySignInOf({ id: userId }: Person) {

@@ -3,7 +3,8 @@ import { isRecorded } from '../audit/audit.store.ts'
 import { firstIdAt } from '../basics/ids.ts'
 import type { Audited } from '../store/events.ts'
 import { all, get, lock, lockUser, lockUsers, type Read, record, send, type Write } from '../store/statements.ts'
-import { type Excepted, endProofs, isExceptionAlive, revoke, type UserChange } from '../tokens/tokens.store.ts'
+import { isOutdated, type PresentedProof } from '../tokens/rotation.store.ts'
+import { endProofs, revoke, type UserChange } from '../tokens/tokens.store.ts'
 import { type Familiarity, type LiveBounds, type Note, note, type SeenDevice } from './sessions.store.ts'
 
 /** Which sign-ins are alive: sessions within the bounds, and stateless sign-ins whose tokens can still be renewed. */
@@ -25,21 +26,28 @@ export type ListedSignIn = {
   address: string | null
 }
 
-/** Ends every sign-in of a user but one, issued tokens included, by a higher generation. Changes nothing ('refused') if that one has ended. */
-export function* endOtherSignIns(end: UserChange & Excepted & { exceptSignInId: string }): Write<'done' | 'refused'> {
-  yield* lockUser(end.userId)
-  return (yield* isExceptionAlive(end)) && (yield* endProofs(end)) ? 'done' : 'refused'
+/** Ends every sign-in of a user but one, issued tokens included, by a higher generation. Changes nothing if the `proof` of that is outdated. */
+export function* endOtherSignIns(end: UserChange & { proof: PresentedProof }): Write<'done' | 'outdated'> {
+  const { userId, proof } = end
+  yield* lockUser(userId)
+  if (yield* isOutdated(proof)) return 'outdated'
+  yield* endProofs({ ...end, exceptSignInId: proof.signInId })
+  return 'done'
 }
 
 /** Lists the sign-ins of a user that are alive: the own one first, then newest first. */
 export function* listSignIns(query: Query): Read<ListedSignIn[]> {
   const { userId, ownSignInId, alive, after, limit } = query
-  const listed = [...(yield* liveSessions(userId, alive.sessions)), ...(yield* tokenSignIns(userId, alive.tokensSince))]
+  const listed = yield* aliveSignIns(userId, alive)
   const rank = ({ signInId }: ListedSignIn) => (signInId === ownSignInId ? 'own' : signInId)
   return listed
     .filter(({ signInId }) => after === undefined || (signInId < after && signInId !== ownSignInId))
     .toSorted((one, other) => (rank(one) < rank(other) ? 1 : -1))
     .slice(0, limit)
+}
+
+function* aliveSignIns(userId: string, { sessions, tokensSince }: AliveSignIns): Read<ListedSignIn[]> {
+  return [...(yield* liveSessions(userId, sessions)), ...(yield* tokenSignIns(userId, tokensSince))]
 }
 
 function* liveSessions(userId: string, bounds: LiveBounds): Read<ListedSignIn[]> {
@@ -85,16 +93,15 @@ type EndSignIn = UserChange & { signInId: string; alive: AliveSignIns; isOwn: bo
  * changes; but one that has ended can be disowned as long as the audit log has it: who was there knows the password.
  */
 export function* endSignIn(end: EndSignIn): Write<'stateful' | 'stateless' | 'absent'> {
-  const { userId, signInId, alive, at, revocationExpiresAt, disowned } = end
+  const { userId, signInId, alive, at, disowned } = end
   if (disowned !== undefined) yield* lockUser(userId)
-  const variant = (yield* isSessionAlive(end)) ? 'stateful' : 'stateless'
-  const isHere = variant === 'stateful' || end.isOwn
-  const isFound = isHere || (yield* tokenSignIns(userId, alive.tokensSince)).some((one) => one.signInId === signInId)
+  const found = (yield* aliveSignIns(userId, alive)).find((one) => one.signInId === signInId)
+  const isAlive = found !== undefined || end.isOwn
   // A sign-in that has ended can still be disowned.
-  if (!isFound && !(disowned !== undefined && (yield* isRecorded({ userId, signInId, event: 'sign-in' }))))
+  if (!isAlive && !(disowned !== undefined && (yield* isRecorded({ userId, signInId, event: 'sign-in' }))))
     return 'absent'
   // Ends the session too.
-  yield* revoke({ userId, signInId, at, expiresAt: revocationExpiresAt })
+  yield* revoke({ userId, signInId, at })
   if (disowned !== undefined) {
     yield* send`
       update "user" set device_generation = device_generation + 1, password_reported_at = ${at} where id = ${userId}`
@@ -102,15 +109,7 @@ export function* endSignIn(end: EndSignIn): Write<'stateful' | 'stateless' | 'ab
     yield* note({ userId, at, device: disowned })
   }
   yield* record(end.audit)
-  return variant
-}
-
-function* isSessionAlive({ userId, signInId, alive }: EndSignIn): Write<boolean> {
-  const { createdAfter, lastSeenAfter, lastSeenUntil } = alive.sessions
-  const session = yield* lock`
-    select 1 from session where user_id = ${userId} and sign_in_id = ${signInId}
-      and created_at > ${createdAfter} and last_seen_at > ${lastSeenAfter} and last_seen_at <= ${lastSeenUntil}`
-  return session !== undefined
+  return found?.variant ?? 'stateless'
 }
 
 /**

@@ -1,7 +1,7 @@
 // The routes of access tokens: renewal, those of a session, those that an application issues for its users, and the public keys.
 import type { FastifyReply } from 'fastify'
 import { iso } from '../basics/clock.ts'
-import { CarillonError, notAuthenticated } from '../basics/errors.ts'
+import { conflict, notAuthenticated } from '../basics/errors.ts'
 import { hashOf } from '../basics/secrets.ts'
 import { forAnyone, forProducer, forUser, operationFor } from '../http/operation.ts'
 import { sessionSecret } from '../http/request/credentials.ts'
@@ -66,9 +66,10 @@ export const issue = forProducer({
     const { lifetime = maxTokenLifeSeconds } = request.body
     const user = await findUser(usersFor(dependencies, request), userKey(request))
     if (user.disabledAt !== null)
-      throw new CarillonError('CONFLICT', 'This user is disabled and gets no token', {
-        remedy: 'Enable the user first: PATCH with { "disabled": false }.',
-      })
+      throw conflict(
+        'This user is disabled and gets no token',
+        'Enable the user first: PATCH with { "disabled": false }.',
+      )
     return sendToken(reply, dependencies.accessTokens.issueForInbox(user, lifetime * 1_000))
   },
 })

@@ -29,6 +29,11 @@ export function* get<Row>(strings: TemplateStringsArray, ...values: Given[]): Re
   return (yield { kind: 'get', strings, values }) as Row | undefined
 }
 
+/** Whether there is a row. */
+export function* exists(strings: TemplateStringsArray, ...values: Given[]): Read<boolean> {
+  return (yield { kind: 'get', strings, values }) !== undefined
+}
+
 export function* all<Row>(strings: TemplateStringsArray, ...values: Given[]): Read<Row[]> {
   return (yield { kind: 'all', strings, values }) as Row[]
 }

@@ -6,7 +6,7 @@ import { insufficientScope, invalidCredentials, notAuthenticated } from '../basi
 import { madeAt, newId } from '../basics/ids.ts'
 import type { Subject } from '../http/operation.ts'
 import { signToken } from './key-material.ts'
-import { ageOf, type Claimed, type Claims, claimsOf, maxTokenLifeMs, readToken, type SignIn } from './read-token.ts'
+import { type Claimed, type Claims, claimsOf, isCurrent, maxTokenLifeMs, readToken, type SignIn } from './read-token.ts'
 import type { TokenRevocations } from './revocations.ts'
 import type { SignatureChecks } from './signature-checks.ts'
 import type { SigningKeys } from './signing-keys.ts'
@@ -43,7 +43,7 @@ export type TokenSubject = Subject & SignIn & { isOfSession?: boolean; kid?: str
 export class AccessTokens {
   readonly #options: TokenOptions
   readonly #verified: BoundedCache<TokenSubject>
-  /** Tokens that can never become valid: expired, or not signed by the key that they name. */
+  /** Tokens that are not signed by the key that they name. */
   readonly #refused = new BoundedCache<true>(maxRefused)
 
   constructor(options: TokenOptions) {
@@ -93,8 +93,7 @@ export class AccessTokens {
   /** Null if it is not valid now. A token from before a rotation is recorded: it may be a copy, or another tab still has it. */
   #accepted(subject: TokenSubject): TokenSubject | null {
     if (this.validUntil(subject) !== null) return subject
-    const { revocations, now } = this.#options
-    if (now() < subject.expiresAt) revocations.noteOutdated(subject)
+    this.#options.revocations.noteOutdated(subject)
     return null
   }
 
@@ -163,8 +162,7 @@ export class AccessTokens {
     if (this.#refused.get(token)) return null
     const read = readToken(token, this.#options.issuer())
     if (read === null) return null
-    const age = ageOf(read.claims, this.#options.now())
-    if (age !== 'valid') return age === 'expired' ? this.#refuse(token) : null
+    if (!isCurrent(read.claims, this.#options.now())) return null
     const { keys } = this.#options
     const key = keys.find(read.kid) ?? (await keys.learn(read.kid))
     if (key === undefined) return null
@@ -173,19 +171,15 @@ export class AccessTokens {
       const known = this.#verified.get(token)
       if (known !== undefined || this.#refused.get(token)) return known ?? null
       const { claims, kid, signed, signature } = read
-      const isOurs = await isSigned({ key, signed, signature })
-      return isOurs ? this.#remember(token, subjectOf(claims, kid)) : this.#refuse(token)
+      if (await isSigned({ key, signed, signature })) return this.#remember(token, subjectOf(claims, kid))
+      this.#refused.set(token, true, token.length)
+      return null
     })
   }
 
   #remember(token: string, subject: TokenSubject): TokenSubject {
     this.#verified.set(token, subject, 1)
     return subject
-  }
-
-  #refuse(token: string): null {
-    this.#refused.set(token, true, token.length)
-    return null
   }
 }
 

@@ -1,7 +1,7 @@
 // One signing key (Ed25519, RFC 8037): made, sealed with the service's secret, so that a stolen database signs nothing, and opened.
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 import { calculateJwkThumbprint, type JWK } from 'jose'
-import { CarillonError } from '../basics/errors.ts'
+import { type CarillonError, unavailable } from '../basics/errors.ts'
 import { newId } from '../basics/ids.ts'
 import { Sealing, type Secrets } from '../basics/secrets.ts'
 import { scheduleOf } from './key-schedule.ts'
@@ -50,11 +50,11 @@ export async function sealingOf(secrets: Secrets, keys: readonly SigningKey[]): 
 }
 
 export function sealedWithAnother(what = 'The signing keys in the store were'): CarillonError {
-  return new CarillonError('UNAVAILABLE', `${what} sealed with another secret`, {
-    remedy:
-      'Set CARILLON_SECRET to that one (on SQLite it is kept beside the database, in the file that ends in .secret), or ' +
+  return unavailable(
+    `${what} sealed with another secret`,
+    'Set CARILLON_SECRET to that one (on SQLite it is kept beside the database, in the file that ends in .secret), or ' +
       'CARILLON_SECRET_PREVIOUS while the secret is being changed: docs/operations.md, "Change the secret".',
-  })
+  )
 }
 
 /** In the event loop: that costs half the processor time of WebCrypto's threads, which argon2 needs, too. */

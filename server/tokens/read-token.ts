@@ -98,11 +98,10 @@ export function readToken(token: string, issuer: string): ReadToken | null {
   return { kid, claims, signed: `${headerPart}.${payloadPart}`, signature }
 }
 
-/** 'early': another node with a clock ahead of ours issued the token; it may become valid. */
-export function ageOf({ iat, exp, nbf = iat }: Claims, now: number): 'valid' | 'expired' | 'early' {
-  if (exp * 1000 <= now) return 'expired'
+/** False for an expired token, and for one of another node whose clock is too far ahead of ours. */
+export function isCurrent({ iat, exp, nbf = iat }: Claims, now: number): boolean {
   const seconds = Math.floor(now / 1000)
-  return iat > seconds + clockLeewaySeconds || (nbf !== iat && nbf > seconds) ? 'early' : 'valid'
+  return exp * 1000 > now && iat <= seconds + clockLeewaySeconds && (nbf === iat || nbf <= seconds)
 }
 
 // The JSON object in a segment, or null if it is not spelled exactly as we write it: no name twice (readers take

@@ -4,7 +4,7 @@ import type { KeyObject } from 'node:crypto'
 import type { JWK } from 'jose'
 import { auditEntry, type Source, serviceSource } from '../audit/entry.ts'
 import { iso } from '../basics/clock.ts'
-import { CarillonError } from '../basics/errors.ts'
+import { unavailable } from '../basics/errors.ts'
 import type { Sealing, Secrets } from '../basics/secrets.ts'
 import { reloader } from '../store/reloads.ts'
 import type { Store } from '../store/store.ts'
@@ -77,7 +77,7 @@ export class SigningKeys {
     const now = this.#dependencies.now()
     if (now >= this.#nextAt) this.#tendSoon(now)
     const signer = this.#signers.findLast(({ startsAt }) => startsAt <= now) ?? this.#signers[0]
-    if (signer === undefined) throw new CarillonError('UNAVAILABLE', 'This node has no key to sign tokens with')
+    if (signer === undefined) throw unavailable('This node has no key to sign tokens with')
     return signer
   }
 
@@ -174,7 +174,7 @@ export class SigningKeys {
     if (unopened !== undefined && !isRefused && unopened.sealedPrivateJwk !== this.#unopened) {
       this.#unopened = unopened.sealedPrivateJwk
       const problem = `Signing key ${unopened.kid}: ${sealedWithAnother().message}`
-      this.#dependencies.onFailure(new CarillonError('UNAVAILABLE', problem))
+      this.#dependencies.onFailure(unavailable(problem))
     }
     return signers
   }

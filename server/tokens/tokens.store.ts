@@ -2,6 +2,7 @@
 import { hash } from 'node:crypto'
 import type { Audited } from '../store/events.ts'
 import { all, get, lockUsers, onPostgres, type Read, record, send, signal, type Write } from '../store/statements.ts'
+import { revocationKeptForMs } from './read-token.ts'
 
 export type TokenRevocation = {
   userId: string
@@ -18,8 +19,7 @@ export type TokenRevocation = {
 /** What a caller of the store can revoke, the tokens of one sign-in; the rest follows from a change of the user. */
 export type NewRevocation = { userId: string; signInId: string; at: number; expiresAt: number }
 
-/** `revocationExpiresAt`: when no token that the change revokes is alive any more. */
-export type UserChange = { userId: string; at: number; revocationExpiresAt: number } & Audited
+export type UserChange = { userId: string; at: number } & Audited
 
 /** Used in place of a sign-in for all tokens that were issued for a user. */
 export const issuedSignIns = 'issued'
@@ -39,22 +39,27 @@ export function* revokeTokens(revocation: NewRevocation & Audited): Write<void> 
 
 /** Revokes the tokens that were issued for a user, and no other: in one step it raises the issued generation and revokes the lower ones. */
 export function* revokeIssuedTokens(change: UserChange): Write<'done' | 'absent'> {
-  const { userId, at, revocationExpiresAt } = change
+  const { userId, at } = change
   yield* lockUsers()
   const user = yield* get<{ generation: number }>`
     update "user" set issued_generation = issued_generation + 1 where id = ${userId} returning issued_generation as generation`
   if (user === undefined) return 'absent'
   const { generation: firstGeneration } = user
-  yield* revoke({ userId, signInId: issuedSignIns, at, expiresAt: revocationExpiresAt, firstGeneration })
+  yield* revoke({ userId, signInId: issuedSignIns, at, firstGeneration })
   yield* record(change.audit)
   return 'done'
 }
 
-type Revocation = NewRevocation & { firstGeneration?: number; exceptSignInId?: string | null }
+type Revocation = Omit<NewRevocation, 'expiresAt'> & {
+  expiresAt?: number
+  firstGeneration?: number
+  exceptSignInId?: string | null
+}
 
 /** Locks the session first, as everywhere. With '' it revokes all below the generation `firstGeneration`, except `exceptSignInId`. */
 export function* revoke(revocation: Revocation): Write<void> {
-  const { userId, signInId, at, expiresAt, firstGeneration = 0, exceptSignInId = null } = revocation
+  const { userId, signInId, at, firstGeneration = 0, exceptSignInId = null } = revocation
+  const { expiresAt = at + revocationKeptForMs } = revocation
   const ended =
     signInId !== '' &&
     (yield* get`delete from session where user_id = ${userId} and sign_in_id = ${signInId} returning sign_in_id`)
@@ -84,29 +89,12 @@ export function* tokenRevocations(now: number): Read<TokenRevocation[]> {
     from token_cutoff where expires_at > ${now}`
 }
 
-/** The sign-in that a change spares: the caller's. `exceptGeneration`: that of the caller's token; absent for a session. */
-export type Excepted = { exceptSignInId?: string | undefined; exceptGeneration?: number | undefined }
-
-/**
- * Whether the excepted sign-in is alive: its session is stored, or its token has the user's generation or was spared by the
- * revocation that raised it. Otherwise a request that began before its sign-in ended could revive it (T7). The caller has locked the user.
- */
-export function* isExceptionAlive({ userId, ...excepted }: { userId: string } & Excepted): Write<boolean> {
-  const { exceptSignInId: signInId, exceptGeneration: generation = null } = excepted
-  if (signInId === undefined) return true
-  const alive = yield* get`
-    select 1 from "user" u where u.id = ${userId} and (
-      exists (select 1 from session where user_id = ${userId} and sign_in_id = ${signInId})
-      or not exists (select 1 from token_cutoff where user_id = ${userId} and sign_in_id = ${signInId}) and (
-        u.credential_generation = ${generation}
-        or cast(${generation} as bigint) is not null and exists (
-          select 1 from token_cutoff where user_id = ${userId} and sign_in_id = '' and except_sign_in_id = ${signInId})))`
-  return alive !== undefined
-}
+/** The sign-in that a change spares: the caller's. */
+export type Excepted = { exceptSignInId?: string | undefined }
 
 /** Ends every session and token of a user, except those of `exceptSignInId`, by a higher generation. False without such a user. */
 export function* endProofs(change: UserChange & Excepted): Write<boolean> {
-  const { userId, at, revocationExpiresAt: expiresAt, exceptSignInId = null } = change
+  const { userId, at, exceptSignInId = null } = change
   const user = yield* get<{ firstGeneration: number }>`
     update "user" set credential_generation = credential_generation + 1
     where id = ${userId} returning credential_generation as "firstGeneration"`
@@ -115,7 +103,7 @@ export function* endProofs(change: UserChange & Excepted): Write<boolean> {
     delete from session
     where user_id = ${userId} and (cast(${exceptSignInId} as text) is null or sign_in_id <> ${exceptSignInId})`
   yield* signal({ about: 'session', userId })
-  yield* revoke({ userId, signInId: '', at, expiresAt, exceptSignInId, ...user })
+  yield* revoke({ userId, signInId: '', at, exceptSignInId, ...user })
   yield* record(change.audit)
   return true
 }

@@ -51,12 +51,15 @@ export function applicationPromises(promise: PromiseOf): void {
   promise('a user with a name belongs to the application, and no other has the same name', async ({ store }) => {
     const user = { username: 'ann', displayName: null, passwordHash: 'hash', createdAt: at(0), externalId }
     const ann = { ...user, id: newId(), application: 'shop' }
-    assert.equal(await store.write(addUser, ann), 'added')
+    assert.equal(typeof (await store.write(addUser, ann)), 'object')
     assert.equal((await store.read(findUserByUsername, 'ann'))?.application, 'shop')
     assert.equal((await store.read(findCredentials, 'ann'))?.application, 'shop')
     assert.equal(await store.write(addUser, { ...user, id: newId(), application: 'club' }), 'username-taken')
     assert.equal(await store.write(addUser, { ...ann, id: newId(), username: 'bob' }), 'external-id-taken')
-    assert.equal(await store.write(addUser, { ...user, id: newId(), username: 'bob', application: 'club' }), 'added')
+    assert.equal(
+      typeof (await store.write(addUser, { ...user, id: newId(), username: 'bob', application: 'club' })),
+      'object',
+    )
   })
 
   promise('lists the users of one application, and of all', async (world) => {

@@ -7,7 +7,7 @@ import { all, get, inList, type Read, send, type Write } from '../store/statemen
 export type Recognition = { key: string; since: number }
 
 /** `namespace`: of application and issuer (users.store.ts). */
-export type Named = { namespace: string; externalId: string }
+export type Named = { namespace: string; externalId: string | null }
 
 /** No part has a line break. */
 export function macOf({ key }: Recognition, { namespace, externalId }: Named): string {

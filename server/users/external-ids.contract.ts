@@ -95,14 +95,14 @@ export function externalIdPromises(promise: PromiseOf): void {
       passwordHash: 'hash',
       externalId: '1',
     }
-    assert.equal(await store.write(addUser, ann), 'added')
+    assert.equal(typeof (await store.write(addUser, ann)), 'object')
     const before = await store.read(findUserByExternalId, { issuer: '', externalId: '1' })
     assert.equal(await store.write(addUser, { ...ann, id: newId(), username: 'ben' }), 'external-id-taken')
     assert.equal(await store.write(addUser, { ...ann, id: newId(), externalId: '2' }), 'username-taken')
     assert.deepEqual(await store.read(listUsers, { after: '', limit: 9 }), [before])
     assert.equal(
-      await store.write(addUser, { ...ann, id: newId(), username: 'ben', issuer: 'https://id.example' }),
-      'added',
+      typeof (await store.write(addUser, { ...ann, id: newId(), username: 'ben', issuer: 'https://id.example' })),
+      'object',
     )
   })
 
@@ -112,7 +112,7 @@ export function externalIdPromises(promise: PromiseOf): void {
     assert.equal(await store.write(updateUser, { userId, username: 'ann' }), 'done')
     assert.equal(await store.read(findCredentials, 'ann'), undefined)
     assert.equal((await store.read(findUserByUsername, 'ann'))?.id, userId)
-    await store.write(setPassword, { userId, passwordHash: 'hash', at: at(8), revocationExpiresAt: at(9) })
+    await store.write(setPassword, { userId, passwordHash: 'hash', at: at(8) })
     assert.equal((await store.read(findCredentials, 'ann'))?.passwordHash, 'hash')
   })
 

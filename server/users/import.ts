@@ -11,7 +11,6 @@ import * as stored from './users.store.ts'
 import {
   isInReach,
   lookUp,
-  recognitionOf,
   recordedChange,
   setDisabled,
   storeChange,
@@ -37,7 +36,7 @@ const putAtOnce = 1_000
 export async function importUsers(
   dependencies: UserDependencies,
   values: readonly unknown[],
-  { needsExternalId = false, report = () => {} }: { needsExternalId?: boolean; report?: (done: number) => void } = {},
+  { needsExternalId = false, report }: { needsExternalId?: boolean; report?: (done: number) => void } = {},
 ): Promise<{ faults: EntryFault[] } | { imported: PutUser[] }> {
   const read = values.map((value) => readValue(value, needsExternalId))
   const checked = read.map((one) => one.checked)
@@ -54,7 +53,7 @@ export async function importUsers(
   let done = 0
   const store = async (entry: CheckedEntry, position: number) => {
     const one = await storeEntry(dependencies, entry, existing?.[position]?.user)
-    report(++done)
+    report?.(++done)
     return one
   }
   const imported = await (existing ? inParallel(checked, store) : putProfiles(dependencies, checked, report))
@@ -122,17 +121,17 @@ export async function putUser(dependencies: UserDependencies, entry: UserEntry):
 async function putProfiles(
   dependencies: UserDependencies,
   entries: readonly CheckedEntry[],
-  report: (done: number) => void = () => {},
+  report?: (done: number) => void,
 ): Promise<PutUser[]> {
   const { store, now, application } = dependencies
-  const erased = await recognitionOf(dependencies)
+  const erased = await dependencies.erased()
   const imported: PutUser[] = []
   for (let from = 0; from < entries.length; from += putAtOnce) {
     const at = now()
     const batch = entries.slice(from, from + putAtOnce)
     const users = await inParallel(batch, (entry) => newUserOf(dependencies, entry, at))
     imported.push(...(await store.write(putUsers, { application, at, users, erased })))
-    report(imported.length)
+    report?.(imported.length)
   }
   return imported
 }
@@ -161,14 +160,12 @@ async function existingOf(dependencies: UserDependencies, { checked, faults }: R
 
 async function storeEntry(dependencies: UserDependencies, entry: CheckedEntry, existing?: User): Promise<PutUser> {
   const { username, externalId, passwordHash, profile, disabled } = entry
-  const user: stored.AddedUser =
-    existing ?? (await storeUser(dependencies, { username, externalId, passwordHash, ...profile }))
+  const user = existing ?? (await storeUser(dependencies, { username, externalId, passwordHash, ...profile }))
   if (existing !== undefined) await changeExisting(dependencies, existing, entry)
   if (disabled !== undefined && disabled !== (user.disabledAt !== null))
     await setDisabled(dependencies, { id: user.id }, disabled)
-  const { erased } = user
-  const current = (await dependencies.store.read(stored.findUser, user.id)) ?? user
-  return { user: { ...current, ...(erased && { erased }) }, created: existing === undefined }
+  const current = await dependencies.store.read(stored.findUser, user.id)
+  return { user: { ...user, ...current }, created: existing === undefined }
 }
 
 async function changeExisting(dependencies: UserDependencies, user: User, entry: CheckedEntry): Promise<void> {

@@ -38,7 +38,14 @@ for (const application of [undefined, 'shop'])
         rmSync(folder, { recursive: true })
       })
       const passwords = new Passwords({ threads: 4 })
-      const dependencies = { store, passwords, passwordMinLength: 15, now: Date.now, application }
+      const dependencies = {
+        store,
+        passwords,
+        passwordMinLength: 15,
+        erased: async () => undefined,
+        now: Date.now,
+        application,
+      }
       const restore = replaceOperation(store, stored.findUser, async () => {
         throw new CarillonError('UNAVAILABLE', 'The store cannot do this now')
       })

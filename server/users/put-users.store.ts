@@ -31,7 +31,7 @@ export function* putUsers({ at, users, erased, ...of }: PutUsers): Write<PutUser
   const namespace = namespaceOf(of)
   const offered = new Map(users.map((user) => [user.externalId, user]))
   yield* lockUsers()
-  const rows = yield* lockOrAdd(users, { namespace, at })
+  const rows = yield* lockOrAdd(users, { namespace, at, erased })
   const changed: User[] = []
   const inOtherLanguage: string[] = []
   const entries: AuditEntry[] = []
@@ -48,7 +48,6 @@ export function* putUsers({ at, users, erased, ...of }: PutUsers): Write<PutUser
     else if (entry !== undefined && hasChanged) entries.push({ ...entry, event: 'user-changed', userId: row.id })
     put.set(externalId, { user: after, created })
   }
-  yield* markErased(put, { namespace, erased })
   if (changed.length > 0)
     yield* send`
       update "user" set display_name = given.value ->> 'displayName', locale = given.value ->> 'locale',
@@ -60,20 +59,10 @@ export function* putUsers({ at, users, erased, ...of }: PutUsers): Write<PutUser
   return users.map(({ externalId }) => put.get(externalId) as PutUser)
 }
 
-function* markErased(
-  put: ReadonlyMap<string, PutUser>,
-  { namespace, erased }: { namespace: string; erased: Recognition | undefined },
-): Write<void> {
-  const added = [...put.keys()].filter((externalId) => put.get(externalId)?.created)
-  const named = added.map((externalId) => ({ namespace, externalId }))
-  for (const { externalId } of yield* forgetErased(erased, named)) {
-    const { user } = put.get(externalId) as PutUser
-    user.erased = true
-  }
-}
+type Addition = { namespace: string; at: number; erased: Recognition | undefined }
 
 /** A user can be erased before the lock, and is then added again. */
-function* lockOrAdd(users: readonly Put[], { namespace, at }: { namespace: string; at: number }): Write<User[]> {
+function* lockOrAdd(users: readonly Put[], { namespace, at, erased }: Addition): Write<AddedUser[]> {
   const externalIds = users.map(({ externalId }) => externalId)
   // In the order in which deliveries create users.
   const sorted = users.toSorted((one, other) => (one.externalId < other.externalId ? -1 : 1))
@@ -83,7 +72,11 @@ function* lockOrAdd(users: readonly Put[], { namespace, at }: { namespace: strin
     const rows = yield* lockAll<User>`
       select ${userColumns} from "user" u
       where u.external_id ${inList(externalIds)} and u.issuer = ${namespace} order by u.external_id`
-    if (rows.length === users.length) return rows
+    if (rows.length < users.length) continue
+    const ids = new Set(users.map(({ newId }) => newId))
+    const created = rows.filter(({ id }) => ids.has(id)).map(({ externalId }) => ({ namespace, externalId }))
+    const again = (yield* forgetErased(erased, created)).map(({ externalId }) => externalId)
+    return rows.map((row) => (again.includes(row.externalId) ? { ...row, erased: true } : row))
   }
 }
 

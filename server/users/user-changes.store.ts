@@ -1,6 +1,6 @@
 // Changes of a user that end proofs: disabling the user, a new password, a reset of the second factors.
-import { lockUser, lockUsers, run, send, type Write } from '../store/statements.ts'
-import { isOutdated, type Rotating, rotate } from '../tokens/rotation.store.ts'
+import { lockUsers, run, send, type Write } from '../store/statements.ts'
+import { type Rotating, rotating } from '../tokens/rotation.store.ts'
 import { type Excepted, endProofs, type UserChange } from '../tokens/tokens.store.ts'
 
 /** Disables a user: in one step it voids every link and ends all proofs. Repeating the call keeps the first `disabledAt`. */
@@ -19,14 +19,10 @@ export type SetPassword = UserChange & { passwordHash: string }
  * In one step it sets a password, enables the user, voids every link, clears `passwordReportedAt` and ends all proofs, except for the new one
  * of the sign-in that it rotates. If that is outdated, it changes nothing and returns 'outdated'.
  */
-export function* setPassword(change: SetPassword & Rotating): Write<'done' | 'absent' | 'outdated'> {
-  const { rotation } = change
-  if (!(yield* lockUser(change.userId))) return 'absent'
-  if (yield* isOutdated(rotation)) return 'outdated'
-  yield* changePassword({ ...change, exceptSignInId: rotation?.signInId })
-  yield* rotate(rotation)
+export const setPassword = rotating(function* (change: SetPassword & Rotating): Write<'done'> {
+  yield* changePassword({ ...change, audit: undefined, exceptSignInId: change.rotation?.signInId })
   return 'done'
-}
+})
 
 /** The caller has locked the user. */
 export function* changePassword(change: SetPassword & Excepted): Write<void> {

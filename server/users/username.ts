@@ -14,7 +14,6 @@ const plainName = /^[!-~]{1,64}$/
 export function prepareUsername(text: string): string {
   if (plainName.test(text)) return text.toLowerCase()
   if (text === '') refuse('write at least one character')
-  if (text.length > maxInput) refuse(tooLong)
   const narrowed = text.replace(otherWidths, (character) => character.normalize('NFKC'))
   for (const character of narrowed) refuseOutsideClass(character)
   const prepared = narrowed.toLowerCase().normalize('NFC')
@@ -37,9 +36,6 @@ export function findableUsername(text: string): string | undefined {
 }
 
 const tooLong = `write at most ${maxUsernameLength} characters`
-
-/** UTF-16 units. NFC makes one code point of at most four, of two units each. */
-const maxInput = maxUsernameLength * 4 * 2
 
 /** The code points that Unicode decomposes as <wide> or <narrow>. */
 const otherWidths = /[\u3000\uff01-\uffee]/g

@@ -2,6 +2,7 @@
 import type { Audited } from '../store/events.ts'
 import {
   all,
+  exists,
   get,
   lock,
   lockUsers,
@@ -96,7 +97,7 @@ const searched = new Part(
   'lower(concat_ws(char(1), u.username, u.display_name, u.email, u.external_id))',
   'lower(concat_ws(chr(1), u.username, u.display_name, u.email, u.external_id) collate "C")',
 )
-/** The place of a text in another one, from 1; 0 if it is not there. */
+/** The place of a text in another one, from 1; 0 if it is not there. That of '' is 1. */
 const placeIn = new Part('instr', 'strpos')
 
 /** As lower() of the engines. */
@@ -119,9 +120,8 @@ export function* findUsersByEmail(query: { email: string; limit: number; canSign
 
 /** Whether a user can sign in by an e-mail address: one of no application, with a proof. */
 export function* hasVerifiedEmail(): Read<boolean> {
-  const user = yield* get`
+  return yield* exists`
     select 1 from "user" u where u.email_verified_at is not null and ${prefixLength} = 0 limit 1`
-  return user !== undefined
 }
 
 /**
@@ -137,30 +137,30 @@ export function* listUsers(query: UserQuery): Read<User[]> {
     return yield* all`
       select ${userColumns} from "user" u
       where u.external_id = ${externalId} and ${placeIn}(u.issuer, ${prefix}) = 1 and u.id > ${after}
-        and (${search} = '' or ${placeIn}(${searched}, ${search}) > 0)
+        and ${placeIn}(${searched}, ${search}) > 0
       order by u.id limit ${limit}`
   if (prefix !== '')
     return yield* all`
       select ${userColumns} from "user" u
       where ${prefixLength} > 0 and substr(u.issuer, 1, ${prefixLength}) = ${prefix} and u.id > ${after}
-        and (${search} = '' or ${placeIn}(${searched}, ${search}) > 0)
+        and ${placeIn}(${searched}, ${search}) > 0
       order by u.id limit ${limit}`
   return yield* all`
     select ${userColumns} from "user" u
-    where u.id > ${after} and (${search} = '' or ${placeIn}(${searched}, ${search}) > 0)
+    where u.id > ${after} and ${placeIn}(${searched}, ${search}) > 0
     order by u.id limit ${limit}`
 }
 
 /** `erased`: the user was created again, by the external id of a user who was erased. */
 export type AddedUser = User & { erased?: boolean }
 
-type Addition = 'added' | 'added-again' | 'username-taken' | 'external-id-taken'
+type Addition = NewUser & { erased?: Recognition | undefined } & Audited
 
 /**
- * Adds a user. If the username or the external id is taken, says so and changes nothing. 'added-again': the external id had been erased,
- * which is forgotten.
+ * Adds a user, and returns the user. If the username or the external id is taken, says so and changes nothing. If the external id had been
+ * erased, that is forgotten.
  */
-export function* addUser(user: NewUser & { erased?: Recognition | undefined } & Audited): Write<Addition> {
+export function* addUser(user: Addition): Write<AddedUser | 'username-taken' | 'external-id-taken'> {
   const provedAt = user.email ? (user.emailVerifiedAt ?? null) : null
   yield* lockUsers()
   const added = yield* run`
@@ -172,11 +172,13 @@ export function* addUser(user: NewUser & { erased?: Recognition | undefined } & 
   if (added === 0) return (yield* isUsernameTaken(user.username, user.id)) ? 'username-taken' : 'external-id-taken'
   yield* record(user.audit)
   const named = { namespace: namespaceOf(user), externalId: user.externalId ?? '' }
-  return (yield* forgetErased(user.erased, [named])).length > 0 ? 'added-again' : 'added'
+  const again = yield* forgetErased(user.erased, [named])
+  const stored = (yield* findUser(user.id)) as User
+  return again.length > 0 ? { ...stored, erased: true } : stored
 }
 
 function* isUsernameTaken(username: string | null, userId: string): Read<boolean> {
-  return (yield* get`select 1 from "user" where username = ${username} and id <> ${userId}`) !== undefined
+  return yield* exists`select 1 from "user" where username = ${username} and id <> ${userId}`
 }
 
 type UpdateUser = { userId: string; username?: string } & Profile & Audited

@@ -1,6 +1,6 @@
 // Adds, finds, changes, disables and erases users, and sets their passwords. Many users at once are in import.ts.
 import { recorded, type Source, sourceOf } from '../audit/entry.ts'
-import { CarillonError, faulting, invalidRequest, noSuchRoute, notAuthenticated } from '../basics/errors.ts'
+import { CarillonError, faulting, invalidRequest, noSuchRoute, notAuthenticated, notFound } from '../basics/errors.ts'
 import { newId } from '../basics/ids.ts'
 import { randomGroups } from '../basics/secrets.ts'
 import type { GuardedRequest, ProducerCaller, Subject } from '../http/operation.ts'
@@ -9,11 +9,9 @@ import type { Attempt, Passwords } from '../passwords/passwords.ts'
 import { type PasswordRules, passwordFaults } from '../passwords/policy.ts'
 import type { Audited } from '../store/events.ts'
 import type { Store, WriteOperation } from '../store/store.ts'
-import { revocationKeptForMs } from '../tokens/read-token.ts'
 import type { TokenRevocations } from '../tokens/revocations.ts'
 import type { Rotating } from '../tokens/rotation.store.ts'
 import { erasedKey, type UserChange as StoredChange } from '../tokens/tokens.store.ts'
-import { macOf, type Recognition } from './erased-ids.store.ts'
 import type { Recogniser } from './erased-ids.ts'
 import * as erasure from './erasure.store.ts'
 import { type GivenProfile, profileAt, readEntry, readProfile, refuseFaults } from './profile.ts'
@@ -36,8 +34,8 @@ export type UserDependencies = PasswordRules & {
   source?: Source
   /** The revocations of this process, if it serves requests: it then refuses what was revoked as soon as the call resolves. */
   revocations?: Pick<TokenRevocations, 'refresh'>
-  /** Without it, external ids of erased users are neither remembered nor recognised. */
-  erased?: Recogniser
+  /** Remembers and recognises the external ids of erased users. */
+  erased: Recogniser
 }
 
 /** Which user: by our own id, by the id in the application (a plain one, without an issuer), or by username. */
@@ -71,18 +69,14 @@ export async function storeUser(dependencies: UserDependencies, wanted: Stored):
   const { username, externalId } = wanted
   await refuseAddress(dependencies, username)
   const createdAt = now()
-  const { passwordHash, ...fields } = profileAt(wanted, createdAt)
-  const none = { displayName: null, locale: null, email: null, emailVerifiedAt: null, issuer: '', disabledAt: null }
-  const unchanged = { credentialGeneration: 0, issuedGeneration: 0, deviceGeneration: 0, passwordReportedAt: null }
-  const user = { ...none, ...unchanged, id: newId(createdAt), createdAt, application, ...fields }
-  if (user.email === null) user.emailVerifiedAt = null
+  const fields = profileAt(wanted, createdAt)
+  const user = { id: newId(createdAt), createdAt, application, displayName: null, ...fields }
   const entry = { event: 'user-created', userId: user.id, username } as const
-  const erased = externalId === null ? undefined : await recognitionOf(dependencies)
-  const outcome = await store.write(stored.addUser, { ...user, passwordHash, erased, ...recorded(dependencies, entry) })
+  const erased = await dependencies.erased()
+  const outcome = await store.write(stored.addUser, { ...user, erased, ...recorded(dependencies, entry) })
   if (outcome === 'username-taken') throw taken('username', username)
   if (outcome === 'external-id-taken') throw taken('externalId', externalId)
-  // Not read again: if that failed, the response would say that nothing was kept.
-  return outcome === 'added-again' ? { ...user, erased: true } : user
+  return outcome
 }
 
 /** A user signs in by a verified address, too: it must not become the username of another one. Throws CONFLICT. */
@@ -120,8 +114,8 @@ export async function lookUp({ store, application }: Finding, key: UserKey): Pro
 }
 
 function noSuchUser(key: UserKey): CarillonError {
-  if ('username' in key) return new CarillonError('NOT_FOUND', `There is no user ${key.username}`)
-  return new CarillonError('NOT_FOUND', `There is no user with this ${'id' in key ? 'id' : 'external id'}`)
+  if ('username' in key) return notFound(`There is no user ${key.username}`)
+  return notFound(`There is no user with this ${'id' in key ? 'id' : 'external id'}`)
 }
 
 /** Returns the user as it is afterwards. Throws INVALID_REQUEST, NOT_FOUND or CONFLICT. */
@@ -220,22 +214,10 @@ export async function deleteUser(dependencies: UserDependencies, key: UserKey): 
 }
 
 export async function eraseUser(dependencies: UserDependencies, userId: string): Promise<'done' | 'absent'> {
-  const mac = await macFor(dependencies, userId)
+  const erased = await dependencies.erased()
   // Nothing of the entry leads to the user, except for somebody who has the id.
   const facts = { event: 'user-erased', detail: { user: erasedKey(userId) } } as const
-  return endProofs(dependencies, erasure.deleteUser, { userId, mac }, facts)
-}
-
-/** What recognises erased ids, if anything does. */
-export function recognitionOf({ erased }: UserDependencies): Promise<Recognition | undefined> {
-  return erased === undefined ? Promise.resolve(undefined) : erased()
-}
-
-async function macFor(dependencies: UserDependencies, userId: string): Promise<string | undefined> {
-  const user = await dependencies.store.read(stored.findUser, userId)
-  if (!user?.externalId) return undefined
-  const recognition = await recognitionOf(dependencies)
-  return recognition && macOf(recognition, { namespace: stored.namespaceOf(user), externalId: user.externalId })
+  return endProofs(dependencies, erasure.deleteUser, { userId, erased }, facts)
 }
 
 /** Makes a change that ends sign-ins: this process refuses what was revoked as soon as the call resolves. */
@@ -246,7 +228,7 @@ export async function endProofs<Change, Outcome>(
   facts: Parameters<typeof recorded>[1],
 ): Promise<Outcome> {
   const at = dependencies.now()
-  const ending = { at, revocationExpiresAt: at + revocationKeptForMs, ...recorded(dependencies, facts) }
+  const ending = { at, ...recorded(dependencies, facts) }
   const outcome = await dependencies.store.write(operation, { ...change, ...ending })
   await dependencies.revocations?.refresh()
   return outcome

@@ -73,7 +73,6 @@ const staleRotation = {
   userId: eve.id,
   signInId: '',
   at: app.now(),
-  revocationExpiresAt: app.now(),
   confirmedAt: app.now() - 3_600_000,
   session: {
     familyHash: hashOf(staleSecret.split('.')[1] ?? ''),
@@ -579,7 +578,7 @@ test('the description is correct for the tokens of users and of sessions (I9)', 
   for (const unknown of ['/api/users/none/tokens', '/api/users/external/none/tokens'])
     assert.equal((await send('POST', unknown, producer, { scope: 'inbox' })).status, 404)
   for (const proof of [cookie, token]) assert.equal((await send('POST', '/api/me/token', proof)).status, 201)
-  const end = { at: app.now(), revocationExpiresAt: app.now() }
+  const end = { at: app.now() }
   const external = await app.store.read(findUserByExternalId, { issuer: '', externalId: 'shop/customer-42' })
   for (const userId of [resident.id, external?.id ?? '']) await app.store.write(disableUser, { userId, ...end })
   for (const tokens of [path, `${externalPath}/tokens`])
@@ -697,7 +696,7 @@ test('the description is correct for one-time links (I9)', async () => {
   // An invitation of a user who has got a way to sign in since.
   const invitation = await send('/api/users/external/nameless/links', { purpose: 'invite' }, producer)
   const account = { issuer: 'https://id.example.org', subject: 'kim', email: null, at: app.now() }
-  const kim = { userId: nameless.newId, checkedGeneration: 0 }
+  const kim = { userId: nameless.newId }
   assert.equal(await app.store.write(linkProviderAccount, { ...account, ...kim }), 'done')
   const invited = { token: JSON.parse(invitation.text).data.url.split('#')[1], newPassword: 'grey heron over the weir' }
   assert.equal((await send('/password/reset', invited)).status, 409)
@@ -851,7 +850,7 @@ test('the description is correct for accounts at providers, and for the own prof
   const proof = await app.signIn(user, 'stateful')
   for (const status of [204, 404]) assert.equal((await remove(proof)).status, status)
   const at = app.now()
-  const link = { issuer: provider.url, subject: 'mia', userId: user.id, checkedGeneration: 0, email: null, at }
+  const link = { issuer: provider.url, subject: 'mia', userId: user.id, email: null, at }
   assert.equal(await app.store.write(linkProviderAccount, link), 'done')
   assert.equal((await remove(await app.signIn(user, 'stateless'))).status, 200)
   const begin = { method: 'POST', body: '{}' }

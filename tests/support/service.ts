@@ -151,7 +151,7 @@ export async function startTestService({
 
     async user(name = `user${++names}`, password = 'plum orchard gate 41'): Promise<TestUser> {
       const { id, username } = await addUser(
-        { store: service.store, passwords, passwordMinLength: config.passwordMin, now },
+        { store: service.store, passwords, erased: async () => undefined, passwordMinLength: config.passwordMin, now },
         { username: name, password },
       )
       return { id, username: username ?? name, password }

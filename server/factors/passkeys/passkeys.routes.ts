@@ -3,7 +3,6 @@ import { refusalCode } from '../../audit/sign-in-log.ts'
 import { forAnyone, forUser } from '../../http/operation.ts'
 import { sendData, sendObject } from '../../http/response/send.ts'
 import { finishSignIn } from '../../sessions/finish-sign-in.ts'
-import { newProof, rotationOf } from '../../sessions/own-sign-in.ts'
 import { Login } from '../../sessions/sessions.schemas.ts'
 import { findUser } from '../../users/users.store.ts'
 import { findEnabledUser } from '../../users/users.ts'
@@ -43,10 +42,9 @@ export const add = forUser({
   async handle(dependencies: FactorNeeds, request, reply) {
     const { response, label } = request.body
     const { userId } = request.caller
-    const own = rotationOf(dependencies, request)
-    const addition = { userId, label, request, source: sourceOf(dependencies, request), rotation: own.rotation }
-    const { factor, outcome, codes } = await addPasskey(dependencies, response as Registration, addition)
-    const proof = await newProof(dependencies, { request, reply }, own)
+    const addition = { userId, label, source: sourceOf(dependencies, request) }
+    const added = await addPasskey(dependencies, response as Registration, addition, { request, reply })
+    const { factor, outcome, codes, proof } = added
     return sendData(reply.code(201), { ...displayAdded(factor, outcome, codes), ...proof })
   },
 })

@@ -2,9 +2,11 @@
 import type { FastifyRequest } from 'fastify'
 import { recordAudit } from '../../audit/audit.store.ts'
 import { auditEntry, type RequestSource } from '../../audit/entry.ts'
-import { CarillonError, notAuthenticated } from '../../basics/errors.ts'
+import { CarillonError, conflict, notAuthenticated } from '../../basics/errors.ts'
 import { isIdShaped, newId } from '../../basics/ids.ts'
 import type { Guesser } from '../../guessing/guesses.ts'
+import type { Guarded, Subject } from '../../http/operation.ts'
+import { changeCredential } from '../../sessions/own-sign-in.ts'
 import { findUser, type User } from '../../users/users.store.ts'
 import type { Factor } from '../factors.store.ts'
 import * as stored from '../factors.store.ts'
@@ -12,15 +14,19 @@ import { challengeEnded, type FactorNeeds, maxFactors, newRecoveryCodes, tooMany
 import type { Assertion, Purpose, Registration } from './ceremonies.ts'
 import * as ceremonies from './ceremonies.ts'
 
-type Addition = { userId: string; label?: string | undefined } & Pick<Use, 'request' | 'source' | 'rotation'>
+type Addition = { userId: string; label?: string | undefined; source: RequestSource }
 
 /**
  * Adds what the browser created. `codes` are recovery codes for the first factor. Throws UNPROCESSABLE with the reason if it is not a new
  * passkey for this user and this service, and CONFLICT if the user has it already or has too many factors.
  */
-export async function addPasskey(dependencies: FactorNeeds, response: Registration, addition: Addition) {
-  const { userId, label = 'Passkey', request, source, rotation } = addition
-  const relyingParty = ceremonies.relyingPartyFor(dependencies, request)
+export async function addPasskey(
+  dependencies: FactorNeeds,
+  response: Registration,
+  { userId, label = 'Passkey', source }: Addition,
+  exchange: Guarded<Subject>,
+) {
+  const relyingParty = ceremonies.relyingPartyFor(dependencies, exchange.request)
   const challenge = ceremonies.readClientData(response.response.clientDataJSON, 'create', relyingParty)
   const spent = refuseStrange(dependencies, challenge, { ceremony: 'create', userId })
   const credential = await ceremonies.verifyRegistration(response, { relyingParty, challenge })
@@ -29,13 +35,13 @@ export async function addPasskey(dependencies: FactorNeeds, response: Registrati
   const { codes, recoveryCodeHashes } = newRecoveryCodes()
   const detail = { factorId: factor.id, kind: factor.kind }
   const audit = [auditEntry(source, { event: 'factor-added', at, userId, detail })]
-  const change = { userId, factor, maxFactors, spent, recoveryCodeHashes, rotation, audit }
-  const outcome = await dependencies.store.write(stored.addFactor, change)
+  const change = { userId, factor, maxFactors, spent, recoveryCodeHashes, audit }
+  const { outcome, proof } = await changeCredential(dependencies, exchange, stored.addFactor, change)
   if (outcome === 'spent') throw challengeSpent()
   if (outcome === 'full') throw tooManyFactors()
-  if (outcome === 'taken') throw new CarillonError('CONFLICT', 'You have this passkey already')
-  if (outcome === 'absent' || outcome === 'outdated') throw notAuthenticated()
-  return { factor: { ...factor, lastUsedAt: null, sealedSecret: null, lastStep: null }, outcome, codes }
+  if (outcome === 'taken') throw conflict('You have this passkey already')
+  if (outcome === 'absent') throw notAuthenticated()
+  return { factor: { ...factor, lastUsedAt: null, sealedSecret: null, lastStep: null }, outcome, codes, proof }
 }
 
 /** `userId`: whose passkey it must be; without it, the passkey says who signs in. `challenge`: of the sign-in that waits for it. */
@@ -66,8 +72,9 @@ export async function usePasskey(dependencies: FactorNeeds, response: Assertion,
   if (user === undefined || user.disabledAt !== null || credential === undefined) throw wrongPasskey()
   const signCount = await ceremonies.verifyAssertion(response, { relyingParty, challenge, credential })
   if (signCount === undefined) throw wrongPasskey()
+  await guesses.succeed(guess)
   // A second factor belongs to a sign-in that was counted at its first step.
-  if (expected === undefined) await guesses.beginSignIn({ userId, address: source.address }, 'passkey', guess)
+  if (expected === undefined) await guesses.beginSignIn({ userId, address: source.address }, 'passkey')
   const factorId = credential.id
   const at = users.now()
   const use = { userId, factorId, at, signCount, challenge: secondFactor, spent, rotation, audit }
@@ -80,9 +87,8 @@ export async function usePasskey(dependencies: FactorNeeds, response: Assertion,
     const problem = 'The counter of this passkey did not rise, so there may be a copy of it'
     throw new CarillonError('INVALID_CREDENTIALS', problem, { remedy: 'Sign in another way and remove the passkey.' })
   }
-  await guesses.succeed(guess)
   if (outcome === 'no-challenge') throw challengeEnded()
-  if (outcome === 'outdated') throw notAuthenticated()
+  if (outcome !== 'done') throw notAuthenticated()
   return user
 }
 

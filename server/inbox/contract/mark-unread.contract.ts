@@ -140,7 +140,7 @@ export function markUnreadPromises(promise: PromiseOf): void {
     const { ann, ids, readAll, store } = await annWith(world, 2)
     await readAll(5)
     await store.write(markUnread, { userId: ann.id, id: ids[0] ?? '' })
-    assert.equal(await store.write(deleteUser, { userId: ann.id, at: at(6), revocationExpiresAt: at(900) }), 'done')
+    assert.equal(await store.write(deleteUser, { userId: ann.id, at: at(6) }), 'done')
     assert.equal(await store.write(undo, { userId: ann.id, at: at(7) }), 'nothing')
     assert.equal(await store.write(markUnread, { userId: ann.id, id: ids[1] ?? '' }), 'absent')
     assert.deepEqual(await unreadOf(world, ann), { unread: 0, markedUnread: 0 })

@@ -312,7 +312,7 @@ export function placePromises(promise: PromiseOf): void {
     await readAll(2, ids[3])
     await act.archiveRead(3)
     await act.seen(4)
-    assert.equal(await store.write(deleteUser, { userId: ann.id, at: at(6), revocationExpiresAt: at(900) }), 'done')
+    assert.equal(await store.write(deleteUser, { userId: ann.id, at: at(6) }), 'done')
     assert.deepEqual(await world.inboxOf(ann), { inbox: emptyInbox, categories: {}, items: [] })
     for (const id of ids)
       assert.deepEqual(

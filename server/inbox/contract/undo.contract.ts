@@ -121,7 +121,7 @@ export function undoPromises(promise: PromiseOf): void {
         await readAll(8)
         assert.deepEqual(await readAts(world, ann, ids), [5, 8, 4, 8, 8, 8])
         await recount(world, ann)
-        await store.write(deleteUser, { userId: ann.id, at: at(9), revocationExpiresAt: at(900) })
+        await store.write(deleteUser, { userId: ann.id, at: at(9) })
       }
     },
   )

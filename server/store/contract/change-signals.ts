@@ -47,14 +47,10 @@ export function changeSignalPromises(promise: PromiseOf): void {
     const revocation = { userId, signInId: newId(), at: at(1), expiresAt: revocationExpiresAt }
     await signalsOf(world, [isRevocation], () => world.store.write(revokeTokens, revocation))
     await signalsOf(world, [isRevocation], () =>
-      world.store.write(setPassword, { userId, passwordHash: 'new hash', at: at(2), revocationExpiresAt }),
+      world.store.write(setPassword, { userId, passwordHash: 'new hash', at: at(2) }),
     )
-    await signalsOf(world, [isRevocation], () =>
-      world.store.write(disableUser, { userId, at: at(3), revocationExpiresAt }),
-    )
-    await signalsOf(world, [isRevocation], () =>
-      world.store.write(revokeIssuedTokens, { userId, at: at(4), revocationExpiresAt }),
-    )
+    await signalsOf(world, [isRevocation], () => world.store.write(disableUser, { userId, at: at(3) }))
+    await signalsOf(world, [isRevocation], () => world.store.write(revokeIssuedTokens, { userId, at: at(4) }))
     const ben = await world.addUser('ben')
     const [ended, replaced] = [await world.signIn(ben), await world.signIn(ben)]
     for (const session of [ended, replaced]) await world.store.write(signInOfSession, session)
@@ -71,11 +67,9 @@ export function changeSignalPromises(promise: PromiseOf): void {
     const replaced = await world.signIn(ann)
     await signalsOf(world, [about(ann.id)], () => world.signIn(ben, { replaces: [replaced] }))
     await signalsOf(world, [about(ann.id)], () =>
-      world.store.write(setPassword, { userId, passwordHash: 'new hash', at: at(2), revocationExpiresAt }),
+      world.store.write(setPassword, { userId, passwordHash: 'new hash', at: at(2) }),
     )
-    await signalsOf(world, [about(ann.id)], () =>
-      world.store.write(disableUser, { userId, at: at(3), revocationExpiresAt }),
-    )
+    await signalsOf(world, [about(ann.id)], () => world.store.write(disableUser, { userId, at: at(3) }))
     const signInId = newId()
     await world.signIn(ben, { signInId })
     await signalsOf(world, [about(ben.id)], () =>

@@ -79,7 +79,6 @@ export function lifecyclePromises(promise: PromiseOf): void {
         store.write(endSessions, {
           keys: [{ userId: newId(), familyHash: 'any', secretHash: 'any' }],
           at: at(0),
-          revocationExpiresAt: at(960),
         }),
     ]
     for (const act of late) await assert.rejects(act, isUnavailable)
@@ -96,7 +95,7 @@ const producer = { name: 'app', secretHash: 'hash', scopes: ['send'], createdAt:
 
 async function fillEveryTable(world: World, ann: Person, ben: Person): Promise<SessionKey> {
   const { store } = world
-  await store.write(disableUser, { userId: (await world.addUser('cay')).id, at: at(1), revocationExpiresAt: at(900) })
+  await store.write(disableUser, { userId: (await world.addUser('cay')).id, at: at(1) })
   await store.write(revokeTokens, { userId: ann.id, signInId: newId(), at: at(2), expiresAt: at(901) })
   await store.write(addSigningKey, { key: signingKey('k1', { createdAt: 3, startsAt: 4 }), after: null })
   await store.write(revokeProducer, { producerId: await world.addProducer('revoked'), at: at(4) })

@@ -190,7 +190,6 @@ const knownDevice = 'known_device by key (user_id, label, network)'
 const anyDevice = 'known_device by key (user_id) alone'
 const aliveSignIns = { sessions: { createdAfter: 0, lastSeenAfter: 0, lastSeenUntil: 9_000 }, tokensSince: 0 }
 const seenDevice = { label: 'Firefox on Linux', network: '192.0.2.1', isKnown: false, keep: 50 }
-const exceptToken = { exceptSignInId: 's1', exceptGeneration: 0 }
 const guess = 'guess_count by key (key)'
 const guessLimits = {
   limits: [
@@ -200,7 +199,7 @@ const guessLimits = {
   at,
 }
 const sessionKey = { userId: 'u1', familyHash: 'f1', secretHash: 'h1' }
-const rotating = { userId: 'u1', signInId: 'sign-in 1', at: 1, revocationExpiresAt: 2, confirmedAt: null }
+const rotating = { userId: 'u1', signInId: 'sign-in 1', at: 1, confirmedAt: null }
 const byCookie = { ...rotating, session: { familyHash: 'f1', secretHash: 'h1', newHash: 'h1', lastSeenAt: 1 } }
 const byToken = { ...rotating, token: { generation: 0, signInGeneration: 0 } }
 const deliveryTo = (change: Partial<Delivery>): Delivery => ({
@@ -261,7 +260,7 @@ const providerPaths: Path[] = [
   },
   {
     of: 'linkProviderAccount',
-    run: () => store.write(linkProviderAccount, { ...newAccount, issuer: 'new', userId: 'u1', checkedGeneration: 0 }),
+    run: () => store.write(linkProviderAccount, { ...newAccount, issuer: 'new', userId: 'u1' }),
     reads: [user, accountsOfUser],
   },
   {
@@ -374,13 +373,13 @@ const paths: Path[] = [
   },
   {
     of: 'disableUser',
-    run: () => store.write(disableUser, { userId: 'u1', at: 1, revocationExpiresAt: 2 }),
+    run: () => store.write(disableUser, { userId: 'u1', at: 1 }),
     reads: [user, allSessions, links, expired],
   },
   {
     // Rarely: it reads every outcome of a day, and all that the user has.
     of: 'deleteUser',
-    run: () => store.write(deleteUser, { userId: 'u401', at: 1, revocationExpiresAt: 2 }),
+    run: () => store.write(deleteUser, { userId: 'u401', at: 1 }),
     reads: [
       user,
       inbox,
@@ -407,7 +406,7 @@ const paths: Path[] = [
   },
   {
     of: 'setPassword',
-    run: () => store.write(setPassword, { userId: 'u1', passwordHash: 'hash', at: 1, revocationExpiresAt: 2 }),
+    run: () => store.write(setPassword, { userId: 'u1', passwordHash: 'hash', at: 1 }),
     reads: [user, allSessions, links, expired],
   },
   {
@@ -418,7 +417,6 @@ const paths: Path[] = [
         passwordHash: 'hash',
         rotation: byToken,
         at: 1,
-        revocationExpiresAt: 2,
       }),
     reads: [user, allSessions, revocation, `${revocation} alone`, links, expired],
   },
@@ -437,7 +435,6 @@ const paths: Path[] = [
         isOwn: false,
         disowned: seenDevice,
         at: 1,
-        revocationExpiresAt: 2,
       }),
     reads: ['sorted', user, allSessions, auditOfUser, `${revocation} alone`.replace(', sign_in_id', ''), revocation],
   },
@@ -448,7 +445,7 @@ const paths: Path[] = [
   },
   {
     of: 'endOtherSignIns',
-    run: () => store.write(endOtherSignIns, { userId: 'u1', ...exceptToken, at: 1, revocationExpiresAt: 2 }),
+    run: () => store.write(endOtherSignIns, { userId: 'u1', proof: byToken, at: 1 }),
     reads: [user, allSessions, revocation, `${revocation} alone`, expired],
   },
   {
@@ -473,7 +470,6 @@ const paths: Path[] = [
         tokenHash: 'hash',
         passwordHash: 'hash',
         at: 1,
-        revocationExpiresAt: 2,
       }),
     reads: [user, linkByHash],
   },
@@ -492,7 +488,6 @@ const paths: Path[] = [
         address: null,
         replaces: [sessionKey],
         at: 1,
-        revocationExpiresAt: 2,
       }),
     reads: [user, session],
   },
@@ -523,12 +518,12 @@ const paths: Path[] = [
     of: 'useFactor',
     run: () =>
       store.write(useFactor, { userId: 'u1', factorId: 'f5001', at: 0, signCount: 9, challenge: challengeKey }),
-    reads: [challenge, factor],
+    reads: [user, challenge, factor],
   },
   {
     of: 'useRecoveryCode',
     run: () => store.write(useRecoveryCode, { userId: 'u1', codeHash: 'h', at: 1 }),
-    reads: [recoveryCode],
+    reads: [user, recoveryCode],
   },
   {
     of: 'replaceRecoveryCodes',
@@ -542,7 +537,7 @@ const paths: Path[] = [
   },
   {
     of: 'resetFactors',
-    run: () => store.write(resetFactors, { userId: 'u1', at: 1, revocationExpiresAt: 2 }),
+    run: () => store.write(resetFactors, { userId: 'u1', at: 1 }),
     reads: [user, factors, recoveryCodes, 'many challenge by key (user_id)', allSessions, expired],
   },
   {
@@ -560,7 +555,7 @@ const paths: Path[] = [
   { of: 'touchSession', run: () => store.write(touchSession, { ...sessionKey, at: 1 }), reads: [session] },
   {
     of: 'endSessions',
-    run: () => store.write(endSessions, { keys: [sessionKey], at: 1, revocationExpiresAt: 2 }),
+    run: () => store.write(endSessions, { keys: [sessionKey], at: 1 }),
     reads: [session],
   },
   {
@@ -582,7 +577,7 @@ const paths: Path[] = [
   },
   {
     of: 'revokeIssuedTokens',
-    run: () => store.write(revokeIssuedTokens, { userId: 'u1', at: 1, revocationExpiresAt: 2 }),
+    run: () => store.write(revokeIssuedTokens, { userId: 'u1', at: 1 }),
     reads: [user, allSessions, expired],
   },
   {
@@ -1099,7 +1094,7 @@ type Step = {
 
 /** Parts of operations of several files. */
 const shared = new Set([
-  ...['note', 'revoke', 'endProofs', 'isExceptionAlive', 'isOutdated', 'rotate', 'changePassword', 'changeLanguage'],
+  ...['note', 'revoke', 'endProofs', 'isOutdated', 'changePassword', 'changeLanguage'],
   ...['isUnreadNow', 'readByLastReadAll', 'leaveUndo', 'keepReadState', 'countMade'],
   ...['lockInboxes', 'archiveFound', 'makeNewest', 'removeAll', 'replace', 'hasPasswordOrPasskey'],
   ...['findErased', 'forgetErased', 'addUnlessErased'],

@@ -100,7 +100,7 @@ test('what is stored for signing in costs a few round trips, with the lock, the 
   const userId = newId(now())
   await store.write(addUser, { ...user, id: userId, username: 'eve' })
   const session = { userId, familyHash: 'round trips', secretHash: 'round trips' }
-  const ends = { at: now(), revocationExpiresAt: now() + 60_000 }
+  const ends = { at: now() }
   const from = { label: 'Firefox', network: '192.0.2.1', isKnown: true, keep: 50 }
   const { at } = ends
   const add = { ...session, ...signIn, ...ends, checkedGeneration: 0, replaces: [], maxSessions: 50, from }

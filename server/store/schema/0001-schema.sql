@@ -118,13 +118,13 @@ create table signing_key (
 -- from it: archived or snoozed. total, unread and unseen count what is in the list, archived and snoozed the others.
 create table inbox (
   user_id blob primary key,
-  version integer not null,
-  first_seq integer not null,
-  last_seq integer not null,
-  total integer not null,
-  unread integer not null,
+  version integer not null default 0,
+  first_seq integer not null default 1,
+  last_seq integer not null default 0,
+  total integer not null default 0,
+  unread integer not null default 0,
   -- The high-water mark: every notification up to it was read by a read-all, unless it is marked as unread.
-  read_through integer not null,
+  read_through integer not null default 0,
   -- The version of the last read-all.
   read_version integer not null default 0,
   -- How many notifications at or below the high-water mark are unread.

@@ -1,6 +1,6 @@
 // Opening a file that cannot be used (R4, R5, R6): one sentence says what to do, and the file stays unchanged.
 import assert from 'node:assert/strict'
-import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
@@ -38,17 +38,6 @@ test('a backup in place of the database is refused with the command that restore
 test('a folder that cannot be made is refused at once, also in /proc', async () => {
   const path = '/proc/x/y/carillon.db'
   await refuses(path, /^\/proc\/x\/y\/carillon\.db cannot be opened/, '', import.meta.dirname)
-})
-
-test('an open removes what a killed process left of the identity file, and nothing else', async (t) => {
-  const folder = await newFolder(t)
-  const path = join(folder, 'carillon.db')
-  for (const name of ['carillon.identity.0a1b2c3d4e5f.part', 'other.identity.0a1b2c3d4e5f.part'])
-    writeFileSync(join(folder, name), '{')
-  const { store } = await openStore({ engine: 'sqlite', path })
-  await store.close()
-  const left = readdirSync(folder).filter((name) => name.endsWith('.part'))
-  assert.deepEqual(left, ['other.identity.0a1b2c3d4e5f.part'])
 })
 
 test('refuses a SQLite database of another program (R6)', async (t) => {

@@ -5,14 +5,7 @@ import type { ChangeListener, ChangeSignal, RecordListener } from '../events.ts'
 import { knownMigrations, type Noticed, refuseNewer } from '../migrations.ts'
 import { nameOf, type Store, type Writes } from '../store.ts'
 import { connect, type Database, openDatabase, openingFailure, peek } from './database.ts'
-import {
-  continuedHistory,
-  hasForeignLog,
-  lostLogSince,
-  recordClose,
-  removeDrafts,
-  setLogAside,
-} from './file/identity.ts'
+import { continuedHistory, hasForeignLog, lostLogSince, recordClose, setLogAside } from './file/identity.ts'
 import { appliedMigrations, migrate } from './migrate.ts'
 import { Reader } from './reader.ts'
 import { Writer, type WriterPlace } from './writer.ts'
@@ -34,7 +27,6 @@ export async function openSqliteStore(file: string, code: Code): Promise<{ store
   try {
     const migrations = await migrate(database, code)
     const { dev, ino } = statSync(path, { bigint: true })
-    removeDrafts(database, path)
     const history = continuedHistory(database, path)
     const store = storeAt({ path, file: { dev, ino }, history, lostLog: notice?.lastCheckpoint }, code)
     return { store, migrations }

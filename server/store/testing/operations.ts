@@ -57,7 +57,10 @@ export function operationNames(...kinds: ('Read' | 'Write')[]): string[] {
     .join('\n')
   const stored = Array.from(text.matchAll(/^export function\* (\w+)\([\s\S]*?\): (Read|Write)</gm))
   const own = Array.from(text.matchAll(/^export const (\w+): (Read|Write)Forms</gm))
-  return [...stored, ...own].flatMap(([, name = '', kind]) => (kinds.some((one) => one === kind) ? name : []))
+  const rotating = Array.from(text.matchAll(/^export const (\w+) = rotating\([\s\S]*?\): (Write)</gm))
+  return [...stored, ...own, ...rotating].flatMap(([, name = '', kind]) =>
+    kinds.some((one) => one === kind) ? name : [],
+  )
 }
 
 function storeFiles(): string[] {

@@ -7,7 +7,7 @@ import { pipeline } from 'node:stream/promises'
 import { createGunzip, createGzip } from 'node:zlib'
 import { quoted } from '../../basics/control-characters.ts'
 import { syncFolder, syncToDisk } from '../../basics/durable-file.ts'
-import { CarillonError, messageOf } from '../../basics/errors.ts'
+import { CarillonError, conflict, messageOf, notFound } from '../../basics/errors.ts'
 import type { Database } from '../../config/database-url.ts'
 import { createTables, newestMigration, openEndpoint, refuseUnusable, sourceAt } from './endpoint/endpoint.ts'
 import { fill, type Report, type Target } from './fill.ts'
@@ -140,8 +140,7 @@ function refuseOther({ format: kind, version: form, schema }: Header, path: stri
 function refuseUnread(error: unknown, path: string): never {
   if (error instanceof CarillonError) throw error
   const why = messageOf(error)
-  if (error instanceof Error && 'syscall' in error)
-    throw new CarillonError('NOT_FOUND', `${path} cannot be read: ${why}`)
+  if (error instanceof Error && 'syscall' in error) throw notFound(`${path} cannot be read: ${why}`)
   // The first bytes are not those of gzip (RFC 1952, section 2.3.1).
   if (why === 'incorrect header check') throw unusable(path, 'is not a backup of Carillon')
   throw unusable(path, `is damaged or truncated (${why})`)
@@ -189,5 +188,5 @@ function publish(draft: string, path: string): void {
 /** Also a symbolic link to a file that does not exist. */
 function refuseExisting(path: string): void {
   if (fs.lstatSync(path, { throwIfNoEntry: false }) === undefined) return
-  throw new CarillonError('CONFLICT', `${path} already exists and was left as it is`, { remedy: 'Name a new file.' })
+  throw conflict(`${path} already exists and was left as it is`, 'Name a new file.')
 }

@@ -1,7 +1,7 @@
 // Fills an empty database with the rows of a source, in transactions of one batch each, and compares the two. Until they are equal, a mark in the
 // database keeps every program from using it, and the same call goes on behind the last row of each table.
 import { randomUUID } from 'node:crypto'
-import { CarillonError } from '../../basics/errors.ts'
+import { CarillonError, conflict, unavailable } from '../../basics/errors.ts'
 import type { Database } from '../../config/database-url.ts'
 import { entryOf, type Filling } from '../transfer-state.ts'
 import { exclusively, fillingOf, lastKey, refuseLaterCall, setFilling, sourceAt } from './endpoint/endpoint.ts'
@@ -23,7 +23,7 @@ export async function refuseFilled(target: Endpoint, { source, call }: By): Prom
   const finish = filling?.call === call ? 'It was begun with other rows: ' : `Finish it with ${filling?.call}, or `
   const state = filling === undefined ? 'not empty' : 'incomplete'
   const remedy = filling === undefined ? 'Name an empty database.' : `${finish}delete it and begin with an empty one.`
-  throw new CarillonError('CONFLICT', `${target.name} is ${state}, and was left as it is`, { remedy })
+  throw conflict(`${target.name} is ${state}, and was left as it is`, remedy)
 }
 
 /** Throws UNAVAILABLE if the rows differ, CONFLICT if the target has others or a later call fills it. The mark then stays. */
@@ -60,6 +60,6 @@ export async function fill(target: Endpoint, source: Source, { by, isAgain, chec
     if (other === undefined) return expected
     const problem = `${target.name} does not hold what was written to it: the rows of ${other.table} differ`
     const when = isFull ? 'try again, unless a service has used it since: then keep it' : 'use it or try again'
-    throw new CarillonError('UNAVAILABLE', problem, { remedy: `Empty it before you ${when}.` })
+    throw unavailable(problem, `Empty it before you ${when}.`)
   })
 }

@@ -2,7 +2,7 @@
 // new one is filled and compared row by row. If the process is killed at any moment, the same call continues.
 import { iso } from '../../basics/clock.ts'
 import { quoted } from '../../basics/control-characters.ts'
-import { CarillonError, messageOf } from '../../basics/errors.ts'
+import { CarillonError, conflict, messageOf, notFound } from '../../basics/errors.ts'
 import { type Database, displayDatabase } from '../../config/database-url.ts'
 import type { Move } from '../transfer-state.ts'
 import {
@@ -75,7 +75,7 @@ function otherMove({ target, endedAt }: Move, from: Database): CarillonError {
       ? [`is being moved to ${target}, and refuses writes`, 'Finish that move, or give it up first: ']
       : [`was moved to ${target} at ${iso(endedAt)} and has refused writes since then`, 'To use it again: ']
   const problem = `${displayDatabase(from)} ${what}`
-  return new CarillonError('CONFLICT', problem, { remedy: remedy + giveUpCommand(from) })
+  return conflict(problem, remedy + giveUpCommand(from))
 }
 
 /** Makes the source accept writes again, and returns the move that was begun or done. Throws NOT_FOUND if there is none. */
@@ -83,7 +83,7 @@ export async function giveUpMove(from: Database): Promise<Move> {
   await using source = await openEndpoint(from)
   await refuseUnusable(source)
   const move = await moveOf(source)
-  if (move === null) throw new CarillonError('NOT_FOUND', `${source.name} is not being moved, and accepts writes`)
+  if (move === null) throw notFound(`${source.name} is not being moved, and accepts writes`)
   await allowWrites(source)
   return move
 }

@@ -91,7 +91,10 @@ class Running {
 async function fill(place: string): Promise<string> {
   const { store } = await openStore(readDatabaseUrl(place))
   const passwords = new Passwords({ threads: 4 })
-  await addUser({ store, passwords, passwordMinLength: 8, now: Date.now }, { username: 'ann', password })
+  await addUser(
+    { store, passwords, passwordMinLength: 8, erased: async () => undefined, now: Date.now },
+    { username: 'ann', password },
+  )
   const keys = new ProducerKeys({ store, now: Date.now })
   const { key } = await keys.issue({ name: 'shop', scopes: ['send'], expiresAt: null })
   await store.close()

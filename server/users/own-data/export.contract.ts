@@ -27,7 +27,7 @@ export function exportPromises(promise: PromiseOf): void {
         const factor = { ...totp, sealedSecret: 'sealed secret' }
         await store.write(addFactor, { userId, factor, maxFactors: 9, recoveryCodeHashes })
         const account = { issuer: 'https://staff.example', subject: `subject of ${userId}`, email: null, at: at(2) }
-        await store.write(linkProviderAccount, { ...account, userId, checkedGeneration: 0 })
+        await store.write(linkProviderAccount, { ...account, userId })
         const device = { label: 'Firefox on Linux', network: '192.0.2.1', isKnown: true, keep: 9 }
         await store.write(noteDevice, { userId, device, at: at(3) })
         await store.write(recordAudit, [auditEntry(serviceSource, { event: 'user-created', at: at(4), userId })])

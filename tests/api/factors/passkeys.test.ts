@@ -94,7 +94,7 @@ test('a response for another page, host or purpose, or without verification of t
 test('an unknown passkey, a wrong signature, a passkey of another user and a disabled user get the same response (A17)', async () => {
   const [ann, eve, gone] = [await app.user(), await app.user(), await app.user()]
   const [ofAnn, ofEve, ofGone] = [await withPasskey(ann), await withPasskey(eve), await withPasskey(gone)]
-  await app.store.write(disableUser, { userId: gone.id, at: app.now(), revocationExpiresAt: app.now() + 16 * minute })
+  await app.store.write(disableUser, { userId: gone.id, at: app.now() })
   const { privateKey: signer } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const handleOf = (text: string) => Buffer.from(text).toString('base64url')
   const refused = [

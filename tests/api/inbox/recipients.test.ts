@@ -34,7 +34,10 @@ async function firstSignIn(userId: string, username: string) {
   const password = 'plum orchard gate 41'
   assert.equal(await app.store.write(updateUser, { userId, username }), 'done')
   const passwords = new Passwords({ threads: 4 })
-  await setPassword({ store: app.store, passwords, passwordMinLength: 8, now: app.now }, { username, password })
+  await setPassword(
+    { store: app.store, passwords, passwordMinLength: 8, erased: async () => undefined, now: app.now },
+    { username, password },
+  )
   return app.signIn({ username, password }, 'stateful')
 }
 
@@ -162,7 +165,7 @@ test('an idempotency key belongs to one producer, and after an erasure its outco
   assert.equal((await send(body, { idempotencyKey })).status, 422)
   const [result] = await sent(body, { key: usersKey, idempotencyKey })
   const at = app.now()
-  await app.store.write(deleteUser, { userId: result?.userId ?? '', at, revocationExpiresAt: at + 3_600_000 })
+  await app.store.write(deleteUser, { userId: result?.userId ?? '', at })
   const again = await sent(body, { key: usersKey, idempotencyKey })
   assert.deepEqual(again, [{ userId: null, id: null, status: 'unknown_recipient' }])
   assert.equal((await send(body, { idempotencyKey })).status, 422)

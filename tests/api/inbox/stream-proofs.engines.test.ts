@@ -112,15 +112,14 @@ const ends: Record<string, End & { variants: readonly Variant[] }> = {
     variants,
     by: ({ username }) =>
       setPassword(
-        { store: app.store, passwords, passwordMinLength: 15, now: app.now },
+        { store: app.store, passwords, passwordMinLength: 15, erased: async () => undefined, now: app.now },
         { username, password: 'another orchard gate 42' },
       ),
   },
   'a user who is disabled': {
     reason: 'revoked',
     variants,
-    by: ({ id }) =>
-      app.store.write(disableUser, { userId: id, at: app.now(), revocationExpiresAt: revocationExpiresAt() }),
+    by: ({ id }) => app.store.write(disableUser, { userId: id, at: app.now() }),
   },
   'revoked tokens': {
     reason: 'revoked',

@@ -112,7 +112,7 @@ test('a used, expired, superseded, unknown, foreign or malformed link gets one a
   const expired = tokenOf(await linkFor(ann))
   app.pass(15 * 60_000)
   const voided = tokenOf(await linkFor(ann))
-  const change = { userId: ann.id, at: app.now(), revocationExpiresAt: app.now() + 1 }
+  const change = { userId: ann.id, at: app.now() }
   const { passwordHash } = (await app.store.read(findCredentials, ann.username)) ?? assert.fail()
   await app.store.write(setPassword, { ...change, passwordHash })
   const foreign = 'x'.repeat(43)
@@ -158,7 +158,7 @@ test('a used, expired, unknown or malformed link, and one of a disabled user, sa
   const expired = tokenOf(await linkFor(ann))
   app.pass(15 * 60_000)
   const ofDisabled = tokenOf(await linkFor(disabled))
-  await app.store.write(disableUser, { userId: disabled.id, at: app.now(), revocationExpiresAt: app.now() + 1 })
+  await app.store.write(disableUser, { userId: disabled.id, at: app.now() })
   const { message } = (await reset('x'.repeat(43))).json().error
   for (const token of [expired, ofDisabled, 'x'.repeat(43), '', 'x'.repeat(2_000)]) {
     const response = await read(token)
@@ -203,7 +203,7 @@ test('every place that takes a new password says with the same code why it is re
 test('a link of a disabled user sets no password, and does not enable the user', async () => {
   const ann = await app.user()
   const token = tokenOf(await linkFor(ann))
-  await app.store.write(disableUser, { userId: ann.id, at: app.now(), revocationExpiresAt: app.now() + 1 })
+  await app.store.write(disableUser, { userId: ann.id, at: app.now() })
   await isInvalid(token)
   const response = await app.post(`/api/users/${ann.id}/links`, { purpose: 'reset' }, producer)
   assert.deepEqual([response.status, response.json().error.code], [409, 'CONFLICT'])
@@ -259,7 +259,7 @@ test('an invitation is refused for a user with a password, a passkey or an accou
   const ways = {
     password: async ({ id: userId }: { id: string }) => {
       const { passwordHash } = (await app.store.read(findCredentials, withPassword.username)) ?? assert.fail()
-      const hash = { passwordHash, at: app.now(), revocationExpiresAt: app.now() + 1 }
+      const hash = { passwordHash, at: app.now() }
       await app.store.write(setPassword, { userId, ...hash })
     },
     passkey: async ({ id: userId }: { id: string }) => {
@@ -270,7 +270,7 @@ test('an invitation is refused for a user with a password, a passkey or an accou
     },
     provider: async ({ id: userId }: { id: string }) => {
       const account = { issuer: 'https://id.example.org', subject: userId, email: null, at: app.now() }
-      assert.equal(await app.store.write(linkProviderAccount, { ...account, userId, checkedGeneration: 0 }), 'done')
+      assert.equal(await app.store.write(linkProviderAccount, { ...account, userId }), 'done')
     },
   }
   for (const [name, give] of Object.entries(ways)) {

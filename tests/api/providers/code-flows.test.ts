@@ -26,7 +26,6 @@ const link = (userId: string, subject: string) =>
     issuer: provider.url,
     subject,
     userId,
-    checkedGeneration: 0,
     email: null,
     at: app.now(),
     audit: [],

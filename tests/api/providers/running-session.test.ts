@@ -9,7 +9,7 @@ const { app, provider, browser, stop } = await startWithProvider({})
 after(stop)
 
 async function link(userId: string, subject: string): Promise<void> {
-  const account = { issuer: provider.url, subject, userId, checkedGeneration: 0, email: null, at: app.now(), audit: [] }
+  const account = { issuer: provider.url, subject, userId, email: null, at: app.now(), audit: [] }
   assert.equal(await app.store.write(linkProviderAccount, account), 'done')
 }
 

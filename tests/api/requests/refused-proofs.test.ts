@@ -38,7 +38,7 @@ const mistakes: [what: string, user: Proof, says: RegExp, producer: Proof, says:
     { authorization: `Bearer ${key}` },
     /^Authorization has a producer key:/,
     token,
-    /^Authorization has no producer key:/,
+    /^Authorization has a token:/,
   ],
   ['a session on a route of producers', {}, /is missing/, cookie, /^Cookie has a session:/],
   [
@@ -98,7 +98,7 @@ test('a valid, an expired, a revoked and a made-up proof of one form have one te
     texts.map(() => 1),
   )
   assert.match(texts[2]?.[0] ?? '', /^Authorization has a token that is unknown, expired or revoked:/)
-  assert.match(texts[3]?.[0] ?? '', /^Authorization has a key that is unknown, expired or revoked:/)
+  assert.match(texts[3]?.[0] ?? '', /^Authorization has a producer key that is unknown, expired or revoked:/)
 })
 
 for (const variant of variants)

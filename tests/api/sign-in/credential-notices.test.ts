@@ -163,7 +163,15 @@ test('what an operator does by a command is reported once, also if it was done w
   const byCommand = async () => {
     const { store } = await openStore(app.databaseSetting)
     const passwords = new Passwords({ threads: 1 })
-    const users = { store, now: app.now, source, passwords, passwordMinLength: 12, breaches: undefined }
+    const users = {
+      store,
+      now: app.now,
+      source,
+      passwords,
+      passwordMinLength: 12,
+      erased: async () => undefined,
+      breaches: undefined,
+    }
     assert.equal(await resetFactors(users, (await store.read(findUser, user.id)) as User), 0)
     await store.close()
   }

@@ -10,7 +10,7 @@ const app = await startTestService({ hashCost: usualCost })
 after(() => app.stop())
 const ann = await app.user('ann')
 const bob = await app.user('bob')
-await app.store.write(disableUser, { userId: bob.id, at: app.now(), revocationExpiresAt: app.now() })
+await app.store.write(disableUser, { userId: bob.id, at: app.now() })
 
 const wrong = 'plum orchard gate 42'
 const refused = {

@@ -160,7 +160,6 @@ for (const variant of variants) {
       userId: user.id,
       passwordHash: 'imported',
       at: app.now(),
-      revocationExpiresAt: app.now() + 960_000,
     }
     await app.store.write(setPassword, change)
     assert.equal((await app.store.read(findUser, user.id))?.passwordReportedAt, null)

@@ -73,7 +73,7 @@ test('a username that looks like the id of another user is not sent: the id is (
 test('a disabled user, an unknown proof and no proof get 401, and a token of scope inbox 403, all without a name (T14)', async () => {
   const gone = await app.user('gone')
   const proofs = await Promise.all(variants.map((variant) => app.signIn(gone, variant)))
-  await app.store.write(disableUser, { userId: gone.id, at: app.now(), revocationExpiresAt: app.now() + 960_000 })
+  await app.store.write(disableUser, { userId: gone.id, at: app.now() })
   const { key } = await app.producerKey(['users'])
   const unknown = [
     { cookie: `__Host-carillon=${gone.id}.${'A'.repeat(22)}.${'A'.repeat(43)}` },

@@ -20,7 +20,7 @@ const proofIn = (response: HttpResponse): Proof => ({ authorization: `Bearer ${r
 const claimsIn = ({ authorization = '' }: Proof) => decodeJwt(authorization.slice('Bearer '.length))
 const revoke = (path: string, headers = users) => app.request(path, { method: 'DELETE', headers })
 const opensInbox = async (proof: Proof) => (await app.get('/api/notifications', proof)).status === 200
-const end = () => ({ at: app.now(), revocationExpiresAt: app.now() + 960_000 })
+const end = () => ({ at: app.now() })
 
 async function externalUser(externalId: string): Promise<{ id: string }> {
   const one = { newId: newId(app.now()), externalId }

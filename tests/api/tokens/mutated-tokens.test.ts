@@ -52,9 +52,9 @@ async function makeKinds(): Promise<Record<string, Kind>> {
   const bob = await app.user('bob')
   const spared = await app.signIn(bob, 'stateless')
   const { sid, gen } = kindOf(textIn(spared), []).claims
-  const end = { at: app.now(), revocationExpiresAt: app.now() + 16 * minute }
-  const except = { exceptSignInId: sid as string, exceptGeneration: gen as number }
-  assert.equal(await app.store.write(endOtherSignIns, { userId: bob.id, ...except, ...end }), 'done')
+  const end = { at: app.now() }
+  const proof = { userId: bob.id, signInId: sid as string, token: { generation: gen as number, signInGeneration: 0 } }
+  assert.equal(await app.store.write(endOtherSignIns, { userId: bob.id, proof, ...end }), 'done')
   app.pass(2 * minute)
   return {
     'a sign-in': kindOf(textIn(signIn), ofSignIn),

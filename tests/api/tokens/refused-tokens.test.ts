@@ -1,5 +1,4 @@
-// A refused token costs little: its contents are checked before its signature, and tokens that can never become valid are
-// cached as refused. Tokens that may become valid are not.
+// A refused token costs little: its contents are checked before its signature, and forged tokens are cached as refused.
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { syncBuiltinESMExports } from 'node:module'

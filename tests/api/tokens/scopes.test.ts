@@ -90,7 +90,7 @@ test('GET /api/session is null, without an error or a challenge, for every reque
   const gone = await app.user()
   const [session, token] = [await app.signIn(gone, 'stateful'), await app.signIn(gone, 'stateless')]
   const ofGone = await inboxToken(gone)
-  await app.store.write(disableUser, { userId: gone.id, at: app.now(), revocationExpiresAt: app.now() + 960_000 })
+  await app.store.write(disableUser, { userId: gone.id, at: app.now() })
   const { key } = await app.producerKey()
   const { authorization: expired = '' } = await inboxToken()
   app.pass(900_000)

@@ -22,7 +22,7 @@ async function tokenOf(proof: Proof): Promise<Proof> {
 const claimsIn = ({ authorization = '' }: Proof) => decodeJwt(authorization.slice('Bearer '.length))
 const endOf = (token: Proof) => (claimsIn(token).exp ?? 0) * 1_000
 const isOpen = async (proof: Proof) => (await app.get('/routeRestreinte', proof)).status === 200
-const end = () => ({ at: app.now(), revocationExpiresAt: app.now() + 960_000 })
+const end = () => ({ at: app.now() })
 
 async function signedIn(): Promise<{ ann: TestUser; session: Proof; token: Proof }> {
   const ann = await app.user()

@@ -34,12 +34,13 @@ const changes = {
 }
 const momentAt = (aheadMs: number) => {
   const at = app.now() + aheadMs
-  return { at, revocationExpiresAt: at + 16 * minute }
+  return { at }
 }
 const users = () => ({
   store: app.store,
   passwords: new Passwords({ threads: 4 }),
   passwordMinLength: 15,
+  erased: async () => undefined,
   now: app.now,
 })
 

@@ -56,8 +56,8 @@ test('no table has anything of an erased user, but the hash that revokes the tok
   await app.post('/api/notifications/read-all', undefined, proofs[0])
   for (const userId of [ann.id, foreign.id]) {
     const at = app.now()
-    const mac = userId === foreign.id ? 'of the external id' : undefined
-    assert.equal(await app.store.write(deleteUser, { userId, at, revocationExpiresAt: at + 3_600_000, mac }), 'done')
+    const erased = { key: 'of the database', since: 0 }
+    assert.equal(await app.store.write(deleteUser, { userId, at, erased }), 'done')
   }
   assert.equal((await app.get('/api/notifications', proofs[0])).status, 401)
   await app.refused(proofs[1])
@@ -99,7 +99,7 @@ test('an erasure removes the rows of the user from every table that names users 
     (await app.database.rows(`select 1 from "${name}" where ${column} = ${keyOf({ type })}`)).length
   for (const one of owned) assert.ok((await rowsOf(one)) > 0, `no row in ${one.name}`)
   const at = app.now()
-  await app.store.write(deleteUser, { userId: ann.id, at, revocationExpiresAt: at + 3_600_000 })
+  await app.store.write(deleteUser, { userId: ann.id, at })
   for (const one of owned)
     assert.equal(await rowsOf(one), 0, `${one.name} has a row of an erased user: delete it in erasure.store.ts`)
 })
@@ -111,7 +111,7 @@ test('the streams of an erased user end within a second, with a session and with
     assert.equal(response.status, 200)
     const text = response.text()
     const at = app.now()
-    await app.store.write(deleteUser, { userId: ann.id, at, revocationExpiresAt: at + 3_600_000 })
+    await app.store.write(deleteUser, { userId: ann.id, at })
     assert.match(await text, /event: session-ended\n/)
   }
 })

@@ -34,7 +34,13 @@ test(`a password that is set while a node's clock estimate is wrong leaves 0 of 
   const { store } = await openStore(readDatabaseUrl(url))
   t.after(() => store.close())
   const now = store.clock ?? Date.now
-  const users = { store, passwords: new Passwords({ threads: 4 }), passwordMinLength: 15, now }
+  const users = {
+    store,
+    passwords: new Passwords({ threads: 4 }),
+    passwordMinLength: 15,
+    erased: async () => undefined,
+    now,
+  }
   // Only the heartbeat's connection to the server is slow.
   proxy.delayOf = ({ direction, bytes }) =>
     direction === 'to server' && bytes.includes('clock_timestamp') ? delayMs : 0

@@ -164,7 +164,6 @@ test('a second factor is asked for after the provider, on the same page, and the
     issuer,
     subject: 'cleo',
     userId: careful.id,
-    checkedGeneration: 0,
     email: null,
     at: app.now(),
     audit: [],

@@ -32,12 +32,10 @@ export class Client extends pg.Client {
 
 /** `timeoutMs`: longer for slow work such as a migration. */
 export function openPool(url: string, { timeoutMs = queryTimeoutMs, max = maxConnections } = {}): pg.Pool {
-  const { connectionString, options } = parametersOf(url)
-  const settings = settingsFor(options, timeoutMs)
+  const settings = settingsFor(timeoutMs)
   const pool = new pg.Pool({
     Client,
-    connectionString,
-    ...(options !== '' && { options }),
+    connectionString: url,
     onConnect: async (client) => void (await client.query(settings)),
     application_name: 'carillon',
     max,
@@ -58,9 +56,9 @@ export function openPool(url: string, { timeoutMs = queryTimeoutMs, max = maxCon
 
 // Every statement is prepared and touches one partition, whatever its values: planned once, never compiled, and run by
 // one process of the server. (Citus needs the values to choose the node, so there PostgreSQL decides.) The functions in functions/ rely on read
-// committed, so the database's default is replaced. `options` of the URL may set `plan_cache_mode` and `jit`, but no
-// timeouts: a caller waits only as long as ours. All is set after the connection was made: PgBouncer refuses unknown startup parameters.
-function settingsFor(own: string, timeoutMs: number): string {
+// committed, so the database's default is replaced. A caller waits only as long as our timeouts say, whatever the URL says. All is set after
+// the connection was made: PgBouncer refuses unknown startup parameters.
+function settingsFor(timeoutMs: number): string {
   const settings = {
     plan_cache_mode:
       "case when exists (select from pg_extension where extname = 'citus') then 'auto' else 'force_generic_plan' end",
@@ -72,18 +70,6 @@ function settingsFor(own: string, timeoutMs: number): string {
     // Shorter than a lock may take: if a process stops in a transaction, those that wait for its locks go on.
     idle_in_transaction_session_timeout: `'${timeoutMs - 1_000}'`,
   }
-  const isOwn = (name: string) => (name === 'jit' || name === 'plan_cache_mode') && own.includes(`${name}=`)
-  const calls = Object.entries(settings)
-    .filter(([name]) => !isOwn(name))
-    .map(([name, value]) => `set_config('${name}', ${value}, false)`)
+  const calls = Object.entries(settings).map(([name, value]) => `set_config('${name}', ${value}, false)`)
   return `select ${calls.join(', ')}`
-}
-
-/** The URL without the parameters that Carillon sets, and the URL's own `options`. */
-function parametersOf(url: string): { connectionString: string; options: string } {
-  const parsed = URL.parse(url)
-  const own = parsed?.searchParams.get('options') ?? ''
-  const replaced = ['options', 'statement_timeout', 'query_timeout'].filter((name) => parsed?.searchParams.has(name))
-  for (const name of replaced) parsed?.searchParams.delete(name)
-  return { connectionString: parsed === null || replaced.length === 0 ? url : parsed.href, options: own }
 }

@@ -90,8 +90,8 @@ begin
     where r.user_id is not null and r.mention = 1
   ),
   boxes as (
-    insert into inbox (user_id, version, first_seq, last_seq, total, unread, read_through, unseen)
-    select user_id, count, 1, count, count, count, 0, count from wanted where nth = 1 order by user_id
+    insert into inbox (user_id, version, last_seq, total, unread, unseen)
+    select user_id, count, count, count, count, count from wanted where nth = 1 order by user_id
     on conflict (user_id) do update set
       version = inbox.version + excluded.version, last_seq = inbox.last_seq + excluded.last_seq,
       total = inbox.total + excluded.total, unread = inbox.unread + excluded.unread, unseen = inbox.unseen + excluded.unseen

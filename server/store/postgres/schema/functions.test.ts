@@ -29,7 +29,6 @@ test('R9: sessions end while their sign-out waits for a migration that adds a co
     store.write(endSessions, {
       keys: [{ userId: 'u', familyHash: secretHash, secretHash }],
       at: 2,
-      revocationExpiresAt: 902,
     })
   // The database plans the statement for the columns of now.
   assert.equal((await end('1')).length, 1)

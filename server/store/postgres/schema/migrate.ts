@@ -33,15 +33,13 @@ const lockOrder = ['user', 'session', 'producer', 'delivery', 'inbox', 'notifica
 type MigrateOptions = { partitions: number; from?: URL; functions?: Functions | undefined } & Noticed
 
 /** Applies the missing migrations and returns their names. `partitions`: how many a new database gets for each table of users. */
-export async function migrate(
-  pool: Pool,
-  { partitions, from, functions = from === undefined ? knownFunctions() : undefined, onNotice }: MigrateOptions,
-): Promise<string[]> {
+export async function migrate(pool: Pool, options: MigrateOptions): Promise<string[]> {
+  const { from, functions = from === undefined ? knownFunctions() : undefined } = options
   const known = knownMigrations(from)
   const applied = await appliedMigrations(pool)
   refuseNewer(applied, known)
   const isComplete = applied.length === known.length
-  const done = isComplete ? [] : await applyInTurn(pool, { known, from, partitions, functions, onNotice })
+  const done = isComplete ? [] : await applyInTurn(pool, { ...options, known, functions })
   if (functions !== undefined) await bringFunctions(pool, functions)
   return done
 }
@@ -57,7 +55,7 @@ const holders = `
   where granted and pid <> $1 and (objid = ${turn % 2 ** 32} or pid = any(pg_blocking_pids($1)) and
     (locktype, coalesce(relation, 0)) in (select locktype, coalesce(relation, 0) from pg_locks where pid = $1 and not granted))`
 
-type Plan = { known: string[]; from: URL | undefined; partitions: number; functions: Functions | undefined } & Noticed
+type Plan = MigrateOptions & { known: string[] }
 
 // One process at a time migrates. The others poll: a waiting statement would hold up index builds, which wait for every older snapshot.
 async function applyInTurn(pool: Pool, plan: Plan): Promise<string[]> {

@@ -4,7 +4,7 @@
 // still the open one: a write to a removed file is lost, and a write to one that replaced it destroys that file.
 import { randomBytes, randomInt } from 'node:crypto'
 import * as fs from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { dirname } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { replaceDurably, syncFolder } from '../../../basics/durable-file.ts'
 import {
@@ -55,9 +55,7 @@ function resolved(path: string): string {
 /** Undefined if there is no identity file or it cannot be parsed. */
 export function readIdentity(path: string): Identity | undefined {
   try {
-    const identity = JSON.parse(fs.readFileSync(identityFileOf(path), 'utf8')) as Identity
-    const isWhole = Array.isArray(identity.stamps) && typeof identity.history === 'string' && identity.database !== null
-    return isWhole ? identity : undefined
+    return JSON.parse(fs.readFileSync(identityFileOf(path), 'utf8')) as Identity
   } catch {
     return undefined
   }
@@ -102,8 +100,7 @@ function isLogEmpty(path: string): boolean {
 export function setLogAside(path: string): string {
   const log = logOf(path)
   const writtenAt = fs.statSync(log).mtime.toISOString().replaceAll(':', '-')
-  let aside = `${log}.from-another-database-${writtenAt}`
-  for (let n = 2; fs.existsSync(aside); n++) aside = `${log}.from-another-database-${writtenAt}-${n}`
+  const aside = `${log}.from-another-database-${writtenAt}`
   fs.renameSync(log, aside)
   // The index of that log. A process that has it open can still use it.
   fs.rmSync(`${resolved(path)}-shm`, { force: true })
@@ -141,16 +138,6 @@ export function stampDatabase(database: Database, { path, history, lostLog }: Re
     database.exec(`pragma user_version = ${stamp}`)
   })
   return settleStamp(database, { path, history })
-}
-
-/** Removes what processes that were killed left of the identity file. It is written under the write lock of the database alone. */
-export function removeDrafts(database: Database, path: string): void {
-  const [folder, name] = [dirname(identityFileOf(path)), basename(identityFileOf(path))]
-  const drafts = fs.readdirSync(folder).filter((file) => file.startsWith(`${name}.`) && file.endsWith('.part'))
-  if (drafts.length === 0) return
-  inWriteLock(database, () => {
-    for (const file of drafts) fs.rmSync(join(folder, file), { force: true })
-  })
 }
 
 /** Writes the stamp into the file; if a read prevents that, first and last stamp differ. Records no earlier one, which earlier copies have. */

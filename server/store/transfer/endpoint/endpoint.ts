@@ -1,7 +1,7 @@
 // A database of either engine as an endpoint of a transfer: its rows in the order of their keys, and the move that refuses writes there.
 import { resolve } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
-import { CarillonError } from '../../../basics/errors.ts'
+import { conflict, unavailable } from '../../../basics/errors.ts'
 import { type Database, displayDatabase } from '../../../config/database-url.ts'
 import { knownMigrations } from '../../migrations.ts'
 import { fillingIn, fillingPrefix, type Move, movingTable, refuseIncomplete } from '../../transfer-state.ts'
@@ -23,8 +23,7 @@ export async function openEndpoint(database: Database): Promise<Endpoint> {
 
 /** Throws UNAVAILABLE if the database has no schema, or as `hasSchema` does. */
 export async function refuseUnusable(source: Endpoint): Promise<void> {
-  if (!(await hasSchema(source)))
-    throw new CarillonError('UNAVAILABLE', `There is no Carillon database at ${source.name}`)
+  if (!(await hasSchema(source))) throw unavailable(`There is no Carillon database at ${source.name}`)
 }
 
 async function hasTable(endpoint: Endpoint, name: string): Promise<boolean> {
@@ -43,7 +42,7 @@ export async function hasSchema(endpoint: Endpoint): Promise<boolean> {
   if (found.length === 0 || found.join() === currentMigrations.join()) return found.length > 0
   const problem = `${endpoint.name} has the schema ${found.at(-1)}, and this program has ${newestMigration}`
   const remedy = 'Bring an older one up to date with carillon migrate; for a newer one, run the version that wrote it.'
-  throw new CarillonError('UNAVAILABLE', problem, { remedy })
+  throw unavailable(problem, remedy)
 }
 
 /** Creates the tables of a new database. `partitions`: see migrate. */
@@ -114,7 +113,7 @@ export async function setFilling(endpoint: Endpoint, entry?: string): Promise<vo
 /** Throws CONFLICT if another call has begun to fill the database since this one wrote its entry, or has filled it. */
 export async function refuseLaterCall(endpoint: Endpoint, entry: string): Promise<void> {
   if ((await endpoint.query(`select name from ${ledger} where name = $1`, [entry])).length > 0) return
-  throw new CarillonError('CONFLICT', `Another call fills ${endpoint.name} now`)
+  throw conflict(`Another call fills ${endpoint.name} now`)
 }
 
 /** Null if the database is not being moved, and was not. */
@@ -142,7 +141,7 @@ export function allowWrites(endpoint: Endpoint): Promise<void> {
 export async function refuseGivenUp(endpoint: Endpoint, id: string): Promise<Move> {
   const move = await moveOf(endpoint)
   if (move?.id === id) return move
-  throw new CarillonError('CONFLICT', 'Another process has given up this move', { remedy: 'Empty the new database.' })
+  throw conflict('Another process has given up this move', 'Empty the new database.')
 }
 
 /** Records the end of a move. Throws as `refuseGivenUp` does. */

@@ -1,7 +1,7 @@
 // A SQLite database as an endpoint of a transfer. Uses one connection; the service and its writer thread may have others.
 import { statSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { CarillonError, messageOf } from '../../../basics/errors.ts'
+import { CarillonError, messageOf, unavailable } from '../../../basics/errors.ts'
 import { textOf } from '../../migrations.ts'
 import { corrupt, type Database, openDatabase, openingFailure, resultCode } from '../../sqlite/database.ts'
 import { hasForeignLog, lostLogSince, recordClose } from '../../sqlite/file/identity.ts'
@@ -86,14 +86,16 @@ export function openSqlite(path: string): Endpoint {
   // SQLite would apply the log of a lost database to the new one; and it deletes the log of an empty file.
   const isLost = size === undefined ? logSize !== undefined : size === 0 && logSize !== undefined && logSize > 0
   if (isLost || hasForeignLog(path))
-    throw new CarillonError('UNAVAILABLE', `${path}-wal belongs to another database file, or to one that is gone`, {
-      remedy: 'Restore that file, or move the log aside.',
-    })
+    throw unavailable(
+      `${path}-wal belongs to another database file, or to one that is gone`,
+      'Restore that file, or move the log aside.',
+    )
   const lastCheckpoint = lostLogSince(path)
   if (lastCheckpoint !== undefined)
-    throw new CarillonError('UNAVAILABLE', `${path}-wal is gone, with what was written after ${lastCheckpoint}`, {
-      remedy: 'Restore a backup if it has more. Otherwise start the service once, which records what is lost.',
-    })
+    throw unavailable(
+      `${path}-wal is gone, with what was written after ${lastCheckpoint}`,
+      'Restore a backup if it has more. Otherwise start the service once, which records what is lost.',
+    )
   const database = openDatabase(path)
   // A large index is sorted in a file beside the database, which SQLite deletes when it opens it: a container may have no other writable folder.
   database.exec(`pragma temp_store_directory = '${dirname(path).replaceAll("'", "''")}'`)

@@ -131,7 +131,7 @@ async function fillEveryTable(store: Store, notifications: number): Promise<void
   await store.write(markAllRead, { userId: ann.id, throughId: null, categories: words, at: at(2) })
   await store.write(markAllRead, { userId: ann.id, throughId: null, at: at(2) })
   await store.write(markAllRead, { userId: cid.id, throughId: null, at: at(3) })
-  await store.write(disableUser, { userId: cid.id, at: at(4), revocationExpiresAt: at(4) + hour })
+  await store.write(disableUser, { userId: cid.id, at: at(4) })
   await store.write(addSigningKey, { key: signingKey('k1', { startsAt: 1 }), after: null })
   await store.write(addSigningKey, { key: signingKey('k2', { createdAt: 3, startsAt: 9 }), after: 'k1' })
   await store.write(retireSigningKeys, { kids: ['k1'], at: at(10) })
@@ -155,7 +155,6 @@ async function startSession(store: Store, { id }: Person, secretHash: string): P
     device: null,
     address: null,
     at: Date.now(),
-    revocationExpiresAt: Date.now() + hour,
     replaces: [],
   })
 }
