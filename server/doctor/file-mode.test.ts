@@ -4,7 +4,7 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { readingRightsOf, readOnlyMount, rightsOf } from './file-mode.ts'
+import { readOnlyMount, rightsOf } from './file-mode.ts'
 
 test('advises fsck for a file system that the kernel made read-only after an error', (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'carillon-'))
@@ -43,11 +43,11 @@ test('advises to change the mount for a read-only file system, and chmod for a f
     assert.equal(readOnlyMount('database file', file), undefined)
     const [mode] = rightsOf('database file', file)
     assert.deepEqual([mode?.state, mode?.change], ['fault', `chmod 600 ${file}`])
-    const [reading] = readingRightsOf('secret', file)
+    const [reading] = rightsOf('secret', file, 0o400)
     assert.deepEqual([reading?.state, reading?.found], ['ok', `only its owner can use ${file} (mode 0400)`])
     chmodSync(file, 0o044)
-    const [hidden] = readingRightsOf('secret', file)
-    assert.deepEqual([hidden?.state, hidden?.found], ['fault', `its owner cannot read ${file} (mode 0044)`])
+    const [hidden] = rightsOf('secret', file, 0o400)
+    assert.deepEqual([hidden?.state, hidden?.found], ['fault', `its owner cannot use ${file} (mode 0044)`])
   } finally {
     rmSync(folder, { recursive: true })
   }

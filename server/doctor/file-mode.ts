@@ -5,28 +5,16 @@ import { dirname, resolve } from 'node:path'
 import { quoted } from '../basics/control-characters.ts'
 import { type Finding, fault, ok, warning } from './finding.ts'
 
-/** Checks that the owner, and only the owner, can write a file or folder. No findings on Windows, which has no such modes. */
-export function rightsOf(check: string, path: string): Finding[] {
-  const needed = statSync(path).isDirectory() ? 0o700 : 0o600
-  return rightsFor(check, path, needed)
-}
-
-/** Checks that the owner, and only the owner, can read a file. */
-export function readingRightsOf(check: string, path: string): Finding[] {
-  return rightsFor(check, path, 0o400)
-}
-
-function rightsFor(check: string, path: string, needed: number): Finding[] {
+/** Checks that the owner, and only the owner, can use a file or folder. No findings on Windows, which has no such modes. `needed`: of the owner. */
+export function rightsOf(check: string, path: string, needed = 0o600): Finding[] {
   if (process.platform === 'win32') return []
   const status = statSync(path)
   const isFolder = status.isDirectory()
+  const ofOwner = isFolder ? 0o700 : needed
   const mode = status.mode & 0o777
   const inMode = `(mode ${mode.toString(8).padStart(4, '0')})`
   const change = `chmod ${isFolder ? 700 : 600} ${quoted(path)}`
-  if ((mode & needed) !== needed)
-    return [
-      fault(check, { found: `its owner cannot ${needed === 0o400 ? 'read' : 'write'} ${path} ${inMode}`, change }),
-    ]
+  if ((mode & ofOwner) !== ofOwner) return [fault(check, { found: `its owner cannot use ${path} ${inMode}`, change })]
   const isForAll = (mode & 0o007) !== 0
   const isChanged = (mode & 0o022) !== 0
   const may = isChanged ? 'change' : isFolder ? 'enter' : 'read'

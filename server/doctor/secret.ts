@@ -5,7 +5,7 @@ import { Sealing, type Secrets } from '../basics/secrets.ts'
 import { readSecret, type Sealed, sealedAdvice, secretFileOf, secretsIn } from '../start/sealing-secret.ts'
 import { openPrivate, sealedWithAnother } from '../tokens/key-material.ts'
 import type { SigningKey } from '../tokens/signing-keys.store.ts'
-import { readingRightsOf } from './file-mode.ts'
+import { rightsOf } from './file-mode.ts'
 import { type Finding, fault, faultOf, ok } from './finding.ts'
 import type { Examined, SealedFactors } from './store/findings.ts'
 
@@ -23,7 +23,7 @@ export async function examineSecret(settings: Settings): Promise<Finding[]> {
   try {
     const secrets = secretsIn(settings) ?? { current: readSecret(file as string) }
     const unopened = factorsNotOpened(secrets, sealedFactors)
-    return [await opens(secrets, signingKeys), ...unopened, ...(file === undefined ? [] : readingRightsOf(check, file))]
+    return [await opens(secrets, signingKeys), ...unopened, ...(file === undefined ? [] : rightsOf(check, file, 0o400))]
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EACCES') return [faultOf(check, error, 'set the right one')]
     return [fault(check, { found: `${file} cannot be read`, change: `chown $(id -un) ${quoted(file as string)}` })]

@@ -10,7 +10,7 @@ const budgets: Readonly<Record<string, number>> = {
   demonstration: 34_400,
   element: 29_400,
   pages: 22_500,
-  server: 279_700,
+  server: 277_600,
 }
 
 const generated = ['node_modules', 'dist', 'public', 'bundle', '.compile-cache', 'data']

@@ -48,7 +48,7 @@ async function pooler(pool: pg.Pool): Promise<Finding[]> {
   }
   const lent = await lentAtOnce(pool)
   if (lent === connectionsOfProcess) return [ok('pooler', 'it is in session mode, and has enough connections')]
-  const found = `it has ${lent} more connection${lent === 1 ? '' : 's'} for this role; each process and each command needs ${connectionsOfProcess}`
+  const found = `more connections that it has for this role: ${lent}; each process and each command needs ${connectionsOfProcess}`
   return [fault('pooler', { found, change: 'default_pool_size = 11 x processes + 11 for a command' })]
 }
 

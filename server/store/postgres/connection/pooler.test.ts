@@ -151,9 +151,9 @@ test('doctor finds a pooler in session mode in order; a start with one connectio
 })
 
 for (const [size, found] of [
-  [1, /^it has 1 more connection for this role; .* needs 11$/],
-  [2, /^it has 2 more connections for /],
-  [10, /^it has 10 more connections for /],
+  [1, /^more connections that it has for this role: 1; .* needs 11$/],
+  [2, /for this role: 2;/],
+  [10, /for this role: 10;/],
   [11, /^it is in session mode/],
 ] as const)
   test(`doctor says how many connections a pooler in session mode has, if a process needs more: ${size}`, async () => {
