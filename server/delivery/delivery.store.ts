@@ -101,7 +101,7 @@ function* producerOf({ producerId, secretHash }: Delivery): Write<number | null 
   return found?.is_valid ? found.number : undefined
 }
 
-export type UsedKey = { producerId: string; key: string; bodyHash: string }
+type UsedKey = { producerId: string; key: string; bodyHash: string }
 type Earlier = { body_hash: string; answer: string }
 
 /** On PostgreSQL it takes the key, with an empty answer, or locks it, and waits for another delivery with it. */
