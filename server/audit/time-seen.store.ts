@@ -6,7 +6,7 @@ const maxAheadMs = 7 * 24 * 3_600_000
 const heldMs = 3_600_000
 
 /** `heldUntil`: undefined if rows can be removed by their age. */
-export type TimeSeen = { seenAt: number; heldUntil?: number }
+type TimeSeen = { seenAt: number; heldUntil?: number }
 
 /**
  * Compares the clock with the time that any process saw last; the first time with that of the newest row, `newestAt`. If it is more than

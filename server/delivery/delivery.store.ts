@@ -101,7 +101,7 @@ function* producerOf({ producerId, secretHash }: Delivery): Write<number | null 
   return found?.is_valid ? found.number : undefined
 }
 
-export type UsedKey = { producerId: string; key: string; bodyHash: string }
+type UsedKey = { producerId: string; key: string; bodyHash: string }
 type Earlier = { body_hash: string; answer: string }
 
 /** On PostgreSQL it takes the key, with an empty answer, or locks it, and waits for another delivery with it. */
@@ -271,6 +271,15 @@ function* findKeyed(delivery: Delivery, wanted: readonly Wanted[]): Write<Keyed[
   })
 }
 
+const columns = new Part(`user_id, seq, id, version, title, body, url, category, data, key, application, created_at, look,
+  expires_at, producer`)
+/** After the insert of an inbox, or of a category in it, with its first notification. */
+const orOneMore = new Part(`
+  on conflict (user_id) do update set version = inbox.version + 1, last_seq = inbox.last_seq + 1,
+    total = inbox.total + 1, unread = inbox.unread + 1, unseen = inbox.unseen + 1`)
+const orOneMoreOfCategory = new Part(`
+  on conflict (user_id, category) do update set total = inbox_category.total + 1, unread = inbox_category.unread + 1`)
+
 /** Inserts one notification without lists, which cost a tenth of such a delivery on SQLite. Returns it if the user has muted something. */
 function* insertOne(delivery: Sent, { userId, id }: Wanted): Write<readonly Arrived[]> {
   const { content, category, createdAt, producer } = delivery
@@ -278,19 +287,16 @@ function* insertOne(delivery: Sent, { userId, id }: Wanted): Write<readonly Arri
   const user = userKey(userId)
   const inbox = yield* get<{ version: number; last_seq: number; mutes: number }>`
     insert into inbox (user_id, version, last_seq, total, unread, unseen) values (${user}, 1, 1, 1, 1, 1)
-    on conflict (user_id) do update set version = inbox.version + 1, last_seq = inbox.last_seq + 1,
-      total = inbox.total + 1, unread = inbox.unread + 1, unseen = inbox.unseen + 1
-    returning version, last_seq, mutes`
+    ${orOneMore} returning version, last_seq, mutes`
   yield* send`
-    insert into notification (user_id, seq, id, version, title, body, url, category, data, key, application, created_at, look,
-      expires_at, producer)
+    insert into notification (${columns})
     values (${user}, ${inbox?.last_seq ?? 0}, ${id}, ${inbox?.version ?? 0}, ${content.title}, ${content.body}, ${content.url},
       ${category}, ${content.data}, ${key}, ${application}, ${createdAt}, ${content.look}, ${content.expires_at},
       ${producer})`
   if (category !== null)
     yield* send`
     insert into inbox_category (user_id, category, total, unread) values (${user}, ${category}, 1, 1)
-    on conflict (user_id, category) do update set total = inbox_category.total + 1, unread = inbox_category.unread + 1`
+    ${orOneMoreOfCategory}`
   return inbox?.mutes ? [{ userId, id, seq: inbox.last_seq }] : []
 }
 
@@ -307,17 +313,14 @@ function* insertNotifications(delivery: Sent, wanted: readonly Wanted[]): Write<
   const inboxes = yield* all<{ user: string; version: number; seq: number; mutes: number }>`
     insert into inbox (user_id, version, last_seq, total, unread, unseen)
     select ${listedUser}, 1, 1, 1, 1, 1 from ${listed} where true
-    on conflict (user_id) do update set version = inbox.version + 1, last_seq = inbox.last_seq + 1,
-      total = inbox.total + 1, unread = inbox.unread + 1, unseen = inbox.unseen + 1
-    returning ${userDigits} as "user", version, last_seq as seq, mutes`
+    ${orOneMore} returning ${userDigits} as "user", version, last_seq as seq, mutes`
   const places = new Map(inboxes.map((inbox) => [inbox.user, inbox]))
   const rows = wanted.map(({ userId, id }) => {
     const { version, seq = 0, mutes } = places.get(digitsOf(userId)) ?? {}
     return { userId, id, version, seq, mutes }
   })
   yield* send`
-    insert into notification (user_id, seq, id, version, title, body, url, category, data, key, application, created_at, look,
-      expires_at, producer)
+    insert into notification (${columns})
     select ${givenUser}, cast(given.value ->> 'seq' as bigint), given.value ->> 'id', cast(given.value ->> 'version' as bigint),
       ${content.title}, ${content.body}, ${content.url}, ${category}, ${content.data}, ${key}, ${application}, ${createdAt},
       ${content.look}, ${content.expires_at}, cast(${producer} as bigint)
@@ -326,7 +329,7 @@ function* insertNotifications(delivery: Sent, wanted: readonly Wanted[]): Write<
     yield* send`
     insert into inbox_category (user_id, category, total, unread)
     select ${listedUser}, ${category}, 1, 1 from ${listed} where true
-    on conflict (user_id, category) do update set total = inbox_category.total + 1, unread = inbox_category.unread + 1`
+    ${orOneMoreOfCategory}`
   return rows.filter(({ mutes }) => mutes)
 }
 

@@ -14,7 +14,7 @@ import type { GuessLimit, GuessRate, GuessRefusal } from './guesses.store.ts'
 import * as stored from './guesses.store.ts'
 
 /** Each kind has its own counts: a right password allows no more guesses of the code. All but passkeys share the rate of an address. */
-export type GuessKind = 'password' | 'second-factor' | 'link' | 'mail' | 'passkey'
+type GuessKind = 'password' | 'second-factor' | 'link' | 'mail' | 'passkey'
 
 export type Guesser = Omit<Client, 'account'> & {
   /** The id of the user; a prepared username that no user has; absent if the guess names no account. */

@@ -82,7 +82,7 @@ export function* findOld({ before, after, retention }: OldQuery): Read<Old> {
 }
 
 /** What a retention would remove: a row for each user and each month in which the notifications were last sent, the oldest first. */
-export type OldCount = { userId: string; lastSentIn: string; read: number; unread: number }
+type OldCount = { userId: string; lastSentIn: string; read: number; unread: number }
 
 export function* countOld({ readBefore, unreadBefore }: Retention): Read<OldCount[]> {
   const rows = yield* all<Omit<OldCount, 'userId'> & { user: string }>`

@@ -21,7 +21,7 @@ type Request = { forgotten: Forgotten; source: RequestSource; acceptLanguage: st
 type Recipient = { to: string; locale: string | null; acceptLanguage: string | undefined }
 type ResetMail = Recipient & { kind: 'reset'; url: string; facts: { username: string; until: string } }
 
-export type ForgottenOptions = {
+type ForgottenOptions = {
   users: UserDependencies
   links: LinkSettings
   guesses: Guesses

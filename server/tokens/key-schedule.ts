@@ -12,9 +12,9 @@ export const publishedAheadMs = keySetMaxAgeMs + reloadEveryMs
 export const acceptedAfterMs = maxTokenLifeMs + clockLeewaySeconds * 1000 + reloadEveryMs
 
 type Times = Pick<SigningKey, 'kid' | 'createdAt' | 'startsAt' | 'retiredAt'>
-export type KeyState = 'next' | 'signing' | 'accepted' | 'retired'
+type KeyState = 'next' | 'signing' | 'accepted' | 'retired'
 /** `until`: when the key stops being accepted; null for the key that starts last. */
-export type Scheduled = { key: SigningKey; state: KeyState; until: number | null }
+type Scheduled = { key: SigningKey; state: KeyState; until: number | null }
 
 /** In the order in which they start. There is one key that signs, unless every key is retired or there is none. */
 export function scheduleOf(keys: readonly SigningKey[], now: number): Scheduled[] {

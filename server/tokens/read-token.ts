@@ -47,7 +47,7 @@ export type Claims = {
   jti: string
   nbf?: number
 }
-export type ReadToken = {
+type ReadToken = {
   kid: string
   claims: Claims
   /** The signed text (RFC 7515, section 5.2), and the signature as base64url. */

@@ -14,7 +14,7 @@ export type Assertion = AuthenticationResponseJSON
 export type Registration = RegistrationResponseJSON
 
 /** `origins`: pages that may use a passkey, exactly as browsers send them. */
-export type RelyingParty = { id: string; origins: readonly string[] }
+type RelyingParty = { id: string; origins: readonly string[] }
 type Here = { site: Pick<Site, 'publicUrl' | 'allowedOrigins'> }
 
 /**
@@ -79,7 +79,7 @@ function display(value: unknown): string {
 }
 
 /** A passkey as the store keeps it: the public key as COSE, both as base64url. */
-export type Credential = { credentialId: string; publicKey: string; signCount: number; transports: readonly string[] }
+type Credential = { credentialId: string; publicKey: string; signCount: number; transports: readonly string[] }
 
 /** EdDSA, ES256 and RS256 (RFC 9053): every authenticator has one of them. */
 const algorithms = [-8, -7, -257]

@@ -369,7 +369,7 @@ const paths: Path[] = [
     of: 'addUser',
     run: () =>
       store.write(addUser, { id: 'new', username: 'new name', displayName: null, passwordHash: 'hash', createdAt: 1 }),
-    reads: [],
+    reads: [user],
   },
   {
     of: 'disableUser',

@@ -153,7 +153,7 @@ export const poolingRemedy =
   'pool_mode = session in pgbouncer.ini, or the address of PostgreSQL itself in the database URL'
 
 /** Throws UNAVAILABLE if a pooler lends connections for less than a session, or has too few. */
-export async function refuseSharedConnections(url: string): Promise<void> {
+async function refuseSharedConnections(url: string): Promise<void> {
   // With the usual timeout even for slow work: a pooler without a free connection makes its client wait.
   const pool = openPool(url)
   const pooling = await poolingOf(pool).finally(() => pool.end())

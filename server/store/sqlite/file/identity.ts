@@ -44,7 +44,7 @@ function identityFileOf(path: string): string {
 }
 
 /** The path of the log of the database at `path`. SQLite keeps it beside the target of a symbolic link. */
-export function logOf(path: string): string {
+function logOf(path: string): string {
   return `${resolved(path)}-wal`
 }
 
@@ -179,10 +179,10 @@ function disown(path: string): void {
 }
 
 /** `schema`: a change of the schema raises it, and so does `vacuum into` in the copy. `isShort`: the file has fewer pages than its header says. */
-export type HeaderOnDisk = { stamp: number; schema: number; isShort: boolean }
+type HeaderOnDisk = { stamp: number; schema: number; isShort: boolean }
 
 /** Reads the file without its log through SQLite: opening and closing the file directly would release SQLite's locks (POSIX). */
-export function headerOnDisk(path: string): HeaderOnDisk | 'unreadable' | 'no database' {
+function headerOnDisk(path: string): HeaderOnDisk | 'unreadable' | 'no database' {
   const header = readPastLog(path, { isShort: false })
   return header === 'no database' ? readPastLog(path, { isShort: true }) : header
 }
