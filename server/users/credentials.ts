@@ -65,6 +65,9 @@ export async function checkCredentials(
 export async function unlock(users: UserDependencies, key: UserKey): Promise<{ user: User; hadFailures: boolean }> {
   const user = await findUser(users, key)
   const entry = recorded(users, { event: 'account-unlocked', userId: user.id, username: user.username })
-  const outcome = await users.store.write(forgetGuesses, { prefix: guessPrefixOf(user.id), ...entry })
+  // Right sign-ins are no failures.
+  const prefix = guessPrefixOf(user.id)
+  await users.store.write(forgetGuesses, { prefix: `${prefix}sign-in` })
+  const outcome = await users.store.write(forgetGuesses, { prefix, ...entry })
   return { user, hadFailures: outcome === 'done' }
 }
