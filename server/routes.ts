@@ -31,8 +31,21 @@ import * as ownData from './users/own-data/export.routes.ts'
 import * as ownProfile from './users/own-profile.routes.ts'
 import * as users from './users/users.routes.ts'
 
-const { fresh, inbox, longLived, open, owner, restricted, sender, token, unscopedVisitor, user, verified, visitor } =
-  guards
+const {
+  fresh,
+  inbox,
+  longLived,
+  longLivedUser,
+  open,
+  owner,
+  restricted,
+  sender,
+  token,
+  unscopedVisitor,
+  user,
+  verified,
+  visitor,
+} = guards
 const keeper = guards.producer('users')
 const categoryKeeper = guards.producer('send')
 
@@ -67,7 +80,7 @@ const api = {
     disownSession: route('POST', '/api/me/sessions/:id/disown', fresh, sessions.disown),
     createPasskeyOptions: route('POST', '/api/me/factors/passkeys/options', fresh, passkeys.creationOptions),
     updateMe: route('PATCH', '/api/me', user, ownProfile.change),
-    exportMe: route('GET', '/api/me/export', user, ownData.exportAll),
+    exportMe: route('GET', '/api/me/export', longLivedUser, ownData.exportAll),
     deleteMe: route('DELETE', '/api/me', fresh, ownProfile.erase),
     listProviderAccounts: route('GET', '/api/me/providers', user, providerAccounts.list),
     linkProviderAccount: route('POST', '/api/me/providers/:provider/link', fresh, providerAccounts.link),

@@ -65,8 +65,19 @@ export const restricted = guard('user', ['Unauthorized', 'FORBIDDEN'], async (pr
   if (subject === null) throw new CarillonError('Unauthorized', 'Unauthorized')
   return subject
 })
-/** Admits what `inbox` admits, to a route that keeps the proof. */
-export const longLived = guard('user', ['UNAUTHORIZED'], admitLongLived)
+/** Admits what `base` admits, to a route that keeps the proof. */
+const keeping = (base: Guard<Proofs, Subject>) =>
+  guard('user', base.refusals, async (proofs: Proofs, request): Promise<LongLivedCaller> => {
+    const subject = await base.admit(proofs, request)
+    const { sessions, accessTokens, site } = proofs
+    const validUntil =
+      subject.proof === 'access-token'
+        ? tokenValidUntil(accessTokens, subject as TokenSubject)
+        : sessionValidUntil(sessions, sessionSecret(request.raw.headers.cookie, site.cookie.name) ?? '')
+    return { ...subject, validUntil }
+  })
+export const longLived = keeping(inbox)
+export const longLivedUser = keeping(user)
 /** An access token without a scope. */
 export const token = guard('token', ['UNAUTHORIZED', 'FORBIDDEN'], admitToken)
 export const producer = (scope: Scope): Guard<Producers, Producer> =>
@@ -90,16 +101,6 @@ async function admitUnscoped(proofs: Proofs, request: FastifyRequest): Promise<S
 function present<Caller>(subject: Caller | null, request: FastifyRequest): Caller {
   if (subject === null) throw refusedProof(request, 'user')
   return subject
-}
-
-async function admitLongLived(proofs: Proofs, request: FastifyRequest): Promise<LongLivedCaller> {
-  const subject = await inbox.admit(proofs, request)
-  const { sessions, accessTokens, site } = proofs
-  const validUntil =
-    subject.proof === 'access-token'
-      ? tokenValidUntil(accessTokens, subject as TokenSubject)
-      : sessionValidUntil(sessions, sessionSecret(request.raw.headers.cookie, site.cookie.name) ?? '')
-  return { ...subject, validUntil }
 }
 
 // The caller keeps the proof and nothing else of the request, for as long as the stream is open. Hence functions of their own:

@@ -151,15 +151,18 @@ function malformed(field: string, reason: string): CarillonError {
 const maxPipelined = 16
 const pipelined = new WeakMap<Socket, number>()
 
-/** Pipelining (RFC 9112, section 9.3.2) keeps responses in memory: 20 connections with one packet each cost 2 GB. */
-function refuseFlood({ raw: { socket } }: FastifyRequest, { raw: response }: FastifyReply): void {
+/**
+ * Pipelining (RFC 9112, section 9.3.2) keeps responses in memory: 20 connections with one packet each cost 2 GB. And a response that waits
+ * behind another one must not take a place.
+ */
+function refuseFlood({ raw: { socket }, routeOptions }: FastifyRequest, { raw: response }: FastifyReply): void {
   // A response has no socket while an earlier one on the connection is not finished.
   if (response.socket !== null) return
   const count = (pipelined.get(socket) ?? 0) + 1
   pipelined.set(socket, count)
   response.once('close', () => pipelined.set(socket, (pipelined.get(socket) ?? 1) - 1))
-  if (count <= maxPipelined) return
-  socket.destroy()
+  if (count > maxPipelined) socket.destroy()
+  else if (!routeOptions.config?.operation?.takesPlace) return
   throw new CarillonError('TOO_MANY_REQUESTS', 'Wait for a response before you send more requests', { retryAfter: 1 })
 }
 
@@ -184,6 +187,9 @@ function refuseCrossSite(request: FastifyRequest, allowed: readonly string[]): v
   const { headers } = request.raw
   // A user who follows a link sees where it leads. What a script requests without CORS, or opens without a click, is not visible.
   const takesPlace = operation?.takesPlace === true && headers['sec-fetch-user'] !== '?1'
+  // A browser says "none" of what it prefetches for a page of another site.
+  if (operation?.takesPlace && headers['sec-purpose'] !== undefined)
+    throw new CarillonError('FORBIDDEN', 'This route is not prefetched', { remedy: 'Request it without Sec-Purpose.' })
   if (isPassedOn || (isSafeMethod(request.method) && !takesPlace)) return
   const comesWithCookie = headers.cookie !== undefined && headers.authorization === undefined
   if (!comesWithCookie && !isSignIn(request)) return

@@ -8,10 +8,10 @@ import { displayActivity } from '../../audit/activity.routes.ts'
 import { listAudit } from '../../audit/audit.store.ts'
 import { iso } from '../../basics/clock.ts'
 import { escapeControls } from '../../basics/control-characters.ts'
-import { CarillonError, overloaded } from '../../basics/errors.ts'
+import { CarillonError, notAuthenticated, overloaded } from '../../basics/errors.ts'
 import { yieldToEventLoop } from '../../basics/event-loop.ts'
 import { streams } from '../../http/connections.ts'
-import { forUser } from '../../http/operation.ts'
+import { type LongLivedCaller, operationFor } from '../../http/operation.ts'
 import { onGone } from '../../http/response/send.ts'
 import { failurePage, type PageNeeds } from '../../pages/page.ts'
 import type { AuditEntry } from '../../store/events.ts'
@@ -21,46 +21,70 @@ import type { User } from '../users.store.ts'
 import { findEnabledUser } from '../users.ts'
 import { notificationsAfter, recordsOf } from './export.store.ts'
 
-export const exportAll = forUser({
+export const exportAll = operationFor<LongLivedCaller>()({
   summary: 'Everything that the service keeps of the signed-in user, one JSON object per line, without secrets',
   responses: { 200: 'lines' },
   takesPlace: true,
   refusals: ['TOO_MANY_REQUESTS'],
   // The account page leads a browser here.
   failurePage,
-  async handle(dependencies: { store: Store; exports: Set<string> } & PageNeeds, { caller, method }, reply) {
+  async handle(dependencies: ExportNeeds, { caller, method }, reply) {
     const user = await findEnabledUser(dependencies, caller)
-    if (method !== 'HEAD') begin(dependencies.exports, user, reply)
-    const lines = method === 'HEAD' ? [] : whenTaken(exportOf(dependencies, user), reply.raw)
+    if (method !== 'HEAD') begin(dependencies, user, reply)
+    const lines = method === 'HEAD' ? [] : whenTaken(exportOf(dependencies, user), caller, reply.raw)
     reply.header('content-disposition', 'attachment; filename="carillon-export.jsonl"').type('application/x-ndjson')
     return reply.send(Readable.from(lines, { objectMode: false, highWaterMark: 1 }))
   },
 })
 
+/** `exports`: those in progress, in the order in which they began. */
+type ExportNeeds = PageNeeds & {
+  store: Store
+  users: { now: () => number }
+  exports: Set<{ userId: string; since: number; response: ServerResponse }>
+}
+
 const maxExports = 4
+/** After this time an export gives its place to another one that needs it, so that no slow or stolen one keeps it. */
+const placeMs = 30_000
 const pageSize = 100
 
-/** Counts the export until its response is over, and gives its client as much time to read as that of a stream. `exports`: ids of users. */
-function begin(exports: Set<string>, { id }: User, { raw }: FastifyReply): void {
-  if (exports.has(id))
+/** Counts the export until its response is over, and gives its client as much time to read as that of a stream. */
+function begin({ exports, users }: ExportNeeds, { id: userId }: User, { raw: response }: FastifyReply): void {
+  const since = users.now()
+  const own = exports.values().find((one) => one.userId === userId)
+  const [oldest] = exports.size < maxExports ? [] : exports
+  const before = own ?? oldest
+  if (before !== undefined && since < before.since + placeMs) {
+    if (own === undefined) throw overloaded(`This process has ${maxExports} exports in progress`)
     throw new CarillonError('TOO_MANY_REQUESTS', 'An export of your data is in progress', {
       remedy: 'Wait until it is complete.',
       retryAfter: 5,
     })
-  if (exports.size >= maxExports) throw overloaded(`This process has ${maxExports} exports in progress`)
-  exports.add(id)
-  const { socket } = raw.req
+  }
+  before?.response.destroy()
+  const begun = { userId, since, response }
+  exports.add(begun)
+  const { socket } = response.req
   streams.add(socket)
   socket.setTimeout(0)
-  onGone(raw, () => {
-    exports.delete(id)
+  onGone(response, () => {
+    exports.delete(begun)
     streams.delete(socket)
   })
 }
 
-/** Reads no further page until the client has taken the one before. */
-async function* whenTaken(pages: AsyncIterable<string>, response: ServerResponse): AsyncGenerator<string> {
+/**
+ * Reads no further page until the client has taken the one before, and sends none that was read after the proof had ended: then it throws,
+ * which ends the connection.
+ */
+async function* whenTaken(
+  pages: AsyncIterable<string>,
+  { validUntil }: LongLivedCaller,
+  response: ServerResponse,
+): AsyncGenerator<string> {
   for await (const page of pages) {
+    if ((await validUntil()) === null) throw notAuthenticated()
     yield page
     // The page is written in this turn.
     await nextTurn()

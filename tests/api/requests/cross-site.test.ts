@@ -6,6 +6,7 @@ import fc from 'fast-check'
 import { comesFromOtherSite } from '../../../server/http/requests.ts'
 import { refusalIn } from '../../support/http/envelope.ts'
 import { HttpClient } from '../../support/http/http-client.ts'
+import { exchangeBytes, readResponses } from '../../support/http/raw-http.ts'
 import { type Proof, startTestService } from '../../support/service.ts'
 
 const listed = 'https://shop.example.org'
@@ -186,7 +187,7 @@ test('the refusal names the setting and the origin to add, and the request chang
 test('a page of a sibling host takes no stream, poll or export of a user by a request without CORS, and a link still leads to the export (C1)', async () => {
   const { app, cookie, client } = strict
   const sibling = { ...cookie, 'sec-fetch-site': 'same-site', 'sec-fetch-mode': 'no-cors', 'sec-fetch-dest': 'empty' }
-  for (const path of ['/api/notifications/stream', '/api/notifications/changes?since=0&wait=20', '/api/me/export']) {
+  for (const path of places) {
     const response = await client.request({ method: 'GET', path, headers: sibling })
     assert.deepEqual([response.status, refusalIn(response).code], [403, 'FORBIDDEN'], path)
   }
@@ -198,6 +199,36 @@ test('a page of a sibling host takes no stream, poll or export of a user by a re
   }
   assert.equal((await app.get('/api/me/export', followed)).status, 403, 'no click')
   assert.equal((await app.get('/api/me/export', { ...followed, 'sec-fetch-user': '?1' })).status, 200)
+})
+
+const places = ['/api/notifications/stream', '/api/notifications/changes?since=0&wait=20', '/api/me/export']
+
+test('a page that a browser prefetches takes no stream, poll or export, whichever site asked for it (C1)', async () => {
+  const { app, cookie } = strict
+  const navigation = { ...cookie, 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' }
+  for (const path of places)
+    for (const purpose of ['prefetch', 'prefetch;prerender', 'prefetch;anonymous-client-ip'])
+      for (const site of ['none', 'same-origin'])
+        for (const user of [{}, { 'sec-fetch-user': '?1' }]) {
+          const fields = { ...navigation, ...user, 'sec-fetch-site': site, 'sec-purpose': purpose }
+          const response = await app.get(path, fields)
+          assert.deepEqual([response.status, refusalIn(response).code], [403, 'FORBIDDEN'], path)
+        }
+  assert.equal((await app.get('/api/me/export', { ...navigation, 'sec-fetch-site': 'none' })).status, 200)
+})
+
+test('a request whose response waits behind another one on its connection takes no stream, poll or export (L1)', async () => {
+  const { app, cookie } = strict
+  const fields = `Host: ${new URL(app.url).host}\r\nCookie: ${cookie.cookie}\r\n`
+  for (const path of places) {
+    const bytes = `GET /api/me HTTP/1.1\r\n${fields}\r\nGET ${path} HTTP/1.1\r\n${fields}Connection: close\r\n\r\n`
+    const responses = readResponses((await exchangeBytes(app.url, [bytes])).bytes)
+    assert.deepEqual(
+      responses.map(({ status }) => status),
+      [200, 429],
+      path,
+    )
+  }
 })
 
 test('a page of an allowed origin may do what the user may, and a page of another origin may not (C1)', async () => {

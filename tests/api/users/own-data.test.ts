@@ -120,6 +120,78 @@ test('a user has one export at a time and a process four, and a place is free ag
   restore?.()
 })
 
+for (const variant of variants)
+  test(`an export ends with its proof, and has nothing that came after it (${variant}) (S17, A13)`, async () => {
+    const ann = await app.user()
+    const [owner, thief] = [await app.signIn(ann, 'stateful'), await app.signIn(ann, variant)]
+    await app.deliver({ to: ann, title: 'Before' })
+    const [reading, changed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const restore = replaceOperation(app.store, notificationsAfter, async (_, run) => {
+      reading.resolve()
+      await changed.promise
+      return run()
+    })
+    const exported = taken(thief)
+    await reading.promise
+    const { password: currentPassword } = ann
+    const headers = { ...owner, 'content-type': 'application/json' }
+    const body = JSON.stringify({ currentPassword, newPassword: 'quiet heron over the weirs' })
+    assert.equal((await app.request('/api/me/password', { method: 'PUT', headers, body })).status, 204)
+    await app.deliver({ to: ann, title: 'After' })
+    changed.resolve()
+    const { text, isWhole } = await exported
+    restore?.()
+    assert.match(text, /"type":"user"/)
+    assert.doesNotMatch(text, /"title"/)
+    assert.equal(isWhole, false)
+  })
+
+/** What a client receives of an export, and whether that is all of it. */
+async function taken(proof: Proof): Promise<{ text: string; isWhole: boolean }> {
+  const request = get(`${app.url}/api/me/export`, { headers: proof })
+  const [response] = (await once(request, 'response')) as [IncomingMessage]
+  let text = ''
+  try {
+    for await (const chunk of response) text += chunk
+    return { text, isWhole: true }
+  } catch {
+    return { text, isWhole: false }
+  }
+}
+
+test('an export that has lasted for 30 s gives its place to another one that needs it, of its user or of a fifth one (L1)', async () => {
+  const users = await Promise.all(Array.from({ length: 5 }, () => app.user()))
+  const proofs = await Promise.all(users.map((user) => app.signIn(user, 'stateful')))
+  const [ann = {}, ben = {}, carl = {}, dora = {}, eve = {}] = proofs
+  const released = Promise.withResolvers<void>()
+  let begun: () => void = assert.fail
+  let isHeld = true
+  const restore = replaceOperation(app.store, notificationsAfter, async (_, run) => {
+    begun()
+    if (isHeld) await released.promise
+    return run()
+  })
+  const held: ReturnType<typeof taken>[] = []
+  for (const proof of [ann, ben, carl, dora]) {
+    const reading = new Promise<void>((resolve) => {
+      begun = resolve
+    })
+    held.push(taken(proof))
+    await reading
+  }
+  isHeld = false
+  app.pass(29_999)
+  assert.equal((await app.get('/api/me/export', ben)).status, 429)
+  assert.equal((await app.get('/api/me/export', eve)).status, 503)
+  app.pass(1)
+  // Of the same user first, then the oldest of the others.
+  for (const proof of [ben, eve]) assert.equal((await app.get('/api/me/export', proof)).status, 200)
+  released.resolve()
+  const ends = (await Promise.all(held)).map(({ isWhole }) => isWhole)
+  restore?.()
+  assert.deepEqual(ends, [true, false, true, true])
+})
+
 soakTest(
   'an export whose client takes nothing is read no further, and completes when the client reads (L1)',
   async () => {
