@@ -81,6 +81,8 @@ export class Deliveries {
     const details = faultsOf(request, key, { at, imageHosts })
     if (details.length > 0) {
       const earlier = key === undefined ? undefined : await store.read(findOutcome, { producerId, key, bodyHash })
+      // The key may have been revoked in the second for which it is remembered.
+      await sender?.checkAgain()
       if (earlier !== undefined) return earlier
       throw new CarillonError('INVALID_REQUEST', 'The delivery is invalid', { details })
     }
