@@ -62,6 +62,8 @@ function markdownFault(text: string): string | undefined {
 const neverInALink = /[\s\\\p{Cc}\p{Cf}]/u
 /** The usual link: every browser takes it as a path. */
 const plainPath = /^\/(?:[\w.~-][\w.~/?=&-]*)?$/
+/** The time to parse a name grows with the square of its length. DNS has at most 253 characters (RFC 1035, section 3.1). */
+const longHost = /^\w+:\/\/[^/?#]{256}/
 const ownHost = 'https://own-host.invalid'
 const form = 'must be an http or https URL, or a path that begins with /'
 
@@ -72,6 +74,7 @@ function linkFault(link: string): string | undefined {
   const isPath = link.startsWith('/') && !link.startsWith('//')
   const isUrl = /^https?:\/\/[^/]/i.test(link)
   if (neverInALink.test(link) || (!isPath && !isUrl)) return suggestionFor(link)
+  if (longHost.test(link)) return 'must have a host of at most 255 characters'
   const url = URL.parse(link, ownHost)
   if (url === null) return form
   if (url.username !== '' || url.password !== '') return `${form}, without a user name`

@@ -2,6 +2,7 @@
 import { hash } from 'node:crypto'
 import { iso } from '../basics/clock.ts'
 import { CarillonError, conflict, type Fault, unavailable } from '../basics/errors.ts'
+import { yieldToEventLoop } from '../basics/event-loop.ts'
 import { newId } from '../basics/ids.ts'
 import { contentOf } from '../inbox/notification-json.ts'
 import type { Sender } from '../producers/producer-key.ts'
@@ -80,6 +81,8 @@ export class Deliveries {
     const details = faultsOf(request, key, { at, imageHosts })
     if (details.length > 0) {
       const earlier = key === undefined ? undefined : await store.read(findOutcome, { producerId, key, bodyHash })
+      // The key may have been revoked in the second for which it is remembered.
+      await sender?.checkAgain()
       if (earlier !== undefined) return earlier
       throw new CarillonError('INVALID_REQUEST', 'The delivery is invalid', { details })
     }
@@ -96,11 +99,7 @@ export class Deliveries {
       key: notificationKey,
       createdAt: iso(at),
       again,
-      recipients: recipients.map((to) => ({
-        to: this.#prepared(to, application),
-        notificationId: newId(at),
-        ...(createsUsers && this.#isCreatable(to, application) && { newUserId: newId(at) }),
-      })),
+      recipients: await this.#recipientsOf(recipients, { application, createsUsers, at }),
       erased: createsUsers ? await erased() : undefined,
       unknownRecipients,
       at: now(),
@@ -117,6 +116,22 @@ export class Deliveries {
       })
     if ('unknown' in outcome) throw this.#unknownRecipientsError(request, outcome, sender)
     return outcome
+  }
+
+  async #recipientsOf(
+    recipients: readonly Recipient[],
+    { application, createsUsers, at }: { application: string; createsUsers: boolean | undefined; at: number },
+  ): Promise<Delivery['recipients']> {
+    const prepared: Delivery['recipients'][number][] = []
+    for (const to of recipients) {
+      prepared.push({
+        to: this.#prepared(to, application),
+        notificationId: newId(at),
+        ...(createsUsers && this.#isCreatable(to, application) && { newUserId: newId(at) }),
+      })
+      if (prepared.length % 50 === 0) await yieldToEventLoop()
+    }
+    return prepared
   }
 
   #prepared(to: Recipient, application: string): Recipient {

@@ -69,7 +69,7 @@ export function returnTo(text: string, site: Pick<Site, 'publicUrl' | 'allowedOr
 
 /** A path with `..` may begin with two slashes once it is resolved: `/.//host` is such a path. */
 function pathHere(text: string, here: string): string | undefined {
-  const url = URL.parse(text, here)
-  if (url === null || url.origin !== here || text.startsWith('//') || url.pathname.startsWith('//')) return undefined
+  const url = text.startsWith('//') ? null : URL.parse(text, here)
+  if (url === null || url.origin !== here || url.pathname.startsWith('//')) return undefined
   return url.pathname + url.search + url.hash
 }

@@ -6,7 +6,7 @@ import { forVisitor } from '../http/operation.ts'
 import { comesFromTrustedProxy } from '../http/request/address.ts'
 import { acceptsHtml } from '../http/response/send.ts'
 import type { PageNeeds, Reader } from '../pages/page.ts'
-import { acceptedPlace } from '../pages/places.ts'
+import { acceptedPlace, maxReturnToLength } from '../pages/places.ts'
 
 export const verify = forVisitor({
   summary:
@@ -74,8 +74,8 @@ function only(headers: IncomingHttpHeaders, name: string): string | undefined {
   return typeof value === 'string' && !value.includes(', ') ? value : undefined
 }
 
-/** The URL as browsers write it, so that its origin can be compared byte by byte. Undefined if it is not one of http or https. */
-function httpUrl(text: string | undefined): string | undefined {
-  const url = URL.parse(text ?? '')
+/** The URL as browsers write it, so that its origin can be compared byte by byte. Undefined if it is too long, or not one of http or https. */
+function httpUrl(text = ''): string | undefined {
+  const url = text.length > maxReturnToLength ? null : URL.parse(text)
   return url?.protocol === 'https:' || url?.protocol === 'http:' ? url.href : undefined
 }

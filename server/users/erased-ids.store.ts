@@ -3,8 +3,11 @@
 import { createHmac } from 'node:crypto'
 import { all, get, inList, type Read, send, type Write } from '../store/statements.ts'
 
-/** What a write needs to recognise erased ids: the key of their MACs, and the time since which an erasure counts. */
-export type Recognition = { key: string; since: number }
+/**
+ * What a write needs to recognise erased ids: the key of their MACs, the time since which an erasure counts, and for each issuer the
+ * namespaces of plain ids and of its own.
+ */
+export type Recognition = { key: string; since: number; issuers?: readonly { plain: string; own: string }[] }
 
 /** `namespace`: of application and issuer (users.store.ts). */
 export type Named = { namespace: string; externalId: string | null }
@@ -27,9 +30,15 @@ export function* findErased<Added extends Named>(
   return marked.filter(({ mac }) => found.has(mac))
 }
 
-/** Forgets that ids of users who were just added on purpose had been erased. Returns these users. */
+/**
+ * Forgets that ids of users who were just added on purpose had been erased, also the same ids of the application's issuers. Returns these
+ * users.
+ */
 export function* forgetErased(recognition: Recognition | undefined, added: readonly Named[]): Write<Named[]> {
-  const erased = yield* findErased(recognition, added)
+  const ofIssuers = (recognition?.issuers ?? []).flatMap(({ plain, own }) =>
+    added.filter(({ namespace }) => namespace === plain).map((one) => ({ ...one, namespace: own })),
+  )
+  const erased = yield* findErased(recognition, [...added, ...ofIssuers])
   if (erased.length > 0) yield* send`delete from erased_id where mac ${inList(erased.map(({ mac }) => mac))}`
   return erased
 }

@@ -25,7 +25,7 @@ export type PutUsers = Namespace & { at: number; users: readonly Put[]; erased?:
  * in the same order, as they are afterwards. No external id is named twice. Of calls at the same time, one creates the user. An
  * audit entry has the id `newId` and the event of a creation; if a field of an existing user changed, it is recorded with that
  * user's id and the event `user-changed`. Locks the users in the order of their external ids, so that two calls cannot deadlock.
- * An erased id is forgotten when it is created again.
+ * An erased id, also of an issuer of the application, is forgotten.
  */
 export function* putUsers({ at, users, erased, ...of }: PutUsers): Write<PutUser[]> {
   const namespace = namespaceOf(of)
@@ -74,8 +74,10 @@ function* lockOrAdd(users: readonly Put[], { namespace, at, erased }: Addition):
       where u.external_id ${inList(externalIds)} and u.issuer = ${namespace} order by u.external_id`
     if (rows.length < users.length) continue
     const ids = new Set(users.map(({ newId }) => newId))
-    const created = rows.filter(({ id }) => ids.has(id)).map(({ externalId }) => ({ namespace, externalId }))
-    const again = (yield* forgetErased(erased, created)).map(({ externalId }) => externalId)
+    // Beside an existing user, the one of an issuer may have been erased.
+    const isFor = ({ id }: User) => ids.has(id) || erased?.issuers?.length
+    const named = rows.filter(isFor).map(({ externalId }) => ({ namespace, externalId }))
+    const again = (yield* forgetErased(erased, named)).map(({ externalId }) => externalId)
     return rows.map((row) => (again.includes(row.externalId) ? { ...row, erased: true } : row))
   }
 }

@@ -2,6 +2,7 @@
 // notification.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { ProducerKeys } from '../../../server/producers/producer-key.ts'
 import { untilSo } from '../../support/processes/nodes.ts'
 import { startTestService, type TestUser } from '../../support/service.ts'
 
@@ -192,6 +193,22 @@ test('a delivery that is repeated after its expiresAt gets its first response, a
     assert.deepEqual(refused.json().error.details, [
       { field: 'expiresAt', reason: 'must be in the future, and before the year 10000' },
     ])
+  }
+})
+
+test('a key that was revoked or rotated a moment ago reads no outcome of a delivery that has expired (Z4)', async () => {
+  const ann = await app.user()
+  const keys = new ProducerKeys({ store: app.store, now: app.now })
+  const ends = [(id: string) => keys.revoke(id), (id: string) => keys.rotate(id, 0)]
+  for (const end of ends) {
+    const { id, key: ended } = await app.producerKey()
+    const expiring = { ...body(ann), expiresAt: new Date(app.now() + 300).toISOString() }
+    assert.equal((await send('ended', expiring, ended)).status, 201)
+    app.pass(500)
+    // The key is remembered for a second.
+    assert.equal((await send('another', body(ann), ended)).status, 201)
+    await end(id)
+    assert.equal((await send('ended', expiring, ended)).status, 401)
   }
 })
 

@@ -343,7 +343,7 @@ test('without Sec-Fetch-Site, an origin that is not allowed passes only if its h
     fc.property(text, fc.option(text, { nil: undefined }), (origin, host) => {
       if (isCrossSite({ fetchSite: undefined, origin, host }, [])) return
       assert.ok(host !== undefined)
-      assert.equal(new URL(origin).host, host.toLowerCase())
+      assert.equal(origin.replace(/^https?:\/\//, ''), host.toLowerCase())
     }),
     { numRuns },
   )

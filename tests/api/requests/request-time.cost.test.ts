@@ -5,7 +5,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { Agent, request as httpRequest, type IncomingMessage } from 'node:http'
 import { after, before, test } from 'node:test'
 import { type DocumentedRoute, startEveryRoute } from '../../support/http/every-route.ts'
-import { bestTimeOf, timeOf } from '../../support/processor-time.ts'
+import { bestTimeOf, longestTurnOf, timeOf } from '../../support/processor-time.ts'
 import { soakTest } from '../../support/soak.ts'
 
 const env = { CARILLON_TRUSTED_PROXIES: '127.0.0.1', CARILLON_ALLOWED_ORIGINS: 'https://shop.example' }
@@ -76,6 +76,14 @@ const moreFillings = [
   '%2',
   '\\"',
 ]
+/** Different letters, as one filling. The time to parse a name of them may grow with the square, and no cache has them all. */
+const han = letters(0x4e00, 20_000)
+const hangul = letters(0xac00, 11_000)
+
+function letters(first: number, count: number): string {
+  return Array.from({ length: count }, (_, n) => String.fromCharCode(first + ((n * 7) % count))).join('')
+}
+
 /** How the usual values of a field begin. */
 const beginnings: Readonly<Record<string, string>> = {
   authorization: 'Bearer x',
@@ -86,6 +94,11 @@ const beginnings: Readonly<Record<string, string>> = {
   'content-type': 'application/json;x',
   'accept-language': 'en',
   host: '[',
+}
+
+/** About so many bytes of a URL whose host has different letters, percent-encoded as a field has them. */
+function longHost(size: number): string {
+  return `http://${encodeURIComponent(han.slice(0, (fullSize * size) / 9))}`
 }
 
 function filled(beginning: string, filling: string, size: number): string {
@@ -232,6 +245,14 @@ test('a header field that any code reads costs time in proportion to its size, o
   assert.deepEqual(faults, [])
 })
 
+test('a header field that may be a URL costs time in proportion to its size, also with a host of different letters (R10)', async () => {
+  const faults: string[] = []
+  for (const name of ['origin', 'x-original-url'])
+    for (const route of routesFor(name, oneOfEachKind()))
+      await isLinear(`${name}: ${nameOf(route)}`, (size) => withField(route, name, longHost(size)), faults)
+  assert.deepEqual(faults, [])
+})
+
 test('a member of the query or a part of the path costs time in proportion to its size, on every route that has one (R10)', async (t) => {
   const faults: string[] = []
   let requests = 0
@@ -257,10 +278,72 @@ soakTest(
             const sent = withField(route, name, filled(beginning, filling, 1))
             await isCheap(`${name} of ${beginning}${filling}: ${nameOf(route)}`, sent, faults)
           }
-    for (const { name, at } of filledTargets(all)) await isCheap(name, at(1), faults)
+    for (const name of fields)
+      for (const route of routesFor(name, kinds))
+        await isCheap(`${name} with a long host: ${nameOf(route)}`, withField(route, name, longHost(1)), faults)
+    const differing = [han, hangul].map((text) => Buffer.from(text.slice(0, 500)).toString('latin1'))
+    for (const { name, at } of filledTargets([...all, ...differing])) await isCheap(name, at(1), faults)
     assert.deepEqual(faults, [])
   },
 )
+
+function routeOf(method: string, template: string): DocumentedRoute {
+  const route = routes.find((one) => one.method === method && one.template === template)
+  return route ?? assert.fail(`${method} ${template} is not described`)
+}
+
+/** A name of 64 characters at the most, each another one, or of up to 256 that become as many, or too many. */
+const names: readonly ((n: number) => string)[] = [
+  (n) => han.slice((n * 64) % 19_000).slice(0, 64),
+  (n) => hangul.slice((n * 64) % 10_000).slice(0, 64),
+  (n) =>
+    hangul
+      .slice((n * 64) % 10_000)
+      .slice(0, 64)
+      .normalize('NFD'),
+  () => 'ᾀ\u0308'.repeat(125),
+  () => 'o\u0323\u0302'.repeat(64),
+  () => '\u0315\u0300\u05ae\u0301'.repeat(60),
+  () => 'ａb'.repeat(125),
+]
+
+test('1,000 names of different letters or many marks take no turn of 20 ms (R10)', async () => {
+  const faults: string[] = []
+  const toNames = routeOf('POST', '/api/notifications')
+  const ofNames = routeOf('PUT', '/api/users')
+  const list = <Entry>(make: (n: number) => Entry) => Array.from({ length: 1_000 }, (_, n) => make(n))
+  for (const [n, nameAt] of names.entries()) {
+    const recipients = list((at) => ({ username: nameAt(at) }))
+    const users = list((at) => ({ externalId: `e${at}`, username: nameAt(at), displayName: nameAt(at), unknown: 1 }))
+    for (const [route, body] of [
+      [toNames, { recipients, title: 'Hello' }],
+      [ofNames, { users }],
+    ] as const) {
+      const headers = { 'content-type': 'application/json', ...route.proof }
+      const ms = await longestTurnOf(() => send({ ...route, headers, body: JSON.stringify(body) }), budgetMs)
+      if (ms >= budgetMs) faults.push(`${nameOf(route)}, names ${n}: ${ms.toFixed(1)} ms`)
+    }
+  }
+  assert.deepEqual(faults, [])
+})
+
+test('links with a host of different letters cost no more than other texts (R10)', async () => {
+  const faults: string[] = []
+  const route = routeOf('POST', '/api/notifications')
+  const headers = { 'content-type': 'application/json', ...route.proof }
+  const link = (n: number, length: number) => `http://${han.slice(n * 100).slice(0, length)}`
+  const markdown = (n: number) => `[a](${link(n, 3_000)})`
+  const contents = {
+    url: { url: link(0, 2_000), actions: [1, 2, 3].map((n) => ({ label: 'Open', url: link(n, 2_000) })) },
+    markdown: { format: 'markdown', body: { en: markdown(0), de: markdown(1), fr: markdown(2) } },
+    'short hosts': { format: 'markdown', body: { en: `[a](${link(0, 80)}) `.repeat(110) } },
+  }
+  for (const [name, content] of Object.entries(contents)) {
+    const body = JSON.stringify({ recipients: [{ username: 'ann' }], title: 'Hello', ...content })
+    await isCheap(name, { ...route, headers, body }, faults)
+  }
+  assert.deepEqual(faults, [])
+})
 
 /** Bodies of about this size: nested, with many members, and with each text of the example filled. */
 function* bodiesOf({ example = {} }: DocumentedRoute, bytes: number): Generator<{ name: string; body: string }> {
@@ -272,8 +355,21 @@ function* bodiesOf({ example = {} }: DocumentedRoute, bytes: number): Generator<
     yield { name: `a list of nested ${open}`, body: `[${shallow.repeat(bytes / shallow.length)}0]` }
   }
   yield { name: 'many keys', body: `{${'"k":[],'.repeat(bytes / 7)}"":0}` }
+  const bodyFillings = [
+    ...fillings,
+    ...moreFillings,
+    '\u0301',
+    '{',
+    '**a ',
+    '[a](',
+    '`',
+    '"',
+    han,
+    hangul,
+    `http://${han}`,
+  ]
   for (const member of Object.keys(example))
-    for (const filling of [...fillings, ...moreFillings, '\u0301', '{', '**a ', '[a](', '`', '"']) {
+    for (const filling of bodyFillings) {
       const text = filling.repeat(bytes / Buffer.byteLength(JSON.stringify(filling).slice(1, -1)))
       yield { name: `${member} of ${JSON.stringify(filling)}`, body: JSON.stringify({ ...example, [member]: text }) }
     }

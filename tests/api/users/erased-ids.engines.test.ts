@@ -7,11 +7,15 @@ import { type Proof, startTestService } from '../../support/service.ts'
 
 const day = 24 * 3_600_000
 const issuer = await startIssuer(() => app.now())
+/** Its users have ids of their own. */
+const second = await startIssuer(() => app.now())
+const usual = { audience: 'bell', algorithms: ['RS256', 'ES256', 'EdDSA'], createUsers: true }
 const issuers = [
-  { issuer: issuer.url, audience: 'bell', algorithms: ['RS256', 'ES256', 'EdDSA'], ids: 'plain', createUsers: true },
+  { ...usual, issuer: issuer.url, ids: 'plain' },
+  { ...usual, issuer: second.url, jwks: second.jwks },
 ]
 const app = await startTestService({ env: { CARILLON_ISSUERS: JSON.stringify(issuers) } })
-after(() => Promise.all([app.stop(), issuer.stop()]))
+after(() => Promise.all([app.stop(), issuer.stop(), second.stop()]))
 const { key } = await app.producerKey(['send', 'users'])
 const producer: Proof = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
 
@@ -69,7 +73,7 @@ const again: Record<string, (externalId: string) => Promise<{ status: number; er
     return { status: 201, erased: one.erased }
   },
   async 'PUT of many with a name'(externalId) {
-    const users = [{ externalId, username: 'import-of-erased' }]
+    const users = [{ externalId, username: `import of ${externalId}`.replaceAll(' ', '-') }]
     const response = await app.request('/api/users', {
       method: 'PUT',
       headers: producer,
@@ -78,7 +82,11 @@ const again: Record<string, (externalId: string) => Promise<{ status: number; er
     return { status: 201, erased: response.json().data.results[0].erased }
   },
   async POST(externalId) {
-    const response = await app.post('/api/users', { username: 'post-of-erased', externalId }, producer)
+    const response = await app.post(
+      '/api/users',
+      { username: `post of ${externalId}`.replaceAll(' ', '-'), externalId },
+      producer,
+    )
     return { status: response.status, erased: response.json().data.erased }
   },
 }
@@ -90,6 +98,35 @@ for (const [name, create] of Object.entries(again))
     assert.equal((await put(externalId)).json().data.erased, undefined)
     assert.equal((await send([{ externalId }])).json().data.results[0].status, 'delivered')
   })
+
+for (const [name, create] of Object.entries(again))
+  test(`${name} lets an erased user of an issuer with ids of its own come back by a token or a delivery`, async () => {
+    for (const comesBack of ['token', 'delivery']) {
+      const sub = `${comesBack} by ${name}`
+      let jti = 0
+      const byToken = async () =>
+        app.get('/api/me', { authorization: `Bearer ${await second.token({ sub, jti: String(jti++) })}` })
+      const byDelivery = () => send([{ externalId: sub, issuer: second.url }])
+      const { id } = (await byToken()).json().data.user
+      assert.equal((await app.request(`/api/users/${id}`, { method: 'DELETE', headers: producer })).status, 204)
+      assert.deepEqual([(await byToken()).status, (await byDelivery()).status], [401, 422])
+      assert.equal((await create(sub)).erased, true)
+      if (comesBack === 'token') assert.equal((await byToken()).status, 200)
+      else assert.equal((await byDelivery()).status, 201)
+      await app.request(pathOf(sub), { method: 'DELETE', headers: producer })
+    }
+  })
+
+test('PUT of an existing user lets the one of an issuer with the same id come back', async () => {
+  await put('twice')
+  const byToken = async (jti: string) =>
+    app.get('/api/me', { authorization: `Bearer ${await second.token({ sub: 'twice', jti })}` })
+  const { id } = (await byToken('1')).json().data.user
+  await app.request(`/api/users/${id}`, { method: 'DELETE', headers: producer })
+  const response = await put('twice')
+  assert.deepEqual([response.status, response.json().data.erased], [200, true])
+  assert.equal((await byToken('2')).status, 200)
+})
 
 test('the account that its own user erases is remembered, too', async () => {
   const password = 'plum orchard gate 41'
