@@ -1,7 +1,7 @@
 // Bundles what the service serves to browsers, into server/public: carillon-inbox.js (both elements, with Lit and the client),
 // carillon-client.js, and what its own pages load. Plain JavaScript, so that any Node that can install Carillon can run it.
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
@@ -16,27 +16,23 @@ export const servedFolder = join(root, 'server', 'public')
 /** Lit has this comment in each of its files. */
 const licence = '/*! Lit: Copyright Google LLC, SPDX-License-Identifier: BSD-3-Clause */'
 
-const pagesFolder = join(root, 'pages')
-const demonstrationFolder = join(root, 'demonstration', 'page')
-
 /** The scripts of the pages, bundled together: what two pages need is a chunk that a browser loads once. */
 const pages = {
-  'page-account': join(pagesFolder, 'account', 'account-frame.ts'),
-  'page-password': join(pagesFolder, 'password', 'password-page.ts'),
-  'page-inbox': join(pagesFolder, 'inbox', 'inbox-page.ts'),
-  'page-sign-in': join(pagesFolder, 'sign-in', 'sign-in-page.ts'),
-  'page-docs': join(pagesFolder, 'docs', 'docs-page.ts'),
-  'every-page': join(pagesFolder, 'look', 'every-page.ts'),
-  'page-demonstration': join(demonstrationFolder, 'demonstration-page.ts'),
+  'page-account': 'pages/account/account-frame.ts',
+  'page-password': 'pages/password/password-page.ts',
+  'page-inbox': 'pages/inbox/inbox-page.ts',
+  'page-sign-in': 'pages/sign-in/sign-in-page.ts',
+  'page-docs': 'pages/docs/docs-page.ts',
+  'every-page': 'pages/look/every-page.ts',
+  'page-demonstration': 'demonstration/page/demonstration-page.ts',
 }
 
 /** Files of the pages that need no bundler. @returns {Script[]} */
 function assets() {
-  const files = [pagesFolder, demonstrationFolder].flatMap((folder) =>
-    readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((path) => join(folder, path)),
+  const files = ['pages', 'demonstration/page'].flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((path) => join(root, folder, path)),
   )
-  const paths = files.filter((path) => /\.(css|svg)$/.test(path))
-  return paths.sort().map(asset)
+  return files.filter((path) => /\.(css|svg)$/.test(path)).map(asset)
 }
 
 /**
@@ -47,8 +43,8 @@ function assets() {
 export async function bundleAll() {
   /** @type {Record<string, Script[]>} */
   const scripts = {
-    'carillon-inbox.js': await bundle({ 'carillon-inbox': join(root, 'element', 'carillon-inbox.ts') }),
-    'carillon-client.js': await bundle({ 'carillon-client': join(root, 'client', 'carillon-client.ts') }),
+    'carillon-inbox.js': await bundle({ 'carillon-inbox': 'element/carillon-inbox.ts' }),
+    'carillon-client.js': await bundle({ 'carillon-client': 'client/carillon-client.ts' }),
   }
   const ofPages = await bundle(pages)
   for (const name of Object.keys(pages)) {
@@ -67,7 +63,7 @@ function asset(path) {
   return { name: basename(path).replace('.', `-${hash}.`), code, imports: [] }
 }
 
-/** The entry comes first, then its chunks. @param {Record<string, string>} input names with files @returns {Promise<Script[]>} */
+/** The entry comes first, then its chunks. @param {Record<string, string>} input names with files, from the root of the project @returns {Promise<Script[]>} */
 export async function bundle(input) {
   const { output } = await rolldown({
     input,
@@ -127,7 +123,12 @@ export async function build(folder) {
   const names = Object.entries(scripts).map(([entry, chunks]) => [entry, chunks.map(({ name }) => name)])
   files.set('manifest.json', Buffer.from(`${JSON.stringify(Object.fromEntries(names), null, 2)}\n`))
   mkdirSync(folder, { recursive: true })
-  for (const [name, bytes] of files) put(join(folder, name), bytes)
+  for (const [name, bytes] of files) {
+    const path = join(folder, name)
+    const unfinished = `${path}.${process.pid}`
+    writeFileSync(unfinished, bytes)
+    renameSync(unfinished, path)
+  }
   for (const name of readdirSync(folder)) if (!files.has(name)) removeOld(join(folder, name))
 }
 
@@ -135,14 +136,6 @@ export async function build(folder) {
 function removeOld(path) {
   const { mtimeMs = Number.POSITIVE_INFINITY } = statSync(path, { throwIfNoEntry: false }) ?? {}
   if (Date.now() - mtimeMs > 60_000) rmSync(path, { force: true })
-}
-
-/** Leaves an equal file as it is. @param {string} path @param {Buffer} bytes */
-function put(path, bytes) {
-  if (existsSync(path) && readFileSync(path).equals(bytes)) return
-  const unfinished = `${path}.${process.pid}`
-  writeFileSync(unfinished, bytes)
-  renameSync(unfinished, path)
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) await build(process.argv[2] ?? servedFolder)

@@ -10,11 +10,11 @@ const query = new URLSearchParams(location.search)
 const selected = states.find(({ name }) => name === query.get('state'))
 const inboxes = new Map<string, GivenInbox>()
 
-const themeOf = (state?: State) => state?.theme ?? query.get('theme') ?? 'auto'
-const languageOf = (state: State) => state.language ?? query.get('lang') ?? 'en'
+const theme = query.get('theme') ?? 'auto'
+const language = query.get('lang') ?? 'en'
 
 // `auto` is no value of it: then the system decides.
-document.documentElement.style.colorScheme = themeOf(selected)
+document.documentElement.style.colorScheme = theme
 render(pageView(selected ?? states[0]), document.body)
 await ready()
 // For tests.
@@ -42,15 +42,14 @@ async function select({ dataset, shadowRoot }: CarillonInbox): Promise<void> {
 }
 
 function pageView(inBell: State) {
-  const look = selected?.inPage ? 'one application' : selected ? 'one' : ''
   return html`<header><h1>Carillon: gallery of the elements</h1></header>
     <div id="page">
       <nav aria-label="Harbour">
         <a href="/">Harbour</a>
-        <carillon-bell .carillon=${carillonOf(inBell)} lang=${languageOf(inBell)} theme=${themeOf(inBell)}
+        <carillon-bell .carillon=${carillonOf(inBell)} lang=${language} theme=${theme}
           sign-in-url="/?state=many" all-url="/?state=many"></carillon-bell>
       </nav>
-      <main class=${look}>${(selected ? [selected] : states).map(sectionView)}</main>
+      <main class=${selected ? 'one' : ''}>${(selected ? [selected] : states).map(sectionView)}</main>
     </div>`
 }
 
@@ -60,8 +59,8 @@ function sectionView(state: State) {
     ${
       state.inPage
         ? ordersView()
-        : html`<carillon-inbox class=${state.look ?? ''} data-tab=${state.tab ?? ''} .carillon=${carillonOf(state)} lang=${languageOf(state)}
-            theme=${themeOf(state)} sign-in-url="/?state=many"></carillon-inbox>`
+        : html`<carillon-inbox data-tab=${state.tab ?? ''} .carillon=${carillonOf(state)} lang=${language} theme=${theme}
+            sign-in-url="/?state=many"></carillon-inbox>`
     }
   </section>`
 }
@@ -84,7 +83,7 @@ function ordersView() {
 /** The elements use nothing of a client but this. The bell and the list of a state have the same inbox. */
 function carillonOf(state: State) {
   const now = Date.now()
-  const inbox = inboxes.get(state.name) ?? new GivenInbox(state.given(samples(languageOf(state), now), now))
+  const inbox = inboxes.get(state.name) ?? new GivenInbox(state.given(samples(language, now), now))
   inboxes.set(state.name, inbox)
   return { inbox }
 }

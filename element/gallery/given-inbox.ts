@@ -1,5 +1,5 @@
 // An inbox without a server, for the gallery and its tests: it displays acts as the client does. A given state, such as `error`, stays.
-import type { InboxList, InboxSnapshot, ListState, OpenOptions } from '../../client/store/inbox-list.ts'
+import type { InboxList, InboxSnapshot, ListState } from '../../client/store/inbox-list.ts'
 import { type Act, type ActOnOne, type Filter, itemsOf, withActs } from '../../client/store/state.ts'
 import { CarillonError, type ErrorCode } from '../../client/transport/errors.ts'
 import type { Notification, Preferences, PreferencesChange } from '../../client/transport/types.ts'
@@ -32,12 +32,11 @@ export class GivenInbox {
   }
 
   /** Does what `carillon.inbox.open` of the client does. */
-  open({ status = 'inbox', limit = 20 }: Partial<Filter> & Pick<OpenOptions, 'limit'> = {}): InboxList {
+  open({ status = 'inbox' }: Partial<Filter> = {}): InboxList {
     const listeners = new Set<(snapshot: InboxSnapshot) => void>()
-    let shown = limit
-    let snapshot = this.#snapshot(status, shown)
+    let snapshot = this.#snapshot(status)
     const update = () => {
-      snapshot = this.#snapshot(status, shown)
+      snapshot = this.#snapshot(status)
       for (const listener of listeners) listener(snapshot)
     }
     this.#onChange.add(update)
@@ -48,10 +47,7 @@ export class GivenInbox {
         listeners.add(listener)
         return () => listeners.delete(listener)
       },
-      more: async () => {
-        shown += limit
-        update()
-      },
+      more: async () => {},
       hold: () => {},
       showNewer: () => {
         this.#isHeld = false
@@ -91,23 +87,23 @@ export class GivenInbox {
     return this.#add({ type: 'seen', throughSeq })
   }
 
-  #snapshot(status: Filter['status'], shown: number): InboxSnapshot {
+  #snapshot(status: Filter['status']): InboxSnapshot {
     const { items = [], newer = [], state = 'live', error } = this.#given
     const given = new Map([...newer, ...items].map((one) => [one.id, one]))
     const [unread, total] = [itemsOf(given, whole('unread')).length, itemsOf(given, whole('inbox')).length]
     const inbox = withActs({ known: given, unread, total, unseen: total }, this.#acts, new Date().toISOString())
     const all = itemsOf(inbox.known, whole(status))
     const waiting = new Set(this.#isHeld ? newer.map(({ id }) => id) : [])
-    const listed = all.filter(({ id }) => !waiting.has(id))
     return {
-      items: listed.slice(0, shown),
+      items: all.filter(({ id }) => !waiting.has(id)),
       newer: all.filter(({ id }) => waiting.has(id)),
       unread: inbox.unread,
       unseen: inbox.unseen,
       total: all.length,
       state,
       error: error && new CarillonError(error, 'given by the gallery'),
-      hasMore: listed.length > shown,
+      // The element itself displays them page by page.
+      hasMore: false,
       categories: {},
       isLoading: state === 'loading',
     }

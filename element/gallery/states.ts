@@ -1,4 +1,4 @@
-// Every state that the gallery displays. Tests take them from here, so a state that is added is tested.
+// Every state that the gallery displays, in the theme and language of its address. Tests take them from here, so a state that is added is tested.
 import type { Notification } from '../../client/transport/types.ts'
 import type { Given } from './given-inbox.ts'
 import { longSamples, manySamples, notification } from './samples.ts'
@@ -11,10 +11,6 @@ export type State = {
   given(items: Notification[], now: number): Given
   /** The tab that is selected; default: the inbox. */
   tab?: 'unread' | 'archived' | 'snoozed'
-  /** What this state fixes; otherwise the controls of the gallery decide. */
-  language?: string
-  theme?: 'dark'
-  look?: 'narrow' | 'zoomed'
   /** Displays a page of an application in place of the list: the bell is in its header. */
   inPage?: boolean
 }
@@ -49,11 +45,4 @@ export const states: readonly [State, ...State[]] = [
   { name: 'thousands', title: '10,000', given: (_items, now) => ({ items: manySamples(10_000, now) }) },
   { name: 'long', title: 'Long words', given: (_items, now) => ({ items: longSamples(now) }) },
   { name: 'markup', title: 'Markup is text', given: (_items, now) => ({ items: [notification(markup, 0, now)] }) },
-  { name: 'arabic', title: 'Arabic, from right to left', language: 'ar', given: everyday },
-  { name: 'german', title: 'German', language: 'de', given: everyday },
-  { name: 'french', title: 'French', language: 'fr', given: everyday },
-  { name: 'dark', title: 'Dark', theme: 'dark', given: everyday },
-  { name: 'forced-colours', title: 'Forced colours, by a contrast theme of your system', given: everyday },
-  { name: 'narrow', title: '320 px wide', look: 'narrow', given: everyday },
-  { name: 'zoomed', title: '200 % zoom', look: 'zoomed', given: everyday },
 ]

@@ -6,7 +6,7 @@ export const bellStyles = [
   tokens,
   css`
 :host { display: inline-block; vertical-align: middle; font-size: max(1rem, 16px); }
-[part~='bell'] {
+[part='bell'] {
   position: relative;
   display: grid;
   place-items: center;
@@ -20,10 +20,10 @@ export const bellStyles = [
   font: inherit;
   cursor: pointer;
 }
-[part~='bell']:hover, [part~='bell'][aria-expanded='true'] { background: color-mix(in srgb, currentcolor 9%, transparent); }
-[part~='bell']:focus-visible { outline: 2px solid var(--carillon-focus, currentcolor); outline-offset: 2px; }
-[part~='bell'] svg { inline-size: 1.375em; block-size: 1.375em; }
-[part~='badge'] {
+[part='bell']:hover, [part='bell'][aria-expanded='true'] { background: color-mix(in srgb, currentcolor 9%, transparent); }
+[part='bell']:focus-visible { outline: 2px solid var(--carillon-focus, currentcolor); outline-offset: 2px; }
+[part='bell'] svg { inline-size: 1.375em; block-size: 1.375em; }
+[part='badge'] {
   position: absolute;
   /* Beside the bell, however long the number is: it must not cover it. */
   inset-block-start: -0.1em;
@@ -38,8 +38,8 @@ export const bellStyles = [
   text-align: center;
   font-variant-numeric: tabular-nums;
 }
-[part~='badge']:empty { display: none; }
-[part~='panel'] {
+[part='badge']:empty { display: none; }
+[part='panel'] {
   color-scheme: light dark;
   box-sizing: border-box;
   padding: 0;
@@ -50,25 +50,25 @@ export const bellStyles = [
   border-radius: var(--_radius);
   background: none;
 }
-[part~='panel']:popover-open { display: flex; flex-direction: column; overflow: visible; }
-[part~='inbox'] { min-block-size: 0; }
-:host([theme='light']) [part~='panel'] { color-scheme: light; }
-:host([theme='dark']) [part~='panel'] { color-scheme: dark; }
+[part='panel']:popover-open { display: flex; flex-direction: column; overflow: visible; }
+[part='inbox'] { min-block-size: 0; }
+:host([theme='light']) [part='panel'] { color-scheme: light; }
+:host([theme='dark']) [part='panel'] { color-scheme: dark; }
 @supports (position-area: end) {
-  [part~='bell'] { anchor-name: --carillon-bell; }
-  [part~='panel'] { position-anchor: --carillon-bell; margin-block: 8px; }
-  @media (width < 416px) { [part~='panel'] { margin-inline: 8px; } }
-  :host([placement='bottom-start']) [part~='panel'] { position-area: block-end span-inline-end; }
-  :host([placement='top-start']) [part~='panel'] { position-area: block-start span-inline-end; }
-  :host([placement='top-end']) [part~='panel'] { position-area: block-start span-inline-start; }
+  [part='bell'] { anchor-name: --carillon-bell; }
+  [part='panel'] { position-anchor: --carillon-bell; margin-block: 8px; }
+  @media (width < 416px) { [part='panel'] { margin-inline: 8px; } }
+  :host([placement='bottom-start']) [part='panel'] { position-area: block-end span-inline-end; }
+  :host([placement='top-start']) [part='panel'] { position-area: block-start span-inline-end; }
+  :host([placement='top-end']) [part='panel'] { position-area: block-start span-inline-start; }
 }
 @media (prefers-reduced-motion: no-preference) {
-  [part~='bell'] { transition: background-color 0.12s; }
-  [part~='panel'] { transition: opacity 0.14s, translate 0.14s; }
-  @starting-style { [part~='panel']:popover-open { opacity: 0; translate: 0 -0.25rem; } }
+  [part='bell'] { transition: background-color 0.12s; }
+  [part='panel'] { transition: opacity 0.14s, translate 0.14s; }
+  @starting-style { [part='panel']:popover-open { opacity: 0; translate: 0 -0.25rem; } }
 }
 @media (forced-colors: active) {
-  [part~='badge'], [part~='bell'] { border: 1px solid; }
+  [part='badge'], [part='bell'] { border: 1px solid; }
 }
 `,
 ]

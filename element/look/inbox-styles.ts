@@ -21,15 +21,15 @@ export const inboxStyles: string = css`
 }
 * { box-sizing: border-box; }
 h2, p { margin: 0; font: inherit; }
-[part~='header'] { display: flex; flex-wrap: wrap; align-items: center; justify-content: space-between; gap: 0 0.5em; padding: 0.75em 1em 0.25em; }
-[part~='title'] { font-size: 1.125em; font-weight: 650; letter-spacing: -0.01em; }
-[part~='header-acts'] { display: flex; flex: 1 1 10em; justify-content: end; align-items: center; gap: 0.25em; margin-inline: -0.625em; }
+[part='header'] { display: flex; flex-wrap: wrap; align-items: center; justify-content: space-between; gap: 0 0.5em; padding: 0.75em 1em 0.25em; }
+[part='title'] { font-size: 1.125em; font-weight: 650; letter-spacing: -0.01em; }
+[part='header-acts'] { display: flex; flex: 1 1 10em; justify-content: end; align-items: center; gap: 0.25em; margin-inline: -0.625em; }
 /* In two lines if it is beside a wide title. */
-[part~='mark-all'] { padding-inline-start: 0.25em; line-height: 1.25; text-align: end; }
-[part~='tabs'], [part~='bar'] { display: flex; gap: 1.25em; min-inline-size: 0; }
-[part~='tabs'] { gap: 0.75em; margin-inline: -0.25em; overflow-x: auto; scrollbar-width: none; }
+[part='mark-all'] { padding-inline-start: 0.25em; line-height: 1.25; text-align: end; }
+[part='tabs'], [part='bar'] { display: flex; gap: 1.25em; min-inline-size: 0; }
+[part='tabs'] { gap: 0.75em; margin-inline: -0.25em; overflow-x: auto; scrollbar-width: none; }
 /* What arrived is announced here and not in the list, where it would cover a title. So it stays in view, if the page scrolls. */
-[part~='bar'] {
+[part='bar'] {
   position: sticky;
   inset-block-start: 0;
   z-index: 1;
@@ -39,18 +39,18 @@ h2, p { margin: 0; font: inherit; }
   border-block-end: 1px solid var(--_border);
   background: var(--_background);
 }
-[part~='root'], [part~='list'] { display: flex; flex-direction: column; min-block-size: 0; }
+[part='root'], [part='list'] { display: flex; flex-direction: column; min-block-size: 0; }
 /* What a header of the page may give to all texts in it. */
-[part~='root'] { letter-spacing: normal; text-indent: 0; text-shadow: none; text-transform: none; white-space: normal; }
-[part~='scroll'] { overflow: auto; overscroll-behavior: contain; }
-[part~='more'] { display: block; margin: 0.5em auto; }
-[part~='see-all'] { order: 2; padding: 0.625em 1em; border-block-start: 1px solid var(--_border); color: var(--_accent); text-align: center; }
+[part='root'] { letter-spacing: normal; text-indent: 0; text-shadow: none; text-transform: none; white-space: normal; }
+[part='scroll'] { overflow: auto; overscroll-behavior: contain; }
+[part='more'] { display: block; margin: 0.5em auto; }
+[part='see-all'] { order: 2; padding: 0.625em 1em; border-block-start: 1px solid var(--_border); color: var(--_accent); text-align: center; }
 svg { inline-size: 1.25em; block-size: 1.25em; fill: none; stroke: currentcolor; stroke-width: 1.75; stroke-linecap: round; stroke-linejoin: round; }
-:is([part~='item-more'], [part~='list-more']) svg { stroke-width: 2.75; }
+:is([part='item-more'], [part='list-more']) svg { stroke-width: 2.75; }
 
 /* Controls */
 button, a { font: inherit; color: inherit; }
-button, [part~='sign-in'] {
+button, [part='sign-in'] {
   min-block-size: 2em;
   min-inline-size: 24px;
   padding: 0.25em 0.625em;
@@ -65,7 +65,7 @@ button, [part~='sign-in'] {
 }
 button:hover { background: var(--_hover); }
 [aria-disabled='true'] { color: var(--_muted); cursor: default; }
-[part~='list-more'], [part~='item-acts'] button, [part~='item-toggle'] {
+[part='list-more'], [part='item-acts'] button, [part='item-toggle'] {
   --_target: 2em;
   flex: none;
   display: grid;
@@ -75,26 +75,26 @@ button:hover { background: var(--_hover); }
   padding: 0;
   color: var(--_muted);
 }
-[part~='item-acts'] button:hover, [part~='list-more']:hover, [aria-expanded='true'] { background: var(--_border); color: var(--_text); }
+[part='item-acts'] button:hover, [part='list-more']:hover, [aria-expanded='true'] { background: var(--_border); color: var(--_text); }
 [aria-expanded='true'] { anchor-name: --carillon-menu; }
 @media (pointer: coarse) {
-  [part~='list-more'], [part~='item-acts'] button, [part~='item-toggle'] { --_target: 44px; }
-  [part~='header-acts'] { gap: 0; }
-  button, [part~='item-action'], [part~='see-all'] { min-block-size: 44px; align-content: center; }
+  [part='list-more'], [part='item-acts'] button, [part='item-toggle'] { --_target: 44px; }
+  [part='header-acts'] { gap: 0; }
+  button, [part='item-action'], [part='see-all'] { min-block-size: 44px; align-content: center; }
 }
 [part~='tab'] { flex: none; padding: 0.5em 0.25em; color: var(--_muted); border-radius: 0; border-block-end: 2px solid transparent; }
-[part~='tab-count'] { margin-inline-start: 0.125em; color: var(--_muted); font-weight: 450; font-variant-numeric: tabular-nums; }
+[part='tab-count'] { margin-inline-start: 0.125em; color: var(--_muted); font-weight: 450; font-variant-numeric: tabular-nums; }
 [part~='tab']:hover { background: none; color: var(--_text); }
-[part~='tab'][aria-selected='true'] { color: var(--_text); border-color: var(--_accent); }
-[part~='newer'], [part~='sign-in'], [part~='retry'] {
+[part~='tab-selected'] { color: var(--_text); border-color: var(--_accent); }
+[part='newer'], [part='sign-in'], [part='retry'] {
   padding-inline: 1em;
   border-radius: 2em;
   background: var(--_accent);
   color: var(--_background);
   text-decoration: none;
 }
-[part~='newer'] { min-block-size: 24px; padding-block: 0; }
-[part~='newer']:hover, [part~='sign-in']:hover, [part~='retry']:hover {
+[part='newer'] { min-block-size: 24px; padding-block: 0; }
+[part='newer']:hover, [part='sign-in']:hover, [part='retry']:hover {
   background: color-mix(in srgb, var(--_accent), var(--_text) 18%);
 }
 :focus { outline: none; }
@@ -102,26 +102,26 @@ button:hover { background: var(--_hover); }
 [part~='item']:focus-visible, [part~='tab']:focus-visible { outline-offset: -2px; border-radius: 0.5em; }
 
 /* Items */
-[part~='item'], [part~='item-look'], [part~='empty'] { position: relative; }
+[part~='item'], [part='item-look'], [part='empty'] { position: relative; }
 [part~='item'] {
   display: flex;
   gap: 0.75em;
   padding: 0.75em 1em;
   cursor: pointer;
 }
-[part~='day'] { padding: 1em 1.1539em 0.375em; color: var(--_muted); font-size: 0.8667em; font-weight: 600; }
-[part~='item'] + :is([part~='day'], [part~='item']) { border-block-start: 1px solid var(--_border); }
+[part='day'] { padding: 1em 1.1539em 0.375em; color: var(--_muted); font-size: 0.8667em; font-weight: 600; }
+[part~='item'] + :is([part='day'], [part~='item']) { border-block-start: 1px solid var(--_border); }
 [part~='item-unread'] { background: var(--_unread); }
 [part~='item']:hover { background: var(--_hover); }
-[part~='item-content'] { flex: 1; min-inline-size: 0; }
+[part='item-content'] { flex: 1; min-inline-size: 0; }
 /* The padding makes a line a target of 24 px, and the margin takes its room back. */
-[part~='item-title'] { display: block; margin-block: -2px; padding-block: 2px; text-decoration: none; font-weight: 450; }
+[part='item-title'] { display: block; margin-block: -2px; padding-block: 2px; text-decoration: none; font-weight: 450; }
 /* Each text has its own direction; all begin at the side where the list begins. */
-[part~='root'][dir='ltr'] :is([part~='item-title'], [part~='item-body']) { text-align: left; }
-[part~='root'][dir='rtl'] :is([part~='item-title'], [part~='item-body']) { text-align: right; }
-[part~='item-unread'] [part~='item-title'] { font-weight: 650; }
-[part~='item']:hover [part~='item-title'][href] { text-decoration: underline; text-underline-offset: 0.15em; }
-[part~='item-body'] {
+[part='root'][dir='ltr'] :is([part='item-title'], [part='item-body']) { text-align: left; }
+[part='root'][dir='rtl'] :is([part='item-title'], [part='item-body']) { text-align: right; }
+[part~='item-unread'] [part='item-title'] { font-weight: 650; }
+[part~='item']:hover [part='item-title'][href] { text-decoration: underline; text-underline-offset: 0.15em; }
+[part='item-body'] {
   display: -webkit-box;
   overflow: hidden;
   -webkit-box-orient: vertical;
@@ -130,28 +130,28 @@ button:hover { background: var(--_hover); }
   color: var(--_muted);
   white-space: pre-line;
 }
-[part~='item']:focus-within [part~='item-body'] { -webkit-line-clamp: none; }
-[part~='item-link'] { color: var(--_accent); text-underline-offset: 0.15em; }
-[part~='item-body'] :is(strong, code) { color: var(--_text); }
+[part~='item']:focus-within [part='item-body'] { -webkit-line-clamp: none; }
+[part='item-link'] { color: var(--_accent); text-underline-offset: 0.15em; }
+[part='item-body'] :is(strong, code) { color: var(--_text); }
 code { padding: 0.1em 0.3em; border-radius: 0.3em; background: color-mix(in srgb, var(--_muted) 14%, transparent); font: 0.9em ui-monospace, monospace; }
-[part~='item-code-block'] { display: block; margin-block: 0.25em; padding: 0.5em 0.75em; white-space: pre-wrap; }
-[part~='item-look'], [part~='item-icon'] { display: grid; place-items: center; border-radius: 50%; color: var(--_muted); font-weight: 600; }
-[part~='item-look'] {
+[part='item-code-block'] { display: block; margin-block: 0.25em; padding: 0.5em 0.75em; white-space: pre-wrap; }
+[part='item-look'], [part='item-icon'] { display: grid; place-items: center; border-radius: 50%; color: var(--_muted); font-weight: 600; }
+[part='item-look'] {
   flex: none;
   inline-size: 2.25em;
   block-size: 2.25em;
   background: color-mix(in srgb, currentcolor 12%, var(--_background));
 }
 img { inline-size: 100%; block-size: 100%; border-radius: 50%; object-fit: cover; }
-[part~='item-icon'] { position: absolute; inset-block-end: -0.25em; inset-inline-end: -0.375em; padding: 0.175em; background: var(--_background); }
-[part~='item-icon'] svg { inline-size: 0.9em; block-size: 0.9em; stroke-width: 2.25; }
+[part='item-icon'] { position: absolute; inset-block-end: -0.25em; inset-inline-end: -0.375em; padding: 0.175em; background: var(--_background); }
+[part='item-icon'] svg { inline-size: 0.9em; block-size: 0.9em; stroke-width: 2.25; }
 [data-icon='error'] { color: var(--_error); }
 [data-icon='warning'] { color: var(--_warning); }
 [data-icon='check'], [data-icon='money'] { color: var(--_success); }
 [data-icon='info'], [data-icon='message'], [data-icon='calendar'] { color: var(--_accent); }
 /* Beside items with an image, the texts of those without one are in line. */
-[part~='feed']:has([part~='item-look']) [part~='item-toggle'] + [part~='item-content'] { margin-inline-start: 3em; }
-[part~='item-details'] {
+[part='feed']:has([part='item-look']) [part='item-toggle'] + [part='item-content'] { margin-inline-start: 3em; }
+[part='item-details'] {
   display: flex;
   flex-wrap: wrap;
   align-items: center;
@@ -161,31 +161,31 @@ img { inline-size: 100%; block-size: 100%; border-radius: 50%; object-fit: cover
   color: var(--_muted);
   font-size: 0.8667em;
 }
-[part~='item-count'], [part~='item-category'] {
+[part='item-count'], [part='item-category'] {
   padding-inline: 0.5em;
   border-radius: 1em;
   border: 1px solid var(--_border);
   background: var(--_hover);
 }
-[part~='item-actor'] { color: var(--_text); font-weight: 500; }
-[part~='item-actions'] { display: flex; flex-wrap: wrap; gap: 0.5em; margin-block-start: 0.5em; }
-[part~='item-action'] { padding: 0.25em 0.875em; border: 1px solid var(--_border); border-radius: 0.5em; background: var(--_background); color: var(--_text); }
-[part~='item-action'], [part~='see-all'] { font-size: 0.9333em; font-weight: 550; text-decoration: none; }
-[part~='item-toggle'] {
+[part='item-actor'] { color: var(--_text); font-weight: 500; }
+[part='item-actions'] { display: flex; flex-wrap: wrap; gap: 0.5em; margin-block-start: 0.5em; }
+[part='item-action'] { padding: 0.25em 0.875em; border: 1px solid var(--_border); border-radius: 0.5em; background: var(--_background); color: var(--_text); }
+[part='item-action'], [part='see-all'] { font-size: 0.9333em; font-weight: 550; text-decoration: none; }
+[part='item-toggle'] {
   align-self: start;
   /* The dot is beside the first line of the title, and what the target needs beyond it takes no room. */
   margin-block: calc((1.45em - var(--_target)) / 2);
   margin-inline: calc((0.75em - var(--_target)) / 2);
 }
 /* Over the end of the last line, which leaves room for them. */
-[part~='item-acts'] { display: flex; align-self: end; margin-block: -0.375em; margin-inline-end: -0.375em; }
-[part~='item']:has([part~='item-details']) [part~='item-acts'] { inline-size: 0; justify-content: end; margin-inline: -0.375em -0.375em; }
-@media (pointer: coarse) { [part~='item-details'] { padding-inline-end: 96px; min-block-size: 32px; } }
-[part~='unread-dot'] { inline-size: 0.75em; block-size: 0.75em; border: 2px solid var(--_muted); border-radius: 50%; }
-[part~='item-unread'] [part~='unread-dot'] { background: var(--_accent); border-color: var(--_accent); }
+[part='item-acts'] { display: flex; align-self: end; margin-block: -0.375em; margin-inline-end: -0.375em; }
+[part~='item']:has([part='item-details']) [part='item-acts'] { inline-size: 0; justify-content: end; margin-inline: -0.375em -0.375em; }
+@media (pointer: coarse) { [part='item-details'] { padding-inline-end: 96px; min-block-size: 32px; } }
+[part='unread-dot'] { inline-size: 0.75em; block-size: 0.75em; border: 2px solid var(--_muted); border-radius: 50%; }
+[part~='item-unread'] [part='unread-dot'] { background: var(--_accent); border-color: var(--_accent); }
 
 /* States */
-[part~='empty'], [part~='signed-out'], [part~='loading'], [part~='list']:not(:has(article)) :is([part~='error'], [part~='offline']) {
+[part='empty'], [part='signed-out'], [part='loading'], [part='list']:not(:has(article)) :is([part='error'], [part='offline']) {
   display: grid;
   justify-items: center;
   gap: 0.25em;
@@ -193,7 +193,7 @@ img { inline-size: 100%; block-size: 100%; border-radius: 50%; object-fit: cover
   color: var(--_muted);
   text-align: center;
 }
-[part~='empty']::before, [part~='loading']::before {
+[part='empty']::before, [part='loading']::before {
   content: '';
   inline-size: 2.5em;
   block-size: 2.5em;
@@ -201,7 +201,7 @@ img { inline-size: 100%; block-size: 100%; border-radius: 50%; object-fit: cover
   border: 2px solid var(--_border);
   border-radius: 50%;
 }
-[part~='empty']::after {
+[part='empty']::after {
   content: '';
   position: absolute;
   inset-block-start: 3.75em;
@@ -211,10 +211,10 @@ img { inline-size: 100%; block-size: 100%; border-radius: 50%; object-fit: cover
   border-width: 0 2px 2px 0;
   rotate: 45deg;
 }
-[part~='loading']::before { border-block-start-color: var(--_accent); }
-[part~='state-title'] { color: var(--_text); font-weight: 650; }
-[part~='sign-in'], [part~='retry'] { margin-block-start: 0.75em; }
-[part~='offline'], [part~='error'] {
+[part='loading']::before { border-block-start-color: var(--_accent); }
+[part='state-title'] { color: var(--_text); font-weight: 650; }
+[part='sign-in'], [part='retry'] { margin-block-start: 0.75em; }
+[part='offline'], [part='error'] {
   position: sticky;
   inset-block-end: 0;
   padding: 0.625em 1em;
@@ -222,9 +222,9 @@ img { inline-size: 100%; block-size: 100%; border-radius: 50%; object-fit: cover
   border-block-start: 1px solid var(--_border);
   font-size: 0.9333em;
 }
-[part~='list']:not(:has(article)) :is([part~='error'], [part~='offline']) { background: none; border: 0; font-size: 1em; }
+[part='list']:not(:has(article)) :is([part='error'], [part='offline']) { background: none; border: 0; font-size: 1em; }
 /* Over the end of the list, which it does not move, and still before the list for the keyboard. */
-[part~='undo'] {
+[part='undo'] {
   position: sticky;
   inset-block-end: 0.75em;
   z-index: 1;
@@ -242,9 +242,9 @@ img { inline-size: 100%; block-size: 100%; border-radius: 50%; object-fit: cover
   color: var(--_background);
   box-shadow: 0 2px 10px #0b0d2440;
 }
-[part~='undo-button'] { color: inherit; text-decoration: underline; }
-[part~='undo-button']:hover { background: none; }
-[part~='menu'] {
+[part='undo-button'] { color: inherit; text-decoration: underline; }
+[part='undo-button']:hover { background: none; }
+[part='menu'] {
   position-anchor: --carillon-menu;
   padding: 0.375em;
   max-inline-size: min(26em, 100vw - 16px);
@@ -255,20 +255,20 @@ img { inline-size: 100%; block-size: 100%; border-radius: 50%; object-fit: cover
 }
 [part~='menu-item'] { display: flex; align-items: center; justify-content: space-between; gap: 1em; inline-size: 100%; color: inherit; font-weight: 450; text-align: start; }
 [part~='menu-item-final'] { color: var(--_error); }
-[part~='menu-item']:is(:hover, :focus), [part~='see-all']:hover, [part~='item-action']:hover { background: var(--_hover); }
-[part~='menu-detail'] { color: var(--_muted); }
+[part~='menu-item']:is(:hover, :focus), [part='see-all']:hover, [part='item-action']:hover { background: var(--_hover); }
+[part='menu-detail'] { color: var(--_muted); }
 
 /* Settings of the reader */
 @media (prefers-reduced-motion: no-preference) {
   button, [part~='item'] { transition: background-color 0.12s, opacity 0.12s; }
-  [part~='loading']::before { animation: turn 1s linear infinite; }
+  [part='loading']::before { animation: turn 1s linear infinite; }
   @keyframes turn { to { rotate: 1turn; } }
 }
 @media (forced-colors: active) {
-  button, [part~='sign-in'] { border: 1px solid; }
-  [part~='mark-all'] { margin: 0; }
+  button, [part='sign-in'] { border: 1px solid; }
+  [part='mark-all'] { margin: 0; }
   [part~='tab'] { border: 0; }
-  [part~='tab'][aria-selected='true'] { border-block-end: 3px solid Highlight; }
-  [part~='item-unread'] [part~='unread-dot'] { forced-color-adjust: none; background: Highlight; }
+  [part~='tab-selected'] { border-block-end: 3px solid Highlight; }
+  [part~='item-unread'] [part='unread-dot'] { forced-color-adjust: none; background: Highlight; }
 }
 `

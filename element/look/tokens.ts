@@ -29,9 +29,9 @@ export const tokens = css`
   }
 }
 :host([hidden]) { display: none; }
-[part~='status'] { position: absolute; inline-size: 1px; block-size: 1px; overflow: clip; clip-path: inset(50%); }
+[part='status'] { position: absolute; inline-size: 1px; block-size: 1px; overflow: clip; clip-path: inset(50%); }
 /* Turns to another side if there is more room, and is shifted into the window (https://www.w3.org/TR/css-anchor-position-1/). */
-:is([part~='menu'], [part~='panel']) {
+:is([part='menu'], [part='panel']) {
   position: fixed;
   inset: auto;
   margin: 0;

@@ -11,7 +11,7 @@ after(() => gallery[Symbol.asyncDispose]())
 
 const colorSchemes = ['light', 'dark'] as const
 
-/** A tree for each state. `ARIA_SNAPSHOTS=1` writes the file again. */
+/** A tree for each state and language. `ARIA_SNAPSHOTS=1` writes the file again. */
 const treesFile = new URL('aria-snapshots.txt', import.meta.url)
 
 test('axe finds no violation in the list of any state, in both themes and in forced colours', async () => {
@@ -26,6 +26,16 @@ test('axe finds no violation in the list of any state, in both themes and in for
   await page.close()
 })
 
+const otherLanguages = ['ar', 'de', 'fr']
+
+test('axe finds no violation in the list at 320 px in the other languages, one of which is written from right to left', async () => {
+  for (const language of otherLanguages) {
+    const page = await gallery.open({ state: 'many', language, width: 320 })
+    assert.deepEqual(await violationsIn(page, rulesFor.light), [], language)
+    await page.close()
+  }
+})
+
 /** The panel displays the list of the same element in each state, so one state is checked every day. */
 for (const { name, title } of states.filter(({ inPage }) => inPage || process.env.SOAK !== undefined))
   test(`axe finds no violation in the state "${title}", in the list and in the panel of the bell, in both themes`, async () => {
@@ -38,7 +48,7 @@ for (const { name, title } of states.filter(({ inPage }) => inPage || process.en
     await page.close()
   })
 
-test('the accessibility tree of each state is the recorded one', async () => {
+test('the accessibility tree of each state, and of a list in each language, is the recorded one', async () => {
   const all = await gallery.open({})
   const lists = states.filter(({ inPage }) => !inPage)
   const trees: string[] = []
@@ -48,6 +58,11 @@ test('the accessibility tree of each state is the recorded one', async () => {
     trees.push(`=== ${state.name}\n${tree}\n`)
   }
   await all.close()
+  for (const language of otherLanguages) {
+    const page = await gallery.open({ state: 'many', language })
+    trees.push(`=== ${language}\n${await page.locator('section > carillon-inbox').ariaSnapshot()}\n`)
+    await page.close()
+  }
   const text = trees.join('\n')
   if (process.env.ARIA_SNAPSHOTS === '1') writeFileSync(treesFile, text)
   assert.equal(text, readFileSync(treesFile, 'utf8'))

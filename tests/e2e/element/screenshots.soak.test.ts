@@ -12,7 +12,15 @@ type Picture = Look & { name: PictureName; isOpen?: boolean; selector: string }
 const pictures = (['light', 'dark'] as const).flatMap((theme): Picture[] => [
   { name: `bell-${theme}`, state: 'bell', theme, isOpen: true, selector: '#page', width: 880, height: 760 },
   { name: `inbox-${theme}`, state: 'many', theme, selector: 'carillon-inbox', width: 640, height: 860 },
-  { name: `arabic-${theme}`, state: 'arabic', theme, selector: 'carillon-inbox', width: 640, height: 860 },
+  {
+    name: `arabic-${theme}`,
+    state: 'many',
+    language: 'ar',
+    theme,
+    selector: 'carillon-inbox',
+    width: 640,
+    height: 860,
+  },
 ])
 
 async function take({ isOpen, selector, ...look }: Picture): Promise<Buffer> {
@@ -34,7 +42,7 @@ for (const picture of pictures)
   })
 
 test('the comparison of pictures sees a changed theme', async () => {
-  const [light, dark] = await Promise.all(pictures.filter(({ state }) => state === 'many').map(take))
+  const [light, dark] = await Promise.all(pictures.filter(({ name }) => name.startsWith('inbox-')).map(take))
   const page = await gallery.open({ state: 'empty' })
   assert.ok((await difference(page, light as Buffer, dark as Buffer)) > 0.5)
   await page.close()
