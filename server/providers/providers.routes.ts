@@ -108,7 +108,7 @@ async function failurePage(dependencies: ProviderNeeds, error: CarillonError, { 
 export const callback = forAnyone({
   summary: 'Where the provider sends the browser back: it goes on to `return_to`',
   responses: { 303: 'none' },
-  refusals: ['INVALID_REQUEST', 'FORBIDDEN', 'CONFLICT', 'TOO_MANY_REQUESTS', 'UNAVAILABLE'],
+  refusals: ['INVALID_REQUEST', 'UNAUTHORIZED', 'FORBIDDEN', 'CONFLICT', 'TOO_MANY_REQUESTS', 'UNAVAILABLE'],
   failurePage,
   async handle(dependencies: ProviderNeeds, request, reply) {
     const provider = flows.providerOf(dependencies, request)
@@ -251,6 +251,8 @@ async function callerOf(dependencies: ProviderNeeds, request: FastifyRequest, { 
     return subject
   }
   const caller = await visitor.admit(dependencies, request)
-  if (caller?.userId !== begun.userId || caller.signInId !== begun.signInId) throw signInEnded()
+  // A token of the session has the same sign-in, and could not give the browser the next cookie.
+  const isSame = caller?.userId === begun.userId && caller.signInId === begun.signInId && caller.proof === begun.proof
+  if (!isSame) throw signInEnded()
   return caller
 }

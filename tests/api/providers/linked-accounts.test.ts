@@ -1,9 +1,14 @@
 // A signed-in user links, lists and unlinks accounts at a real provider; another user's browser, or a sign-in that has ended, links nothing.
 import assert from 'node:assert/strict'
 import { after, suite, test } from 'node:test'
-import { addProviderUser, providerAccounts } from '../../../server/providers/provider-accounts.store.ts'
+import {
+  addProviderUser,
+  linkProviderAccount,
+  providerAccounts,
+} from '../../../server/providers/provider-accounts.store.ts'
+import { replaceOperation } from '../../../server/store/testing/operations.ts'
 import { deleteUser } from '../../../server/users/erasure.store.ts'
-import { disableUser } from '../../../server/users/user-changes.store.ts'
+import { disableUser, setPassword } from '../../../server/users/user-changes.store.ts'
 import { enableUser } from '../../../server/users/users.store.ts'
 import { refusalIn } from '../../support/http/envelope.ts'
 import { type ProviderBrowser, startWithProvider } from '../../support/http/provider-browser.ts'
@@ -130,6 +135,29 @@ test('linking an account replaces the cookie: a copy of the old one is refused a
   assert.equal(await statusOf(copy), 200)
   assert.equal((await page.comeBack(url, 'copied')).status, 303)
   assert.deepEqual([await statusOf(copy), await statusOf(await current())], [401, 200])
+})
+
+test('a link that began with the cookie is not finished with a token of the session, which would leave the cookie as it is (S17)', async () => {
+  const user = await app.user()
+  const { page, proof } = await signedIn(user, 'stateful')
+  const { token } = (await app.post('/api/me/token', undefined, proof)).json().data
+  const wayBack = await page.wayBack((await beginLink(page, proof)).url, 'by-token')
+  const refused = await page.send(wayBack, { authorization: `Bearer ${token}` })
+  assert.equal(refusalIn(refused).code, 'FORBIDDEN')
+  assert.deepEqual(await app.store.read(providerAccounts, user.id), [])
+})
+
+test('of two links at the same time with one proof, one changes nothing and is 401 (S17)', async () => {
+  const { page, proof } = await signedIn(await app.user(), 'stateful')
+  const wayBack = await page.wayBack((await beginLink(page, proof)).url, 'at-once')
+  const restore = replaceOperation(app.store, linkProviderAccount, async (link, run) => {
+    const password = { userId: link.userId, passwordHash: 'another', at: app.now(), rotation: link.rotation }
+    assert.equal(await app.store.write(setPassword, password), 'done')
+    return run()
+  })
+  const late = await page.send(wayBack)
+  restore?.()
+  assert.deepEqual([late.status, refusalIn(late).code], [401, 'UNAUTHORIZED'])
 })
 
 test('a session of another user in the same browser links nothing', async () => {
