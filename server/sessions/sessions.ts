@@ -96,11 +96,9 @@ export class Sessions {
     return { userId, username, proof: 'session', signInId, confirmedAt, expiresAt, inboxVersion }
   }
 
-  /** Whether a rotation has replaced this cookie, and its sign-in is alive: its browser has another one, or is about to receive it. */
-  async isRotated(secret: string): Promise<boolean> {
-    const key = keyOf(secret)
-    const session = key === null ? undefined : await this.#options.store.read(stored.findSession, key)
-    return session !== undefined && session.newerHash !== null
+  /** Of a cookie that `verify` refuses: whether a rotation has just replaced it. Its browser has another one, or is about to receive it. */
+  async isJustReplaced(secret: string): Promise<boolean> {
+    return (await this.validUntil(secret, { endsAt: Number.POSITIVE_INFINITY })) !== null
   }
 
   /**

@@ -86,7 +86,7 @@ export const session = forVisitor({
     const { sessions, site } = dependencies
     const secret = caller === null ? sessionSecret(raw.headers.cookie, site.cookie.name) : null
     // Another tab has changed a credential: this one must not look signed out. The client repeats the request with the new cookie.
-    if (secret !== null && (await sessions.isRotated(secret))) throw notAuthenticated()
+    if (secret !== null && (await sessions.isJustReplaced(secret))) throw notAuthenticated()
     const user = await readerOf(dependencies, caller)
     return sendData(reply, caller === null || user === undefined ? null : displaySession(user, caller))
   },

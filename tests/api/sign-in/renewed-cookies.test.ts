@@ -173,6 +173,15 @@ test('GET /api/session is 401 for a cookie that was just replaced, so that its t
   assert.deepEqual([ended.status, ended.json().data], [200, null])
 })
 
+test('GET /api/session is null a minute after a rotation whose response was lost (S17)', async () => {
+  const { old } = await renewedSession()
+  app.pass(59_999)
+  assert.equal((await exactly(old, '/api/session')).status, 401)
+  app.pass(1)
+  const lost = await exactly(old, '/api/session')
+  assert.deepEqual([lost.status, lost.json().data], [200, null])
+})
+
 async function renewedSession() {
   const user = await app.user()
   const old = await app.signIn(user, 'stateful')
