@@ -5,6 +5,7 @@ import { linkProviderAccount } from '../providers/provider-accounts.store.ts'
 import { findSession } from '../sessions/sessions.store.ts'
 import { at, newId, type Person, type PromiseOf, type World } from '../store/contract/world.ts'
 import { tokenRevocations } from '../tokens/tokens.store.ts'
+import { putUsers } from '../users/put-users.store.ts'
 import { disableUser, setPassword } from '../users/user-changes.store.ts'
 import { addUser, enableUser, findCredentials, findUser, updateUser } from '../users/users.store.ts'
 import { addLink as addStoredLink, findLink, type NewLink, removeExpiredLinks, resetPassword } from './links.store.ts'
@@ -124,18 +125,54 @@ export function linkPromises(promise: PromiseOf): void {
     assert.equal(await use(world, ann, tokenHash, { seconds: 7 }), 'refused')
   })
 
-  promise('a link that was mailed verifies the address, if the user still has it', async (world) => {
-    const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
-    for (const { id } of [ann, ben]) await world.store.write(updateUser, { userId: id, email: 'shared@example.org' })
-    const links = [
-      await addLink(world, ann, { email: 'shared@example.org' }),
-      await addLink(world, ben, { email: 'old@example.org' }),
-    ]
-    assert.equal(await use(world, ann, links[0] as string), 'done')
-    assert.equal(await use(world, ben, links[1] as string), 'done')
-    assert.equal((await world.store.read(findUser, ann.id))?.emailVerifiedAt, at(1))
-    assert.equal((await world.store.read(findUser, ben.id))?.emailVerifiedAt, null)
-  })
+  promise(
+    'a link that was mailed verifies the address, and one that was passed on in another way does not',
+    async (world) => {
+      const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
+      for (const { id } of [ann, ben]) await world.store.write(updateUser, { userId: id, email: 'shared@example.org' })
+      assert.equal(await use(world, ann, await addLink(world, ann, { email: 'shared@example.org' })), 'done')
+      assert.equal(await use(world, ben, await addLink(world, ben)), 'done')
+      assert.equal((await world.store.read(findUser, ann.id))?.emailVerifiedAt, at(1))
+      assert.equal((await world.store.read(findUser, ben.id))?.emailVerifiedAt, null)
+    },
+  )
+
+  promise(
+    'a link that was mailed sets no password once its user has another address or none, and is removed (A19)',
+    async (world) => {
+      const { store } = world
+      const put = async (newEmail: string | null) => {
+        const externalId = newId()
+        const change = (to: string | null) =>
+          store.write(putUsers, { issuer: '', at: at(0), users: [{ newId: newId(), externalId, email: to }] })
+        const [one] = await change('typo@example.org')
+        const { id } = one?.user ?? assert.fail('there is no user')
+        return { person: { id, username: '', passwordHash: '' }, next: () => change(newEmail) }
+      }
+      const patched = async (name: string, newEmail: string | null) => {
+        const person = await world.addUser(name)
+        await store.write(updateUser, { userId: person.id, email: 'typo@example.org' })
+        return { person, next: () => store.write(updateUser, { userId: person.id, email: newEmail }) }
+      }
+      const changes = [
+        await patched('ann', 'right@example.org'),
+        await patched('ben', null),
+        await put('right@example.org'),
+        await put(null),
+      ]
+      for (const { person, next } of changes) {
+        const mailed = await addLink(world, person, { email: 'typo@example.org' })
+        const passedOn = await addLink(world, person)
+        await store.write(updateUser, { userId: person.id, displayName: 'Ann' })
+        assert.ok(await store.read(findLink, mailed), 'another change of the user leaves it')
+        await next()
+        assert.equal(await store.read(findLink, mailed), undefined)
+        const late = await addLink(world, person, { email: 'typo@example.org' })
+        assert.equal(await use(world, person, late), 'refused')
+        assert.ok(await store.read(findLink, passedOn))
+      }
+    },
+  )
 
   promise(
     'an invitation of a user with a password, a passkey or an account at a provider is not made, and sets no password (A19)',

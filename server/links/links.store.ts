@@ -56,14 +56,16 @@ export function* findLink(tokenHash: string): Read<Link | undefined> {
 /**
  * Uses a link: sets the password as `setPassword` does, which voids every link of the user, and raises the device generation, in one
  * step. If the link was sent to the address that the user still has, the address is verified from then on. Of calls at the same
- * time, also on other processes, one succeeds. If the user has no such link, it has expired at `at`, or the user is disabled, it
- * changes nothing and returns 'refused', and 'not-first' for an invitation of a user who can sign in already.
+ * time, also on other processes, one succeeds. If the user has no such link, it has expired at `at`, it was sent to an address that the user
+ * no longer has, or the user is disabled, it changes nothing and returns 'refused', and 'not-first' for an invitation of a user who can sign
+ * in already.
  */
 export function* resetPassword(change: SetPassword & { tokenHash: string }): Write<'done' | 'refused' | 'not-first'> {
   const { userId, tokenHash, at } = change
   if (!(yield* lockEnabled(userId))) return 'refused'
   const link = yield* get<Pick<Link, 'purpose' | 'email'>>`
-    select purpose, email from one_time_link where user_id = ${userId} and token_hash = ${tokenHash} and expires_at > ${at}`
+    select purpose, email from one_time_link where user_id = ${userId} and token_hash = ${tokenHash} and expires_at > ${at}
+      and (email is null or email = (select u.email from "user" u where u.id = user_id))`
   if (link === undefined) return 'refused'
   if (link.purpose === 'invite' && (yield* canSignIn(userId))) return 'not-first'
   yield* changePassword(change)
