@@ -4,7 +4,7 @@ import { isIPv6 } from 'node:net'
 import { networkOf } from './ip-addresses.ts'
 
 export type Client = {
-  /** Absent for an act of a signed-in user, which never counts by network. */
+  /** Absent if an act of a signed-in user is counted, which is never by network. */
   address?: string | undefined
   /** The id of a user, or a name that no user may have. */
   account: string

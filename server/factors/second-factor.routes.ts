@@ -120,11 +120,17 @@ export const confirm = forUser({
       const found = await store.read(findCredentials, name)
       // A user without a password, or a name that has become another user's meanwhile.
       if (found?.id !== userId) throw errors.invalidCredentials()
-      const attempt = { password: presented.password, signal, device: signInId }
+      const attempt = { password: presented.password, signal, device: signInId, from: source.address }
       await checkCredentials(dependencies, { name, user: found }, attempt)
       // A person who has learned the password could remove a factor (OWASP ASVS 5.0, 7.5.1).
-      const variant = caller.proof === 'session' ? 'stateful' : 'stateless'
-      await demandSecondFactor(dependencies, user, { variant, method: 'password', source })
+      if ((await store.read(offeredFactors, userId)).length > 0)
+        throw new errors.CarillonError(
+          'SECOND_FACTOR_REQUIRED',
+          'You have a second factor, and the password is not enough',
+          {
+            remedy: 'Send a code, a recovery code or a passkey to this route.',
+          },
+        )
       if ((await store.write(rotateSignIn, { rotation, audit })) === 'outdated') throw errors.notAuthenticated()
     } else {
       const guesser = { account: userId, device: signInId }
@@ -176,6 +182,8 @@ async function proveFactor(dependencies: FactorNeeds, presented: PresentedFactor
     method === 'totp'
       ? await useCode(dependencies, code, use)
       : await store.write(useRecoveryCode, { ...use, codeHash: hashOfRecoveryCode(code) })
+  // It says nothing about the guess.
+  if (outcome === 'outdated') await guesses.succeed(guess)
   if (outcome === 'no-challenge') throw challengeEnded()
   if (outcome === 'outdated' || outcome === 'absent') throw errors.notAuthenticated()
   if (outcome !== 'done') throw errors.wrongSecondFactor()

@@ -51,7 +51,7 @@ const mailRateOfAddress = { intervalMs: 360_000, burst: 10 }
 /** Of one account from one client (IPv6 by /48): 60 right sign-ins at once, and then one in ten seconds, because each is kept in the audit log. */
 const signInRate = { intervalMs: 10_000, burst: 60 }
 /** A one-time link signs in without a limit: it works once, and is the way in of an owner whose other ways are used up. */
-type LimitedMethod = 'password' | 'passkey' | 'provider'
+type LimitedMethod = 'password' | 'passkey' | 'provider' | 'confirmation'
 
 type Options = { store: Store; sealing: Pick<Sealing, 'mac'>; now: () => number }
 
@@ -115,15 +115,20 @@ export class Guesses {
     await this.begin({ limits, kind: 'mail', userId: null })
   }
 
-  /** Counts a sign-in whose proof was right, before anything is written. Each method has a count of its own. Throws TOO_MANY_REQUESTS. */
+  /**
+   * Counts a sign-in whose proof was right, before anything is written. Each method has a count of its own. Counts a password of a signed-in
+   * user, right or wrong, before it is hashed, and never by address. Throws TOO_MANY_REQUESTS.
+   */
   async beginSignIn(by: { userId: string; address: string }, method: LimitedMethod): Promise<void> {
     const { store, now } = this.#options
     const key = `${guessPrefixOf(by.userId)}sign-in ${method} ${this.#wideKey(by.address)}`
     const at = now()
     const [refusal] = await store.write(stored.reserveGuess, { limits: [{ key, ...signInRate }], at })
     if (refusal === undefined) return
+    const waitMs = refusal.notBefore - at
+    if (method === 'confirmation') throw tooMany('Too many confirmations of this account', waitMs)
     const more = ' A program signs in once, and keeps its session or token.'
-    throw tooMany('Too many sign-ins to this account from your network', refusal.notBefore - at, more)
+    throw tooMany('Too many sign-ins to this account from your network', waitMs, more)
   }
 
   /** A guess that has not begun. */
@@ -229,7 +234,7 @@ const changeLimit = { intervalMs: 60_000, burst: 60 }
 
 /**
  * Each kind has a count of its own: a stolen sign-in that is not fresh must not use up what needs a fresh one (`fresh`), nor any stolen one
- * what its owner needs to end it (`defences`). Sign-ins have counts of their own (`beginSignIn`), and a sign-out needs one. The link to a
+ * what its owner needs to end it, which needs a password or a factor (`defences`). Sign-ins have counts of their own (`beginSignIn`), and a sign-out needs one. The link to a
  * provider must be unlinked before the next.
  */
 const limited: Readonly<Partial<Record<EventName, 'changes' | 'fresh' | 'defences' | 'ends'>>> = {
@@ -241,8 +246,8 @@ const limited: Readonly<Partial<Record<EventName, 'changes' | 'fresh' | 'defence
   confirmed: 'defences',
   'password-changed': 'defences',
   'session-ended': 'ends',
-  'sessions-ended': 'defences',
-  'sign-in-disowned': 'defences',
+  'sessions-ended': 'fresh',
+  'sign-in-disowned': 'fresh',
 }
 
 /** From then on `store.write` makes no change by a user beyond the limit, and throws TOO_MANY_REQUESTS. */

@@ -13,9 +13,11 @@ import { goneSignal, sendData, sendObject } from '../http/response/send.ts'
 import type { Site } from '../http/site.ts'
 import type { PageNeeds } from '../pages/page.ts'
 import { acceptedPlace, readReturnTo } from '../pages/places.ts'
+import { passwordFaults } from '../passwords/policy.ts'
 import { newProof, rotationOf, sendProof } from '../sessions/own-sign-in.ts'
 import { Login, TokenResponse } from '../sessions/sessions.schemas.ts'
 import { checkCredentials } from '../users/credentials.ts'
+import { refuseFaults } from '../users/profile.ts'
 import { findCredentials, findUser } from '../users/users.store.ts'
 import { changePassword, findEnabledUser, type UserNeeds, userKey, usersFor } from '../users/users.ts'
 import type { Forgotten, ForgottenPasswords } from './forgotten.ts'
@@ -165,13 +167,17 @@ export const change = forUser({
     // A user who signs in by a provider or a passkey may have neither a name nor a password: every password is wrong then.
     const found = username === null ? undefined : await store.read(findCredentials, username)
     const account = { name: username ?? '', user: found?.id === id ? found : undefined }
+    const { address } = source
     const attempt = { device: request.caller.signInId, signal: goneSignal(reply) }
-    await checkCredentials(dependencies, account, { password: currentPassword, ...attempt })
+    // First, because it needs no hash.
+    const wanted = { username: account.name, password: newPassword, field: 'newPassword' }
+    refuseFaults(await passwordFaults(dependencies.users, wanted))
+    await checkCredentials(dependencies, account, { password: currentPassword, from: address, ...attempt })
     // Not fresh with a second factor: a person who has learned the password could remove the factor. A token stays as fresh as it is.
     const isProof = request.caller.proof === 'session' && (await store.read(offeredFactors, id)).length === 0
     const own = rotationOf(dependencies, request, isProof)
     const user = { id, username: username as string, rotation: own.rotation }
-    await changePassword({ ...dependencies.users, source }, user, { newPassword, attempt })
+    await changePassword({ ...dependencies.users, source }, user, { newPassword, attempt: { address, ...attempt } })
     return sendProof(reply, await newProof(dependencies, { request, reply }, own))
   },
 })

@@ -35,8 +35,8 @@ export async function findAccount(
   return { name: found?.username ?? name, user: found }
 }
 
-/** `device`: the id of a known device of the user, or of the sign-in of the user who presents it, and then there is no `address`. */
-type Presented = { password: string; device: string | undefined; address?: string; signal: AbortSignal }
+/** `device`: the id of a known device of the user, or of the sign-in of the user who presents it, and then `from` is in place of `address`. */
+type Presented = { password: string; device: string | undefined; address?: string; from?: string; signal: AbortSignal }
 
 /** Replaces a hash of another system by ours. Throws INVALID_CREDENTIALS, TOO_MANY_REQUESTS, or UNAVAILABLE if too many wait. */
 export async function checkCredentials(
@@ -45,11 +45,12 @@ export async function checkCredentials(
   presented: Presented,
 ): Promise<Credentials> {
   const { store, passwords } = users
-  const { password, device, address, signal } = presented
+  const { password, device, address, from, signal } = presented
   const guess = guesses.of({ account: user?.id ?? { unknownName: name }, address, device }, 'password')
   await guesses.refuseIfDelayed(guess)
+  if (from && user) await guesses.beginSignIn({ userId: user.id, address: '' }, 'confirmation')
   // Counted at its turn and not before: of many right passwords that wait together, none must look like a failure to the others.
-  const attempt = { account: name, device: user && device, address, signal }
+  const attempt = { account: name, device: user && device, address: address ?? from, signal }
   const begin = () => guesses.begin(guess)
   const { matches, replacement } = await passwords.verify(password, user?.passwordHash, attempt, begin)
   if (user === undefined || !matches || user.disabledAt !== null) throw invalidCredentials()

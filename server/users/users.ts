@@ -174,13 +174,12 @@ export async function setPassword(
   await storePassword(dependencies, user, await dependencies.passwords.hash(password))
 }
 
-/** Sets the password that the user chose: the caller's sign-in is rotated. Throws INVALID_REQUEST, or UNAUTHORIZED if it is outdated. */
+/** Sets the acceptable password that the user chose: the caller's sign-in is rotated. Throws UNAUTHORIZED if it is outdated. */
 export async function changePassword(
   dependencies: UserDependencies,
   user: { id: string; username: string } & Rotating,
   { newPassword: password, attempt }: { newPassword: string; attempt: Omit<Attempt, 'account'> },
 ): Promise<void> {
-  refuseFaults(await passwordFaults(dependencies, { ...user, password, field: 'newPassword' }))
   const passwordHash = await dependencies.passwords.hash(password, { ...attempt, account: user.username })
   const outcome = await storePassword(dependencies, user, passwordHash)
   if (outcome !== 'done') throw notAuthenticated()

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { decodeJwt } from 'jose'
 import { newId } from '../../../server/basics/ids.ts'
-import { addFactor, factorsOf } from '../../../server/factors/factors.store.ts'
+import { addFactor, factorsOf, useFactor } from '../../../server/factors/factors.store.ts'
+import { replaceOperation } from '../../../server/store/testing/operations.ts'
 import { type Proof, startTestService, variants } from '../../support/service.ts'
 import { Authenticator, carefulUser, challengeOf, signInWithCode } from '../../support/sign-in/authenticator.ts'
 
@@ -235,6 +236,19 @@ test('a wrong or used proof confirms nothing, and is counted as a guess (A9)', a
   for (const body of [{}, { password: 'a', code: '1' }, { pin: '1' }])
     assert.equal((await confirm(proof, body)).status, 400)
 })
+
+for (const variant of variants)
+  test(`a right code that comes too late for its proof is no failure: the next one is not delayed (${variant}, S17)`, async () => {
+    const user = await carefulUser(app)
+    const proof = await signInWithCode(app, user, variant)
+    app.pass(minute)
+    const restore = replaceOperation(app.store, useFactor, async () => 'outdated' as const)
+    for (let n = 0; n < 7; n++)
+      assert.equal((await confirm(proof, { code: user.app.code(app.now()) })).json().error.code, 'UNAUTHORIZED')
+    restore()
+    const confirmed = await confirm(proof, { code: user.app.code(app.now()) })
+    assert.equal(confirmed.status, variant === 'stateful' ? 204 : 201, confirmed.text)
+  })
 
 test('a token of scope `inbox` opens none of these routes (T14)', async () => {
   const user = await app.user()

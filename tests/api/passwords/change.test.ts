@@ -1,6 +1,7 @@
 // The signed-in user sets a new password with the current one. Every other session and token ends, the caller's sign-in stays.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { Passwords } from '../../../server/passwords/passwords.ts'
 import { EventReader } from '../../support/event-source/event-source.ts'
 import { type Proof, startTestService, type TestUser, variants } from '../../support/service.ts'
 import { carefulUser, signInWithCode } from '../../support/sign-in/authenticator.ts'
@@ -116,6 +117,17 @@ test('a new password that is refused changes nothing, and the refusal has its co
   assert.deepEqual([response.status, fault.field, fault.code], [400, 'newPassword', 'too_short'])
   assert.ok(await isAlive(other))
   assert.ok(await canSignIn(ann, ann.password))
+})
+
+test('a new password that is not acceptable is refused before the current one is hashed (A12)', async (context) => {
+  const ann = await app.user()
+  const own = await app.signIn(ann, 'stateful')
+  const { verify } = Passwords.prototype
+  const hashed = context.mock.method(Passwords.prototype, 'verify', verify)
+  for (const currentPassword of [ann.password, 'not the password'])
+    for (const refused of ['short', 'password'.repeat(3), ann.username.repeat(2), 'x'.repeat(257)])
+      assert.equal((await change(own, { currentPassword, newPassword: refused })).status, 400)
+  assert.equal(hashed.mock.callCount(), 0)
 })
 
 test('without a sign-in, or with a token of scope inbox, nobody changes a password (T14)', async () => {

@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { listAudit } from '../../../server/audit/audit.store.ts'
+import { reserveGuess } from '../../../server/guessing/guesses.store.ts'
+import { Passwords } from '../../../server/passwords/passwords.ts'
 import { refusalIn } from '../../support/http/envelope.ts'
 import { type Proof, startTestService, variants } from '../../support/service.ts'
 import { Authenticator, carefulUser, signInWithCode } from '../../support/sign-in/authenticator.ts'
@@ -121,7 +123,9 @@ for (const variant of variants)
   test(`a confirmation that is refused by the limit uses up no recovery code, and the cookie stays (${variant}) (L1)`, async () => {
     const ann = await carefulUser(app)
     const proof = await signInWithCode(app, ann, variant)
-    for (let n = 0; n < 60; n++) assert.equal((await send('DELETE', '/api/me/sessions', proof)).status, 204)
+    // As 60 confirmations and new passwords would; a code is accepted once in 30 s.
+    const limits = [{ key: `user ${ann.id} defences`, intervalMs: 60_000, burst: 60 }]
+    for (let n = 0; n < 60; n++) assert.deepEqual(await app.store.write(reserveGuess, { limits, at: app.now() }), [])
     const [recoveryCode = ''] = ann.recoveryCodes
     const confirm = () => send('POST', '/api/me/confirm', proof, { recoveryCode })
     const refused = await confirm()
@@ -134,3 +138,67 @@ for (const variant of variants)
     const [{ event, detail } = {}] = await app.store.read(listAudit, { userId: ann.id, limit: 1 })
     assert.deepEqual([event, detail], ['confirmed', { method: 'recovery-code' }])
   })
+
+for (const variant of variants)
+  test(`a fresh copy that ends sign-ins as often as it can delays neither a new password nor a confirmation (${variant}) (L1)`, async () => {
+    const ann = await app.user()
+    const [thief, owner] = [await app.signIn(ann, variant), await app.signIn(ann, variant)]
+    const ownersId = await idOf(owner)
+    const others = await Promise.all(Array.from({ length: 3 }, async () => idOf(await app.signIn(ann, 'stateless'))))
+    for (const id of others) assert.equal((await send('POST', `/api/me/sessions/${id}/disown`, thief)).status, 200)
+    for (let n = others.length; n < 60; n++) assert.equal((await send('DELETE', '/api/me/sessions', thief)).status, 204)
+    assert.equal((await send('DELETE', '/api/me/sessions', thief)).status, 429)
+    assert.notEqual(await idOf(thief), ownersId)
+    // The copies of the thief's cookie are the owner's, too.
+    const { password } = ann
+    const confirmed = await send('POST', '/api/me/confirm', thief, { password })
+    assert.equal(confirmed.status, variant === 'stateful' ? 204 : 201, confirmed.text)
+    const next = variant === 'stateful' ? thief : { authorization: `Bearer ${confirmed.json().data.token}` }
+    const body = { currentPassword: password, newPassword: 'quiet heron over the weirs' }
+    const changed = await send('PUT', '/api/me/password', next, body)
+    assert.equal(changed.status, variant === 'stateful' ? 204 : 200, changed.text)
+  })
+
+for (const variant of variants)
+  test(`with a second factor, a right password confirms nothing and writes nothing, and after 60 it is not hashed (${variant}) (L1, A12)`, async (context) => {
+    const ann = await carefulUser(app)
+    const proof = await signInWithCode(app, ann, variant)
+    const other = await signInWithCode(app, ann, variant)
+    const { verify } = Passwords.prototype
+    const hashed = context.mock.method(Passwords.prototype, 'verify', verify)
+    const tables = async () => {
+      const { audit, challenge } = await app.database.tables()
+      return { audit, challenge }
+    }
+    const before = await tables()
+    const confirm = (by: Proof) => send('POST', '/api/me/confirm', by, { password: ann.password })
+    for (let n = 0; n < 60; n++) {
+      const { status, json } = await confirm(proof)
+      assert.deepEqual([status, json().error.code], [401, 'SECOND_FACTOR_REQUIRED'])
+    }
+    for (const by of [proof, other]) assert.equal(refusalIn(await confirm(by)).code, 'TOO_MANY_REQUESTS')
+    assert.equal(hashed.mock.callCount(), 60)
+    assert.deepEqual(await tables(), before)
+    app.pass(10_000)
+    assert.equal((await confirm(proof)).status, 401)
+  })
+
+test('what hashes a password for a signed-in user waits by network and account, so that a flood displaces itself (A12)', async (context) => {
+  const ann = await app.user()
+  const proof = await app.signIn(ann, 'stateful')
+  const { verify, hash } = Passwords.prototype
+  const verified = context.mock.method(Passwords.prototype, 'verify', verify)
+  const hashed = context.mock.method(Passwords.prototype, 'hash', hash)
+  const { password } = ann
+  assert.equal((await send('POST', '/api/me/confirm', proof, { password })).status, 204)
+  const body = { currentPassword: password, newPassword: 'quiet heron over the weirs' }
+  assert.equal((await send('PUT', '/api/me/password', proof, body)).status, 204)
+  const attempts = [
+    ...verified.mock.calls.map((call) => call.arguments[2]),
+    ...hashed.mock.calls.map((call) => call.arguments[1]),
+  ]
+  assert.deepEqual(
+    attempts.map((attempt) => attempt?.address),
+    ['127.0.0.1', '127.0.0.1', '127.0.0.1'],
+  )
+})
