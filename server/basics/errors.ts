@@ -121,9 +121,10 @@ export function invalidCredentials(): CarillonError {
   return new CarillonError('INVALID_CREDENTIALS', 'The username or the password is wrong')
 }
 
-/** The password was right. It allows nothing by itself. */
+/** The password was right. It allows nothing by itself. `challenge`: '' if the factor is for the same route. */
 export function secondFactorRequired(secondFactor: SecondFactor): CarillonError {
-  const remedy = 'Send the challenge with a code, a recovery code or a passkey: POST /login/second-factor.'
+  const remedy =
+    'Send a code, a recovery code or a passkey: to sign in, with the challenge, to POST /login/second-factor; to confirm, to this route.'
   return new CarillonError('SECOND_FACTOR_REQUIRED', 'This sign-in needs a second factor', { remedy, secondFactor })
 }
 

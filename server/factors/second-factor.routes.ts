@@ -123,14 +123,8 @@ export const confirm = forUser({
       const attempt = { password: presented.password, signal, device: signInId, from: source.address }
       await checkCredentials(dependencies, { name, user: found }, attempt)
       // A person who has learned the password could remove a factor (OWASP ASVS 5.0, 7.5.1).
-      if ((await store.read(offeredFactors, userId)).length > 0)
-        throw new errors.CarillonError(
-          'SECOND_FACTOR_REQUIRED',
-          'You have a second factor, and the password is not enough',
-          {
-            remedy: 'Send a code, a recovery code or a passkey to this route.',
-          },
-        )
+      const factors = await store.read(offeredFactors, userId)
+      if (factors.length > 0) throw errors.secondFactorRequired({ challenge: '', factors })
       if ((await store.write(rotateSignIn, { rotation, audit })) === 'outdated') throw errors.notAuthenticated()
     } else {
       const guesser = { account: userId, device: signInId }

@@ -100,8 +100,10 @@ const Fault = t.component('Fault', {
 /** Fields that one code alone has. */
 const fieldsOf: Partial<Record<ErrorCode, Parameters<typeof t.object>[0]>> = {
   SECOND_FACTOR_REQUIRED: {
-    challenge: t.optional(t.string('Of a sign-in: send it with the factor, within 5 minutes')),
-    factors: t.optional(t.array(t.oneOf(secondFactorKinds), 'What completes the sign-in')),
+    challenge: t.string(
+      'Send it with the factor, within 5 minutes. Empty from POST /api/me/confirm, which takes the factor itself',
+    ),
+    factors: t.array(t.oneOf(secondFactorKinds), 'What completes the sign-in'),
     deviceToken: t.optional(t.string('From POST /password/reset with the variant `stateless` alone')),
   },
 }

@@ -174,7 +174,8 @@ for (const variant of variants)
     const confirm = (by: Proof) => send('POST', '/api/me/confirm', by, { password: ann.password })
     for (let n = 0; n < 60; n++) {
       const { status, json } = await confirm(proof)
-      assert.deepEqual([status, json().error.code], [401, 'SECOND_FACTOR_REQUIRED'])
+      const { code, challenge } = json().error
+      assert.deepEqual([status, code, challenge], [401, 'SECOND_FACTOR_REQUIRED', ''])
     }
     for (const by of [proof, other]) assert.equal(refusalIn(await confirm(by)).code, 'TOO_MANY_REQUESTS')
     assert.equal(hashed.mock.callCount(), 60)
