@@ -2,7 +2,7 @@
 // person, and not every provider verifies it (decision 0049). And the routes of a user: list, link and unlink.
 import { auditEntry, type RequestSource, recorded, sourceOf } from '../audit/entry.ts'
 import { iso } from '../basics/clock.ts'
-import { CarillonError, conflict, notAuthenticated, notFound } from '../basics/errors.ts'
+import { CarillonError, conflict, notFound } from '../basics/errors.ts'
 import { newId } from '../basics/ids.ts'
 import { forUser } from '../http/operation.ts'
 import { sendData } from '../http/response/send.ts'
@@ -50,7 +50,7 @@ export function noActiveUser({ setting }: Provider): CarillonError {
 
 /**
  * 'unchanged' if the account is linked to this user already. Throws CONFLICT if it is linked to another one, or another one of this provider
- * to the user; UNAUTHORIZED if another change has replaced the proof.
+ * to the user; FORBIDDEN if the user's sign-in has ended.
  */
 export async function linkAccount(
   { store, users }: Needs,
@@ -65,7 +65,7 @@ export async function linkAccount(
   const audit = [auditEntry(source, { event: 'provider-linked', at, userId, signInId, detail: { provider: name } })]
   const change = { issuer, subject, userId, email, at, rotation, audit }
   const outcome = await store.write(stored.linkProviderAccount, change)
-  if (outcome === 'absent' || outcome === 'outdated') throw notAuthenticated()
+  if (outcome === 'absent' || outcome === 'outdated') throw signInEnded()
   if (outcome === 'taken')
     throw conflict(`This account at ${displayName} is linked to another user`, 'Nothing was changed.')
   if (outcome === 'has-another')

@@ -108,7 +108,7 @@ async function failurePage(dependencies: ProviderNeeds, error: CarillonError, { 
 export const callback = forAnyone({
   summary: 'Where the provider sends the browser back: it goes on to `return_to`',
   responses: { 303: 'none' },
-  refusals: ['INVALID_REQUEST', 'UNAUTHORIZED', 'FORBIDDEN', 'CONFLICT', 'TOO_MANY_REQUESTS', 'UNAVAILABLE'],
+  refusals: ['INVALID_REQUEST', 'FORBIDDEN', 'CONFLICT', 'TOO_MANY_REQUESTS', 'UNAVAILABLE'],
   failurePage,
   async handle(dependencies: ProviderNeeds, request, reply) {
     const provider = flows.providerOf(dependencies, request)

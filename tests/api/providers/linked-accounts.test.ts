@@ -147,7 +147,7 @@ test('a link that began with the cookie is not finished with a token of the sess
   assert.deepEqual(await app.store.read(providerAccounts, user.id), [])
 })
 
-test('of two links at the same time with one proof, one changes nothing and is 401 (S17)', async () => {
+test('of two links at the same time with one proof, one changes nothing: the sign-in that began it has ended (S17)', async () => {
   const { page, proof } = await signedIn(await app.user(), 'stateful')
   const wayBack = await page.wayBack((await beginLink(page, proof)).url, 'at-once')
   const restore = replaceOperation(app.store, linkProviderAccount, async (link, run) => {
@@ -157,7 +157,7 @@ test('of two links at the same time with one proof, one changes nothing and is 4
   })
   const late = await page.send(wayBack)
   restore?.()
-  assert.deepEqual([late.status, refusalIn(late).code], [401, 'UNAUTHORIZED'])
+  assert.deepEqual([late.status, refusalIn(late).code], [403, 'FORBIDDEN'])
 })
 
 test('a session of another user in the same browser links nothing', async () => {
