@@ -368,6 +368,30 @@ test('a removal is final: undo throws CONFLICT, and takes back no act before it'
   assert.equal((await carillon.inbox.counts()).archived, 1)
 })
 
+test('undo takes back the last act that was not refused, also one whose outcome was open when another followed', async () => {
+  const ann = await service.user()
+  const [second = '', first = ''] = await deliver(ann, 2)
+  const { carillon, count } = await device(ann)
+  const list = carillon.inbox.open()
+  await until(() => isLive(list))
+  const refused = () => list.archive(crypto.randomUUID())
+  const outcomes = await Promise.allSettled([list.archive(first), refused(), list.readAll(), refused(), refused()])
+  const expected = ['fulfilled', 'rejected', 'fulfilled', 'rejected', 'rejected']
+  assert.deepEqual(
+    outcomes.map(({ status }) => status),
+    expected,
+  )
+  await list.undo()
+  assert.equal(count('POST /api/notifications/undo'), 1)
+  assert.equal((await carillon.inbox.get(second)).read, false)
+  await list.archive(second)
+  await assert.rejects(refused())
+  await list.undo()
+  const { archivedAt } = await carillon.inbox.get(second)
+  assert.equal(archivedAt, null)
+  assert.equal((await carillon.inbox.counts()).archived, 1, 'acts before it stay')
+})
+
 test('a list has labels and counts of the categories as soon as a page reads them, and they stay right', async () => {
   const ann = await service.user()
   const producer = createProducer({ baseUrl: service.url, key: (await service.producerKey()).key })
@@ -600,4 +624,17 @@ test('acts without a connection wait, and are sent in their order', async () => 
     snoozed: 0,
     categories: {},
   })
+})
+
+test('a category may have the name of a method: without notifications its counts are 0', async () => {
+  const ann = await service.user()
+  const producer = createProducer({ baseUrl: service.url, key: (await service.producerKey()).key })
+  for (const name of ['constructor', 'toString']) await producer.categories.put(name, { name })
+  const { carillon } = await device(ann)
+  const list = carillon.inbox.open()
+  await until(() => isLive(list) && Object.keys(list.categories).length > 0)
+  for (const name of ['constructor', 'toString']) {
+    const { total, unread } = list.categories[name] ?? assert.fail(name)
+    assert.deepEqual([total, unread], [0, 0])
+  }
 })

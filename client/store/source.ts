@@ -49,8 +49,8 @@ export class Source {
   /** The user has not changed yet, so a page that the server has rendered is that of the user. */
   #isFirstUser = true
   #isStale = true
-  /** The last act, or the undo of the last bulk act; undefined after an undo. */
-  #last: Act | undefined = noBulk
+  /** What an undo takes back is at the end: an act, or the undo of a bulk act. Before it are acts in case later ones are refused. */
+  #made: Act[] = [noBulk]
   /** A page has read the categories: most pages display none. */
   #usesCategories = false
   /** They may have changed since they were requested. */
@@ -174,20 +174,28 @@ export class Source {
     const made = [...known.values()].filter((one) => now.known.get(one.id) !== one)
     // It changes one of the two.
     const count = unread - now.unread + total - now.total
-    this.#last = { type: 'undo', of: act.type, ids: made.map(({ id }) => id), made: count }
-    return settled
+    return this.#remember({ type: 'undo', of: act.type, ids: made.map(({ id }) => id), made: count }, settled)
   }
 
   #actOn(act: ActOnOne): Promise<void> {
     act.before = this.#view.known.get(act.id)
-    this.#last = act
-    return this.#acts.add(act)
+    return this.#remember(act, this.#acts.add(act))
+  }
+
+  #remember(act: Act, settled: Promise<void>): Promise<void> {
+    this.#made.push(act)
+    const forgetEarlier = () => void this.#made.splice(0, this.#made.indexOf(act))
+    const forget = () => {
+      this.#made = this.#made.filter((one) => one !== act)
+    }
+    settled.then(forgetEarlier, forget)
+    return settled
   }
 
   /** A second call changes nothing. */
   async #undo(): Promise<void> {
-    const last = this.#last
-    this.#last = undefined
+    const last = this.#made.at(-1)
+    this.#made = []
     const back = last && backOf(last)
     if (back) return this.#acts.add(back)
     if (last) throw new CarillonError('CONFLICT', 'What was removed does not come back', { status: 409 })
@@ -221,7 +229,7 @@ export class Source {
       this.#inbox.preferences({ signal }),
     ])
     const entries = Object.entries(preferences.categories).map(([name, { label }]) => {
-      const count = counts.categories[name] ?? { total: 0, unread: 0 }
+      const count = Object.hasOwn(counts.categories, name) ? counts.categories[name] : { total: 0, unread: 0 }
       return [name, { label, ...count }]
     })
     this.#view = { ...this.#view, categories: Object.fromEntries(entries) }
@@ -336,7 +344,7 @@ export class Source {
 
   onOtherUser(error: CarillonError): void {
     this.#acts.rejectAll(error)
-    this.#last = noBulk
+    this.#made = [noBulk]
     this.#view = { ...this.#view, categories: {} }
     this.#isFirstUser = false
     this.#forget()

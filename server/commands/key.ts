@@ -43,7 +43,7 @@ async function addOne(name: string, options: AddOptions, command: Command): Prom
     expiresAt,
   }
   const { id, key } = await withStore(command, (place) => new ProducerKeys(place).issue(wanted))
-  const limits = `${wanted.scopes.join(', ')}; expires ${day(expiresAt)}`
+  const limits = `${wanted.scopes.join(', ')}${isOff ? '; creates no users' : ''}; expires ${day(expiresAt)}`
   print(options, { id, ...wanted, key }, () => [
     `Added the key ${id} for ${name} (${application === undefined ? '' : `application ${application}; `}${limits})`,
     `key: ${key}`,
@@ -73,11 +73,14 @@ async function listAll(options: Output, command: Command): Promise<void> {
   })
   print(options, items, () => {
     if (items.length === 0) return 'There are no keys yet. Add one with: carillon key add NAME'
-    const rows = items.map(({ id, name, application, scopes: allowed, ...at }) => {
+    const rows = items.map(({ id, name, application, scopes: allowed, createsUsers, ...at }) => {
       const days = [at.createdAt, at.expiresAt, at.lastUsedAt, at.revokedAt].map(day)
-      return [id, name, application ?? '-', allowed.join(','), ...days]
+      return [id, name, application ?? '-', allowed.join(','), createsUsers ? 'on' : 'off', ...days]
     })
-    return table(['id', 'name', 'application', 'scopes', 'created', 'expires', 'last used', 'revoked'], rows)
+    return table(
+      ['id', 'name', 'application', 'scopes', 'creates users', 'created', 'expires', 'last used', 'revoked'],
+      rows,
+    )
   })
 }
 

@@ -9,6 +9,7 @@ import { requestService } from './terminal/service-request.ts'
 type Text = 'link' | 'key' | 'actor' | 'actorImage' | 'icon' | 'expires' | 'issuer' | 'update' | 'resolve' | 'withdraw'
 type Options = Output & { [Name in Text]?: string } & Pick<NotificationChange, 'category' | 'format'> & {
     to?: string[]
+    userId?: string[]
     externalId?: string[]
     refuseUnknown?: boolean
     title?: string
@@ -22,6 +23,7 @@ export function makeCommand(): Command {
   const command = new Command('send')
     .description('Send a notification. The producer key is read from CARILLON_PRODUCER_KEY or its _FILE')
     .option('--to <name...>', 'the username of a recipient; may be repeated')
+    .option('--user-id <id...>', "Carillon's id of a recipient; may be repeated")
     .option('--external-id <id...>', 'the id of a recipient in your application; may be repeated')
     .option('--issuer <url>', 'the issuer of every --external-id; without it they are plain ids')
     .option('--refuse-unknown', 'send nothing if one recipient is unknown')
@@ -45,17 +47,20 @@ export function makeCommand(): Command {
 }
 
 async function send(options: Options, command: Command): Promise<void> {
-  const { to = [], externalId = [], issuer, update, resolve, withdraw } = options
-  const names = [...to, ...externalId]
+  const { to = [], userId = [], externalId = [], issuer, update, resolve, withdraw } = options
+  const names = [...to, ...userId, ...externalId]
   const key = update ?? resolve ?? withdraw
   const goals = [names[0], update, resolve, withdraw].filter((one) => one !== undefined)
   if (goals.length !== 1)
-    throw new WrongUse('Name recipients with --to or --external-id, or give one of --update, --resolve and --withdraw')
+    throw new WrongUse(
+      'Name recipients with --to, --user-id or --external-id, or give one of --update, --resolve and --withdraw',
+    )
   if (key === undefined && options.title === undefined) throw new WrongUse('Give a --title')
+  const content = contentOf(options)
+  refuseIdle(options, content)
   const { url, producerKey } = configOf(command)
   if (producerKey === undefined)
     throw new WrongUse('Set CARILLON_PRODUCER_KEY, or CARILLON_PRODUCER_KEY_FILE, to a key from: carillon key add NAME')
-  const content = contentOf(options)
   const { createProducer } = await import('carillon-client')
   const producer = createProducer({ baseUrl: url, key: producerKey })
   if (key !== undefined) {
@@ -67,7 +72,11 @@ async function send(options: Options, command: Command): Promise<void> {
   }
   const request = {
     ...content,
-    recipients: [...to.map((username) => ({ username })), ...externalId.map((id) => ({ externalId: id, issuer }))],
+    recipients: [
+      ...to.map((username) => ({ username })),
+      ...userId.map((id) => ({ userId: id })),
+      ...externalId.map((id) => ({ externalId: id, issuer })),
+    ],
     unknownRecipients: options.refuseUnknown && 'refuse',
     key: options.key,
     again: options.again,
@@ -79,6 +88,18 @@ async function send(options: Options, command: Command): Promise<void> {
   const unknown = names.filter((_, i) => isUnknown(i))
   print(options, { deliveryId, results }, () => names.filter((_, i) => !isUnknown(i)).map((name) => `Sent to ${name}`))
   if (unknown.length > 0) throw notFound(`There is no user ${unknown.join(', ')}`)
+}
+
+/** Throws WrongUse if an option would change nothing. */
+function refuseIdle(options: Options, content: NotificationChange): void {
+  const { externalId, issuer, refuseUnknown, key, again, update, resolve, withdraw } = options
+  const isGiven = (one: unknown) => one !== undefined
+  const isByKey = isGiven(update ?? resolve ?? withdraw)
+  if (isGiven(issuer) && !isGiven(externalId)) throw new WrongUse('--issuer needs --external-id')
+  if (isByKey && isGiven(refuseUnknown ?? key ?? again))
+    throw new WrongUse('--refuse-unknown, --key and --again need recipients')
+  if (isGiven(resolve ?? withdraw) && Object.values(content).some(isGiven))
+    throw new WrongUse('--resolve and --withdraw change no content: leave out the other options')
 }
 
 /** JSON leaves out what is undefined. */

@@ -71,6 +71,10 @@ test('the rule refuses adjacent unbounded repetitions of the same characters, an
       /^(\w+\s?)*$/,
       /^[\u0300-\u0310]+\p{Mn}*x/u,
       /^.{0,5000}.*x/,
+      /^(?:\w\w)*\w*$/,
+      /^(?:ab)*(?:ab)*c$/,
+      /^(?:a|b|ab)*$/,
+      /^(?:ab?|ac)*$/,
     ],
     [beginsAgain]: [/\[[^\]]+\]/, /;.*@/, /\*\*(\S[^\n]*?)\*\*/, /#.*$/, /"(?:a|[^x])*x/g],
   }
@@ -91,6 +95,8 @@ test('the rule lets patterns pass whose repetitions cannot share a text (R10)', 
     /\d{1,3}x/,
     /^[\s\S]*$/,
     /^.*[a-z]/s,
+    /^(?:UNAUTHORIZED|UNAVAILABLE|FORBIDDEN)*$/,
+    /^(?:ab)*(?:cb)*$/,
   ]
   for (const { source, flags } of quick) assert.deepEqual(slowPartsOf(source, flags), [], source)
 })

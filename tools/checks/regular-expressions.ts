@@ -96,6 +96,7 @@ function followRepeat(node: Node & { kind: 'repeat' }, left: readonly Left[], fo
   }
   const chars = charsOf(node.inner)
   if (left.some((one) => overlaps([one.chars, chars, ...one.since]))) found.isAmbiguous = true
+  if (!isOneChar(node.inner) && hasAlike(node.inner)) found.isAmbiguous = true
   const own = { chars, since: [] }
   if (isOneChar(node.inner)) return [...left, own]
   const once = follow(node.inner, left, found)
@@ -108,13 +109,36 @@ function isOneChar(node: Node): boolean {
   return node.kind === 'sequence' && node.nodes.length === 1 && node.nodes.every(isOneChar)
 }
 
-/** The characters of which each alone can be one turn of a repetition. */
+/** The characters with which one turn of a repetition can begin; none if a look decides, which this reader does not follow. */
 function charsOf(node: Node): Chars {
   if (node.kind === 'char') return node.chars
-  if (node.kind === 'choice') return samples.map((_, n) => node.nodes.some((one) => charsOf(one)[n]))
+  if (node.kind === 'choice') return anyOf(node.nodes)
   if (node.kind === 'repeat') return charsOf(node.inner)
-  const [only, another] = node.kind === 'sequence' ? node.nodes : []
-  return only === undefined || another !== undefined ? [] : charsOf(only)
+  if (node.kind !== 'sequence' || node.nodes.some(({ kind }) => kind === 'look')) return []
+  const needed = node.nodes.findIndex((one) => begins(one) === 'anchored')
+  return anyOf(needed < 0 ? node.nodes : node.nodes.slice(0, needed + 1))
+}
+
+function anyOf(nodes: readonly Node[]): Chars {
+  const all = nodes.map(charsOf)
+  return samples.map((_, n) => all.some((chars) => chars[n]))
+}
+
+/** Whether a part has alternatives of which one can begin with another: within a repetition, a text can be split in many ways. */
+function hasAlike(node: Node): boolean {
+  if (node.kind === 'repeat') return hasAlike(node.inner)
+  if (node.kind !== 'choice' && node.kind !== 'sequence') return false
+  const isAlike = (one: Node, n: number) => node.nodes.slice(n + 1).some((other) => areAlike(one, other))
+  return (node.kind === 'choice' && node.nodes.some(isAlike)) || node.nodes.some(hasAlike)
+}
+
+/** Two words differ at the first place that has no character in common. */
+function areAlike(one: Node, other: Node): boolean {
+  if (!overlaps([charsOf(one), charsOf(other)])) return false
+  if (one.kind !== 'sequence' || other.kind !== 'sequence') return true
+  const pairs = one.nodes.slice(0, other.nodes.length).map((node, n) => [node, other.nodes[n] as Node] as const)
+  const end = pairs.findIndex((pair) => pair.some(({ kind }) => kind !== 'char'))
+  return pairs.slice(0, end < 0 ? pairs.length : end).every((pair) => overlaps(pair.map(charsOf)))
 }
 
 /** Whether a text can go through all of them: each shares a character with what the first two share. */

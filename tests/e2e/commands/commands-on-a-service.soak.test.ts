@@ -169,13 +169,16 @@ test('carillon send reaches users by external id, and sends nothing if it refuse
   assert.equal((await carillon(folder, args, withKey(theKey))).status, 1)
   const { status, stdout } = await carillon(folder, [...args, '--to', 'operator'], withKey(key))
   assert.deepEqual([status, stdout], [0, 'Sent to operator\nSent to crm/7\nSent to 8\n'])
+  const [{ id }] = await json('user', 'list', '--search', 'operator')
+  const byId = await carillon(folder, ['send', '--user-id', id, '--title', 'Hello'], withKey(theKey))
+  assert.deepEqual([byId.status, byId.stdout], [0, `Sent to ${id}\n`])
   const ofIssuer = [...args, '--issuer', 'https://id.example']
   const refused = await carillon(folder, [...ofIssuer, '--to', 'operator', '--refuse-unknown'], withKey(theKey))
   assert.deepEqual([refused.status, refused.stdout], [1, ''])
   assert.match(refused.stderr, /Not every recipient is a user.*\n {2}crm\/7 names no user\n {2}8 names no user\n/)
   const none = await carillon(folder, ['send', '--title', 'Hello'], withKey(theKey))
   assert.deepEqual([none.status, none.stdout], [2, ''])
-  assert.match(none.stderr, /--to or --external-id/)
+  assert.match(none.stderr, /--to, --user-id or --external-id/)
 })
 
 test('carillon send exits with status 1 and the reason of the service, and sends nothing', async () => {

@@ -130,8 +130,16 @@ suite('wrong use', () => {
     ],
     ['no user of a notification', ['explain', '019a9b3e'], /Name the user once/],
     ['two users of a notification', ['explain', 'ann', 'ben', '019a9b3e'], /one username and the id of one/],
-    ['no recipient', ['send', '--title', 'Hi'], /--to or --external-id/],
+    ['no recipient', ['send', '--title', 'Hi'], /--to, --user-id or --external-id/],
     ['no title', ['send', '--to', 'ann'], /Give a --title/],
+    [
+      'an issuer without an external id',
+      ['send', '--to', 'ann', '--title', 'Hi', '--issuer', 'x'],
+      /needs --external-id/,
+    ],
+    ['a key to update beside a key', ['send', '--update', 'k', '--key', 'x'], /--again need recipients/],
+    ['a key to resolve with a title', ['send', '--resolve', 'k', '--title', 'T'], /change no content/],
+    ['a key to withdraw with data', ['send', '--withdraw', 'k', '--data', '{}'], /change no content/],
     ['no producer key', ['send', '--to', 'ann', '--title', 'Hi'], /Set CARILLON_PRODUCER_KEY/],
     [
       'a password in a URL among the arguments',
@@ -270,13 +278,18 @@ test('carillon key shows a new key once, lists keys without their secrets, and r
 
   const shown = isDone(await key('add', 'shop'))
   assert.match(shown, /^Added the key [\da-f]{16} for shop \(send; expires -\)\nkey: crl_[\da-f]{16}_[\w-]{43}\n/)
+  const limited = isDone(await key('add', 'crm', '--scope', 'users,send', '--creates-users', 'off'))
+  assert.match(limited, /^Added the key [\da-f]{16} for crm \(users, send; creates no users; expires -\)\n/)
   const secret = /key: crl_[\da-f]{16}_(.+)/.exec(shown)?.[1] ?? ''
   const made = JSON.parse(
     isDone(await key('add', 'till', '--scope', 'users,send', '--application', 'shop-2', '--json')),
   )
   assert.deepEqual(Object.keys(made), ['id', 'name', 'application', 'scopes', 'expiresAt', 'key'])
 
-  for (const list of [isDone(await key('list')), isDone(await key('list', '--json'))]) {
+  const text = isDone(await key('list'))
+  const lines = [/^id .* scopes +creates users +created/, / crm .* users,send +off /, / till .* users,send +on /]
+  for (const line of lines) assert.match(text, line)
+  for (const list of [text, isDone(await key('list', '--json'))]) {
     assert.match(list, /shop/)
     assert.match(list, /till/)
     assert.match(list, /shop-2/)
@@ -287,7 +300,7 @@ test('carillon key shows a new key once, lists keys without their secrets, and r
   const listed = JSON.parse(isDone(await key('list', '--json')))
   assert.deepEqual(
     listed.map(({ revokedAt }: { revokedAt: unknown }) => revokedAt === null),
-    [true, false],
+    [true, true, false],
   )
   assert.match(isRefused(await key('revoke', 'nope'), 1), /There is no key nope/)
 })
