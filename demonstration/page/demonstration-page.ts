@@ -120,5 +120,5 @@ function failureView({ texts, world: { failure } }: Stage) {
 const walkPlace = document.getElementById('walk')
 if (walkPlace !== null) {
   const language = pageLanguageOf([document.documentElement.lang])
-  void new DemonstrationPage(walkPlace, await demonstrationTexts(language), language).follow()
+  void new DemonstrationPage(walkPlace, demonstrationTexts(language), language).follow()
 }
