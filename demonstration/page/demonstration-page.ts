@@ -56,7 +56,7 @@ class DemonstrationPage {
 
   #arrive(place: Place): void {
     const { world, bench, check, result } = this.#stage
-    if (place === 'with-proof') check.begin(world.token ?? '')
+    if (place === 'with-proof') check.begin(world.token ?? check.real)
     if (place === 'result') readLink(result)
     bench.shown = 0
     this.#place = place
