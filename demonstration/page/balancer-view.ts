@@ -1,5 +1,6 @@
 // The picture of the five servers behind a balancer: what each did with its requests, and how often the database was read.
 import { html, nothing, svg } from 'lit/html.js'
+import { filled } from '../texts/texts.ts'
 import { type Hit, type Way, wayNames, ways } from './experiments.ts'
 import type { Stage } from './stage.ts'
 
@@ -11,8 +12,9 @@ const xOf = (server: number) => 35 + (server - 1) * 65
 export function balancerView(stage: Stage, hits: Readonly<Record<Way, readonly Hit[]>> | undefined) {
   const { texts } = stage
   const counted = (made: readonly Hit[]) =>
-    texts.counted(
-      made.filter(({ isAccepted }) => isAccepted).length,
+    filled(
+      texts.counted,
+      made.filter(({ status }) => status === 200).length,
       made.reduce((sum, { lookUps }) => sum + lookUps, 0),
     )
   return html`<div class="three">
@@ -21,7 +23,7 @@ export function balancerView(stage: Stage, hits: Readonly<Record<Way, readonly H
         <figcaption class="lane-name">${texts.balancer[way]}</figcaption>
         ${drawing(stage, way, hits?.[way] ?? [])}
         <p class="hint counted">${hits && counted(hits[way])}</p>
-        <ol class="for-readers">${hits?.[way].map(({ server, isAccepted }) => html`<li>${server}: ${isAccepted ? 200 : 401}</li>`)}</ol>
+        <ol class="for-readers">${hits?.[way].map(({ server, status }) => html`<li>${server}: ${status}</li>`)}</ol>
       </figure>`,
     )}
   </div>`
@@ -38,11 +40,12 @@ function drawing({ texts: { actors, things } }: Stage, way: Way, hits: readonly 
   </svg>`
 }
 
+const tones: Readonly<Record<string, string>> = { '': 'plain', 200: 'good' }
+
 /** A server accepts all of its requests, or none. */
 function serverView(server: number, hits: readonly Hit[]) {
-  const hit = hits.find((one) => one.server === server)
-  const [tone, status] = hit === undefined ? ['plain', ''] : hit.isAccepted ? ['good', '200'] : ['bad', '401']
-  return svg`<g class="place server tone-${tone}">
+  const status = hits.find((one) => one.server === server)?.status ?? ''
+  return svg`<g class="place server tone-${tones[status] ?? 'bad'}">
     <rect x=${xOf(server) - 27} y=${rowY} width="54" height="62" rx="10"></rect>
     <text class="place-name" x=${xOf(server)} y=${rowY + 20} text-anchor="middle">${server}</text>
     <text class="verdict" x=${xOf(server)} y=${rowY + 54} text-anchor="middle">${status}</text>

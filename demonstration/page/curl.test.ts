@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Exchange } from '../server/api.ts'
+import { bareExchange } from '../testing/bare-exchange.ts'
 import { addressOf, curlOf } from './curl.ts'
 
 const place = { address: 'http://127.0.0.1:7464/demonstration/service/routeRestreinte', cookieName: 'demo' }
-const requestOf = (line: string, fields: [string, string][], body = ''): Pick<Exchange, 'request'> => ({
+const requestOf = (line: string, fields: [string, string][], body = ''): Exchange => ({
+  ...bareExchange,
   request: { line: `${line} HTTP/1.1`, fields, body },
 })
 

@@ -3,29 +3,30 @@ import type { Exchange } from '../server/api.ts'
 import { cookieSentBy, fieldOf } from './proof-parts.ts'
 
 /** `address`: of the request. `cookieName`: of the session in this world; no other cookie is in the command. */
-export function curlOf({ request }: Pick<Exchange, 'request'>, { address, cookieName }: CurlPlace): string {
+export function curlOf(exchange: Exchange, { address, cookieName }: CurlPlace): string {
+  const { request } = exchange
   const method = request.line.split(' ', 1)[0] ?? 'GET'
-  const field = (name: string) => headerOf(name, fieldOf({ request }, name))
+  const field = (name: string) => headerOf(name, fieldOf(exchange, name))
   const visible = [...field('carillon-visit'), ...field('content-type')]
-  const secret = [...field('authorization'), ...headerOf('cookie', cookieSentBy({ request }, cookieName))]
+  const secret = [...field('authorization'), ...headerOf('cookie', cookieSentBy(exchange, cookieName))]
   const hasBody = request.body !== ''
   // A secret goes through the standard input: arguments are visible to every user of the machine.
   const input = hasBody ? request.body : secret.join('\n')
+  const isUsual = method === (hasBody ? 'POST' : 'GET')
   const parts = [
-    'curl -si',
-    ...(method === (hasBody ? 'POST' : 'GET') ? [] : [`-X ${method}`]),
+    isUsual ? 'curl -si' : `curl -si -X ${method}`,
     ...visible.map((header) => `-H ${quoted(header)}`),
     ...(hasBody ? ['-d @-'] : secret.length > 0 ? ['-H @-'] : []),
     quoted(address),
   ]
-  const command = parts.join(' \\\n  ').replace(' \\\n  -X', ' -X')
+  const command = parts.join(' \\\n  ')
   return input === '' ? command : `${command} <<'END'\n${input}\nEND`
 }
 
 type CurlPlace = { address: string; cookieName: string }
 
 /** The address of a request, from the path in its record. `base`: relative to the page. */
-export function addressOf({ request }: Pick<Exchange, 'request'>, page: string, base: string): string {
+export function addressOf({ request }: Exchange, page: string, base: string): string {
   const path = request.line.split(' ')[1] ?? ''
   return new URL(base + path.replace(/^.*?\/demonstration\//, ''), page).href
 }

@@ -3,7 +3,6 @@ import { html, nothing, render } from 'lit/html.js'
 import { pageLanguageOf } from '../../server/pages/texts/texts.ts'
 import { demonstrationTexts, type Texts } from '../texts/texts.ts'
 import { Bench, experimentIds } from './experiments.ts'
-import { tokenSentBy } from './proof-parts.ts'
 import { type Finding, fragmentOf, measurementIn } from './result.ts'
 import { resultView } from './result-view.ts'
 import { SignatureCheck } from './signature-view.ts'
@@ -24,10 +23,17 @@ class DemonstrationPage {
     const { base = 'demonstration/' } = host.dataset
     const changed = () => this.#render()
     const world = new World(base, Object.values(texts.notifications), changed)
-    const [walk, bench, check] = [new Walk(world), new Bench(), new SignatureCheck(world)]
     this.#host = host
-    const present = presentOf(host, world)
-    this.#stage = { world, walk, bench, check, result: {}, texts, language, ...present }
+    this.#stage = {
+      world,
+      walk: new Walk(world),
+      bench: new Bench(),
+      check: new SignatureCheck(world),
+      result: {},
+      texts,
+      language,
+      ...presentOf(host, world),
+    }
     addEventListener('hashchange', () => void this.follow())
     new ResizeObserver(changed).observe(host)
     host.replaceChildren()
@@ -49,9 +55,8 @@ class DemonstrationPage {
   }
 
   #arrive(place: Place): void {
-    const { walk, bench, check, result } = this.#stage
-    const [sent] = place === 'with-proof' ? (walk.results.get(place)?.token ?? []) : []
-    if (sent !== undefined) check.begin(tokenSentBy(sent) ?? '')
+    const { world, bench, check, result } = this.#stage
+    if (place === 'with-proof') check.begin(world.token ?? check.real)
     if (place === 'result') readLink(result)
     bench.shown = 0
     this.#place = place
@@ -120,5 +125,5 @@ function failureView({ texts, world: { failure } }: Stage) {
 const walkPlace = document.getElementById('walk')
 if (walkPlace !== null) {
   const language = pageLanguageOf([document.documentElement.lang])
-  void new DemonstrationPage(walkPlace, await demonstrationTexts(language), language).follow()
+  void new DemonstrationPage(walkPlace, demonstrationTexts(language), language).follow()
 }

@@ -1,7 +1,7 @@
 // The seven experiments: what the reader predicted of each, what it does with real requests, and what it finds out. They know no HTML.
 import { decodeJwt } from 'jose'
 import type { Exchange } from '../server/api.ts'
-import type { Texts } from '../texts/texts.ts'
+import { filled, type Texts } from '../texts/texts.ts'
 import { rowsOf, statusOf, timeText } from './picture.ts'
 import { tokenSentBy } from './proof-parts.ts'
 import { dataIn, elsewhere, type Lane, lanes, type Request, restricted, signOutRequest, type World } from './world.ts'
@@ -11,30 +11,29 @@ export type ExperimentId = (typeof experimentIds)[number]
 /** One moment of a story, with the exchanges of each lane. */
 export type Act = { label: keyof Texts['acts'] } & Readonly<Record<Lane, readonly Exchange[]>>
 /** What one of the five servers did with a request. */
-export type Hit = { server: number; isAccepted: boolean; lookUps: number }
+export type Hit = { server: number | null; status: number; lookUps: number }
 export type Way = keyof Texts['balancer']
 /** What is predicted: of the cookie or the token, and what of it. */
 export type Cell = `${Lane} ${keyof Texts['cells'] | Way}`
 type Answers = Partial<Record<Cell, boolean | null>>
+/** By experiment and cell, such as `stolen token this`. */
+type Predictions = Readonly<Record<string, boolean>>
 type Tools = { world: World; texts: Texts; language: string }
 
 /** What an experiment did and found out, in `world`. */
-export type Outcome = {
-  world: World
+export type Outcome = Tools & {
   acts: Act[]
-  /** Null if this browser or this service cannot measure it. */
+  /** Null if this service cannot measure it. */
   answers: Answers
   facts: string[]
+  /** Before the run, whatever the reader chooses afterwards. */
+  predicted: Predictions
   hits?: Readonly<Record<Way, readonly Hit[]>>
 }
 
-/** By experiment and cell, such as `stolen token this`. */
-type Predictions = Readonly<Record<string, boolean>>
-
 export class Bench {
   predictions: Predictions = {}
-  /** `predicted`: before the run, whatever the reader chooses afterwards. */
-  readonly outcomes: { [id in ExperimentId]?: Outcome & { predicted: Predictions } } = {}
+  readonly outcomes: { [id in ExperimentId]?: Outcome } = {}
   /** The act whose pictures are displayed. */
   shown = 0
 
@@ -46,11 +45,11 @@ export class Bench {
   run(id: ExperimentId, tools: Tools): Promise<boolean> {
     const { world } = tools
     return world.run(id, async () => {
-      const record: Outcome = { world, acts: [], answers: {}, facts: [] }
+      const record: Outcome = { ...tools, acts: [], answers: {}, facts: [], predicted: this.predictions }
       await world.fresh()
       await world.signInBoth()
-      await runs[id](record, tools)
-      this.outcomes[id] = { ...record, predicted: this.predictions }
+      await runs[id](record)
+      this.outcomes[id] = record
       // What was predicted: the attempt of the thief, or the first moment.
       const ofThief = record.acts.findIndex(({ label }) => label === 'thief')
       this.shown = Math.max(0, ofThief)
@@ -64,9 +63,12 @@ async function both({ world, acts }: Outcome, label: Act['label'], session: read
 }
 
 /** The thief presents both copies at both servers. */
-async function thief({ world, acts }: Outcome, label: Act['label']): Promise<void> {
-  const by = async (lane: Lane) => [await world.byThief(lane, restricted), await world.byThief(lane, elsewhere)]
-  acts.push({ label, session: await by('session'), token: await by('token') })
+async function thief({ world, acts }: Outcome, label: Act['label']) {
+  const by = async (lane: Lane) =>
+    [await world.byThief(lane, restricted), await world.byThief(lane, elsewhere)] as const
+  const act = { label, session: await by('session'), token: await by('token') }
+  acts.push(act)
+  return act
 }
 
 /** Whether the proof of each lane works at this server and at the other one, by the exchanges of the last act. */
@@ -83,24 +85,22 @@ async function stolen(record: Outcome): Promise<void> {
   answerByAct(record)
 }
 
-async function signOut(record: Outcome, { texts, language }: Tools): Promise<void> {
-  const { world } = record
+async function signOut(record: Outcome): Promise<void> {
+  const { world, texts, language } = record
   await world.steal()
   await both(record, 'signOut', [signOutRequest])
-  await thief(record, 'thief')
+  const copied = await thief(record, 'thief')
   answerByAct(record)
-  const copied = record.acts.at(-1)?.token[1]
-  if (copied) record.facts.push(texts.stillWorks, texts.expires(secondsLeft(copied)))
+  record.facts.push(texts.stillWorks, filled(texts.expires, secondsLeft(copied.token[1])))
   // Another device: its sign-in ends all others.
   await world.signInBoth()
   await world.steal()
   await world.signIn('token')
   await world.send('token', { method: 'DELETE', path: 'service/api/me/sessions' })
-  await thief(record, 'everywhere')
-  const [last] = record.acts.at(-1)?.token ?? []
-  const revocations = last === undefined ? [] : rowsOf(last, 'token_cutoff')
+  const last = await thief(record, 'everywhere')
+  const revocations = rowsOf(last.token[0], 'token_cutoff')
   const ends = Math.max(0, ...revocations.map(({ columns }) => Number(columns.expires_at)))
-  record.facts.push(texts.revocations(revocations.length, timeText(ends, language)))
+  record.facts.push(filled(texts.revocations, revocations.length, timeText(ends, language)))
 }
 
 /** Until the token of the request expires. */
@@ -112,7 +112,7 @@ export function secondsLeft(exchange: Exchange): number {
 const counts: Request = { path: 'service/api/notifications/counts' }
 const unreadIn = (exchange: Exchange) => dataIn<{ unread: number }>(exchange).unread ?? 0
 
-async function form({ world, acts, answers, facts }: Outcome, { texts }: Tools): Promise<void> {
+async function form({ world, acts, answers, facts, texts }: Outcome): Promise<void> {
   const { otherSite = null, base, id } = world.visit ?? {}
   answers['session acts'] = answers['token acts'] = null
   if (otherSite === null) return void facts.push(texts.oneName)
@@ -126,23 +126,23 @@ async function form({ world, acts, answers, facts }: Outcome, { texts }: Tools):
   facts.push(`${texts.unread}${unreadIn(before)} → ${unreadIn(after)}`)
 }
 
-/** The page cannot read the response in the frame, so it looks into the record until that has the form. Undefined if the browser sends none. */
+/**
+ * The page cannot read the response in the frame, so it sends requests until there is another one between two of them. Undefined if the
+ * browser sends no form.
+ */
 async function formAfter(world: World, n: number): Promise<Exchange | undefined> {
-  let first = n
+  let last = n
   for (let attempt = 0; attempt < 40; attempt++) {
-    const last = (await world.send('session', counts)).n
-    for (let between = first + 1; between < last; between++) {
-      const exchange = await world.exchange(between)
-      if (exchange.by === 'other-site') return exchange
-    }
-    first = last
+    const next = await world.send('session', counts)
+    if (next.n > last + 1) return world.exchange(last + 1)
+    last = next.n
     await new Promise((resolve) => setTimeout(resolve, 250))
   }
   return undefined
 }
 
-async function script(record: Outcome, { texts }: Tools): Promise<void> {
-  const { world, answers, facts } = record
+async function script(record: Outcome): Promise<void> {
+  const { world, answers, facts, texts } = record
   answers['session page'] = document.cookie.includes(`${world.visit?.cookieName}=`)
   await both(record, 'use', [restricted])
   const loot = await tokenSeen(world)
@@ -169,16 +169,11 @@ async function tokenSeen(world: World): Promise<string> {
   }
 }
 
-/** Null if the browser stores nothing for this site. */
-function readFromStorage(token: string): boolean | null {
-  try {
-    localStorage.setItem('token', token)
-    const read = localStorage.getItem('token')
-    localStorage.removeItem('token')
-    return read === token
-  } catch {
-    return null
-  }
+function readFromStorage(token: string): boolean {
+  localStorage.setItem('token', token)
+  const read = localStorage.getItem('token')
+  localStorage.removeItem('token')
+  return read === token
 }
 
 const minute = 60
@@ -224,9 +219,9 @@ async function balancer(record: Outcome): Promise<void> {
     for (let n = 0; n < 10; n++) {
       const exchange = await world.send(ways[way], { path: `servers/${way}/me` })
       const lookUps = exchange.steps.filter(({ name }) => name.startsWith('store.')).length
-      hits[way].push({ server: exchange.server ?? 0, isAccepted: statusOf(exchange) < 300, lookUps })
+      hits[way].push({ server: exchange.server, status: statusOf(exchange), lookUps })
     }
-    answers[`${ways[way]} ${way}`] = hits[way].every(({ isAccepted }) => isAccepted)
+    answers[`${ways[way]} ${way}`] = hits[way].every(({ status }) => status === 200)
   }
   record.hits = hits
 }
@@ -243,5 +238,12 @@ export const cellsOf: Readonly<Record<ExperimentId, readonly Cell[]>> = {
   outage: withoutOther,
   balancer: ['session memory', 'session store', 'token key'],
 }
-type Run = (record: Outcome, tools: Tools) => Promise<void>
-const runs: { [id in ExperimentId]: Run } = { stolen, signOut, form, script, time, outage, balancer }
+const runs: { [id in ExperimentId]: (record: Outcome) => Promise<void> } = {
+  stolen,
+  signOut,
+  form,
+  script,
+  time,
+  outage,
+  balancer,
+}

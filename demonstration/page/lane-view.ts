@@ -18,16 +18,15 @@ export function headView(title: string, see: string) {
   </header>`
 }
 
-/** `key`: names the moment. */
-export type Moment = { scene: Scene; key: string; exchanges: readonly Exchange[] }
+export type Moment = { scene: Scene; exchanges: readonly Exchange[] }
 
-export function laneView(stage: Stage, lane: Lane, { scene, key, exchanges }: Moment) {
+export function laneView(stage: Stage, lane: Lane, { scene, exchanges }: Moment) {
   const { texts, width } = stage
   const name = texts.laneNames[lane]
   const picture = pictureView(scene, { title: `${name}: ${texts.inOrder}`, width })
   return html`<section class="lane card lane-${lane}" aria-label=${name}>
     <h3 class="lane-name">${name}</h3>
-    ${keyed(`${key} ${exchanges[0]?.n}`, picture)} ${closerView(stage, lane, exchanges)}
+    ${keyed(exchanges[0], picture)} ${closerView(stage, lane, exchanges)}
   </section>`
 }
 
@@ -98,11 +97,10 @@ function apartView(stage: Stage, lane: Lane, exchange: Exchange) {
 /** What the same explanation explains. */
 const sameAs: Readonly<Record<string, string>> = { user: 'sub', user_id: 'sub', confirmed_at: 'auth_time' }
 
-/** A table has times in milliseconds: a number of that size is a time of this century. */
+/** A table has times in milliseconds. */
 function partsOf(name: string, value: string | number | null): Part[] {
   if (value === null) return []
-  const isTime = typeof value === 'number' && value > 1e12 && value < 4e12
-  return [{ name, value: String(value), ...(isTime && { time: value }) }]
+  return [{ name, value: String(value), ...(name.endsWith('_at') && { time: Number(value) }) }]
 }
 
 /** A button that copies a text. Another text has a button of its own, on which nothing was copied yet. */

@@ -74,10 +74,12 @@ function boxesOf({ hops, things }: Scene, width: number): Record<PlaceId, Box> {
 function drawnHops({ hops }: Scene, { browser, server, store, other }: Record<PlaceId, Box>): Drawn[] {
   const downs = hops.filter((hop) => kindOf(hop) === 'store').length
   const step = Math.min(34, (server.w - 22) / Math.max(1, downs - 1))
+  const counts = { work: 0, wire: 0, store: 0, other: 0 }
   return hops.map((hop, at) => {
     const kind = kindOf(hop)
-    const nth = hops.slice(0, at).filter((earlier) => kindOf(earlier) === kind).length
-    const [wireY, otherX] = [42 + nth * wireHeight, browser.x + 22 + nth * 34]
+    const nth = counts[kind]++
+    const wireY = 42 + nth * wireHeight
+    const otherX = browser.x + 22 + nth * 34
     const storeX = server.x + server.w / 2 + (nth - (downs - 1) / 2) * step
     const box = hop.from === 'other' ? other : server
     const middle: Point = [box.x + box.w / 2, box.y + box.h / 2]
@@ -122,22 +124,31 @@ function fitted(text: string, [x, y]: Point, room: number, anchor: 'start' | 'mi
   return svg`<text x=${x} y=${y} text-anchor=${anchor} textLength=${length} lengthAdjust="spacingAndGlyphs">${text}</text>`
 }
 
-/** An arrow with its number at its beginning, its label, and the envelope in the middle of a wire. */
-function arrowView({ hop, n, from, to }: Drawn) {
-  const isWire = from[1] === to[1]
-  const [dx, dy] = [Math.sign(to[0] - from[0]), Math.sign(to[1] - from[1])]
-  const middle: Point = [(from[0] + to[0]) / 2, (from[1] + to[1]) / 2]
-  const tip = `M${to[0] - 8 * dx - 4 * dy} ${to[1] - 8 * dy - 4 * dx} L${to[0]} ${to[1]} L${to[0] - 8 * dx + 4 * dy} ${to[1] - 8 * dy + 4 * dx}`
-  const label = isWire
-    ? svg`<g class="label">${fitted(hop.label, [middle[0], middle[1] - 12], Math.abs(to[0] - from[0]) - 8, 'middle')}</g>`
-    : hop.to === 'store'
-      ? nothing
-      : svg`<text class="label" x=${from[0] + (hop.to === 'other' ? 48 : 14)} y=${middle[1] + (hop.to === 'other' ? -9 : 16)}>${hop.label}</text>`
+/** An arrow from left to right that is turned into its direction, and what belongs to its kind: number, label, envelope. */
+function arrowView(drawn: Drawn) {
+  const { hop, from, to } = drawn
+  const dx = to[0] - from[0]
+  const dy = to[1] - from[1]
+  const length = Math.abs(dx + dy)
+  const turned = `translate(${from}) rotate(${(Math.atan2(dy, dx) * 180) / Math.PI})`
+  const middle: Point = [from[0] + dx / 2, from[1] + dy / 2]
   return svg`<g class="arrow tone-${hop.tone}">
-    <line x1=${from[0]} y1=${from[1]} x2=${to[0]} y2=${to[1]}></line><g class="tip"><path d=${tip}></path></g>
-    ${isWire ? svg`<g transform="translate(${middle[0]} ${middle[1]})">${envelope()}</g>` : nothing}
-    ${label} ${badge(n, isWire ? [from[0] + 14 * dx, from[1]] : middle)}
+    <g class="tip" transform=${turned}><line x2=${length}></line><path d="M${length - 8} -4 L${length} 0 L${length - 8} 4"></path></g>
+    ${dy === 0 ? wireView(drawn, middle, length) : downView(drawn, middle)}
   </g>`
+}
+
+function wireView({ hop, n, from }: Drawn, [x, y]: Point, length: number) {
+  return svg`<g transform="translate(${x} ${y})">${envelope()}</g>
+    <g class="label">${fitted(hop.label, [x, y - 12], length - 8, 'middle')}</g>
+    ${badge(n, [from[0] + 14 * Math.sign(x - from[0]), y])}`
+}
+
+/** The arrows to the other server and back have their labels on the same side, one above the other. */
+function downView({ hop, n }: Drawn, [x, y]: Point) {
+  const [right, below] = hop.to === 'other' ? [48, -9] : [14, 16]
+  const label = svg`<text class="label" x=${x + right} y=${y + below}>${hop.label}</text>`
+  return svg`${hop.to === 'store' ? nothing : label} ${badge(n, [x, y])}`
 }
 
 function badge(n: number, [x, y]: Point) {

@@ -13,10 +13,10 @@ export type Scene = { names: Readonly<Record<PlaceId, string>>; things: readonly
 export type Words = { texts: Texts; language: string; cookieName: string }
 
 /** 401 of a status line such as `HTTP/1.1 401 Unauthorized`. */
-export const statusOf = ({ response }: Pick<Exchange, 'response'>) => Number(/ (\d{3})\b/.exec(response.line)?.[1])
+export const statusOf = ({ response }: Exchange) => Number(/ (\d{3})\b/.exec(response.line)?.[1])
 
 /** `GET /routeRestreinte` of a request line: as the server of the world sees it, without the version. Of queries, a list has its status. */
-export function lineOf({ request: { line } }: Pick<Exchange, 'request'>): string {
+export function lineOf({ request: { line } }: Exchange): string {
   const path = line.replace(/ \S*\/demonstration\/(service|other-server)\b/, ' ')
   return path.replace(/\?(?!status=).*| HTTP\/.*/, '').replace(/[\da-f]{8}-[\da-f-]{27}/, ':id')
 }

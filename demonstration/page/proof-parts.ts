@@ -7,7 +7,7 @@ export type Part = { name: string; value: string; time?: number }
 type TokenParts = Readonly<Record<'header' | 'claims' | 'signature', readonly Part[]>>
 
 /** The parts of the cookie of that name in the response; none if it sets none. */
-export function cookieSetBy({ response }: Pick<Exchange, 'response'>, cookieName: string): Part[] {
+export function cookieSetBy({ response }: Exchange, cookieName: string): Part[] {
   const set = response.fields.filter(([name]) => name.toLowerCase() === 'set-cookie').map(([, text]) => text)
   const line = set.find((text) => text.startsWith(`${cookieName}=`))
   if (line === undefined) return []
@@ -24,16 +24,16 @@ export function cookieSetBy({ response }: Pick<Exchange, 'response'>, cookieName
 }
 
 /** Name and value of that cookie, as the request presents it. */
-export function cookieSentBy(exchange: Pick<Exchange, 'request'>, cookieName: string): string | undefined {
+export function cookieSentBy(exchange: Exchange, cookieName: string): string | undefined {
   const pairs = fieldOf(exchange, 'cookie')?.split('; ') ?? []
   return pairs.find((pair) => pair.startsWith(`${cookieName}=`))
 }
 
-export function tokenSentBy(exchange: Pick<Exchange, 'request'>): string | undefined {
+export function tokenSentBy(exchange: Exchange): string | undefined {
   return /^Bearer (.+)$/i.exec(fieldOf(exchange, 'authorization') ?? '')?.[1]
 }
 
-export function fieldOf({ request }: Pick<Exchange, 'request'>, name: string): string | undefined {
+export function fieldOf({ request }: Exchange, name: string): string | undefined {
   return request.fields.find(([one]) => one.toLowerCase() === name)?.[1]
 }
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Exchange } from '../server/api.ts'
+import { bareExchange } from '../testing/bare-exchange.ts'
 import { demonstrationTexts } from '../texts/texts.ts'
 import { sceneOf } from './picture.ts'
 import { cookieSetBy, tokenParts, withName, withoutSignature } from './proof-parts.ts'
@@ -12,7 +13,7 @@ test('a cookie is taken apart into name, user, secret and attributes; the cookie
     ['Set-Cookie', 'demo-device=x; Path=/'],
     ['set-cookie', 'demo=user.family.secret; Path=/demonstration; Max-Age=10; HttpOnly; SameSite=Lax'],
   ] as const
-  const parts = cookieSetBy({ response: { line: '', body: '', fields } }, 'demo')
+  const parts = cookieSetBy({ ...bareExchange, response: { line: '', body: '', fields } }, 'demo')
   assert.deepEqual(
     parts.map(({ name, value }) => `${name}=${value}`),
     [
@@ -26,7 +27,7 @@ test('a cookie is taken apart into name, user, secret and attributes; the cookie
       'SameSite=Lax',
     ],
   )
-  assert.deepEqual(cookieSetBy({ response: { line: '', body: '', fields: [] } }, 'demo'), [])
+  assert.deepEqual(cookieSetBy(bareExchange, 'demo'), [])
 })
 
 const piece = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
@@ -54,13 +55,9 @@ test('a forged token has another name and the same signature, or says that it ha
   assert.deepEqual([unsigned?.header[0]?.value, unsigned?.signature[0]?.value], ['none', ''])
 })
 
-test('a picture has the request with its proof, the calls that have words, and the response', async () => {
+test('a picture has the request with its proof, the calls that have words, and the response', () => {
   const exchange: Exchange = {
-    n: 1,
-    by: 'browser',
-    to: 'service',
-    server: null,
-    at: 0,
+    ...bareExchange,
     request: {
       line: 'PATCH /demonstration/service/api/notifications/019b76da-a800-72b5-92a9-e707699a9abe/read?x=1 HTTP/1.1',
       fields: [['cookie', 'demo-device=1; demo=a.b']],
@@ -73,10 +70,9 @@ test('a picture has the request with its proof, the calls that have words, and t
       // There was no token to check.
       { name: 'signatures.check', detail: 'invalid', ms: 1 },
     ],
-    rows: [],
   }
   const { hops, things } = sceneOf('session', [exchange], {
-    texts: await demonstrationTexts('en'),
+    texts: demonstrationTexts('en'),
     language: 'en',
     cookieName: 'demo',
   })

@@ -27,7 +27,7 @@ export function measurementIn(fragment: string): Measurement | undefined {
 
 function valuesIn(text: string): Values | undefined {
   const numbers = text.split(',').map(Number)
-  if (numbers.length !== names.length || !numbers.every((value) => value >= 0 && value < 1e9)) return undefined
+  if (numbers.length !== names.length || !numbers.every((value) => value >= 0)) return undefined
   return Object.fromEntries(names.map((name, at) => [name, numbers[at]])) as Values
 }
 

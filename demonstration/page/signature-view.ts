@@ -13,7 +13,7 @@ export class SignatureCheck {
   text = ''
   /** The check in the other server; undefined until it has responded. */
   outcome: Exchange | undefined
-  /** The token that the walk sent. */
+  /** The token of the last sign-in. */
   real = ''
   readonly #world: World
   #timer: ReturnType<typeof setTimeout> | undefined

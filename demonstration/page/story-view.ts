@@ -64,7 +64,7 @@ function stepView(stage: Stage, id: StepId) {
   const { texts, walk, bench } = stage
   const shown = id === 'inbox' ? (inboxActs[bench.shown] ?? id) : id
   const { session = [], token = [] } = walk.results.get(shown) ?? {}
-  return html`${id === 'inbox' ? inboxActsView(stage) : nothing} ${picturesOf(stage, shown, { session, token })}
+  return html`${id === 'inbox' ? inboxActsView(stage) : nothing} ${picturesOf(stage, { session, token })}
     <div class="two">
       ${id === 'with-proof' ? signatureView(stage) : nothing}
       <div>
@@ -98,13 +98,13 @@ function momentsView({ texts, bench }: Stage, labels: readonly Act['label'][], s
   return html`<div class="acts buttons" role="group" aria-label=${texts.moments}>${labels.map(choice)}</div>`
 }
 
-function picturesOf(stage: Stage, id: string, act: Act | Pick<Act, Lane>) {
+function picturesOf(stage: Stage, act: Act | Pick<Act, Lane>) {
   const laneOf = (lane: Lane) => {
     const exchanges = act[lane]
     if (exchanges.length === 0) return nothing
     const scene = sceneOf(lane, exchanges, stage)
     const isGone = 'label' in act && ['during', 'duringList'].includes(act.label)
-    return laneView(stage, lane, { scene: isGone ? withoutStore(stage, scene) : scene, key: id, exchanges })
+    return laneView(stage, lane, { scene: isGone ? withoutStore(stage, scene) : scene, exchanges })
   }
   return html`<div class="two">${lanes.map(laneOf)}</div>`
 }
@@ -127,7 +127,7 @@ function experimentView(stage: Stage, id: ExperimentId) {
   }
   const labels = acts.map(({ label }) => label)
   return html`${labels.length > 1 ? momentsView(stage, labels, show) : nothing}
-    ${id === 'balancer' ? balancerView(stage, outcome?.hits) : shown && picturesOf(stage, `${id} ${shown.label}`, shown)}
+    ${id === 'balancer' ? balancerView(stage, outcome?.hits) : shown && picturesOf(stage, shown)}
     ${world.frame && html`<iframe class="card" title=${texts.actors['other-site']} src=${world.frame}></iframe>`}
     ${predictionsView(stage, id)} ${outcome ? resultView(stage, id) : nothing} ${nextView(stage, id)}`
 }

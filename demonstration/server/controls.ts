@@ -71,8 +71,9 @@ export const controls = {
   thief: control(object({ proof, method: oneOf(['GET', 'POST']), path }), async (world, wanted, from) => {
     const fields = ['User-Agent', thief.userAgent, ...proofFields(world, wanted, world.stolen)]
     const own = from.way.fieldsOf(thief.address, 'thief')
-    const [answer] = await sent(world, { ...wanted, fields, own, times: 1 }, from)
-    return { n: answer.n, status: answer.status }
+    const agent = new Agent()
+    const { n, status } = await sent(world, { ...wanted, fields, own, agent }, from)
+    return { n, status }
   }),
 
   /** With the session cookie of this request, or with this token. `ms`: the median of 50 requests; the rest is for 100, which are in no exchange. */
@@ -80,12 +81,20 @@ export const controls = {
     const fields = proofFields(world, wanted, { session: sessionOf(world, from.raw), token: wanted.token })
     const own = from.way.fieldsOf('127.0.0.1', 'machine')
     const before = world.state.reads
-    const answers = await sent(world, { ...wanted, method: 'GET', fields, own, times: measuredRequests }, from)
-    const times = answers.map(({ ms }) => ms).slice(-timedRequests)
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+    const times: number[] = []
+    let bytes = 0
+    while (times.length < measuredRequests) {
+      const answer = await sent(world, { ...wanted, method: 'GET', fields, own, agent }, from)
+      times.push(answer.ms)
+      bytes = answer.bytes - measuredRequests * `${own.join(': ')}\r\n`.length
+    }
+    agent.destroy()
+    const timed = times.slice(-timedRequests).sort((a, b) => a - b)
     return {
-      ms: Math.round((times.sort((a, b) => a - b)[timedRequests / 2] ?? 0) * 1_000) / 1_000,
+      ms: Math.round((timed[timedRequests / 2] ?? 0) * 1_000) / 1_000,
       lookUps: world.state.reads - before,
-      bytes: (answers.at(-1)?.bytes ?? 0) - measuredRequests * `${own.join(': ')}\r\n`.length,
+      bytes,
     }
   }),
 
@@ -141,26 +150,21 @@ function proofFields({ options }: World, wanted: { proof: keyof Proofs }, proofs
     : ['Authorization', `Bearer ${presented}`]
 }
 
-type Requests = { method: string; path: string; fields: readonly string[]; own: readonly string[]; times: number }
-/** `bytes`: so far on the connection. `n`: the number of the exchange. */
-type Answer = { status: number; n: number; ms: number; bytes: number }
+type Sending = { method: string; path: string; fields: readonly string[]; own: readonly string[]; agent: Agent }
 
-/** Sends requests to this process as a browser would, by way of its listener, one after the other on one connection. */
-async function sent({ options: { id } }: World, wanted: Requests, { raw, way }: From): Promise<[Answer, ...Answer[]]> {
-  const { method, path: below, fields, own, times } = wanted
+/**
+ * Sends a request to this process as a browser would, by way of its listener. `n`: the number of the exchange. `bytes`: so far on the
+ * connection.
+ */
+async function sent({ options: { id } }: World, wanted: Sending, { raw, way }: From) {
+  const { method, path: below, fields, own, agent } = wanted
   const length = method === 'GET' ? [] : ['Content-Length', '0']
   const headers = ['Host', raw.headers.host ?? '', 'Accept', '*/*', 'Carillon-Visit', id, ...fields, ...length, ...own]
-  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
-  const answers: Answer[] = []
-  while (answers.length < times) {
-    const from = performance.now()
-    const outgoing = httpRequest(way.urlOf(below), { method, agent, headers }).end()
-    const [received] = (await once(outgoing, 'response')) as [IncomingMessage]
-    const { socket, statusCode: status = 0 } = received
-    await once(received.resume(), 'end')
-    const n = Number(received.headers['carillon-exchange'])
-    answers.push({ status, n, ms: performance.now() - from, bytes: socket.bytesRead + socket.bytesWritten })
-  }
-  agent.destroy()
-  return answers as [Answer, ...Answer[]]
+  const from = performance.now()
+  const outgoing = httpRequest(way.urlOf(below), { method, agent, headers }).end()
+  const [received] = (await once(outgoing, 'response')) as [IncomingMessage]
+  const { socket, statusCode: status = 0 } = received
+  await once(received.resume(), 'end')
+  const n = Number(received.headers['carillon-exchange'])
+  return { status, n, ms: performance.now() - from, bytes: socket.bytesRead + socket.bytesWritten }
 }

@@ -73,7 +73,10 @@ const exchange = forVisit({
 function changing(name: string) {
   const { body, act } = controls[name as keyof typeof controls]
   return forVisit({
-    ...{ summary: 'Changes a world', body, bodyLimit: 8 * 1024, responses: found },
+    summary: 'Changes a world',
+    body,
+    bodyLimit: 8 * 1024,
+    responses: found,
     async handle({ way }: Needs, { raw, caller, body: wanted }, reply) {
       caller.request()
       return sendData(reply, (await act(caller, wanted as never, { raw, way })) ?? {})

@@ -135,8 +135,8 @@ export class World {
   }
 }
 
-async function composeService({ user, cookies, passwords, log, ...options }: WorldOptions, state: State) {
-  const { wall, monotonic, settings } = options
+async function composeService(options: WorldOptions, state: State) {
+  const { user, cookies, passwords, log, wall, monotonic, settings } = options
   const folder = mkdtempSync(join(options.folder, 'world-'))
   const config = { ...configOf(settings), database: { engine: 'sqlite', path: join(folder, 'carillon.db') } } as const
   const after = (source: () => number) => () => source() + state.offsetMs
@@ -144,7 +144,11 @@ async function composeService({ user, cookies, passwords, log, ...options }: Wor
   const { store } = await openStore(config.database)
   const seen = observedStore(store, { onRead: () => state.reads++, isAway: () => wall() < state.outageEndsAt })
   const composition = await compose(seen, config, {
-    ...{ log, clock, aged: async () => clock.wall(), random: Math.random, url: () => config.publicUrl },
+    log,
+    clock,
+    aged: async () => clock.wall(),
+    random: Math.random,
+    url: () => config.publicUrl,
     // A token that is remembered would hide that its signature is checked.
     own: { passwords, cookies, observed, cachedTokens: 0 },
   })
@@ -184,7 +188,10 @@ function rowsIn(path: string, userId: string) {
 export function configOf({ url, prefix, hosts, hstsSubdomains }: ChildSettings): Config & { publicUrl: string } {
   return {
     ...readConfig({}),
-    ...{ publicUrl: `${url}${prefix}/demonstration/service`, allowedHosts: [...hosts], hstsSubdomains },
-    ...{ demonstration: false, streams: 8 },
+    publicUrl: `${url}${prefix}/demonstration/service`,
+    allowedHosts: [...hosts],
+    hstsSubdomains,
+    demonstration: false,
+    streams: 8,
   }
 }

@@ -34,9 +34,9 @@ export class Worlds {
   /** `__Secure-` and not `__Host-`, which requires `Path=/`. The names differ from those of the service, so that neither replaces the other. */
   #cookie(name: string): Cookie {
     const { url, prefix } = this.#options.settings
-    const [isSecure, path] = [url.startsWith('https:'), new URL(url).pathname.replace(/\/$/, '')]
-    const fullName = isSecure ? `__Secure-${name}` : name
-    return { name: fullName, path: `${path}${prefix}/demonstration`, isSecure, lifetimeMs: thirtyDaysMs }
+    const isSecure = url.startsWith('https:')
+    const path = `${new URL(url).pathname.replace(/\/$/, '')}${prefix}/demonstration`
+    return { name: isSecure ? `__Secure-${name}` : name, path, isSecure, lifetimeMs: thirtyDaysMs }
   }
 
   /**

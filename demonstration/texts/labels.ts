@@ -1,4 +1,4 @@
-// The short texts of the demonstration in English, German and French. The sentences are in en.ts, de.ts and fr.ts.
+// The short texts of the demonstration in English, German and French. The sentences are in sentences.ts.
 export const labels = {
   walk: ['The demonstration', 'Die Vorführung', 'La démonstration'],
   laneNames: { session: ['Session', 'Sitzung', 'Session'], token: ['Token', 'Token', 'Jeton'] },

@@ -1,14 +1,13 @@
 // The texts of the demonstration in one language.
 import { type PageLanguage, pageLanguages } from '../../server/pages/texts/texts.ts'
 import { labels } from './labels.ts'
-
-const sentences = { en: () => import('./en.ts'), de: () => import('./de.ts'), fr: () => import('./fr.ts') } as const
+import { sentences } from './sentences.ts'
 
 type Column<Table> = { [Name in keyof Table]: Table[Name] extends readonly string[] ? string : Column<Table[Name]> }
-export type Texts = Column<typeof labels> & typeof import('./en.ts')['sentences']
+export type Texts = Column<typeof labels & typeof sentences>
 
-export async function demonstrationTexts(language: PageLanguage): Promise<Texts> {
-  return { ...columnOf(labels, pageLanguages.indexOf(language)), ...(await sentences[language]()).sentences }
+export function demonstrationTexts(language: PageLanguage): Texts {
+  return columnOf({ ...labels, ...sentences }, pageLanguages.indexOf(language))
 }
 
 function columnOf<Table extends object>(table: Table, at: number): Column<Table> {
@@ -17,4 +16,9 @@ function columnOf<Table extends object>(table: Table, at: number): Column<Table>
     Array.isArray(entry) ? entry[at] : columnOf(entry, at),
   ])
   return Object.fromEntries(entries) as Column<Table>
+}
+
+/** Puts the values in the places of `#`, in their order. */
+export function filled(text: string, ...values: unknown[]): string {
+  return values.reduce<string>((rest, value) => rest.replace('#', String(value)), text)
 }

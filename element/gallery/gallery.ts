@@ -1,5 +1,5 @@
 // The gallery: the real elements with given lists. Its address selects state, theme and language: `?state=empty&theme=dark&lang=de`.
-import { html, render } from 'lit'
+import { html, nothing, render } from 'lit'
 import type { CarillonBell, CarillonInbox } from '../carillon-inbox.ts'
 import '../carillon-inbox.ts'
 import { GivenInbox } from './given-inbox.ts'
@@ -58,26 +58,11 @@ function sectionView(state: State) {
     <h2><a href="?state=${state.name}">${state.title}</a></h2>
     ${
       state.inPage
-        ? ordersView()
+        ? nothing
         : html`<carillon-inbox data-tab=${state.tab ?? ''} .carillon=${carillonOf(state)} lang=${language} theme=${theme}
             sign-in-url="/?state=many"></carillon-inbox>`
     }
   </section>`
-}
-
-function ordersView() {
-  const orders = [
-    ['10482', 'Nordwind GmbH', 'today', '€ 1,240.00'],
-    ['10481', 'Atelier Marchand', 'today', '€ 318.50'],
-    ['10480', 'Okafor & Daughters', 'yesterday', '€ 2,075.20'],
-    ['10479', 'Café Lumière', 'yesterday', '€ 96.40'],
-    ['10478', 'Hansen Boats', '19 November', '€ 12,900.00'],
-    ['10477', 'Studio Vermeer', '19 November', '€ 450.00'],
-  ]
-  return html`<table>
-    <tr><th>Order</th><th>Customer</th><th>Placed</th><th>Total</th></tr>
-    ${orders.map((cells) => html`<tr>${cells.map((text) => html`<td>${text}</td>`)}</tr>`)}
-  </table>`
 }
 
 /** The elements use nothing of a client but this. The bell and the list of a state have the same inbox. */

@@ -13,8 +13,7 @@ export type Given = {
   error?: ErrorCode
   /** The code with which the inbox refuses what the reader does. */
   refusal?: ErrorCode
-  /** The labels of the categories by their names; each can be muted. */
-  labels?: Record<string, string>
+  categories?: Preferences['categories']
 }
 
 const whole = (status: Filter['status']) => ({ status, categories: [], end: 0, rest: 0 })
@@ -23,7 +22,6 @@ export class GivenInbox {
   #acts: readonly Act[] = []
   /** The newer ones wait. */
   #isHeld = true
-  readonly #muted = new Set<string>()
   readonly #given: Given
   readonly #onChange = new Set<() => void>()
 
@@ -71,16 +69,11 @@ export class GivenInbox {
   }
 
   async preferences(): Promise<Preferences> {
-    const categories = Object.entries(this.#given.labels ?? {}).map(([name, label]) => {
-      const mutedUntil = this.#muted.has(name) ? 'forever' : null
-      return [name, { mutedUntil, label, description: null, mandatory: false }] as const
-    })
-    return { mutedUntil: null, categories: Object.fromEntries(categories) }
+    return { mutedUntil: null, categories: this.#given.categories ?? {} }
   }
 
   async setPreferences({ categories = {} }: PreferencesChange): Promise<void> {
-    for (const [name, { mutedUntil }] of Object.entries(categories))
-      mutedUntil ? this.#muted.add(name) : this.#muted.delete(name)
+    for (const [name, change] of Object.entries(categories)) Object.assign(this.#given.categories?.[name] ?? {}, change)
   }
 
   seen(throughSeq: number): Promise<void> {

@@ -2,7 +2,6 @@
 import type { Notification } from '../../client/transport/types.ts'
 
 type Text = readonly [title: string, body: string | null, category: string | null]
-type Look = Partial<Pick<Notification, 'actor' | 'icon' | 'actions' | 'format'>>
 
 /** How long ago each of the samples was sent, in minutes. */
 const ages = [2, 18, 60, 190, 1560, 2990, 4430]
@@ -11,7 +10,7 @@ const action = (label: string) => ({ label, url: '/?state=one' })
 const face = (name: string) => ({ name, imageUrl: `/${name.toLowerCase().replace(' ', '-')}.svg` })
 const buttons = { en: ['Open the log', 'Deploy again'], ar: ['فتح السجل', 'النشر من جديد'] }
 /** What each of the samples looks like besides its texts. */
-const looks = (language: string): readonly Look[] => [
+const looks = (language: string): readonly Partial<Notification>[] => [
   { actor: face('Ada Okafor'), icon: 'message' },
   { icon: 'error', format: 'markdown', actions: buttons[language === 'ar' ? language : 'en'].map(action) },
   { icon: 'money' },

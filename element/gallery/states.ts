@@ -11,12 +11,13 @@ export type State = {
   given(items: Notification[], now: number): Given
   /** The tab that is selected; default: the inbox. */
   tab?: 'unread' | 'archived' | 'snoozed'
-  /** Displays a page of an application in place of the list: the bell is in its header. */
+  /** Displays the bell in the header of the page alone. */
   inPage?: boolean
 }
 
-const labels = { Deploys: 'Deploys and builds', النشر: 'النشر والبناء' }
-const everyday = (items: Notification[]): Given => ({ items, labels })
+const labelled = (label: string) => ({ label, description: null, mandatory: false, mutedUntil: null })
+const categories = { Deploys: labelled('Deploys and builds'), النشر: labelled('النشر والبناء') }
+const everyday = (items: Notification[]): Given => ({ items, categories })
 const away = (change: Partial<Notification>) => (items: Notification[]) => ({
   items: items.map((one, index) => ({ ...one, read: true, ...(index > 2 && change) })),
 })
@@ -27,7 +28,7 @@ const markup = ['<img src=x onerror=alert(1)>', '<b>bold</b> &amp; <script>alert
 
 export const states: readonly [State, ...State[]] = [
   { name: 'many', title: 'Several', given: everyday },
-  { name: 'bell', title: 'Orders, with a bell to open', inPage: true, given: everyday },
+  { name: 'bell', title: 'A bell to open', inPage: true, given: everyday },
   { name: 'one', title: 'One', given: (items) => ({ items: items.slice(0, 1) }) },
   { name: 'empty', title: 'Empty', given: () => ({}) },
   { name: 'read', title: 'All read', given: (items) => ({ items: items.map((one) => ({ ...one, read: true })) }) },
@@ -37,11 +38,11 @@ export const states: readonly [State, ...State[]] = [
   { name: 'snoozed-empty', title: 'Nothing snoozed', tab: 'snoozed', given: everyday },
   { name: 'loading', title: 'Loading', given: () => ({ state: 'loading' }) },
   { name: 'error', title: 'Error', given: () => ({ state: 'error', error: 'INTERNAL' }) },
-  { name: 'offline', title: 'Offline', given: (items) => ({ items, labels, state: 'offline', error: 'NETWORK' }) },
+  { name: 'offline', title: 'Offline', given: (items) => ({ items, categories, state: 'offline', error: 'NETWORK' }) },
   { name: 'offline-at-start', title: 'Offline from the start', given: () => ({ state: 'offline', error: 'NETWORK' }) },
   { name: 'signed-out', title: 'Signed out', given: () => ({ state: 'signed-out' }) },
   { name: 'newer', title: 'New ones wait', given: (items) => ({ items: items.slice(2), newer: items.slice(0, 2) }) },
-  { name: 'refused', title: 'Refused acts', given: (items) => ({ items, labels, refusal: 'FORBIDDEN' }) },
+  { name: 'refused', title: 'Refused acts', given: (items) => ({ items, categories, refusal: 'FORBIDDEN' }) },
   { name: 'thousands', title: '10,000', given: (_items, now) => ({ items: manySamples(10_000, now) }) },
   { name: 'long', title: 'Long words', given: (_items, now) => ({ items: longSamples(now) }) },
   { name: 'markup', title: 'Markup is text', given: (_items, now) => ({ items: [notification(markup, 0, now)] }) },

@@ -45,15 +45,15 @@ export class CarillonInbox extends CarillonElement {
       this.#isFailed = true
       this.requestUpdate()
     })
-    this.#view = new view.InboxView(this, { html, nothing, render }, placeBeside)
+    view.handOver({ html, nothing, render, placeBeside })
+    this.#view = new view.InboxView(this)
     this.requestUpdate()
     await this.updateComplete
     if (this.#isFocusWanted) this.focus()
   }
 }
 
-/** The view takes Lit as an argument: with an import of its own it would be in a third file, which the page would wait for. */
-function loadView(): Promise<{ InboxView: typeof InboxView }> {
+function loadView(): Promise<typeof import('./view/inbox-view.ts')> {
   return import('./view/inbox-view.ts')
 }
 

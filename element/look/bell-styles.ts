@@ -19,10 +19,10 @@ export const bellStyles = [
   color: inherit;
   font: inherit;
   cursor: pointer;
+  &:hover, &[aria-expanded='true'] { background: color-mix(in srgb, currentcolor 9%, transparent); }
+  &:focus-visible { outline: 2px solid var(--carillon-focus, currentcolor); outline-offset: 2px; }
+  svg { inline-size: 1.375em; block-size: 1.375em; }
 }
-[part='bell']:hover, [part='bell'][aria-expanded='true'] { background: color-mix(in srgb, currentcolor 9%, transparent); }
-[part='bell']:focus-visible { outline: 2px solid var(--carillon-focus, currentcolor); outline-offset: 2px; }
-[part='bell'] svg { inline-size: 1.375em; block-size: 1.375em; }
 [part='badge'] {
   position: absolute;
   /* Beside the bell, however long the number is: it must not cover it. */
@@ -37,8 +37,8 @@ export const bellStyles = [
   font: 650 0.6875em / 1.6 var(--_font);
   text-align: center;
   font-variant-numeric: tabular-nums;
+  &:empty { display: none; }
 }
-[part='badge']:empty { display: none; }
 [part='panel'] {
   color-scheme: light dark;
   box-sizing: border-box;
@@ -49,8 +49,8 @@ export const bellStyles = [
   border: 0;
   border-radius: var(--_radius);
   background: none;
+  &:popover-open { display: flex; flex-direction: column; overflow: visible; }
 }
-[part='panel']:popover-open { display: flex; flex-direction: column; overflow: visible; }
 [part='inbox'] { min-block-size: 0; }
 :host([theme='light']) [part='panel'] { color-scheme: light; }
 :host([theme='dark']) [part='panel'] { color-scheme: dark; }
@@ -63,7 +63,6 @@ export const bellStyles = [
   :host([placement='top-end']) [part='panel'] { position-area: block-start span-inline-start; }
 }
 @media (prefers-reduced-motion: no-preference) {
-  [part='bell'] { transition: background-color 0.12s; }
   [part='panel'] { transition: opacity 0.14s, translate 0.14s; }
   @starting-style { [part='panel']:popover-open { opacity: 0; translate: 0 -0.25rem; } }
 }

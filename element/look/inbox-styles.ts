@@ -74,17 +74,24 @@ button:hover { background: var(--_hover); }
   block-size: var(--_target);
   padding: 0;
   color: var(--_muted);
+  @media (pointer: coarse) { --_target: 44px; }
 }
 [part='item-acts'] button:hover, [part='list-more']:hover, [aria-expanded='true'] { background: var(--_border); color: var(--_text); }
 [aria-expanded='true'] { anchor-name: --carillon-menu; }
 @media (pointer: coarse) {
-  [part='list-more'], [part='item-acts'] button, [part='item-toggle'] { --_target: 44px; }
   [part='header-acts'] { gap: 0; }
   button, [part='item-action'], [part='see-all'] { min-block-size: 44px; align-content: center; }
 }
-[part~='tab'] { flex: none; padding: 0.5em 0.25em; color: var(--_muted); border-radius: 0; border-block-end: 2px solid transparent; }
+[part~='tab'] {
+  flex: none;
+  padding: 0.5em 0.25em;
+  color: var(--_muted);
+  border-radius: 0;
+  border-block-end: 2px solid transparent;
+  &:hover { background: none; color: var(--_text); }
+  &:focus-visible { outline-offset: -2px; border-radius: 0.5em; }
+}
 [part='tab-count'] { margin-inline-start: 0.125em; color: var(--_muted); font-weight: 450; font-variant-numeric: tabular-nums; }
-[part~='tab']:hover { background: none; color: var(--_text); }
 [part~='tab-selected'] { color: var(--_text); border-color: var(--_accent); }
 [part='newer'], [part='sign-in'], [part='retry'] {
   padding-inline: 1em;
@@ -92,14 +99,11 @@ button:hover { background: var(--_hover); }
   background: var(--_accent);
   color: var(--_background);
   text-decoration: none;
+  &:hover { background: color-mix(in srgb, var(--_accent), var(--_text) 18%); }
 }
 [part='newer'] { min-block-size: 24px; padding-block: 0; }
-[part='newer']:hover, [part='sign-in']:hover, [part='retry']:hover {
-  background: color-mix(in srgb, var(--_accent), var(--_text) 18%);
-}
 :focus { outline: none; }
 :focus-visible { outline: 2px solid var(--_focus); outline-offset: 2px; }
-[part~='item']:focus-visible, [part~='tab']:focus-visible { outline-offset: -2px; border-radius: 0.5em; }
 
 /* Items */
 [part~='item'], [part='item-look'], [part='empty'] { position: relative; }
@@ -108,19 +112,23 @@ button:hover { background: var(--_hover); }
   gap: 0.75em;
   padding: 0.75em 1em;
   cursor: pointer;
+  &:hover { background: var(--_hover); }
+  &:hover [part='item-title'][href] { text-decoration: underline; text-underline-offset: 0.15em; }
+  &:focus-visible { outline-offset: -2px; border-radius: 0.5em; }
+  & + :is(&, [part='day']) { border-block-start: 1px solid var(--_border); }
 }
 [part='day'] { padding: 1em 1.1539em 0.375em; color: var(--_muted); font-size: 0.8667em; font-weight: 600; }
-[part~='item'] + :is([part='day'], [part~='item']) { border-block-start: 1px solid var(--_border); }
-[part~='item-unread'] { background: var(--_unread); }
-[part~='item']:hover { background: var(--_hover); }
+[part~='item-unread'] {
+  background: var(--_unread);
+  [part='item-title'] { font-weight: 650; }
+  [part='unread-dot'] { background: var(--_accent); border-color: var(--_accent); }
+}
 [part='item-content'] { flex: 1; min-inline-size: 0; }
 /* The padding makes a line a target of 24 px, and the margin takes its room back. */
 [part='item-title'] { display: block; margin-block: -2px; padding-block: 2px; text-decoration: none; font-weight: 450; }
 /* Each text has its own direction; all begin at the side where the list begins. */
-[part='root'][dir='ltr'] :is([part='item-title'], [part='item-body']) { text-align: left; }
-[part='root'][dir='rtl'] :is([part='item-title'], [part='item-body']) { text-align: right; }
-[part~='item-unread'] [part='item-title'] { font-weight: 650; }
-[part~='item']:hover [part='item-title'][href] { text-decoration: underline; text-underline-offset: 0.15em; }
+[dir='ltr'] :is([part='item-title'], [part='item-body']) { text-align: left; }
+[dir='rtl'] :is([part='item-title'], [part='item-body']) { text-align: right; }
 [part='item-body'] {
   display: -webkit-box;
   overflow: hidden;
@@ -129,8 +137,8 @@ button:hover { background: var(--_hover); }
   margin-block-start: 0.125em;
   color: var(--_muted);
   white-space: pre-line;
+  [part~='item']:focus-within & { -webkit-line-clamp: none; }
 }
-[part~='item']:focus-within [part='item-body'] { -webkit-line-clamp: none; }
 [part='item-link'] { color: var(--_accent); text-underline-offset: 0.15em; }
 [part='item-body'] :is(strong, code) { color: var(--_text); }
 code { padding: 0.1em 0.3em; border-radius: 0.3em; background: color-mix(in srgb, var(--_muted) 14%, transparent); font: 0.9em ui-monospace, monospace; }
@@ -143,8 +151,14 @@ code { padding: 0.1em 0.3em; border-radius: 0.3em; background: color-mix(in srgb
   background: color-mix(in srgb, currentcolor 12%, var(--_background));
 }
 img { inline-size: 100%; block-size: 100%; border-radius: 50%; object-fit: cover; }
-[part='item-icon'] { position: absolute; inset-block-end: -0.25em; inset-inline-end: -0.375em; padding: 0.175em; background: var(--_background); }
-[part='item-icon'] svg { inline-size: 0.9em; block-size: 0.9em; stroke-width: 2.25; }
+[part='item-icon'] {
+  position: absolute;
+  inset-block-end: -0.25em;
+  inset-inline-end: -0.375em;
+  padding: 0.175em;
+  background: var(--_background);
+  svg { inline-size: 0.9em; block-size: 0.9em; stroke-width: 2.25; }
+}
 [data-icon='error'] { color: var(--_error); }
 [data-icon='warning'] { color: var(--_warning); }
 [data-icon='check'], [data-icon='money'] { color: var(--_success); }
@@ -160,6 +174,7 @@ img { inline-size: 100%; block-size: 100%; border-radius: 50%; object-fit: cover
   padding-inline-end: 4.5em;
   color: var(--_muted);
   font-size: 0.8667em;
+  @media (pointer: coarse) { padding-inline-end: 96px; min-block-size: 32px; }
 }
 [part='item-count'], [part='item-category'] {
   padding-inline: 0.5em;
@@ -180,9 +195,7 @@ img { inline-size: 100%; block-size: 100%; border-radius: 50%; object-fit: cover
 /* Over the end of the last line, which leaves room for them. */
 [part='item-acts'] { display: flex; align-self: end; margin-block: -0.375em; margin-inline-end: -0.375em; }
 [part~='item']:has([part='item-details']) [part='item-acts'] { inline-size: 0; justify-content: end; margin-inline: -0.375em -0.375em; }
-@media (pointer: coarse) { [part='item-details'] { padding-inline-end: 96px; min-block-size: 32px; } }
 [part='unread-dot'] { inline-size: 0.75em; block-size: 0.75em; border: 2px solid var(--_muted); border-radius: 50%; }
-[part~='item-unread'] [part='unread-dot'] { background: var(--_accent); border-color: var(--_accent); }
 
 /* States */
 [part='empty'], [part='signed-out'], [part='loading'], [part='list']:not(:has(article)) :is([part='error'], [part='offline']) {
@@ -242,8 +255,11 @@ img { inline-size: 100%; block-size: 100%; border-radius: 50%; object-fit: cover
   color: var(--_background);
   box-shadow: 0 2px 10px #0b0d2440;
 }
-[part='undo-button'] { color: inherit; text-decoration: underline; }
-[part='undo-button']:hover { background: none; }
+[part='undo-button'] {
+  color: inherit;
+  text-decoration: underline;
+  &:hover { background: none; }
+}
 [part='menu'] {
   position-anchor: --carillon-menu;
   padding: 0.375em;
@@ -260,7 +276,6 @@ img { inline-size: 100%; block-size: 100%; border-radius: 50%; object-fit: cover
 
 /* Settings of the reader */
 @media (prefers-reduced-motion: no-preference) {
-  button, [part~='item'] { transition: background-color 0.12s, opacity 0.12s; }
   [part='loading']::before { animation: turn 1s linear infinite; }
   @keyframes turn { to { rotate: 1turn; } }
 }

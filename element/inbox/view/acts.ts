@@ -43,27 +43,27 @@ export class Acts {
     const list = this.#setting.list()
     const text = { archive: itemArchived, snooze: itemSnoozed, unarchive: '', remove: '' }[act]
     const acting = act === 'snooze' ? list?.snooze(id, new Date(until).toISOString()) : list?.[act](id)
-    this.#do(acting, text ? { offer: { text, undo: () => list?.undo() } } : {})
+    this.#do(acting, { text, undo: () => list?.undo() })
   }
 
   readAll(list: InboxList): void {
     const { allMarkedAsRead: text, notMarkedAsRead: failure } = this.#setting.source.strings
     // The store marks up to the newest item that is displayed.
     list.showNewer()
-    this.#do(list.readAll(), { failure, offer: { text, undo: () => list.undo() } })
+    this.#do(list.readAll(), { failure, text, undo: () => list.undo() })
   }
 
   archiveRead(): void {
     const list = this.#setting.list()
     const { itemArchived: text } = this.#setting.source.strings
-    this.#do(list?.archiveRead(), { offer: { text, undo: () => list?.undo() } })
+    this.#do(list?.archiveRead(), { text, undo: () => list?.undo() })
   }
 
   mute(category: string, isMuted: boolean): void {
     const { categories, source } = this.#setting
     const text = isMuted ? source.strings.categoryMuted : source.strings.categoryUnmuted
     const mute = (muted: boolean) => categories.mute(category, muted ? 'forever' : null)
-    this.#do(mute(isMuted), { offer: { text, undo: () => mute(!isMuted) } })
+    this.#do(mute(isMuted), { text, undo: () => mute(!isMuted) })
   }
 
   takeBack(): void {
@@ -86,12 +86,14 @@ export class Acts {
     }, offerMs)
   }
 
-  #do(acting: Acting, { failure, offer }: { failure?: string; offer?: Offer }): void {
+  /** Offers to undo the act if there is a `text`. */
+  #do(acting: Acting, { failure, text, undo }: Partial<Offer> & { failure?: string }): void {
     const { strings, announcer } = this.#setting.source
+    const offer = text && undo ? { text, undo } : undefined
     this.failure = ''
     // The list takes back the last act.
     this.offerUndo(offer)
-    if (offer) announcer.say(`${offer.text}. ${strings.undo}`)
+    if (offer) announcer.say(`${text}. ${strings.undo}`)
     acting?.catch((error) => {
       this.failure = `${failure ?? strings.notDone} ${reasonOf(error, strings)}`
       this.offerUndo(undefined)

@@ -2,6 +2,7 @@
 // while it moves. A notification that does not change is not rendered again: the store keeps its object.
 import type { Notification } from 'carillon-client'
 import { bodyOf, content, type ItemContext, type Shown } from './item.ts'
+import { render } from './loaded.ts'
 
 /** An article, or the heading of a day. */
 type Row = { element: HTMLElement; notification?: Notification; context?: ItemContext; shown?: Shown }
@@ -65,7 +66,7 @@ export class Feed {
     if (!isSame || row.shown?.time !== time) {
       set(row.element, 'part', read ? 'item' : 'item item-unread')
       set(row.element, 'aria-labelledby', read ? `t-${id}` : `u-${id} t-${id}`)
-      context.lit.render(content(notification, shown, context), row.element)
+      render(content(notification, shown, context), row.element)
     }
     return Object.assign(row, { notification, context, shown })
   }

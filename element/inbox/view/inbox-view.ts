@@ -5,15 +5,18 @@ import type { ReactiveController, TemplateResult } from 'lit'
 import type { InboxSource, Tab } from '../../inbox-source.ts'
 import { inboxStyles } from '../../look/inbox-styles.ts'
 import { timesOf } from '../../times.ts'
-import type { CarillonInbox, placeBeside } from '../carillon-inbox.ts'
+import type { CarillonInbox } from '../carillon-inbox.ts'
 import { Acts } from './acts.ts'
 import { Categories } from './categories.ts'
 import { Feed } from './feed.ts'
-import { type ItemContext, type Lit, picture } from './item.ts'
+import { type ItemContext, picture } from './item.ts'
 import { follow, isModified, safeLink } from './links.ts'
+import { html, nothing } from './loaded.ts'
 import { entriesOf, Menu } from './menu.ts'
 import { ScrollWatch } from './scroll-watch.ts'
-import { banner, nothingShown, type Stating, signedOut, tabBar } from './states.ts'
+import { banner, nothingShown, signedOut, tabBar } from './states.ts'
+
+export { handOver } from './loaded.ts'
 
 /** How often the relative times are made again. */
 const clockMs = 30_000
@@ -28,7 +31,6 @@ styleSheet.replaceSync(inboxStyles)
 export class InboxView implements ReactiveController {
   readonly #host: CarillonInbox
   readonly #source: InboxSource
-  readonly #lit: Lit
   readonly #feed: Feed = new Feed()
   readonly #scroll: ScrollWatch
   readonly #acts: Acts
@@ -47,10 +49,9 @@ export class InboxView implements ReactiveController {
   #active: Element | null | undefined
   #place = -1
 
-  constructor(host: CarillonInbox, lit: Lit, place: typeof placeBeside) {
+  constructor(host: CarillonInbox) {
     this.#host = host
     this.#source = host.source
-    this.#lit = lit
     const onChange = () => host.requestUpdate()
     this.#categories = new Categories(onChange)
     this.#acts = new Acts({
@@ -60,7 +61,7 @@ export class InboxView implements ReactiveController {
       onChange,
       focusedOffer: () => this.#find('[part=undo] :focus'),
     })
-    this.#menu = new Menu({ host, lit, place })
+    this.#menu = new Menu(host)
     this.#scroll = new ScrollWatch({
       top: () => this.#hold(),
       end: () => this.#find('[part=more]:is(:hover,:focus)') ?? void this.#more(),
@@ -114,7 +115,6 @@ export class InboxView implements ReactiveController {
   }
 
   render(): TemplateResult {
-    const { html, nothing } = this.#lit
     const { strings, announcer } = this.#source
     const snapshot = this.#list?.getSnapshot()
     return html`<div part="root" dir=${strings.direction} lang=${strings.locale}>
@@ -122,21 +122,20 @@ export class InboxView implements ReactiveController {
         <slot name="header"><h2 part="title">${strings.title}</h2></slot>
         ${snapshot && snapshot.state !== 'signed-out' ? this.#headerActs() : nothing}
       </div>
-      ${!snapshot ? nothing : snapshot.state === 'signed-out' ? signedOut(this.#host.signInLink, this.#stating) : this.#tabsAndList(snapshot)}
+      ${!snapshot ? nothing : snapshot.state === 'signed-out' ? signedOut(this.#host.signInLink, strings) : this.#tabsAndList(snapshot)}
       ${this.#menu.render()}
       ${announcer.host === this.#host ? html`<div part="status" role="status" aria-live="polite">${announcer.text}</div>` : nothing}
     </div>`
   }
 
   #headerActs(): TemplateResult {
-    const { html } = this.#lit
     const { strings } = this.#source
     return html`<div part="header-acts">
       <button part="mark-all" type="button" aria-disabled=${!this.#hasUnread} @click=${this.#readAll.bind(this)}>
         ${strings.markAllAsRead}
       </button>
       <button part="list-more" type="button" aria-label=${strings.more} title=${strings.more} aria-haspopup="menu" aria-expanded="false"
-        @pointerdown=${() => this.#menu.onPress()} @click=${this.#onListMore.bind(this)}>${picture('more', this.#lit)}</button>
+        @pointerdown=${() => this.#menu.onPress()} @click=${this.#onListMore.bind(this)}>${picture('more')}</button>
     </div>`
   }
 
@@ -148,13 +147,12 @@ export class InboxView implements ReactiveController {
   }
 
   #tabsAndList(snapshot: InboxSnapshot): TemplateResult {
-    const { html, nothing } = this.#lit
     const { strings } = this.#source
     const { items, newer, isLoading, hasMore } = snapshot
     const shown = Math.min(items.length, this.#limit)
     // A feed has to contain articles, or be busy (WAI-ARIA 1.2, 5.4, "feed").
     const isFeed = shown > 0 || isLoading
-    const { offer } = this.#acts
+    const { offer, failure } = this.#acts
     return html`${
       offer
         ? html`<div part="undo">
@@ -164,7 +162,6 @@ export class InboxView implements ReactiveController {
         : nothing
     }
       <div part="bar">${tabBar({
-        lit: this.#lit,
         source: this.#source,
         selected: this.#tab,
         countOf: (tab) => this.#countOf(tab),
@@ -180,7 +177,7 @@ export class InboxView implements ReactiveController {
           <div part="feed" role=${isFeed ? 'feed' : nothing} aria-label=${isFeed ? strings.title : nothing} aria-busy=${isLoading}
             @pointerdown=${() => this.#menu.onPress()} @focusin=${this.#hold.bind(this)} @focusout=${this.#hold.bind(this)} @keydown=${this.#onFeedKey.bind(this)}
             @click=${this.#onClick.bind(this)} @auxclick=${this.#onClick.bind(this)}></div>
-          ${shown ? nothing : nothingShown(this.#tab, snapshot, this.#stating)}
+          ${shown ? nothing : nothingShown(this.#tab, snapshot, strings)}
           ${
             hasMore || items.length > shown
               ? html`<button part="more" type="button" aria-disabled=${isLoading} @click=${this.#onMore.bind(this)}>${strings.loadMore}</button>`
@@ -188,7 +185,7 @@ export class InboxView implements ReactiveController {
           }
           <div part="end" tabindex="-1"></div>
         </div>
-        ${banner(snapshot, this.#stating)}
+        ${banner(snapshot, { strings, failure, retry: () => this.#source.reopen() })}
       </div>
       ${this.#host.allUrl ? html`<a part="see-all" href=${this.#host.allUrl}>${strings.seeAll}</a>` : nothing}`
   }
@@ -213,7 +210,7 @@ export class InboxView implements ReactiveController {
     const before = this.#context
     if (before?.strings !== strings || before.renderer !== renderer || before.categories !== categories) {
       const times = before?.strings === strings ? before.times : timesOf(strings.locale)
-      this.#context = { lit: this.#lit, strings, times, renderer, categories }
+      this.#context = { strings, times, renderer, categories }
     }
     if (this.#source.client && items.length) this.#categories.need(items, this.#source.client)
     const size = hasMore ? Math.max(total - newer.length, items.length) : items.length
@@ -224,11 +221,6 @@ export class InboxView implements ReactiveController {
   /** Only some categories are displayed. */
   get #isPart(): boolean {
     return !!this.#host.category?.trim()
-  }
-
-  get #stating(): Stating {
-    const { failure } = this.#acts
-    return { lit: this.#lit, strings: this.#source.strings, failure, retry: () => this.#source.reopen() }
   }
 
   get #list(): InboxList | undefined {

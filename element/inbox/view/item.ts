@@ -1,11 +1,11 @@
 // The content of one notification of the list, and the pictures of icons and controls.
 import type { Action, Notification } from 'carillon-client'
-import type * as Library from 'lit'
 import type { TemplateResult } from 'lit'
 import type { Strings } from '../../languages/en/inbox.ts'
 import type { Times } from '../../times.ts'
 import type { Categories } from './categories.ts'
 import { safeLink } from './links.ts'
+import { html, nothing } from './loaded.ts'
 import { markdown } from './markdown.ts'
 
 const circle = 'M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18'
@@ -26,10 +26,7 @@ const paths: Readonly<Record<string, string>> = {
   more: 'M5 12h.01M12 12h.01M19 12h.01',
 }
 
-export type Lit = Pick<typeof Library, 'html' | 'nothing' | 'render'>
-
 export type ItemContext = {
-  lit: Lit
   strings: Strings
   times: Times
   /** By their names. */
@@ -42,8 +39,7 @@ export type ItemContext = {
 export type Shown = { now: number; time: string; body: Node | string | undefined }
 
 export function content(notification: Notification, shown: Shown, context: ItemContext): TemplateResult {
-  const { strings, renderer, lit } = context
-  const { html, nothing } = lit
+  const { strings, renderer } = context
   const { id, read, archivedAt, snoozedUntil } = notification
   const label = read ? strings.markAsUnread : strings.markAsRead
   const isAway = archivedAt || snoozedUntil
@@ -51,20 +47,19 @@ export function content(notification: Notification, shown: Shown, context: ItemC
   return html`<button part="item-toggle" type="button" aria-label=${label} title=${label}
       ><span part="unread-dot" id="u-${id}" role=${read ? nothing : 'img'} aria-label=${read ? nothing : strings.itemUnread}></span
     ></button>
-    ${renderer ? nothing : look(notification, lit)}
+    ${renderer ? nothing : look(notification)}
     <div part="item-content">${renderer ? html`<div id="t-${id}">${rendered(notification, renderer)}</div>` : usual(notification, shown, context)}</div>
     <div part="item-acts">
-      <button part="item-archive" type="button" aria-label=${away} title=${away}>${picture(isAway ? 'unarchive' : 'archive', lit)}</button>
-      <button part="item-more" type="button" aria-label=${strings.more} title=${strings.more} aria-haspopup="menu">${picture('more', lit)}</button>
+      <button part="item-archive" type="button" aria-label=${away} title=${away}>${picture(isAway ? 'unarchive' : 'archive')}</button>
+      <button part="item-more" type="button" aria-label=${strings.more} title=${strings.more} aria-haspopup="menu">${picture('more')}</button>
     </div>`
 }
 
 /** The image of the actor, otherwise the icon; with both, the icon is at the corner of the image. */
-function look({ actor, icon }: Notification, lit: Lit): TemplateResult | symbol {
-  const { html, nothing } = lit
+function look({ actor, icon }: Notification): TemplateResult | symbol {
   const name = typeof icon === 'string' ? icon : undefined
-  const drawn = typeof icon === 'string' ? picture(icon, lit) : image(icon?.imageUrl, lit)
-  const face = image(actor?.imageUrl, lit)
+  const drawn = typeof icon === 'string' ? picture(icon) : image(icon?.imageUrl)
+  const face = image(actor?.imageUrl)
   const [initial = ''] = actor?.name ?? ''
   if (!drawn && !actor) return nothing
   return html`<span part="item-look" data-icon=${face ? nothing : (name ?? nothing)} aria-hidden="true"
@@ -76,7 +71,7 @@ export function bodyOf({ body, format }: Notification): Node | string | undefine
 }
 
 /** The server of an image does not learn which page displays it. */
-function image(url: string | null | undefined, { html }: Lit): TemplateResult | undefined {
+function image(url: string | null | undefined): TemplateResult | undefined {
   const source = safeLink(url ?? null)
   return source === undefined ? undefined : html`<img src=${source} alt="" referrerpolicy="no-referrer" loading="lazy">`
 }
@@ -93,8 +88,7 @@ function rendered(notification: Notification, renderer: NonNullable<ItemContext[
 
 /** A link without `href` is inert, and still a place for the title. The texts are those of users: each has its own direction. */
 function usual(notification: Notification, { now, time, body }: Shown, context: ItemContext): TemplateResult {
-  const { lit, strings, times, categories } = context
-  const { html, nothing } = lit
+  const { strings, times, categories } = context
   const { id, title, url, category, count, updatedAt, actor, actions, snoozedUntil } = notification
   const button = (one: Action) =>
     html`<a part="item-action" href=${safeLink(one.url) ?? nothing} rel="noopener" dir="auto">${one.label}</a>`
@@ -111,7 +105,7 @@ function usual(notification: Notification, { now, time, body }: Shown, context: 
 }
 
 /** Undefined for a name that has no picture. */
-export function picture(name: string, { html }: Lit): TemplateResult | undefined {
+export function picture(name: string): TemplateResult | undefined {
   if (!Object.hasOwn(paths, name)) return undefined
   return html`<svg viewBox="0 0 24 24" aria-hidden="true"><path d=${paths[name]}></path></svg>`
 }

@@ -4,28 +4,27 @@ import type { Notification } from 'carillon-client'
 import type { TemplateResult } from 'lit'
 import type { Strings } from '../../languages/en/inbox.ts'
 import type { Times } from '../../times.ts'
-import type { CarillonInbox, placeBeside } from '../carillon-inbox.ts'
+import type { CarillonInbox } from '../carillon-inbox.ts'
 import type { Acts } from './acts.ts'
 import type { Categories } from './categories.ts'
-import type { Lit } from './item.ts'
+import { html, placeBeside } from './loaded.ts'
 
 /** `detail` is beside the label: a time, or the name of a category. What is final cannot be undone. */
 export type Entry = { label: string; detail?: string | undefined; isFinal?: boolean; act(): void }
 
 export class Menu {
-  readonly #setting: { host: CarillonInbox; lit: Lit; place: typeof placeBeside }
+  readonly #host: CarillonInbox
   #label = ''
   #entries: readonly Entry[] = []
   #button: HTMLElement | undefined
   /** The button whose menu was open when the pointer was pressed: that has closed it. */
   #pressed: HTMLElement | undefined
 
-  constructor(setting: { host: CarillonInbox; lit: Lit; place: typeof placeBeside }) {
-    this.#setting = setting
+  constructor(host: CarillonInbox) {
+    this.#host = host
   }
 
   render(): TemplateResult {
-    const { html } = this.#setting.lit
     const item = (entry: Entry) =>
       html`<button part=${entry.isFinal ? 'menu-item menu-item-final' : 'menu-item'} type="button" role="menuitem" tabindex="-1"
         @click=${() => this.#choose(entry)}
@@ -47,19 +46,18 @@ export class Menu {
     this.#button = button
     this.#label = label
     this.#entries = entries
-    const { host, place } = this.#setting
-    host.requestUpdate()
-    await host.updateComplete
+    this.#host.requestUpdate()
+    await this.#host.updateComplete
     const menu = this.#element
     if (!button.isConnected || !menu) return
     button.setAttribute('aria-expanded', 'true')
     menu.showPopover()
-    place(button, menu)
+    placeBeside(button, menu)
     this.#items[0]?.focus()
   }
 
   get #element(): HTMLElement | null | undefined {
-    return this.#setting.host.shadowRoot?.querySelector<HTMLElement>('[part=menu]')
+    return this.#host.shadowRoot?.querySelector<HTMLElement>('[part=menu]')
   }
 
   get #items(): HTMLElement[] {
@@ -76,7 +74,7 @@ export class Menu {
   #onBeforeToggle({ newState }: ToggleEvent): void {
     if (newState === 'open') return
     this.#button?.setAttribute('aria-expanded', 'false')
-    if (this.#element?.matches(':focus-within')) (this.#button?.isConnected ? this.#button : this.#setting.host).focus()
+    if (this.#element?.matches(':focus-within')) (this.#button?.isConnected ? this.#button : this.#host).focus()
   }
 
   #onKey(event: KeyboardEvent): void {

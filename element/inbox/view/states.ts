@@ -3,13 +3,13 @@ import type { InboxSnapshot } from 'carillon-client'
 import type { TemplateResult } from 'lit'
 import type { InboxSource, Tab } from '../../inbox-source.ts'
 import type { Strings } from '../../languages/en/inbox.ts'
-import type { Lit } from './item.ts'
+import { html, nothing } from './loaded.ts'
 
 /** `failure`: why the last act was taken back, or ''. */
-export type Stating = { lit: Lit; strings: Strings; failure: string; retry: () => void }
+type Trouble = { strings: Strings; failure: string; retry: () => void }
 type Template = TemplateResult | symbol
 
-export function signedOut(link: string, { lit: { html }, strings }: Stating): TemplateResult {
+export function signedOut(link: string, strings: Strings): TemplateResult {
   return html`<div part="signed-out">
     <p part="state-title">${strings.signedOutTitle}</p>
     <p>${strings.signedOutText}</p>
@@ -18,8 +18,7 @@ export function signedOut(link: string, { lit: { html }, strings }: Stating): Te
 }
 
 /** Below the list, so that it moves nothing that the reader reads. */
-export function banner({ state, error }: InboxSnapshot, { lit, strings, failure, retry }: Stating): Template {
-  const { html, nothing } = lit
+export function banner({ state, error }: InboxSnapshot, { strings, failure, retry }: Trouble): Template {
   // The server may also respond, but not as it should.
   if (state === 'offline')
     return html`<div part="offline"><p part="state-title">${error?.status ? reasonOf(error, strings) : strings.offlineTitle}</p><p>${strings.offlineText}</p></div>`
@@ -32,8 +31,7 @@ export function banner({ state, error }: InboxSnapshot, { lit, strings, failure,
   return failure ? html`<div part="error"><p>${failure}</p></div>` : nothing
 }
 
-export function nothingShown(tab: Tab, { state, hasMore }: InboxSnapshot, { lit, strings }: Stating): Template {
-  const { html, nothing } = lit
+export function nothingShown(tab: Tab, { state, hasMore }: InboxSnapshot, strings: Strings): Template {
   if (state === 'loading') return html`<p part="loading">${strings.loading}</p>`
   if (state === 'error' || state === 'offline' || hasMore) return nothing
   const title = { inbox: strings.emptyTitle, unread: strings.noUnreadTitle, ...strings.noneAway }[tab]
@@ -46,7 +44,6 @@ export function reasonOf(error: unknown, { errors }: Strings): string {
 }
 
 type Tabs = {
-  lit: Lit
   source: InboxSource
   selected: Tab
   countOf(tab: Tab): number | undefined
@@ -57,7 +54,7 @@ type Tabs = {
 const usualTabs: readonly Tab[] = ['inbox', 'unread', 'archived']
 
 /** https://www.w3.org/WAI/ARIA/apg/patterns/tabs/, each with the number of its notifications. */
-export function tabBar({ lit: { html, nothing }, source, selected, countOf, select }: Tabs): TemplateResult {
+export function tabBar({ source, selected, countOf, select }: Tabs): TemplateResult {
   const { strings } = source
   // Snoozed ones are behind the menu of the list until the reader selects them.
   const tabs = usualTabs.includes(selected) ? usualTabs : [...usualTabs, selected]
