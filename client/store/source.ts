@@ -183,12 +183,10 @@ export class Source {
   }
 
   #remember(act: Act, settled: Promise<void>): Promise<void> {
-    this.#made.push(act)
-    const forgetEarlier = () => void this.#made.splice(0, this.#made.indexOf(act))
-    const forget = () => {
+    this.#made = [...this.#made.slice(-20), act]
+    settled.catch(() => {
       this.#made = this.#made.filter((one) => one !== act)
-    }
-    settled.then(forgetEarlier, forget)
+    })
     return settled
   }
 
