@@ -6,11 +6,11 @@ import { test } from 'node:test'
 import { isTest } from './product-files.ts'
 
 const budgets: Readonly<Record<string, number>> = {
-  client: 25_900,
+  client: 26_000,
   demonstration: 33_600,
   element: 28_200,
   pages: 22_500,
-  server: 277_600,
+  server: 278_800,
 }
 
 const generated = ['node_modules', 'dist', 'public', 'bundle', '.compile-cache', 'data']
