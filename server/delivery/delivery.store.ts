@@ -271,7 +271,8 @@ function* findKeyed(delivery: Delivery, wanted: readonly Wanted[]): Write<Keyed[
   })
 }
 
-const columns = new Part(`user_id, seq, id, version, title, body, url, category, data, key, application, created_at, look,
+const columns =
+  new Part(`user_id, seq, id, version, title, body, url, category, data, key, application, created_at, look,
   expires_at, producer`)
 /** After the insert of an inbox, or of a category in it, with its first notification. */
 const orOneMore = new Part(`
