@@ -1,4 +1,4 @@
-// Builds a package for npm: JavaScript, declarations, and a manifest that names both, because Node
+// Builds a package for npm: JavaScript without comments, declarations with comments, and a manifest that names both, because Node
 // does not strip types below node_modules. This file is plain JavaScript, so that any version of Node can run it.
 import { spawnSync } from 'node:child_process'
 import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -17,8 +17,9 @@ export function build(folder, source = client, paths = {}) {
   mkdirSync(folder, { recursive: true })
   const manifest = JSON.parse(readFileSync(join(source, 'package.json'), 'utf8'))
   const files = Object.values(manifest.exports).map((file) => join(source, String(file)))
-  const project = { extends: join(source, 'tsconfig.build.json'), compilerOptions: { paths, declaration: true }, files }
-  compile(folder, project)
+  const project = { extends: join(source, 'tsconfig.build.json'), compilerOptions: { paths }, files }
+  compile(folder, project, '--removeComments')
+  compile(folder, project, '--declaration', '--emitDeclarationOnly')
   const built = (/** @type {string} */ file) => ({
     types: file.replace(/ts$/, 'd.ts'),
     default: file.replace(/ts$/, 'js'),
@@ -40,12 +41,12 @@ export function buildElement(folder, built) {
   build(folder, join(root, 'element'), { 'carillon-client': [join(built, 'carillon-client.d.ts')] })
 }
 
-/** @param {string} folder @param {object} project the configuration of the compiler */
-function compile(folder, project) {
+/** @param {string} folder @param {object} project the configuration of the compiler @param {string[]} options */
+function compile(folder, project, ...options) {
   const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc')
   const configuration = join(folder, 'tsconfig.json')
   writeFileSync(configuration, JSON.stringify(project))
-  const args = [compiler, '--project', configuration, '--outDir', folder]
+  const args = [compiler, '--project', configuration, '--outDir', folder, ...options]
   const { status, stdout } = spawnSync(process.execPath, args, { encoding: 'utf8' })
   rmSync(configuration)
   if (status !== 0) throw new Error(`The package does not compile:\n${stdout}`)

@@ -78,11 +78,13 @@ export function follow(signals: Signals, own: AbortController): void {
 
 /** Settles like `promise`, or rejects with the reason of `signal` as soon as `signal` aborts. */
 export function unlessAborted<Result>(promise: Promise<Result>, signal?: AbortSignal): Promise<Result> {
-  return new Promise((resolve, reject) => {
+  let end: (() => void) | undefined
+  const first = new Promise<Result>((resolve, reject) => {
     if (signal?.aborted) reject(reasonOf(signal))
-    const end = signal && onAbort(signal, () => reject(reasonOf(signal)))
-    void promise.then(resolve, reject).then(end)
+    end = signal && onAbort(signal, () => reject(reasonOf(signal)))
+    promise.then(resolve, reject)
   })
+  return first.finally(end)
 }
 
 /** Waits `ms` milliseconds. `onStart` receives a function that ends the wait early. Throws the reason of `signal`. */
