@@ -1098,7 +1098,7 @@ const shared = new Set([
   ...['isUnreadNow', 'readByLastReadAll', 'leaveUndo', 'keepReadState', 'countMade'],
   ...['lockInboxes', 'archiveFound', 'makeNewest', 'removeAll', 'replace', 'hasPasswordOrPasskey'],
   ...['findErased', 'forgetErased', 'addUnlessErased'],
-  ...['isHeld', 'findHeld', 'userWith', 'canSignIn'],
+  ...['isHeld', 'findHeld', 'userWith', 'canSignIn', 'removeLinksTo'],
   // It runs no statement.
   'announce',
   // A command reads every notification, and a table has one row.
