@@ -64,13 +64,10 @@ async function goesUnnoticed(
   const old = {}
   const next = { launcher: copyOfProgram(newProgram, { version: nextVersion, files }) }
   await using nodes = new Nodes(database.url)
-  // The load signs one user in more often than one network may.
-  const forgetting = setInterval(() => void queryAt(database.url, 'delete from guess_count').catch(() => {}), 500)
-  t.after(() => clearInterval(forgetting))
   const before = await nodes.add(old)
   const functionsBefore = await functionsOf(database.url)
   const key = await keyOf(nodes)
-  await using load = new Load(nodes.firstSignIn)
+  await using load = new Load(nodes.firstSignIn, database.url)
   using streamBefore = await load.streamOf(before)
   load.startOn(before, 'the old version')
   await load.moreRounds(3)
@@ -149,13 +146,15 @@ class Load implements AsyncDisposable {
   /** The ids of the users that the new version created. They have no username. */
   readonly people: string[] = []
   readonly #signIn: SignIn
+  readonly #databaseUrl: string
   readonly #loops: Promise<void>[] = []
   /** Of each loop. */
   readonly #rounds: number[] = []
   #isOver = false
 
-  constructor(signIn: SignIn) {
+  constructor(signIn: SignIn, databaseUrl: string) {
     this.#signIn = signIn
+    this.#databaseUrl = databaseUrl
   }
 
   readonly requests: Requests = {
@@ -232,7 +231,9 @@ class Load implements AsyncDisposable {
   async #loop(user: UserOfService, name: string, requests: Requests): Promise<void> {
     const loop = this.#rounds.push(0) - 1
     const proofs = { session: await user.signIn('stateful'), token: await user.signIn('stateless') } as Proofs
-    for (; !this.#isOver; this.#rounds[loop] = (this.#rounds[loop] ?? 0) + 1)
+    for (; !this.#isOver; this.#rounds[loop] = (this.#rounds[loop] ?? 0) + 1) {
+      // One user signs in more often than one network may.
+      await queryAt(this.#databaseUrl, 'delete from guess_count')
       for (const [kind, send] of Object.entries(requests)) {
         const outcome = await send(user, proofs).then(
           ({ status, text }) => (status < 300 ? 'ok' : `${status} ${text}`),
@@ -241,6 +242,7 @@ class Load implements AsyncDisposable {
         if (outcome === 'ok') this.counts.set(`${name}: ${kind}`, (this.counts.get(`${name}: ${kind}`) ?? 0) + 1)
         else this.failures.push(`${name}: ${kind}: ${outcome}`)
       }
+    }
   }
 
   #login(user: UserOfService, variant: string): Promise<HttpResponse> {
