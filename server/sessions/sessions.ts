@@ -98,7 +98,10 @@ export class Sessions {
 
   /** Of a cookie that `verify` refuses: whether a rotation has just replaced it. Its browser has another one, or is about to receive it. */
   async isJustReplaced(secret: string): Promise<boolean> {
-    return (await this.validUntil(secret, { endsAt: Number.POSITIVE_INFINITY })) !== null
+    const copy = { endsAt: Number.POSITIVE_INFINITY }
+    const until = await this.validUntil(secret, copy)
+    // The end of a copy is noted for an older cookie alone.
+    return until !== null && Number.isFinite(copy.endsAt)
   }
 
   /**
