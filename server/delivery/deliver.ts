@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto'
 import { iso } from '../basics/clock.ts'
 import { CarillonError, conflict, type Fault, unavailable } from '../basics/errors.ts'
-import { yieldToEventLoop } from '../basics/event-loop.ts'
+import { mapInTurns } from '../basics/event-loop.ts'
 import { newId } from '../basics/ids.ts'
 import { contentOf } from '../inbox/notification-json.ts'
 import type { Sender } from '../producers/producer-key.ts'
@@ -99,7 +99,11 @@ export class Deliveries {
       key: notificationKey,
       createdAt: iso(at),
       again,
-      recipients: await this.#recipientsOf(recipients, { application, createsUsers, at }),
+      recipients: await mapInTurns(recipients, (to) => ({
+        to: this.#prepared(to, application),
+        notificationId: newId(at),
+        ...(createsUsers && this.#isCreatable(to, application) && { newUserId: newId(at) }),
+      })),
       erased: createsUsers ? await erased() : undefined,
       unknownRecipients,
       at: now(),
@@ -116,22 +120,6 @@ export class Deliveries {
       })
     if ('unknown' in outcome) throw this.#unknownRecipientsError(request, outcome, sender)
     return outcome
-  }
-
-  async #recipientsOf(
-    recipients: readonly Recipient[],
-    { application, createsUsers, at }: { application: string; createsUsers: boolean | undefined; at: number },
-  ): Promise<Delivery['recipients']> {
-    const prepared: Delivery['recipients'][number][] = []
-    for (const to of recipients) {
-      prepared.push({
-        to: this.#prepared(to, application),
-        notificationId: newId(at),
-        ...(createsUsers && this.#isCreatable(to, application) && { newUserId: newId(at) }),
-      })
-      if (prepared.length % 50 === 0) await yieldToEventLoop()
-    }
-    return prepared
   }
 
   #prepared(to: Recipient, application: string): Recipient {

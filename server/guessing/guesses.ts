@@ -51,7 +51,7 @@ const mailRateOfAddress = { intervalMs: 360_000, burst: 10 }
 /** Of one account from one client (IPv6 by /48): 60 right sign-ins at once, and then one in ten seconds, because each is kept in the audit log. */
 const signInRate = { intervalMs: 10_000, burst: 60 }
 /** A one-time link signs in without a limit: it works once, and is the way in of an owner whose other ways are used up. */
-type LimitedMethod = 'password' | 'passkey' | 'provider' | 'confirmation'
+type LimitedMethod = 'password' | 'passkey' | 'provider'
 
 type Options = { store: Store; sealing: Pick<Sealing, 'mac'>; now: () => number }
 
@@ -65,7 +65,7 @@ export class Guesses {
   readonly #options: Options
   /** When the audit log got the last entry about a delayed account, by user and kind. */
   readonly #delaysRecordedAt = new BoundedCache<number>(10_000)
-  /** By network: when no request for a mail counts any more, if each one counts for the interval of its rate. */
+  /** Each request for a mail counts for the interval of its network's rate. For each network: the time at which none counts any more. */
   readonly #mailsUntil = new BoundedCache<number>(10_000)
 
   constructor(options: Options) {
@@ -115,20 +115,26 @@ export class Guesses {
     await this.begin({ limits, kind: 'mail', userId: null })
   }
 
-  /**
-   * Counts a sign-in whose proof was right, before anything is written. Each method has a count of its own. Counts a password of a signed-in
-   * user, right or wrong, before it is hashed, and never by address. Throws TOO_MANY_REQUESTS.
-   */
+  /** Counts a sign-in whose proof was right, before anything is written. Each method has a count of its own. Throws TOO_MANY_REQUESTS. */
   async beginSignIn(by: { userId: string; address: string }, method: LimitedMethod): Promise<void> {
+    const waitMs = await this.#countSignIn(by.userId, `${method} ${this.#wideKey(by.address)}`)
+    const more = ' A program signs in once, and keeps its session or token.'
+    if (waitMs > 0) throw tooMany('Too many sign-ins to this account from your network', waitMs, more)
+  }
+
+  /** Counts a password that a signed-in user presents, right or wrong, before it is hashed. Throws TOO_MANY_REQUESTS. */
+  async beginConfirmation(userId: string): Promise<void> {
+    const waitMs = await this.#countSignIn(userId, 'confirmation')
+    if (waitMs > 0) throw tooMany('Too many confirmations of this account', waitMs)
+  }
+
+  /** Returns how long the user has to wait; 0 if the sign-in was counted. */
+  async #countSignIn(userId: string, what: string): Promise<number> {
     const { store, now } = this.#options
-    const key = `${guessPrefixOf(by.userId)}sign-in ${method} ${this.#wideKey(by.address)}`
+    const key = `${guessPrefixOf(userId)}sign-in ${what}`
     const at = now()
     const [refusal] = await store.write(stored.reserveGuess, { limits: [{ key, ...signInRate }], at })
-    if (refusal === undefined) return
-    const waitMs = refusal.notBefore - at
-    if (method === 'confirmation') throw tooMany('Too many confirmations of this account', waitMs)
-    const more = ' A program signs in once, and keeps its session or token.'
-    throw tooMany('Too many sign-ins to this account from your network', waitMs, more)
+    return refusal === undefined ? 0 : refusal.notBefore - at
   }
 
   /** A guess that has not begun. */
@@ -233,9 +239,9 @@ function tooMany(problem: string, waitMs: number, more = ''): CarillonError {
 const changeLimit = { intervalMs: 60_000, burst: 60 }
 
 /**
- * Each kind has a count of its own: a stolen sign-in that is not fresh must not use up what needs a fresh one (`fresh`), nor any stolen one
- * what its owner needs to end it, which needs a password or a factor (`defences`). Sign-ins have counts of their own (`beginSignIn`), and a sign-out needs one. The link to a
- * provider must be unlinked before the next.
+ * Each kind has a count of its own. A stolen sign-in that is not fresh must not use up what needs a fresh one (`fresh`). No stolen sign-in
+ * may use up the acts by which its owner ends it, which need a password or a factor (`defences`). Sign-ins have counts of their own
+ * (`beginSignIn`), and a sign-out needs a sign-in. A link to a provider must be unlinked before the next one.
  */
 const limited: Readonly<Partial<Record<EventName, 'changes' | 'fresh' | 'defences' | 'ends'>>> = {
   'user-changed': 'changes',

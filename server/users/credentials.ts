@@ -48,7 +48,7 @@ export async function checkCredentials(
   const { password, device, address, from, signal } = presented
   const guess = guesses.of({ account: user?.id ?? { unknownName: name }, address, device }, 'password')
   await guesses.refuseIfDelayed(guess)
-  if (from && user) await guesses.beginSignIn({ userId: user.id, address: '' }, 'confirmation')
+  if (from && user) await guesses.beginConfirmation(user.id)
   // Counted at its turn and not before: of many right passwords that wait together, none must look like a failure to the others.
   const attempt = { account: name, device: user && device, address: address ?? from, signal }
   const begin = () => guesses.begin(guess)

@@ -2,7 +2,7 @@
 import { recordAudit } from '../audit/audit.store.ts'
 import { auditEntry, recorded, serviceSource } from '../audit/entry.ts'
 import type { Fault } from '../basics/errors.ts'
-import { yieldToEventLoop } from '../basics/event-loop.ts'
+import { mapInTurns } from '../basics/event-loop.ts'
 import { newId } from '../basics/ids.ts'
 import { profileAt, readEntry, refuseFaults, type UserEntry } from './profile.ts'
 import { type PutUser, putUsers } from './put-users.store.ts'
@@ -39,11 +39,7 @@ export async function importUsers(
   values: readonly unknown[],
   { needsExternalId = false, report }: { needsExternalId?: boolean; report?: (done: number) => void } = {},
 ): Promise<{ faults: EntryFault[] } | { imported: PutUser[] }> {
-  const read: ReadEntry[] = []
-  for (const value of values) {
-    read.push(readValue(value, needsExternalId))
-    if (read.length % 50 === 0) await yieldToEventLoop()
-  }
+  const read = await mapInTurns(values, (value) => readValue(value, needsExternalId))
   const checked = read.map((one) => one.checked)
   const isPlain = checked.every((one) => one.username === null && one.externalId !== null && one.disabled === undefined)
   const existing = isPlain ? undefined : await inParallel(read, (one) => existingOf(dependencies, one))
