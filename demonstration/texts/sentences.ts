@@ -114,7 +114,7 @@ export const sentences = {
       'La preuve décide comment on vous reconnaît. Seule la connexion est « sans état ».',
     ],
     stolen: [
-      'Whoever holds a proof is you until it ends. So ask: who can end it, and how soon?',
+      'To the server, a thief with your proof is you until the proof ends. Who can end it, and how soon?',
       'Wer einen Nachweis hat, ist Sie, bis er endet. Also: Wer kann ihn beenden, und wie schnell?',
       'Qui tient la preuve est vous jusqu’à sa fin. Demandez donc : qui peut y mettre fin, et quand ?',
     ],
@@ -162,7 +162,7 @@ export const sentences = {
       'Un appareil connu : les essais des autres ne retardent pas votre prochaine connexion d’ici.',
     ],
     session: [
-      'A second cookie (…-device) names the device, and signs nobody in.',
+      'A second cookie (…-device) names the device. It does not sign you in.',
       'Ein zweites Cookie (…-device) benennt das Gerät und meldet niemanden an.',
       'Un second cookie (…-device) nomme l’appareil, et ne connecte personne.',
     ],
@@ -187,7 +187,7 @@ export const sentences = {
     'Der Browser erlaubt das Kopieren nicht. Der Text ist markiert: Drücken Sie Strg+C.',
     'Le navigateur ne permet pas de copier. Le texte est sélectionné : appuyez sur Ctrl+C.',
   ],
-  /** Each `#` stands for a value. */
+  // The page puts a value in the place of each `#`.
   revocations: [
     'Revoked sign-ins in the list: #. The last entry ends at #.',
     'Widerrufene Anmeldungen in der Liste: #. Der letzte Eintrag endet: #.',

@@ -17,7 +17,8 @@ From the start of the move the old database refuses every write (503) and serves
 compared row by row. If it is interrupted, run the same command again, and it continues. After the move the old database
 keeps refusing writes; to use it again, run move --give-up.
 
-A URL with a password belongs into CARILLON_DATABASE_URL or CARILLON_TARGET_URL, or the file that its _FILE names: options are visible.
+Options are visible in the process list, so a URL with a password is refused there. Set CARILLON_DATABASE_URL or
+CARILLON_TARGET_URL to it, or CARILLON_DATABASE_URL_FILE or CARILLON_TARGET_URL_FILE to the name of a file with it.
 
 Examples:
   npx carillon move --from sqlite:data/carillon.db --to 'postgres://carillon@db.internal/carillon?sslmode=verify-full'

@@ -96,7 +96,7 @@ export class Sessions {
     return { userId, username, proof: 'session', signInId, confirmedAt, expiresAt, inboxVersion }
   }
 
-  /** Of a cookie that `verify` refuses: whether a rotation has just replaced it. Its browser has another one, or is about to receive it. */
+  /** Whether a rotation has just replaced this cookie, which `verify` refuses: its browser has the next one, or is about to receive it. */
   async isJustReplaced(secret: string): Promise<boolean> {
     const copy = { endsAt: Number.POSITIVE_INFINITY }
     const until = await this.validUntil(secret, copy)

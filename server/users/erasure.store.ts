@@ -19,7 +19,7 @@ const ofUser = tables.split(' ').map(deletionFrom)
 const inboxTables = 'inbox_category notification category_read_mark read_mark archive_mark removal preference inbox'
 const ofInbox = inboxTables.split(' ').map(deletionFrom)
 
-/** The strings of a template whose value is the user. */
+/** A statement is known by its template, so each table has one of its own. Its value is the user. */
 function deletionFrom(table: string): TemplateStringsArray {
   const strings = [`delete from ${table} where user_id = `, '']
   return Object.assign(strings, { raw: strings })

@@ -11,7 +11,7 @@ import { actsOf, countsOf, placesOf } from './places.contract.ts'
 const day = 24 * 3_600
 const log = { warn: assert.fail } as unknown as ConstructorParameters<typeof Upkeep>[0]['log']
 
-/** As mail/notices.ts delivers it. */
+/** The producer and the category of a security notice that the service itself sends (mail/notices.ts). */
 const own = { producerId: 'carillon', category: 'security' }
 const notify = (world: World, person: Person, seconds = 0) =>
   world.send(person, 'Your password was changed', { ...own, at: at(seconds) })

@@ -94,10 +94,10 @@ test('a flood of one client, from all of its networks, keeps no mail from ten ot
   // The four places for mails are taken, and the whole flood would wait in the queue, which has 1,000 places.
   for (const [n, { email }] of victims.entries()) await forgot({ email }, from(n))
   while (mailServer.held < 4) await new Promise((done) => setTimeout(done, 5))
-  // Each has its response at once, and so many connections at the same time would be too many for a busy machine.
-  const each = Array.from({ length: 1_100 }, (_, n) => n).values()
+  // The service responds to each at once. 1,100 connections at the same time would be too many for a busy machine.
+  const numbers = Array.from({ length: 1_100 }, (_, n) => n).values()
   const send = async () => {
-    for (const n of each) await forgot({ username: `nobody-${n}` }, from(n))
+    for (const n of numbers) await forgot({ username: `nobody-${n}` }, from(n))
   }
   await Promise.all(Array.from({ length: 20 }, send))
   for (const email of emails) await forgot({ email })

@@ -7,7 +7,7 @@ import { type Proof, startTestService } from '../../support/service.ts'
 
 const day = 24 * 3_600_000
 const issuer = await startIssuer(() => app.now())
-/** Its users have ids of their own. */
+/** An issuer whose ids are not those of the application (`ids: 'issuer'`). */
 const second = await startIssuer(() => app.now())
 const usual = { audience: 'bell', algorithms: ['RS256', 'ES256', 'EdDSA'], createUsers: true }
 const issuers = [

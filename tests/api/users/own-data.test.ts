@@ -184,7 +184,7 @@ test('an export that has lasted for 30 s gives its place to another one that nee
   assert.equal((await app.get('/api/me/export', ben)).status, 429)
   assert.equal((await app.get('/api/me/export', eve)).status, 503)
   app.pass(1)
-  // Of the same user first, then the oldest of the others.
+  // Ben's export takes the place of his own one, and that of Eve takes the place of the oldest.
   for (const proof of [ben, eve]) assert.equal((await app.get('/api/me/export', proof)).status, 200)
   released.resolve()
   const ends = (await Promise.all(held)).map(({ isWhole }) => isWhole)
