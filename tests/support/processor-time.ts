@@ -21,20 +21,30 @@ export async function bestTimeOf(act: () => Promise<unknown>): Promise<number> {
   return best
 }
 
-/** The longest turn of the event loop while `act` runs, in milliseconds of the main thread: the best of up to five, until one is short. */
-export async function longestTurnOf(act: () => Promise<unknown>, shortMs: number): Promise<number> {
-  let best = Infinity
-  for (let n = 0; n < 5 && best >= shortMs; n++) best = Math.min(best, await longestTurnOfOne(act))
+/** Milliseconds of the main thread: of the longest turn of the event loop, and of all turns. */
+export type Turns = { longest: number; all: number }
+
+/** The turns while `act` runs: those of the run with the shortest longest turn, of up to five, until one is short. */
+export async function turnsOf(act: () => Promise<unknown>, shortMs: number): Promise<Turns> {
+  let best: Turns = { longest: Infinity, all: Infinity }
+  for (let n = 0; n < 5 && best.longest >= shortMs; n++) {
+    const turns = await turnsOfOne(act)
+    if (turns.longest < best.longest) best = turns
+  }
   return best
 }
 
-async function longestTurnOfOne(act: () => Promise<unknown>): Promise<number> {
-  let longest = 0
+async function turnsOfOne(act: () => Promise<unknown>): Promise<Turns> {
+  const turns = { longest: 0, all: 0 }
   let isDone = false
   const acted = act().finally(() => {
     isDone = true
   })
-  while (!isDone) longest = Math.max(longest, await timeOf(nextTurn))
+  while (!isDone) {
+    const turn = await timeOf(nextTurn)
+    turns.longest = Math.max(turns.longest, turn)
+    turns.all += turn
+  }
   await acted
-  return longest
+  return turns
 }

@@ -116,7 +116,7 @@ const requests: Record<string, { most: number; prepare: Prepare }> = {
     },
   },
   'a delivery': {
-    most: 27,
+    most: 28,
     prepare: async () => () =>
       app.post('/api/notifications', { recipients: [{ username }], title: 'Paid' }, { authorization: `Bearer ${key}` }),
   },

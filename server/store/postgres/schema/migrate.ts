@@ -52,7 +52,7 @@ const holders = `
   select string_agg(format('connection %s (%s, %s) holds %s on %s since %s', pid, application_name, state, mode,
     coalesce(relation::regclass::text, locktype), coalesce(xact_start, state_change)), '; ') as found
   from pg_locks join pg_stat_activity using (pid)
-  where granted and pid <> $1 and (objid = ${turn % 2 ** 32} or pid = any(pg_blocking_pids($1)) and
+  where datname = current_database() and granted and pid <> $1 and (objid = ${turn % 2 ** 32} or pid = any(pg_blocking_pids($1)) and
     (locktype, coalesce(relation, 0)) in (select locktype, coalesce(relation, 0) from pg_locks where pid = $1 and not granted))`
 
 type Plan = MigrateOptions & { known: string[] }
