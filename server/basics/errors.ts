@@ -86,12 +86,16 @@ export function overloaded(message: string): CarillonError {
   return new CarillonError('UNAVAILABLE', message, { remedy: 'Try again in a moment.', report: 'overload' })
 }
 
-export function invalidRequest(details: readonly Fault[], cause?: unknown): CarillonError {
-  return new CarillonError('INVALID_REQUEST', 'The request is invalid', { details, cause })
+export function invalidRequest(details: readonly Fault[], problem = 'The request is invalid'): CarillonError {
+  return new CarillonError('INVALID_REQUEST', problem, { details })
 }
 
-export function invalidField(field: string, reason: string): CarillonError {
-  return invalidRequest([{ field, reason }])
+export function invalidField(field: string, reason: string, problem?: string): CarillonError {
+  return invalidRequest([{ field, reason }], problem)
+}
+
+export function forbidden(problem: string, remedy?: string): CarillonError {
+  return new CarillonError('FORBIDDEN', problem, { remedy })
 }
 
 export function conflict(problem: string, remedy?: string): CarillonError {
@@ -102,8 +106,8 @@ export function notFound(problem: string, remedy?: string): CarillonError {
   return new CarillonError('NOT_FOUND', problem, { remedy })
 }
 
-export function unavailable(problem: string, remedy?: string): CarillonError {
-  return new CarillonError('UNAVAILABLE', problem, { remedy })
+export function unavailable(problem: string, remedy?: string, cause?: unknown): CarillonError {
+  return new CarillonError('UNAVAILABLE', problem, { remedy, cause })
 }
 
 /** The path is not a route, or not in the spelling of one. */

@@ -1,7 +1,7 @@
 // Parses JSON strictly: refuses what JSON.parse accepts, which is bytes that are not UTF-8, NUL, lone surrogates, a repeated key, deep nesting, and
 // keys that set a prototype (SECURITY.md, I2, I3, I5). secure-json-parse, which Fastify uses, refuses only the last.
 import { isUtf8 } from 'node:buffer'
-import { CarillonError } from './errors.ts'
+import { invalidField } from './errors.ts'
 
 export const maxDepth = 32
 
@@ -73,5 +73,5 @@ function refuseText(text: string): void {
 }
 
 export function refuseBody(reason: string): never {
-  throw new CarillonError('INVALID_REQUEST', `The body ${reason}`, { details: [{ field: 'body', reason }] })
+  throw invalidField('body', reason, `The body ${reason}`)
 }

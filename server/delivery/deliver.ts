@@ -1,7 +1,7 @@
 // Turns a producer's request into notifications in inboxes, exactly once per Idempotency-Key.
 import { hash } from 'node:crypto'
 import { iso } from '../basics/clock.ts'
-import { CarillonError, conflict, type Fault, unavailable } from '../basics/errors.ts'
+import { CarillonError, conflict, type Fault, invalidRequest, unavailable } from '../basics/errors.ts'
 import { mapInTurns } from '../basics/event-loop.ts'
 import { newId } from '../basics/ids.ts'
 import { contentOf } from '../inbox/notification-json.ts'
@@ -84,7 +84,7 @@ export class Deliveries {
       // The key may have been revoked in the second for which it is remembered.
       await sender?.checkAgain()
       if (earlier !== undefined) return earlier
-      throw new CarillonError('INVALID_REQUEST', 'The delivery is invalid', { details })
+      throw invalidRequest(details, 'The delivery is invalid')
     }
     const application = sender?.application ?? ''
     const { recipients, again, unknownRecipients, category = null, key: notificationKey = null } = request

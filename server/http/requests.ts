@@ -4,7 +4,7 @@
 import type { IncomingMessage } from 'node:http'
 import { isIP, type Socket } from 'node:net'
 import type { FastifyInstance, FastifyReply, FastifyRequest, preValidationHookHandler } from 'fastify'
-import { CarillonError, invalidField, invalidRequest, noSuchRoute } from '../basics/errors.ts'
+import { CarillonError, forbidden, invalidField, noSuchRoute } from '../basics/errors.ts'
 import { afterUnreadBody } from './connections.ts'
 import { outcomeInTime } from './late-writes.ts'
 import type { Schema } from './openapi/schema.ts'
@@ -144,8 +144,7 @@ function refuseRepeated(rawHeaders: readonly string[]): void {
 }
 
 function malformed(field: string, reason: string): CarillonError {
-  const details = [{ field, reason }]
-  return new CarillonError('INVALID_REQUEST', `The request is malformed: ${field} ${reason}`, { details })
+  return invalidField(field, reason, `The request is malformed: ${field} ${reason}`)
 }
 
 const maxPipelined = 16
@@ -189,15 +188,13 @@ function refuseCrossSite(request: FastifyRequest, allowed: readonly string[]): v
   const takesPlace = operation?.takesPlace === true && headers['sec-fetch-user'] !== '?1'
   // A browser says "none" of what it prefetches for a page of another site.
   if (operation?.takesPlace && headers['sec-purpose'] !== undefined)
-    throw new CarillonError('FORBIDDEN', 'This route is not prefetched', { remedy: 'Request it without Sec-Purpose.' })
+    throw forbidden('This route is not prefetched', 'Request it without Sec-Purpose.')
   if (isPassedOn || (isSafeMethod(request.method) && !takesPlace)) return
   const comesWithCookie = headers.cookie !== undefined && headers.authorization === undefined
   if (!comesWithCookie && !isSignIn(request)) return
   if (!comesFromOtherSite(request, allowed)) return
   const from = headers.origin === undefined ? 'another site' : headers.origin.slice(0, 200)
-  throw new CarillonError('FORBIDDEN', `This request comes from ${from}`, {
-    remedy: 'To allow it, add that origin to CARILLON_ALLOWED_ORIGINS.',
-  })
+  throw forbidden(`This request comes from ${from}`, 'To allow it, add that origin to CARILLON_ALLOWED_ORIGINS.')
 }
 
 function isSafeMethod(method: string): boolean {
@@ -305,7 +302,7 @@ export function parseQuery(text: string): Record<string, unknown> {
     return query
   } catch (cause) {
     const { details: [fault] = [] } = cause as CarillonError
-    return { cause: invalidRequest([{ field: 'query', reason: fault?.reason ?? '' }], cause) }
+    return { cause: invalidField('query', fault?.reason ?? '') }
   }
 }
 

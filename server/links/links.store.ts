@@ -1,7 +1,7 @@
 // One-time links. Each use locks the user's row first, so that of two uses of one link the second finds no link.
 import { canSignIn } from '../factors/factors.store.ts'
 import type { Audited } from '../store/events.ts'
-import { get, lock, lockUsers, type Read, record, send, type Write } from '../store/statements.ts'
+import { get, lock, lockUsers, Part, type Read, record, send, type Write } from '../store/statements.ts'
 import { changePassword, type SetPassword } from '../users/user-changes.store.ts'
 
 /** `invite` for the first password of a user who has no way to sign in yet, `reset` for another one. */
@@ -46,11 +46,14 @@ function* lockEnabled(userId: string): Write<boolean> {
   return (yield* lock`select 1 from "user" where id = ${userId} and disabled_at is null`) !== undefined
 }
 
+/** A link that was sent to an address ends with it: after the correction of a typing error it may be in another person's hands. */
+const isToOwner = new Part('(email is null or email = (select u.email from "user" u where u.id = user_id))')
+
 /** Finds a link by its hash. The caller checks if it has expired. */
 export function* findLink(tokenHash: string): Read<Link | undefined> {
   return yield* get<Link>`
     select user_id as "userId", purpose, expires_at as "expiresAt", email, return_to as "returnTo"
-    from one_time_link where token_hash = ${tokenHash}`
+    from one_time_link where token_hash = ${tokenHash} and ${isToOwner}`
 }
 
 /**
@@ -65,7 +68,7 @@ export function* resetPassword(change: SetPassword & { tokenHash: string }): Wri
   if (!(yield* lockEnabled(userId))) return 'refused'
   const link = yield* get<Pick<Link, 'purpose' | 'email'>>`
     select purpose, email from one_time_link where user_id = ${userId} and token_hash = ${tokenHash} and expires_at > ${at}
-      and (email is null or email = (select u.email from "user" u where u.id = user_id))`
+      and ${isToOwner}`
   if (link === undefined) return 'refused'
   if (link.purpose === 'invite' && (yield* canSignIn(userId))) return 'not-first'
   yield* changePassword(change)

@@ -1,7 +1,7 @@
 // Which files do pages load (scripts, style sheets, the icon), and in which encoding does a client get one? element/build.js bundles and compresses them
 // after `npm ci` (docs/decisions/0038-served-scripts.md). A name is looked up in a map and is never part of a path.
 import { readFileSync } from 'node:fs'
-import { CarillonError, noSuchRoute } from '../basics/errors.ts'
+import { noSuchRoute, unavailable } from '../basics/errors.ts'
 import type { EncodedFile, Encoding } from '../http/response/send.ts'
 
 type Built = {
@@ -80,8 +80,9 @@ function importsOf(files: readonly EncodedFile[] = []): string[] {
 }
 
 function refuseUnbuilt(cause?: unknown): never {
-  throw new CarillonError('UNAVAILABLE', 'The scripts for pages are not built', {
-    remedy: 'Build them in the checkout of the service: npm run build',
+  throw unavailable(
+    'The scripts for pages are not built',
+    'Build them in the checkout of the service: npm run build',
     cause,
-  })
+  )
 }

@@ -2,7 +2,7 @@
 // verifies it, on a thread of libuv's pool. A sign-in replaces it by a hash of ours (credentials.ts).
 import { hash as digestOf, pbkdf2, type ScryptOptions, scrypt } from 'node:crypto'
 import { promisify } from 'node:util'
-import { CarillonError } from '../basics/errors.ts'
+import { invalidField } from '../basics/errors.ts'
 import { equalSecrets } from '../basics/secrets.ts'
 
 /** `password`: as the client sent it, which other systems hash. `prepared`: as we hash it, for our own hash with an earlier cost. */
@@ -145,6 +145,5 @@ function refuseLength(key: Buffer): void {
 }
 
 function refuse(reason: string): never {
-  const details = [{ field: 'passwordHash', reason }]
-  throw new CarillonError('INVALID_REQUEST', `The password hash ${reason}`, { details })
+  throw invalidField('passwordHash', reason, `The password hash ${reason}`)
 }

@@ -1,7 +1,7 @@
 // Hashes and verifies passwords with argon2id, a few at a time: each one occupies a thread of libuv's pool for 30 ms or more,
 // and files and DNS need that pool too. The others wait in a short queue in which networks and accounts take turns.
 import { type Client, groupsOf } from '../basics/client.ts'
-import { CarillonError, overloaded } from '../basics/errors.ts'
+import { CarillonError, overloaded, unavailable } from '../basics/errors.ts'
 import { readHash } from './imported-hash.ts'
 
 /** OWASP ASVS 5.0, 11.4.2: argon2id with t=2, m=19 MiB, p=1; the salt is 16 bytes, the result a PHC string. */
@@ -13,7 +13,7 @@ const argon2 = () =>
   import('@node-rs/argon2').catch((cause: unknown) => {
     const problem = `The package @node-rs/argon2 does not run on ${process.platform} on ${process.arch}`
     const remedy = 'If Carillon was copied from another machine, install it on this one.'
-    throw new CarillonError('UNAVAILABLE', problem, { remedy, cause })
+    throw unavailable(problem, remedy, cause)
   })
 
 /** Code points. A longer password is refused before it is hashed, never truncated. */

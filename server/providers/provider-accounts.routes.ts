@@ -2,7 +2,7 @@
 // person, and not every provider verifies it (decision 0049). And the routes of a user: list, link and unlink.
 import { auditEntry, type RequestSource, recorded, sourceOf } from '../audit/entry.ts'
 import { iso } from '../basics/clock.ts'
-import { CarillonError, conflict, notFound } from '../basics/errors.ts'
+import { type CarillonError, conflict, forbidden, notFound } from '../basics/errors.ts'
 import { newId } from '../basics/ids.ts'
 import { forUser } from '../http/operation.ts'
 import { sendData } from '../http/response/send.ts'
@@ -43,9 +43,10 @@ export async function userOfAccount(
 
 /** An unknown user and a disabled one get the same response. */
 export function noActiveUser({ setting }: Provider): CarillonError {
-  return new CarillonError('FORBIDDEN', `Your account at ${setting.displayName} belongs to no active user here`, {
-    remedy: 'Sign in in another way, and link the account then; or ask the operator.',
-  })
+  return forbidden(
+    `Your account at ${setting.displayName} belongs to no active user here`,
+    'Sign in in another way, and link the account then; or ask the operator.',
+  )
 }
 
 /**
@@ -76,7 +77,7 @@ export async function linkAccount(
 /** FORBIDDEN, because the proof is not that of the request: it is in the flow that began before. */
 export function signInEnded(): CarillonError {
   const problem = 'The sign-in that began to link an account has ended'
-  return new CarillonError('FORBIDDEN', problem, { remedy: 'Sign in and begin again.' })
+  return forbidden(problem, 'Sign in and begin again.')
 }
 
 /** A name or an address that Carillon would not accept is left out: it must not stop the sign-in. */

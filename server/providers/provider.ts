@@ -2,7 +2,7 @@
 // PKCE (RFC 7636). openid-client checks what the specifications require; it is loaded at the first sign-in with a provider.
 import type { Configuration, IDToken } from 'openid-client'
 import { boundedFetch } from '../basics/bounded-fetch.ts'
-import { CarillonError, overloaded } from '../basics/errors.ts'
+import { CarillonError, forbidden, overloaded } from '../basics/errors.ts'
 import type { ProviderSetting } from '../config/providers.ts'
 
 /** What binds a response to the browser that started: RFC 6749 section 10.12, Core section 3.1.2.1, RFC 7636. */
@@ -150,7 +150,7 @@ export class Provider {
     this.#note(reason)
     const problem = `The response of ${this.setting.displayName} failed a check, so nobody was signed in`
     const remedy = 'Sign in again. If it fails again, tell the operator: the log of the service has the reason.'
-    return new CarillonError('FORBIDDEN', problem, { remedy })
+    return forbidden(problem, remedy)
   }
 
   /** RFC 6749, section 4.1.2.1. The codes of a provider are texts of its own, so only a plain one is repeated. */
@@ -159,7 +159,7 @@ export class Provider {
       return this.#unavailable(`the provider responds with ${code}`)
     const named = /^[a-z_]{1,40}$/.test(code) ? ` (${code})` : ''
     const problem = `The sign-in with ${this.setting.displayName} was refused there${named}`
-    return new CarillonError('FORBIDDEN', problem, { remedy: 'Nothing was changed. Sign in again, or in another way.' })
+    return forbidden(problem, 'Nothing was changed. Sign in again, or in another way.')
   }
 
   #note(reason: string): void {

@@ -2,7 +2,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { sourceOf } from '../audit/entry.ts'
 import { iso } from '../basics/clock.ts'
-import { CarillonError, invalidField } from '../basics/errors.ts'
+import { CarillonError, forbidden, invalidField } from '../basics/errors.ts'
 import { type Bond, findChallenge, flowLifetimeMs, forgetFlow, isBound, makeChallenge } from '../factors/challenges.ts'
 import { useChallenge } from '../factors/factors.store.ts'
 import { continueSignIn } from '../factors/second-factor.routes.ts'
@@ -73,7 +73,7 @@ export const startByForm = forAnyone({
       const problem = `This sign-in was begun by a page of ${(origin ?? 'no origin').slice(0, 200)}`
       const remedy =
         'Submit a form of a page whose origin is in CARILLON_ALLOWED_ORIGINS. With the Referrer-Policy no-referrer or same-origin a browser sends the origin null.'
-      throw new CarillonError('FORBIDDEN', problem, { remedy })
+      throw forbidden(problem, remedy)
     }
     const { return_to: wanted, challenge } = request.body
     const provider = flows.providerOf(dependencies, request)

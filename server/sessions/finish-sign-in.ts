@@ -3,7 +3,7 @@ import type { FastifyReply } from 'fastify'
 import { auditEntry, deviceLabel, type RequestSource, type Source } from '../audit/entry.ts'
 import { networksOf } from '../basics/client.ts'
 import { iso } from '../basics/clock.ts'
-import { CarillonError, invalidCredentials } from '../basics/errors.ts'
+import { forbidden, invalidCredentials } from '../basics/errors.ts'
 import { newId } from '../basics/ids.ts'
 import type { Sealing } from '../basics/secrets.ts'
 import { knownDevice, presentedDevices, tokenAfterSignIn } from '../guessing/device-tokens.ts'
@@ -60,9 +60,10 @@ export async function finishSignIn(
   const isKnownDevice = knownDevice(dependencies, deviceTokens, user) !== undefined
   // The user said that another person had signed in, who then knows the password.
   if (method === 'password' && user.passwordReportedAt !== null && !isKnownDevice)
-    throw new CarillonError('FORBIDDEN', 'The password of this account was reported as known to others', {
-      remedy: 'Set a new one in a session that is still open, or by a reset link.',
-    })
+    throw forbidden(
+      'The password of this account was reported as known to others',
+      'Set a new one in a session that is still open, or by a reset link.',
+    )
   const at = users.now()
   const signInId = newId(at)
   const { id: userId, username, credentialGeneration: generation } = user

@@ -1,18 +1,18 @@
 // The error of a call during which the store failed: the same words and the same code on both engines. The message says whether
 // the call was rolled back or its outcome is unknown, because only a call that was rolled back can safely be repeated.
-import { CarillonError } from '../basics/errors.ts'
+import { type CarillonError, unavailable } from '../basics/errors.ts'
 
 /** The system refused (disk full, locked, out of connections), and nothing of the call was stored. */
 export function takenBack(cause: unknown): CarillonError {
-  return new CarillonError('UNAVAILABLE', 'The store cannot do this now', { remedy: 'Try again in a moment.', cause })
+  return unavailable('The store cannot do this now', 'Try again in a moment.', cause)
 }
 
 /** The system failed during the commit: the call may have been stored. */
 export function outcomeUnknown(cause: unknown): CarillonError {
-  return new CarillonError('UNAVAILABLE', 'The store cannot do this now; the outcome is unknown', { cause })
+  return unavailable('The store cannot do this now; the outcome is unknown', undefined, cause)
 }
 
 /** The writer thread or the server connection was lost before it responded: the call may have been stored. */
 export function wentAway(cause: unknown): CarillonError {
-  return new CarillonError('UNAVAILABLE', 'The store went away; the outcome is unknown', { cause })
+  return unavailable('The store went away; the outcome is unknown', undefined, cause)
 }

@@ -1,5 +1,5 @@
 // What a user may say about themselves or an application about its user. Every field is checked, so that every fault is found.
-import { CarillonError, type Fault, faulting } from '../basics/errors.ts'
+import { type Fault, faulting, invalidRequest } from '../basics/errors.ts'
 import { readHash } from '../passwords/imported-hash.ts'
 import { prepareUsername } from './username.ts'
 import type { Profile } from './users.store.ts'
@@ -129,7 +129,7 @@ export function readEntry(entry: UserEntry) {
 export function refuseFaults(faults: readonly Fault[]): void {
   if (faults.length === 0) return
   const problem = faults.map(({ field, reason }) => `The ${names[field] ?? field} is not acceptable: ${reason}`)
-  throw new CarillonError('INVALID_REQUEST', problem.join('; '), { details: faults })
+  throw invalidRequest(faults, problem.join('; '))
 }
 
 const names: Readonly<Record<string, string>> = {

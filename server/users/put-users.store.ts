@@ -10,7 +10,6 @@ import {
   namespaceOf,
   type Profile,
   profileAfter,
-  removeLinksTo,
   type User,
   userColumns,
 } from './users.store.ts'
@@ -41,7 +40,6 @@ export function* putUsers({ at, users, erased, ...of }: PutUsers): Write<PutUser
     const { entry, newId, externalId, ...given } = offered.get(row.externalId ?? '') as Put
     const profile = profileAfter(row, given)
     const after = { ...row, ...profile }
-    yield* removeLinksTo(row, after)
     const created = row.id === newId
     const hasChanged = Object.entries(profile).some(([field, value]) => value !== row[field as keyof Profile])
     if (hasChanged) changed.push(after)

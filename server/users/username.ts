@@ -1,5 +1,5 @@
 // Prepares a username (RFC 8265, section 3.3: UsernameCaseMapped), so that two spellings of one name are never two accounts.
-import { CarillonError } from '../basics/errors.ts'
+import { CarillonError, invalidField } from '../basics/errors.ts'
 
 /** Code points of a prepared username. */
 export const maxUsernameLength = 64
@@ -54,7 +54,7 @@ const manyMarks = /\p{M}{31}/u
 const validExceptions = /[\u00df\u03c2\u06fd\u06fe\u0f0b\u3007]/
 /** Exceptions (9.6) that are not valid, and code points that depend on their neighbours (CONTEXTO): all refused. */
 const refusedExceptions =
-  /[\u0640\u07fa\u302e\u302f\u3031-\u3035\u303b]|[\u00b7\u0375\u05f3\u05f4\u30fb\u0660-\u0669\u06f0-\u06f9]/
+  /[\u0640\u07fa\u302e\u302f\u3031-\u3035\u303b\u00b7\u0375\u05f3\u05f4\u30fb\u0660-\u0669\u06f0-\u06f9]/
 /** 9.9: conjoining jamo; a composed syllable replaces them. */
 const oldHangulJamo = /[\u1100-\u11ff\ua960-\ua97c\ud7b0-\ud7c6\ud7cb-\ud7fb]/
 const space = /\p{Z}/u
@@ -66,15 +66,16 @@ const letterOrDigit = /[\p{Ll}\p{Lu}\p{Lo}\p{Nd}\p{Lm}\p{Mn}\p{Mc}]/u
 /** Accepted characters that folding changes: about 1,700. */
 const accepted = new Set<string>()
 
-/** Most letters are in the class by one expression. It is within the function, since it takes milliseconds to make. */
+/** All but ASCII, and the letters that no rule refuses. Made at the first use, because that takes milliseconds. */
+let suspects: RegExp | undefined
+
 function refuseOutsideClass(text: string): void {
-  const suspects =
-    /[^!-~\p{Ll}\p{Lo}\p{Nd}\p{Lm}\p{Mn}\p{Mc}]|[\p{Changes_When_NFKC_Casefolded}\u0640\u07fa\u302e\u302f\u3031-\u3035\u303b\u0660-\u0669\u06f0-\u06f9\u1100-\u11ff\ua960-\ua97c\ud7b0-\ud7c6\ud7cb-\ud7fb]/gu
+  const letters = String.raw`[^!-~\p{Ll}\p{Lo}\p{Nd}\p{Lm}\p{Mn}\p{Mc}]|\p{Changes_When_NFKC_Casefolded}`
+  suspects ??= new RegExp(`${letters}|${refusedExceptions.source}|${oldHangulJamo.source}`, 'gu')
   for (const character of text.match(suspects) ?? []) refuseCharacter(character)
 }
 
 function refuseCharacter(character: string): void {
-  if (character >= '!' && character <= '~') return
   if (accepted.has(character) || validExceptions.test(character)) return
   const name = `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`
   if (space.test(character)) refuse('write it without spaces')
@@ -115,6 +116,5 @@ function refuseMixedDirection(name: string): void {
 }
 
 function refuse(reason: string): never {
-  const details = [{ field: 'username', reason }]
-  throw new CarillonError('INVALID_REQUEST', `The username is not acceptable: ${reason}`, { details })
+  throw invalidField('username', reason, `The username is not acceptable: ${reason}`)
 }

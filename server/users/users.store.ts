@@ -202,16 +202,9 @@ export function* updateUser(change: UpdateUser): Write<'done' | 'absent' | 'user
     update "user" set display_name = ${displayName}, locale = ${locale}, email = ${email},
       email_verified_at = ${emailVerifiedAt}
     where id = ${userId}`
-  yield* removeLinksTo(before, { id: userId, email })
   if (locale !== before.locale) yield* changeLanguage(userId)
   yield* record(audit)
   return 'done'
-}
-
-/** In the step that changes an e-mail address: a link that was sent to the one before may be in another person's hands. */
-export function* removeLinksTo(before: Pick<User, 'email'>, { id, email }: Pick<User, 'id' | 'email'>): Write<void> {
-  if (before.email !== null && before.email !== email)
-    yield* send`delete from one_time_link where user_id = ${id} and email = ${before.email}`
 }
 
 /** In the step that changes the user's language: the texts of the inbox are others, so its clients load the list again. */

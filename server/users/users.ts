@@ -1,6 +1,6 @@
 // Adds, finds, changes, disables and erases users, and sets their passwords. Many users at once are in import.ts.
 import { recorded, type Source, sourceOf } from '../audit/entry.ts'
-import { CarillonError, faulting, invalidRequest, noSuchRoute, notAuthenticated, notFound } from '../basics/errors.ts'
+import { CarillonError, faulting, invalidField, noSuchRoute, notAuthenticated, notFound } from '../basics/errors.ts'
 import { newId } from '../basics/ids.ts'
 import { randomGroups } from '../basics/secrets.ts'
 import type { GuardedRequest, ProducerCaller, Subject } from '../http/operation.ts'
@@ -159,8 +159,7 @@ export function recordedChange(dependencies: UserDependencies, { user, fields, s
 /** Undefined if the username stays as it is. */
 function changedUsername(user: User, username: string | null | undefined): string | undefined {
   if (username === undefined || username === user.username) return undefined
-  if (username === null)
-    throw invalidRequest([{ field: 'username', reason: 'cannot be removed: a user with a username keeps one' }])
+  if (username === null) throw invalidField('username', 'cannot be removed: a user with a username keeps one')
   return prepareUsername(username)
 }
 

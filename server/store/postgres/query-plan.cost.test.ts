@@ -461,7 +461,7 @@ const paths: Path[] = [
       }),
     reads: ['sorted', 'one_time_link by key (user_id, purpose)', user],
   },
-  { of: 'findLink', run: () => store.read(findLink, 'hash'), reads: [linkByHash] },
+  { of: 'findLink', run: () => store.read(findLink, 'hash'), reads: [linkByHash, user] },
   {
     of: 'resetPassword',
     run: () =>

@@ -99,7 +99,7 @@ export function peek(path: string, look: (database: Database) => void): void {
 export function openingFailure(error: unknown, path: string): CarillonError {
   if (error instanceof CarillonError) return error
   const [reason, remedy] = reasonAndRemedy(error)
-  return new CarillonError('UNAVAILABLE', `${path} ${reason}`, { remedy, cause: error })
+  return unavailable(`${path} ${reason}`, remedy, error)
 }
 
 export function refuseOldSqlite(version: string): void {

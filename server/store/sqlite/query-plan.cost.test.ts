@@ -103,7 +103,7 @@ const stored: { of: string; run: Read<unknown>; path: string }[] = [
     path: 'a by key, u by key',
   },
   { of: 'providerAccounts', run: providerAccounts('u'), path: 'provider_account by provider_account_by_owner' },
-  { of: 'findLink', run: findLink('h'), path: 'one_time_link by one_time_link_by_hash' },
+  { of: 'findLink', run: findLink('h'), path: 'one_time_link by one_time_link_by_hash, u by key' },
   // By a command.
   {
     of: 'factorsSealedOtherwise',

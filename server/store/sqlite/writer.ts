@@ -1,6 +1,6 @@
 // How the main thread writes: gathers writes, hands them to the writer thread together and settles each caller's promise.
 import { Worker } from 'node:worker_threads'
-import { CarillonError, overloaded, unavailable } from '../../basics/errors.ts'
+import { type CarillonError, overloaded, unavailable } from '../../basics/errors.ts'
 import { WorkInTurns } from '../../basics/event-loop.ts'
 import type { AuditEntry, ChangeSignal, RecordListener } from '../events.ts'
 import { outcomeUnknown, wentAway } from '../unavailable.ts'
@@ -180,5 +180,5 @@ export class Writer {
 }
 
 function cannotBeWritten(cause: Error): CarillonError {
-  return new CarillonError('UNAVAILABLE', 'The store cannot be written', { remedy: 'Restart the service.', cause })
+  return unavailable('The store cannot be written', 'Restart the service.', cause)
 }

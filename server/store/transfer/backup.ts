@@ -7,7 +7,7 @@ import { pipeline } from 'node:stream/promises'
 import { createGunzip, createGzip } from 'node:zlib'
 import { quoted } from '../../basics/control-characters.ts'
 import { syncFolder, syncToDisk } from '../../basics/durable-file.ts'
-import { CarillonError, conflict, messageOf, notFound } from '../../basics/errors.ts'
+import { CarillonError, conflict, messageOf, notFound, unavailable } from '../../basics/errors.ts'
 import type { Database } from '../../config/database-url.ts'
 import { createTables, newestMigration, openEndpoint, refuseUnusable, sourceAt } from './endpoint/endpoint.ts'
 import { fill, type Report, type Target } from './fill.ts'
@@ -166,8 +166,7 @@ export async function writeNewFile<Result>(path: string, write: (draft: string) 
     return result
   } catch (error) {
     if (!(error instanceof Error && 'syscall' in error)) throw error
-    const remedy = 'Nothing is left of it.'
-    throw new CarillonError('UNAVAILABLE', `${path} cannot be written: ${error.message}`, { remedy, cause: error })
+    throw unavailable(`${path} cannot be written: ${error.message}`, 'Nothing is left of it.', error)
   } finally {
     remove()
     process.off('exit', remove)

@@ -146,7 +146,7 @@ export class Database {
     try {
       return await this.#pool.connect()
     } catch (error) {
-      throw new CarillonError('UNAVAILABLE', 'The store cannot be reached now; nothing was done', { cause: error })
+      throw unavailable('The store cannot be reached now; nothing was done', undefined, error)
     }
   }
 

@@ -86,7 +86,7 @@ export function openingFailure(error: unknown, url = 'CARILLON_DATABASE_URL'): C
   const unknown = [`PostgreSQL cannot be used: ${message}`, `Correct ${url}, or read the log of PostgreSQL.`] as const
   const { routine = '' } = error as { routine?: string }
   const [problem, remedy] = reasons(url)[key === '28000' && routine in reasons(url) ? routine : key] ?? unknown
-  return new CarillonError('UNAVAILABLE', problem, { remedy, cause: error })
+  return unavailable(problem, remedy, error)
 }
 
 /** For a server that does not respond yet: how long to try again. `onWait` is called with each new reason. */

@@ -1,5 +1,5 @@
 // A PostgreSQL database as an endpoint of a transfer. All statements of a snapshot or a transaction run on its one connection.
-import { CarillonError, messageOf } from '../../../basics/errors.ts'
+import { CarillonError, messageOf, unavailable } from '../../../basics/errors.ts'
 import { sqlState } from '../../postgres/connection/failures.ts'
 import { openCheckedPool, openingFailure } from '../../postgres/connection/opening.ts'
 import type { Pool, PoolClient } from '../../postgres/connection/pool.ts'
@@ -61,7 +61,7 @@ class Postgres implements Endpoint {
       // data_corrupted and index_corrupted (PostgreSQL, appendix A).
       const isDamaged = sqlState(cause)?.startsWith('XX00')
       const remedy = isDamaged ? 'pg_amcheck names what is damaged. Restore the newest backup.' : undefined
-      throw new CarillonError('UNAVAILABLE', `${this.name}: ${messageOf(cause)}`, { remedy, cause })
+      throw unavailable(`${this.name}: ${messageOf(cause)}`, remedy, cause)
     }
   }
 

@@ -1,7 +1,7 @@
 // A SQLite database as an endpoint of a transfer. Uses one connection; the service and its writer thread may have others.
 import { statSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { CarillonError, messageOf, unavailable } from '../../../basics/errors.ts'
+import { messageOf, unavailable } from '../../../basics/errors.ts'
 import { textOf } from '../../migrations.ts'
 import { corrupt, type Database, openDatabase, openingFailure, resultCode } from '../../sqlite/database.ts'
 import { hasForeignLog, lostLogSince, recordClose } from '../../sqlite/file/identity.ts'
@@ -70,7 +70,7 @@ class Sqlite implements Endpoint {
       return work()
     } catch (cause) {
       if (resultCode(cause) === corrupt) throw openingFailure(cause, this.name)
-      throw new CarillonError('UNAVAILABLE', `${this.name}: ${messageOf(cause)}`, { cause })
+      throw unavailable(`${this.name}: ${messageOf(cause)}`, undefined, cause)
     }
   }
 
