@@ -1,6 +1,6 @@
 // `carillon send`: sends a notification by HTTP, as any producer does.
 import type { DeliveryRequest, NotificationChange } from 'carillon-client'
-import { Command } from 'commander'
+import { Command, Option } from 'commander'
 import { notFound } from '../basics/errors.ts'
 import { configOf, withSettings } from './settings.ts'
 import { type Output, print, WrongUse } from './terminal/output.ts'
@@ -19,7 +19,29 @@ type Options = Output & { [Name in Text]?: string } & Pick<NotificationChange, '
     again?: boolean
   }
 
+/** The options that only a delivery has, and those of its content. */
+const ofDelivery = ['to', 'userId', 'externalId', 'refuseUnknown', 'key', 'again']
+const ofContent = [
+  'title',
+  'body',
+  'format',
+  'link',
+  'category',
+  'data',
+  'actor',
+  'actorImage',
+  'icon',
+  'action',
+  'expires',
+]
+
 export function makeCommand(): Command {
+  const update = new Option(
+    '--update <key>',
+    'change what is given, in all inboxes that have a notification with this key',
+  )
+  const resolve = new Option('--resolve <key>', 'mark it as read and archive it, in all of them')
+  const withdraw = new Option('--withdraw <key>', 'remove it from all of them')
   const command = new Command('send')
     .description('Send a notification. The producer key is read from CARILLON_PRODUCER_KEY or its _FILE')
     .option('--to <name...>', 'the username of a recipient; may be repeated')
@@ -40,9 +62,9 @@ export function makeCommand(): Command {
     .option('--expires <time>', 'when it is removed, such as 2030-12-31T00:00:00Z')
     .option('--key <text>', 'a later notification with this key replaces the text of the earlier one')
     .option('--again', 'with --key: a notification that is replaced becomes unread and the newest')
-    .option('--update <key>', 'change what is given, in all inboxes that have a notification with this key')
-    .option('--resolve <key>', 'mark it as read and archive it, in all of them')
-    .option('--withdraw <key>', 'remove it from all of them')
+    .addOption(update.conflicts(ofDelivery))
+    .addOption(resolve.conflicts([...ofDelivery, ...ofContent, 'update']))
+    .addOption(withdraw.conflicts([...ofDelivery, ...ofContent, 'update', 'resolve']))
   return withSettings(command).action(send)
 }
 
@@ -50,14 +72,13 @@ async function send(options: Options, command: Command): Promise<void> {
   const { to = [], userId = [], externalId = [], issuer, update, resolve, withdraw } = options
   const names = [...to, ...userId, ...externalId]
   const key = update ?? resolve ?? withdraw
-  const goals = [names[0], update, resolve, withdraw].filter((one) => one !== undefined)
-  if (goals.length !== 1)
+  if (key === undefined && names.length === 0)
     throw new WrongUse(
       'Name recipients with --to, --user-id or --external-id, or give one of --update, --resolve and --withdraw',
     )
   if (key === undefined && options.title === undefined) throw new WrongUse('Give a --title')
+  if (issuer !== undefined && externalId.length === 0) throw new WrongUse('--issuer needs --external-id')
   const content = contentOf(options)
-  refuseIdle(options, content)
   const { url, producerKey } = configOf(command)
   if (producerKey === undefined)
     throw new WrongUse('Set CARILLON_PRODUCER_KEY, or CARILLON_PRODUCER_KEY_FILE, to a key from: carillon key add NAME')
@@ -88,18 +109,6 @@ async function send(options: Options, command: Command): Promise<void> {
   const unknown = names.filter((_, i) => isUnknown(i))
   print(options, { deliveryId, results }, () => names.filter((_, i) => !isUnknown(i)).map((name) => `Sent to ${name}`))
   if (unknown.length > 0) throw notFound(`There is no user ${unknown.join(', ')}`)
-}
-
-/** Throws WrongUse if an option would change nothing. */
-function refuseIdle(options: Options, content: NotificationChange): void {
-  const { externalId, issuer, refuseUnknown, key, again, update, resolve, withdraw } = options
-  const isGiven = (one: unknown) => one !== undefined
-  const isByKey = isGiven(update ?? resolve ?? withdraw)
-  if (isGiven(issuer) && !isGiven(externalId)) throw new WrongUse('--issuer needs --external-id')
-  if (isByKey && isGiven(refuseUnknown ?? key ?? again))
-    throw new WrongUse('--refuse-unknown, --key and --again need recipients')
-  if (isGiven(resolve ?? withdraw) && Object.values(content).some(isGiven))
-    throw new WrongUse('--resolve and --withdraw change no content: leave out the other options')
 }
 
 /** JSON leaves out what is undefined. */

@@ -137,9 +137,18 @@ suite('wrong use', () => {
       ['send', '--to', 'ann', '--title', 'Hi', '--issuer', 'x'],
       /needs --external-id/,
     ],
-    ['a key to update beside a key', ['send', '--update', 'k', '--key', 'x'], /--again need recipients/],
-    ['a key to resolve with a title', ['send', '--resolve', 'k', '--title', 'T'], /change no content/],
-    ['a key to withdraw with data', ['send', '--withdraw', 'k', '--data', '{}'], /change no content/],
+    [
+      'a key to update beside a key',
+      ['send', '--update', 'k', '--key', 'x'],
+      /'--update <key>' cannot be used with option '--key/,
+    ],
+    [
+      'a key to resolve with a title',
+      ['send', '--resolve', 'k', '--title', 'T'],
+      /cannot be used with option '--title/,
+    ],
+    ['a key to withdraw with data', ['send', '--withdraw', 'k', '--data', '{}'], /cannot be used with option '--data/],
+    ['a key to resolve and a recipient', ['send', '--resolve', 'k', '--to', 'ann'], /cannot be used with option '--to/],
     ['no producer key', ['send', '--to', 'ann', '--title', 'Hi'], /Set CARILLON_PRODUCER_KEY/],
     [
       'a password in a URL among the arguments',
