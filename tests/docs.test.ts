@@ -48,7 +48,7 @@ const curl = installed === '' ? substitute : `'${installed}' -w '%{stderr}%{http
 
 for (const page of withCommands) if (examplesOf(page).some((example) => !isForNpm(example))) runsAsPrinted(page, curl)
 // A machine without curl runs all pages by the substitute.
-if (curl !== substitute && process.env.SOAK !== undefined) runsAsPrinted(readme, substitute)
+if (curl !== substitute && process.env.SOAK !== undefined) runsAsPrinted(pageOf('docs/first-steps.md'), substitute)
 
 /** Declares the test of one page, with its own service. */
 function runsAsPrinted(page: Page, by: string): void {

@@ -1,4 +1,4 @@
-// The packages that `npm run pack` builds, installed by npm in empty folders as the README says, under every Node in the PATH.
+// The packages that `npm run pack` builds, installed by npm in empty folders as docs/install.md says, under every Node in the PATH.
 import assert from 'node:assert/strict'
 import { execFile, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -52,9 +52,9 @@ function withoutSettings(): NodeJS.ProcessEnv {
   )
 }
 
-const readme = readPages(root).find(({ file }) => file === 'README.md')
-assert.ok(readme)
-const examples = examplesOf(readme).map(({ commands }) => commands)
+const installing = readPages(root).find(({ file }) => file === 'docs/install.md')
+assert.ok(installing)
+const examples = examplesOf(installing).map(({ commands }) => commands)
 const [packing = '', forClient = '', forService = ''] = [
   /^npm run pack\n$/,
   /carillon-client-\d/,
@@ -65,7 +65,7 @@ const [packing = '', forClient = '', forService = ''] = [
 const fromCheckout = (text: string) => text.replaceAll('~/carillon/', root)
 
 suite('the packages of npm run pack', () => {
-  test('the command of the README builds them and prints their names', () => {
+  test('the command of the page builds them and prints their names', () => {
     const printed = shell(packing, { cwd: root })
     assert.match(
       printed,
