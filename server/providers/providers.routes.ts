@@ -1,7 +1,6 @@
 // The routes of a sign-in with a provider (OpenID Connect). The accounts of users are in provider-accounts.routes.ts.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { sourceOf } from '../audit/entry.ts'
-import { iso } from '../basics/clock.ts'
 import { CarillonError, forbidden, invalidField } from '../basics/errors.ts'
 import { type Bond, findChallenge, flowLifetimeMs, forgetFlow, isBound, makeChallenge } from '../factors/challenges.ts'
 import { useChallenge } from '../factors/factors.store.ts'
@@ -204,8 +203,8 @@ export const exchangeCode = forAnyone({
       const code = await userOfCode(dependencies, { provider, request, reply })
       user = code.user
       if (code.rotated !== undefined) {
-        const { token, expiresAt } = await dependencies.accessTokens.rotated(code.rotated as TokenSubject, user, null)
-        return sendObject(reply, { User: displayUser(user), token, expiresAt: iso(expiresAt), variant: 'stateless' })
+        const issued = await dependencies.accessTokens.rotated(code.rotated as TokenSubject, user, null)
+        return sendObject(reply, { User: displayUser(user), ...issued, variant: 'stateless' })
       }
       const facts = { variant: 'stateless', method: 'provider', source } as const
       return sendObject(reply, await continueSignIn(dependencies, user, facts, { request, reply }))
