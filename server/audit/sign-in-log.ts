@@ -13,7 +13,7 @@ import type { EventName } from './events.ts'
 /** Of a request, with its route; of tests at least these two. */
 type RefusedSource = Partial<Source> & { address: string; requestId: string; route?: string }
 /** `code` is that of the response. Without an `event`, it is a sign-in that was refused. */
-export type Refusal = { code: string; variant?: 'stateful' | 'stateless'; event?: EventName }
+export type Refusal = { code: string; variant?: 'stateful' | 'stateless' | undefined; event?: EventName }
 /** `name` is what the client sent; `user` is the user with that name, if there is one. */
 export type NamedAccount = { name: string; user: { id: string; username: string | null } | undefined }
 type Attempt = { account: NamedAccount; variant?: Refusal['variant'] }
@@ -64,15 +64,14 @@ export class SignInLog {
     else {
       this.#lines++
       this.#second.begin()
-      const detail = { code, ...(variant !== undefined && { variant }), ...(route !== undefined && { route }) }
-      this.#record(source, { event, ...named, detail })
+      this.#record(source, { event, ...named, detail: { code, variant, route } })
     }
   }
 
   /** Records a failure if it is a refusal, and returns it. */
   noted(error: unknown, source: RefusedSource, { account, variant }: Attempt): unknown {
     const code = refusalCode(error)
-    if (code !== undefined) this.refused(source, account, { code, ...(variant && { variant }) })
+    if (code !== undefined) this.refused(source, account, { code, variant })
     return error
   }
 

@@ -9,12 +9,11 @@ import type { Audited } from '../store/events.ts'
 import type { Store } from '../store/store.ts'
 import { addChallenge, type ChallengeKey, findChallenge as findStoredChallenge } from './factors.store.ts'
 
-/** Before it is known who signs in, there is no user id in front of the dot. */
-const shape = /^([0-9a-f-]{36})?\.[\w-]{43}$/
+const shape = /^([0-9a-f-]{36})\.[\w-]{43}$/
 
 type ChallengeNeeds = { store: Store; users: { now: () => number } }
 
-/** `userId`: '' before it is known. `data` must be JSON and no secret. `lifetimeMs`: five minutes if absent. */
+/** `data` must be JSON and no secret. `lifetimeMs`: five minutes if absent. */
 export async function makeChallenge(
   { store, users }: ChallengeNeeds,
   wanted: { userId: string; purpose: string; data: unknown; lifetimeMs?: number } & Audited,
@@ -28,9 +27,9 @@ export async function makeChallenge(
 
 /** Undefined if it is unknown, used or expired, or was made for another purpose. The caller uses `key` up together with the factor. */
 export async function findChallenge({ store, users }: ChallengeNeeds, challenge: string, purpose: string) {
-  const match = shape.exec(challenge)
-  if (match === null) return undefined
-  const key: ChallengeKey = { userId: match[1] ?? '', hash: hashOf(challenge) }
+  const [, userId] = shape.exec(challenge) ?? []
+  if (userId === undefined) return undefined
+  const key: ChallengeKey = { userId, hash: hashOf(challenge) }
   const found = await store.read(findStoredChallenge, { ...key, at: users.now() })
   return found?.purpose === purpose ? { key, data: JSON.parse(found.data) as unknown } : undefined
 }

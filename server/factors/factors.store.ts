@@ -28,7 +28,6 @@ export type Factor = {
 export type NewFactor = Pick<Factor, 'id' | 'kind' | 'label' | 'createdAt' | 'confirmedAt'> &
   Partial<Pick<Factor, 'sealedSecret' | 'credentialId' | 'publicKey' | 'signCount' | 'transports'>>
 
-/** `userId` is '' before it is known who signs in. */
 export type ChallengeKey = { userId: string; hash: string }
 
 /** `data` is JSON text. It contains no secret. */
@@ -234,7 +233,7 @@ function* storeRecoveryCodes({ userId, recoveryCodeHashes, at }: ReplaceRecovery
  */
 export function* addChallenge(add: ChallengeKey & Challenge & { expiresAt: number } & Audited): Write<boolean> {
   const { userId, hash, purpose, data, expiresAt, audit } = add
-  if (userId !== '' && !(yield* lockUser(userId))) return false
+  if (!(yield* lockUser(userId))) return false
   const added = yield* run`
     insert into challenge (user_id, hash, purpose, data, expires_at)
     values (${userId}, ${hash}, ${purpose}, ${data}, ${expiresAt}) on conflict (user_id, hash) do nothing`

@@ -12,8 +12,8 @@ import { newProof, rotationOf } from '../sessions/own-sign-in.ts'
 import { Login, TokenResponse } from '../sessions/sessions.schemas.ts'
 import { rotateSignIn } from '../tokens/rotation.store.ts'
 import { checkCredentials } from '../users/credentials.ts'
-import { findCredentials, findUser, type User } from '../users/users.store.ts'
-import { findEnabledUser } from '../users/users.ts'
+import { findCredentials, type User } from '../users/users.store.ts'
+import { findEnabledUser, readerOf } from '../users/users.ts'
 import { type Bond, findChallenge, forgetFlow, isBound, makeChallenge } from './challenges.ts'
 import { ConfirmationBody, SecondFactorBody } from './factors.schemas.ts'
 import { factorsOf, offeredFactors, type Use, useFactor, useRecoveryCode } from './factors.store.ts'
@@ -86,8 +86,8 @@ export async function signInByFactor(dependencies: FactorNeeds, given: SecondFac
 /** Throws UNAUTHORIZED if the challenge has ended, also with the password or the user, or belongs to a sign-in of another browser. */
 export async function findWaiting(dependencies: FactorNeeds, text: string, request: FastifyRequest) {
   const found = await findChallenge(dependencies, text, purpose)
-  const user = found === undefined ? undefined : await dependencies.store.read(findUser, found.key.userId)
-  if (found === undefined || user === undefined || user.disabledAt !== null) throw challengeEnded()
+  const user = await readerOf(dependencies, found?.key)
+  if (found === undefined || user === undefined) throw challengeEnded()
   const { variant, generation, bond } = found.data as FirstStep
   if (generation !== user.credentialGeneration) throw challengeEnded()
   if (bond !== undefined && !(await isBound(dependencies, request, bond))) throw challengeEnded()
@@ -157,17 +157,11 @@ function presentedFactor({ code, recoveryCode, passkey }: Omit<SecondFactorBody,
  * `usePasskey`: the guesses of others never delay it.
  */
 async function proveFactor(dependencies: FactorNeeds, presented: PresentedFactor, proving: Proving): Promise<void> {
-  const { request, source, guesser, ...of } = proving
   if (presented.method === 'passkey') {
-    const { address } = guesser
-    await usePasskey(dependencies, presented.passkey, {
-      ...of,
-      request,
-      source,
-      guesser: address === undefined ? guesser : { address },
-    })
+    await usePasskey(dependencies, presented.passkey, proving)
     return
   }
+  const { request: _, source: __, guesser, ...of } = proving
   const { guesses, store, users } = dependencies
   const guess = await guesses.begin(guesses.of(guesser, 'second-factor'))
   const { method, code } = presented

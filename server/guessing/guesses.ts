@@ -53,7 +53,8 @@ const signInRate = { intervalMs: 10_000, burst: 60 }
 /** A one-time link signs in without a limit: it works once, and is the way in of an owner whose other ways are used up. */
 type LimitedMethod = 'password' | 'passkey' | 'provider'
 
-type Options = { store: Store; sealing: Pick<Sealing, 'mac'>; now: () => number }
+type Counting = { store: Store; now: () => number }
+type Options = Counting & { sealing: Pick<Sealing, 'mac'> }
 
 /** A guess or a mail to count. `limits`: that of the account first, if there is one. */
 export type Guess = { limits: readonly GuessLimit[]; kind: GuessKind; userId: string | null }
@@ -111,30 +112,20 @@ export class Guesses {
 
   /** Counts a notification that a user sends to try the service. Throws TOO_MANY_REQUESTS. */
   async beginTestNotification(userId: string): Promise<void> {
-    const limits = [{ key: `${guessPrefixOf(userId)}test`, ...testLimit }]
-    await this.begin({ limits, kind: 'mail', userId: null })
+    await reserve(this.#options, { key: `${guessPrefixOf(userId)}test`, ...testLimit }, 'Too many messages')
   }
 
   /** Counts a sign-in whose proof was right, before anything is written. Each method has a count of its own. Throws TOO_MANY_REQUESTS. */
-  async beginSignIn(by: { userId: string; address: string }, method: LimitedMethod): Promise<void> {
-    const waitMs = await this.#countSignIn(by.userId, `${method} ${this.#wideKey(by.address)}`)
+  async beginSignIn({ userId, address }: { userId: string; address: string }, method: LimitedMethod): Promise<void> {
+    const key = `${guessPrefixOf(userId)}sign-in ${method} ${this.#wideKey(address)}`
     const more = ' A program signs in once, and keeps its session or token.'
-    if (waitMs > 0) throw tooMany('Too many sign-ins to this account from your network', waitMs, more)
+    await reserve(this.#options, { key, ...signInRate }, 'Too many sign-ins to this account from your network', more)
   }
 
   /** Counts a password that a signed-in user presents, right or wrong, before it is hashed. Throws TOO_MANY_REQUESTS. */
   async beginConfirmation(userId: string): Promise<void> {
-    const waitMs = await this.#countSignIn(userId, 'confirmation')
-    if (waitMs > 0) throw tooMany('Too many confirmations of this account', waitMs)
-  }
-
-  /** Returns how long the user has to wait; 0 if the sign-in was counted. */
-  async #countSignIn(userId: string, what: string): Promise<number> {
-    const { store, now } = this.#options
-    const key = `${guessPrefixOf(userId)}sign-in ${what}`
-    const at = now()
-    const [refusal] = await store.write(stored.reserveGuess, { limits: [{ key, ...signInRate }], at })
-    return refusal === undefined ? 0 : refusal.notBefore - at
+    const key = `${guessPrefixOf(userId)}sign-in confirmation`
+    await reserve(this.#options, { key, ...signInRate }, 'Too many confirmations of this account')
   }
 
   /** A guess that has not begun. */
@@ -228,6 +219,13 @@ export class Guesses {
   }
 }
 
+/** Counts an act that is no guess under one rate. Throws TOO_MANY_REQUESTS. */
+async function reserve({ store, now }: Counting, rate: GuessRate, problem: string, more?: string): Promise<void> {
+  const at = now()
+  const [refusal] = await store.write(stored.reserveGuess, { limits: [rate], at })
+  if (refusal !== undefined) throw tooMany(problem, refusal.notBefore - at, more)
+}
+
 function tooMany(problem: string, waitMs: number, more = ''): CarillonError {
   const retryAfter = Math.ceil(waitMs / 1_000)
   return new CarillonError('TOO_MANY_REQUESTS', problem, { remedy: `Try again in ${retryAfter} s.${more}`, retryAfter })
@@ -268,12 +266,15 @@ export function limitChanges(store: Store, now: () => number): void {
     const entry = limitedEntry(input)
     if (entry === undefined) return write(operation, input)
     const kind = (input as Audited | null)?.needsFresh ? 'fresh' : limited[entry.event as EventName]
-    const limits = [await countChange(write, { kind, userId: entry.userId }, now())]
+    // It ends with the user, as the counts of guesses do.
+    const rate = { key: `${guessPrefixOf(entry.userId ?? '')}${kind}`, ...changeLimit }
+    const more = ' Notifications can be read and marked meanwhile.'
+    await reserve({ store, now }, rate, 'Too many changes of this account', more)
     unrecorded.add(entry.id)
     try {
       const result = await write(operation, input)
       // The change had no effect.
-      if (unrecorded.has(entry.id)) await write(stored.clearGuesses, { limits })
+      if (unrecorded.has(entry.id)) await write(stored.clearGuesses, { limits: [rate] })
       return result
     } finally {
       unrecorded.delete(entry.id)
@@ -285,15 +286,4 @@ export function limitChanges(store: Store, now: () => number): void {
 function limitedEntry(input: unknown): AuditEntry | undefined {
   const entries = Array.isArray(input) ? (input as AuditEntry[]) : (input as Audited | null | undefined)?.audit
   return entries?.find(({ actor, event }) => actor === 'user' && Object.hasOwn(limited, event))
-}
-
-type Change = { kind: string | undefined; userId: string | null }
-
-async function countChange(write: Store['write'], { kind, userId }: Change, at: number): Promise<GuessRate> {
-  // It ends with the user, as the counts of guesses do.
-  const rate = { key: `${guessPrefixOf(userId ?? '')}${kind}`, ...changeLimit }
-  const [refusal] = await write(stored.reserveGuess, { limits: [rate], at })
-  if (refusal === undefined) return rate
-  const more = ' Notifications can be read and marked meanwhile.'
-  throw tooMany('Too many changes of this account', refusal.notBefore - at, more)
 }

@@ -14,7 +14,7 @@ export type Link = {
   /** The address that the link is sent to, which its use verifies; null if it is passed on in another way. */
   email: string | null
   /** Where the browser goes after the use. */
-  returnTo?: string | null
+  returnTo?: string | null | undefined
 }
 /** `tokenHash`: SHA-256 of the token, which itself is not stored. */
 export type NewLink = Link & { tokenHash: string; at: number } & Audited

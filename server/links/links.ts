@@ -59,7 +59,7 @@ export async function createLink(
     at,
     expiresAt,
     email: email ?? mailedTo ?? null,
-    returnTo: returnTo ?? null,
+    returnTo,
     ...recorded(dependencies, { event: 'link-created', userId, username, detail }),
   }
   const outcome = await dependencies.store.write(addLink, link)

@@ -165,18 +165,19 @@ export const change = forUser({
     const source = sourceOf(dependencies, request)
     const { id, username } = await findEnabledUser(dependencies, request.caller)
     // A user who signs in by a provider or a passkey may have neither a name nor a password: every password is wrong then.
-    const found = username === null ? undefined : await store.read(findCredentials, username)
-    const account = { name: username ?? '', user: found?.id === id ? found : undefined }
+    const name = username ?? ''
+    const found = await store.read(findCredentials, name)
+    const account = { name, user: found?.id === id ? found : undefined }
     const { address } = source
     const attempt = { device: request.caller.signInId, signal: goneSignal(reply) }
     // First, because it needs no hash.
-    const wanted = { username: account.name, password: newPassword, field: 'newPassword' }
+    const wanted = { username: name, password: newPassword, field: 'newPassword' }
     refuseFaults(await passwordFaults(dependencies.users, wanted))
     await checkCredentials(dependencies, account, { password: currentPassword, from: address, ...attempt })
     // Not fresh with a second factor: a person who has learned the password could remove the factor. A token stays as fresh as it is.
     const isProof = request.caller.proof === 'session' && (await store.read(offeredFactors, id)).length === 0
     const own = rotationOf(dependencies, request, isProof)
-    const user = { id, username: username as string, rotation: own.rotation }
+    const user = { id, username: name, rotation: own.rotation }
     await changePassword({ ...dependencies.users, source }, user, { newPassword, attempt: { address, ...attempt } })
     return sendProof(reply, await newProof(dependencies, { request, reply }, own))
   },

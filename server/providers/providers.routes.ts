@@ -1,7 +1,6 @@
 // The routes of a sign-in with a provider (OpenID Connect). The accounts of users are in provider-accounts.routes.ts.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { sourceOf } from '../audit/entry.ts'
-import { iso } from '../basics/clock.ts'
 import { CarillonError, forbidden, invalidField } from '../basics/errors.ts'
 import { type Bond, findChallenge, flowLifetimeMs, forgetFlow, isBound, makeChallenge } from '../factors/challenges.ts'
 import { useChallenge } from '../factors/factors.store.ts'
@@ -16,7 +15,8 @@ import { newProof, rotationOf } from '../sessions/own-sign-in.ts'
 import { StatelessLogin } from '../sessions/sessions.schemas.ts'
 import type { TokenSubject } from '../tokens/access-token.ts'
 import { displayUser } from '../users/display-user.ts'
-import { findUser, type User } from '../users/users.store.ts'
+import type { User } from '../users/users.store.ts'
+import { readerOf } from '../users/users.ts'
 import type { Flow, Linking, ProviderNeeds } from './flow.ts'
 import * as flows from './flow.ts'
 import type { Provider } from './provider.ts'
@@ -152,11 +152,7 @@ type Finished = { flow: Flow; user: User | undefined; signedIn: SignedIn }
 async function finishFlow(dependencies: ProviderNeeds, { flow, user, signedIn }: Finished, exchange: Exchange) {
   if (flow.linking !== undefined) return finishLinking(dependencies, { flow, signedIn }, flow.linking, exchange)
   if (user === undefined || user.disabledAt !== null) throw noActiveUser(signedIn.provider)
-  if (flow.variant === 'stateless') {
-    const data: CodeData = { provider: flow.provider, generation: user.credentialGeneration, ...flows.bondOf(flow) }
-    const wanted = { userId: user.id, purpose, data, lifetimeMs: codeLifetimeMs }
-    return { 'sign-in-code': await makeChallenge(dependencies, wanted) }
-  }
+  if (flow.variant === 'stateless') return codeFor(dependencies, flow, user.id, user.credentialGeneration)
   try {
     const { source } = signedIn
     const facts = { variant: 'stateful', method: 'provider', source, bond: flows.bondOf(flow) } as const
@@ -182,14 +178,15 @@ async function finishLinking(
   const own = rotationOf(dependencies, presented)
   const outcome = await linkAccount(dependencies, signedIn, own.rotation)
   if (outcome === 'unchanged') return undefined
-  if (caller.proof === 'access-token') {
-    const { generation } = linking
-    const data: CodeData = { provider: flow.provider, generation, rotated: linking.caller, ...flows.bondOf(flow) }
-    const wanted = { userId: caller.userId, purpose, data, lifetimeMs: codeLifetimeMs }
-    return { 'sign-in-code': await makeChallenge(dependencies, wanted) }
-  }
+  if (caller.proof === 'access-token') return codeFor(dependencies, flow, caller.userId, linking.generation)
   await newProof(dependencies, { request: presented, reply }, own)
   return undefined
+}
+
+/** The code that the page exchanges for a token, within a minute. */
+async function codeFor(dependencies: ProviderNeeds, flow: Flow, userId: string, generation: number) {
+  const data: CodeData = { provider: flow.provider, generation, rotated: flow.linking?.caller, ...flows.bondOf(flow) }
+  return { 'sign-in-code': await makeChallenge(dependencies, { userId, purpose, data, lifetimeMs: codeLifetimeMs }) }
 }
 
 export const exchangeCode = forAnyone({
@@ -206,8 +203,8 @@ export const exchangeCode = forAnyone({
       const code = await userOfCode(dependencies, { provider, request, reply })
       user = code.user
       if (code.rotated !== undefined) {
-        const { token, expiresAt } = await dependencies.accessTokens.rotated(code.rotated as TokenSubject, user, null)
-        return sendObject(reply, { User: displayUser(user), token, expiresAt: iso(expiresAt), variant: 'stateless' })
+        const issued = await dependencies.accessTokens.rotated(code.rotated as TokenSubject, user, null)
+        return sendObject(reply, { User: displayUser(user), ...issued, variant: 'stateless' })
       }
       const facts = { variant: 'stateless', method: 'provider', source } as const
       return sendObject(reply, await continueSignIn(dependencies, user, facts, { request, reply }))
@@ -222,20 +219,19 @@ type Coded = { provider: Provider; request: GuardedRequest<null, unknown, Provid
 /** Uses the code up. Throws INVALID_CREDENTIALS. */
 async function userOfCode(dependencies: ProviderNeeds, { provider, request, reply }: Coded) {
   const { code, verifier } = request.body
-  const { store, users } = dependencies
   const found = await findChallenge(dependencies, code, purpose)
   const data = found?.data as CodeData | undefined
   if (found === undefined || data?.provider !== provider.setting.name) throw invalidCode()
   if (!(await isBound(dependencies, request, { ...data, verifier }))) throw invalidCode()
-  const used = await store.write(useChallenge, { ...found.key, at: users.now() })
-  const user = used && (await store.read(findUser, found.key.userId))
-  if (!user || user.disabledAt !== null || user.credentialGeneration !== data.generation) throw invalidCode()
+  const used = await dependencies.store.write(useChallenge, { ...found.key, at: dependencies.users.now() })
+  const user = await readerOf(dependencies, used && found.key)
+  if (user?.credentialGeneration !== data.generation) throw invalidCode()
   forgetFlow(dependencies, reply, data.flow)
   return { user, rotated: data.rotated }
 }
 
 /** `rotated`: the caller who linked the account by a token. */
-type CodeData = Bond & { provider: string; generation: number; rotated?: Subject }
+type CodeData = Bond & { provider: string; generation: number; rotated: Subject | undefined }
 
 /** The same for every code that is not valid here and now. */
 function invalidCode(): CarillonError {

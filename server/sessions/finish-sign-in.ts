@@ -101,13 +101,13 @@ type Issue = {
 
 async function issueToken(dependencies: SessionNeeds, user: User, issue: Issue) {
   const { reply, entry, signInId, from, presented, deviceToken } = issue
-  const { token, expiresAt } = await dependencies.accessTokens.issue(user, signInId)
+  const issued = await dependencies.accessTokens.issue(user, signInId)
   const seen = { userId: user.id, device: from, at: entry.at, audit: [entry] }
   const familiarity = await dependencies.store.write(noteDevice, seen)
   if (familiarity === 'absent') throw invalidCredentials()
   await endPresented(dependencies, presented)
   if (presented.secrets.length > 0) setCookie(reply, dependencies.site.cookie, '')
-  return { token, expiresAt: iso(expiresAt), deviceToken, variant: 'stateless', familiarity }
+  return { ...issued, deviceToken, variant: 'stateless', familiarity }
 }
 
 async function issueSession({ sessions, accessTokens, site }: SessionNeeds, user: User, issue: Issue) {

@@ -182,7 +182,7 @@ export function listedSignInPromises(promise: PromiseOf): void {
       )
       // The clock was set back: the new session is older than all others, and stays.
       const outcome = await world.store.write(addSession, { ...added(ann), at: at(0), maxSessions: 3 })
-      assert.deepEqual(outcome, { revoked: [{ userId: ann.id, signInId: oldest?.signInId }] })
+      assert.deepEqual(outcome, { revoked: [{ userId: ann.id, signInId: oldest?.signInId, hadTokens: true }] })
       const found = await Promise.all(sessions.map((session) => world.store.read(findSession, session)))
       assert.deepEqual(
         found.map((session) => session !== undefined),

@@ -1,13 +1,12 @@
 // The caller's own sign-in: is it recent enough for a change, which proof does it present, and which is the next one.
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { iso } from '../basics/clock.ts'
 import { CarillonError, notAuthenticated } from '../basics/errors.ts'
 import type { Subject } from '../http/operation.ts'
 import { sessionSecret, setCookie } from '../http/request/credentials.ts'
 import { sendData } from '../http/response/send.ts'
 import type { Site } from '../http/site.ts'
 import type { WriteOperation } from '../store/store.ts'
-import type { AccessTokens, TokenSubject } from '../tokens/access-token.ts'
+import type { AccessTokens, IssuedToken, TokenSubject } from '../tokens/access-token.ts'
 import type { Rotating, Rotation } from '../tokens/rotation.store.ts'
 import { findEnabledUser, type UserDependencies } from '../users/users.ts'
 import type { Sessions } from './sessions.ts'
@@ -37,7 +36,7 @@ type Needs = {
 type Exchange = { request: { caller: Subject; raw: FastifyRequest['raw'] }; reply: FastifyReply }
 
 /** A token for the response; undefined for a cookie. */
-type NewProof = { token: string; expiresAt: string } | undefined
+type NewProof = IssuedToken | undefined
 
 /** `secret`: the next cookie of a session. */
 type OwnRotation = { rotation: Rotation; secret?: string }
@@ -50,8 +49,7 @@ export function rotationOf(
 ): OwnRotation {
   const at = users.now()
   const { userId, signInId } = caller
-  const confirmedAt = isProof ? at : null
-  const place = { userId, signInId, at, confirmedAt }
+  const place = { userId, signInId, at, confirmedAt: isProof ? at : null }
   if (caller.proof === 'session') {
     const { secret, session } = sessions.nextSecret(sessionSecret(raw.headers.cookie, site.cookie.name) ?? '')
     return { secret, rotation: { ...place, session } }
@@ -90,8 +88,7 @@ export async function newProof(
     return undefined
   }
   const user = await findEnabledUser(users, caller)
-  const { token, expiresAt } = await accessTokens.rotated(caller as TokenSubject, user, rotation.confirmedAt)
-  return { token, expiresAt: iso(expiresAt) }
+  return accessTokens.rotated(caller as TokenSubject, user, rotation.confirmedAt)
 }
 
 /** The response to a change without other data: 204 and a cookie, or 200 and a token. */

@@ -74,7 +74,7 @@ export function sessionTokenPromises(promise: PromiseOf): void {
     const added = { ...key, ...where, checkedGeneration: 0, at: at(5) }
     const plain = await world.signIn(ann)
     const outcome = await world.store.write(addSession, { ...added, replaces: [another.session, plain] })
-    assert.deepEqual(outcome, { revoked: [{ userId, signInId: another.signInId }] })
+    assert.deepEqual(outcome, { revoked: [{ userId, signInId: another.signInId, hadTokens: true }] })
     assert.deepEqual(
       (await world.endSessions([session])).map((ended) => ended.signInId),
       [signInId],

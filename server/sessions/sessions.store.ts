@@ -96,8 +96,8 @@ type SignIn = Pick<LiveSession, 'createdAt' | 'lastSeenAt' | 'signInId'>
 /** The sign-in of a session, whose tokens never outlive the session. */
 type SessionSignIn = SignIn & { credentialGeneration: number; signInGeneration: number }
 
-/** A session as it was when it ended; it may have expired before. `hadTokens`: they were revoked with it. */
-export type EndedSession = SignIn & Pick<LiveSession, 'userId' | 'username'> & { hadTokens: boolean }
+/** The sign-in of a session that ended; it may have expired before. `hadTokens`: they were revoked with it. */
+export type EndedSession = { userId: string; signInId: string; hadTokens: boolean }
 
 export type NewSession = SessionKey &
   Audited & {
@@ -116,7 +116,7 @@ export type NewSession = SessionKey &
   }
 
 /** `revoked`: the sign-ins with tokens that ended. */
-type AddedSession = { revoked: { userId: string; signInId: string }[]; device?: Familiarity }
+type AddedSession = { revoked: EndedSession[]; device?: Familiarity }
 
 /**
  * Adds a session, ends those in `replaces` and the oldest beyond `maxSessions`, with their tokens, and notes the device `from`, in
@@ -139,7 +139,7 @@ export function* addSession(session: NewSession): Write<AddedSession | 'refused'
   const ended = yield* endSessions({ keys: session.replaces, at })
   ended.push(...(yield* endSessions({ keys: yield* surplusOf(session), at })))
   yield* record(session.audit)
-  const revoked = ended.flatMap((one) => (one.hadTokens ? [{ userId: one.userId, signInId: one.signInId }] : []))
+  const revoked = ended.filter(({ hadTokens }) => hadTokens)
   return { revoked, ...(from && { device: yield* note({ userId, device: from, at }) }) }
 }
 
@@ -179,27 +179,26 @@ type EndSessions = { keys: readonly SessionKey[]; at: number; live?: LiveBounds 
  * written. The audit entries are in the order of the keys; each is recorded, with the sign-in, if its session was live.
  */
 export function* endSessions({ keys, audit, live, at }: EndSessions): Write<EndedSession[]> {
-  const sessions: EndedSession[] = []
+  const ended: EndedSession[] = []
   for (const [n, { userId, familyHash, secretHash }] of keys.entries()) {
-    const session = yield* get<Omit<EndedSession, 'hadTokens'> & { hasTokens: number }>`
+    const session = yield* get<SignIn & { username: string | null; hasTokens: number }>`
       delete from session where user_id = ${userId} and family_hash = ${familyHash} and secret_hash = ${secretHash}
-      returning user_id as "userId", nullif(username, '') as username, created_at as "createdAt",
-        last_seen_at as "lastSeenAt", sign_in_id as "signInId", has_tokens as "hasTokens"`
+      returning nullif(username, '') as username, created_at as "createdAt", last_seen_at as "lastSeenAt",
+        sign_in_id as "signInId", has_tokens as "hasTokens"`
     if (session === undefined) continue
     yield* signal({ about: 'session', userId })
-    const { hasTokens, ...rest } = session
-    const ended = { ...rest, hadTokens: hasTokens === 1 }
-    const { username, signInId } = ended
-    if (ended.hadTokens) yield* revoke({ userId, signInId, at })
-    sessions.push(ended)
+    const { username, signInId } = session
+    const hadTokens = session.hasTokens === 1
+    if (hadTokens) yield* revoke({ userId, signInId, at })
+    ended.push({ userId, signInId, hadTokens })
     const entry = audit?.[n]
-    if (entry !== undefined && isLive(ended, live)) yield* record([{ ...entry, username, signInId }])
+    if (entry !== undefined && isLive(session, live)) yield* record([{ ...entry, username, signInId }])
   }
-  return sessions
+  return ended
 }
 
 /** Whether a session had not expired when it ended. Without bounds every one counts as live. */
-function isLive({ createdAt, lastSeenAt }: EndedSession, live: LiveBounds | undefined): boolean {
+function isLive({ createdAt, lastSeenAt }: SignIn, live: LiveBounds | undefined): boolean {
   if (live === undefined) return true
   return createdAt > live.createdAfter && lastSeenAt > live.lastSeenAfter && lastSeenAt <= live.lastSeenUntil
 }

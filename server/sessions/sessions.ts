@@ -11,7 +11,7 @@ import type { SignIn } from '../tokens/read-token.ts'
 import type { TokenRevocations } from '../tokens/revocations.ts'
 import type { Rotation } from '../tokens/rotation.store.ts'
 import type { User } from '../users/users.store.ts'
-import type { EndedSession, Familiarity, LiveBounds, LiveSession, NewSession, SessionKey } from './sessions.store.ts'
+import type { Familiarity, LiveBounds, LiveSession, NewSession, SessionKey } from './sessions.store.ts'
 import * as stored from './sessions.store.ts'
 
 /** A use is stored once a minute, and more often if the idle timeout is less than 20 minutes. */
@@ -195,7 +195,7 @@ export class Sessions {
     for (const one of await store.write(stored.endSessions, change)) if (one.hadTokens) revocations.note(one)
   }
 
-  #endOf({ createdAt, lastSeenAt }: Pick<EndedSession, 'createdAt' | 'lastSeenAt'>, at: number): number {
+  #endOf({ createdAt, lastSeenAt }: Pick<LiveSession, 'createdAt' | 'lastSeenAt'>, at: number): number {
     if (lastSeenAt > at + clockLeewayMs) return Number.NEGATIVE_INFINITY
     return Math.min(createdAt + this.#options.lifetimeMs, lastSeenAt + this.#options.idleMs)
   }

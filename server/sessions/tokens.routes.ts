@@ -1,12 +1,10 @@
 // The routes of access tokens: renewal, those of a session, those that an application issues for its users, and the public keys.
-import type { FastifyReply } from 'fastify'
-import { iso } from '../basics/clock.ts'
 import { conflict, notAuthenticated } from '../basics/errors.ts'
 import { hashOf } from '../basics/secrets.ts'
 import { forAnyone, forProducer, forUser, operationFor } from '../http/operation.ts'
 import { sessionSecret } from '../http/request/credentials.ts'
 import { isKnown, sendData, sendJson, sendObject } from '../http/response/send.ts'
-import type { AccessTokens, IssuedToken, TokenSubject } from '../tokens/access-token.ts'
+import type { AccessTokens, TokenSubject } from '../tokens/access-token.ts'
 import { keySetMaxAgeMs } from '../tokens/key-schedule.ts'
 import { maxTokenLifeSeconds } from '../tokens/read-token.ts'
 import type { SigningKeys } from '../tokens/signing-keys.ts'
@@ -24,8 +22,8 @@ export const renew = operationFor<TokenSubject>()({
   responses: { 200: StatelessLogin },
   async handle(dependencies: Pick<Needs, 'store' | 'accessTokens'>, { caller }, reply) {
     const user = await findEnabledUser(dependencies, caller)
-    const { token, expiresAt } = await dependencies.accessTokens.renew(caller, user)
-    return sendObject(reply, { User: displayUser(user), token, expiresAt: iso(expiresAt), variant: 'stateless' })
+    const issued = await dependencies.accessTokens.renew(caller, user)
+    return sendObject(reply, { User: displayUser(user), ...issued, variant: 'stateless' })
   },
 })
 
@@ -48,12 +46,12 @@ export const create = forUser({
   async handle({ store, sessions, accessTokens, site: { cookie } }: Needs, { caller, raw }, reply) {
     if (caller.proof === 'access-token') {
       const user = await findEnabledUser({ store }, caller)
-      return sendToken(reply, await accessTokens.renew(caller as TokenSubject, user))
+      return sendData(reply.code(201), await accessTokens.renew(caller as TokenSubject, user))
     }
     const signIn = await sessions.signInOf(sessionSecret(raw.headers.cookie, cookie.name) ?? '')
     if (signIn === undefined) throw notAuthenticated()
     const { username, confirmedAt } = caller
-    return sendToken(reply, accessTokens.issueForSession({ ...signIn, username, confirmedAt }))
+    return sendData(reply.code(201), accessTokens.issueForSession({ ...signIn, username, confirmedAt }))
   },
 })
 
@@ -70,7 +68,7 @@ export const issue = forProducer({
         'This user is disabled and gets no token',
         'Enable the user first: PATCH with { "disabled": false }.',
       )
-    return sendToken(reply, dependencies.accessTokens.issueForInbox(user, lifetime * 1_000))
+    return sendData(reply.code(201), dependencies.accessTokens.issueForInbox(user, lifetime * 1_000))
   },
 })
 
@@ -86,7 +84,3 @@ export const revoke = forProducer({
 })
 
 export const revokeExternal = { ...revoke, summary: 'The same, by external id' }
-
-function sendToken(reply: FastifyReply, { token, expiresAt }: IssuedToken): FastifyReply {
-  return sendData(reply.code(201), { token, expiresAt: iso(expiresAt) })
-}

@@ -23,7 +23,7 @@ export type AuditEntry = {
   /** Keyed hash of the name that a client sent, if no user has it. */
   nameHash: string | null
   /** Further facts, such as the ids of a key or a factor. */
-  detail: Readonly<Record<string, string | number | boolean | object | null>> | null
+  detail: Readonly<Record<string, string | number | boolean | object | null | undefined>> | null
   /** How many refusals this entry stands for; 1 for everything else. */
   count: number
 }

@@ -2,6 +2,7 @@
 // proof usually cannot be revoked; ours can, by a small table in memory (revocations.ts). Same verbs as sessions.ts.
 import { auditEntry, type Source } from '../audit/entry.ts'
 import { BoundedCache } from '../basics/bounded-cache.ts'
+import { iso } from '../basics/clock.ts'
 import { insufficientScope, invalidCredentials, notAuthenticated } from '../basics/errors.ts'
 import { madeAt, newId } from '../basics/ids.ts'
 import type { Subject } from '../http/operation.ts'
@@ -36,7 +37,8 @@ type TokenOptions = {
   /** How many verified tokens are remembered. */
   maxCached?: number | undefined
 }
-export type IssuedToken = { token: string; expiresAt: number }
+/** As responses have it. */
+export type IssuedToken = { token: string; expiresAt: string }
 /** `isOfSession`: the token came from a session, and is not renewed. `kid`: the key that signed it; absent in a foreign token. */
 export type TokenSubject = Subject & SignIn & { isOfSession?: boolean; kid?: string }
 
@@ -155,7 +157,7 @@ export class AccessTokens {
     const claims = claimsOf(claimed, { issuer: issuer(), at, endsAt: Math.min(endsAt, at + maxTokenLifeMs) })
     const key = keys.current
     const token = signToken(key, claims)
-    return { token, expiresAt: this.#remember(token, subjectOf(claims, key.kid)).expiresAt }
+    return { token, expiresAt: iso(this.#remember(token, subjectOf(claims, key.kid)).expiresAt) }
   }
 
   async #checkNew(token: string): Promise<TokenSubject | null> {

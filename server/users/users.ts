@@ -244,9 +244,12 @@ export async function findEnabledUser(dependencies: { store: Store }, caller: Su
   return user
 }
 
-/** The enabled user of a proof, who reads a page; undefined without one. */
-export async function readerOf({ store }: { store: Store }, subject: Subject | null): Promise<User | undefined> {
-  const user = subject === null ? undefined : await store.read(stored.findUser, subject.userId)
+/** The enabled user of a proof or a challenge; undefined without one. */
+export async function readerOf(
+  { store }: { store: Store },
+  proof?: { userId: string } | null,
+): Promise<User | undefined> {
+  const user = proof ? await store.read(stored.findUser, proof.userId) : undefined
   return user?.disabledAt === null ? user : undefined
 }
 

@@ -63,7 +63,9 @@ export async function usePasskey(dependencies: FactorNeeds, response: Assertion,
   const challenge = ceremonies.readClientData(response.response.clientDataJSON, 'get', relyingParty)
   const spent = refuseStrange(dependencies, challenge, { ceremony: 'get' })
   await ceremonies.refuseUnverified(response, relyingParty)
-  const guess = await guesses.begin(guesses.of(guesser, 'passkey'))
+  // The guesses of others never delay the user of a passkey, so those of an address count by the address alone.
+  const { address } = guesser
+  const guess = await guesses.begin(guesses.of(address === undefined ? guesser : { address }, 'passkey'))
   const userId = expected ?? namedUser(response)
   // A passkey of another user must not complete the sign-in of this one.
   if (userId === undefined || (namedUser(response) ?? userId) !== userId) throw wrongPasskey()

@@ -411,7 +411,7 @@ create table recovery_code (
   primary key (user_id, code_hash)
 ) without rowid, strict;
 
--- A challenge is deleted by its use. user_id is '' before it is known who signs in. Only the hash is stored.
+-- A challenge is deleted by its use. Only the hash is stored.
 create table challenge (
   user_id text not null,
   hash text not null,
