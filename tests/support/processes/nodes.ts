@@ -125,11 +125,15 @@ export async function untilSo(isSo: () => Promise<boolean>, withinMs = readyWith
   return performance.now() - startedAt
 }
 
-/** Two of at most three tries must be quick: a pause of the machine, which other programs use, makes one of them slow. */
+/** Two tries one after the other must be quick, of at most ten: a pause of the machine, which other programs use, makes some of them slow. */
 export async function isUsuallyQuick(isQuick: () => Promise<boolean>): Promise<void> {
-  let [quick, slow] = [0, 0]
-  while (quick < 2 && slow < 2) (await isQuick()) ? quick++ : slow++
-  if (slow === 2) throw new Error('two tries were too slow')
+  let wasQuick = false
+  for (let tries = 0; tries < 10; tries++) {
+    const quick = await isQuick()
+    if (quick && wasQuick) return
+    wasQuick = quick
+  }
+  throw new Error('of ten tries no two that follow each other were quick')
 }
 
 /** While `isDeaf`, a node that connects to its database through this proxy receives no change signals and does not notice. */
