@@ -53,12 +53,7 @@ ${(currentFault ?? newFault) ? nothing : this.outcome()}
 </form>`
   }
 
-  #passwordField(
-    id: 'current-password' | 'new-password',
-    label: string,
-    fault: string | undefined,
-    hint = '',
-  ): TemplateResult {
+  #passwordField(id: string, label: string, fault: string | undefined, hint = ''): TemplateResult {
     return html`<div class="field"><label for=${id}>${label}</label>
 ${hint ? html`<p class="hint" id="${id}-hint">${hint}</p>` : nothing}
 <input id=${id} type=${this.isShown ? 'text' : 'password'} autocomplete=${id} autocapitalize="none" spellcheck="false"
