@@ -10,7 +10,8 @@ export class PasswordSection extends AccountSection {
 
   async #send(event: Event): Promise<void> {
     event.preventDefault()
-    const [current, next] = [this.#field('current-password'), this.#field('new-password')]
+    const current = this.#field('current-password')
+    const next = this.#field('new-password')
     // Password managers save the value of a field of this type.
     this.isShown = false
     await this.updateComplete
