@@ -3,7 +3,7 @@
 import { channelOf, openSharedStream } from '../stream/shared-stream.ts'
 import { defaultTiming, isFinal } from '../stream/subscription.ts'
 import { delayAfter } from '../transport/backoff.ts'
-import { abort, follow, pause, reasonOf, unlessAborted } from '../transport/cancellation.ts'
+import { abort, following, pause, reasonOf, unlessAborted } from '../transport/cancellation.ts'
 import { type CarillonError, isUnauthorized, networkError, signedOut } from '../transport/errors.ts'
 import type { Requests } from '../transport/requests.ts'
 import { maxTimerMs } from '../transport/tokens.ts'
@@ -109,10 +109,8 @@ export class Connection {
   async #run(open: AbortSignal): Promise<void> {
     let last: unknown
     this.#failures = 0
-    while (!open.aborted) {
-      const turn = new AbortController()
+    const take = async (turn: AbortController) => {
       const { signal } = turn
-      follow([open], turn)
       this.#turn = turn
       try {
         if (last) await this.#rest(last, signal)
@@ -120,10 +118,9 @@ export class Connection {
       } catch (error) {
         last = signal.aborted ? reasonOf(signal) : error
         if (isUnauthorized(last)) this.#setUser(null)
-      } finally {
-        abort(turn)
       }
     }
+    while (!open.aborted) await following([open], take)
   }
 
   async #follow(turn: AbortController): Promise<void> {

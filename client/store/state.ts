@@ -143,7 +143,7 @@ export function isUnclear(extent: Extent, event: StreamEvent, known: Known): boo
   return !(event.type === 'created' && isNew) && !(before && before.seq >= end && isOlder(before, event.version))
 }
 
-type Shown = { -readonly [Name in keyof Omit<InboxState, 'known'>]: number } & {
+type Shown = InboxState & {
   known: Map<string, Notification>
   /** The ids of the notifications that acts change. */
   own: Set<string>

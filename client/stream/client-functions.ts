@@ -2,7 +2,7 @@
 // imported them, bundlers would move them into one more file, which a page would have to load before everything else.
 import { delayAfter } from '../transport/backoff.ts'
 import { following, pause, unlessAborted } from '../transport/cancellation.ts'
-import { CarillonError } from '../transport/errors.ts'
+import { CarillonError, signedOut } from '../transport/errors.ts'
 import { areOfOneInbox, inboxTagOf, versionOf } from './position.ts'
 import { isFinal, openStream } from './subscription.ts'
 
@@ -15,6 +15,7 @@ export const clientFunctions = {
   isFinal,
   openStream,
   pause,
+  signedOut,
   unlessAborted,
   versionOf,
 }

@@ -59,10 +59,6 @@ export function networkError(cause: unknown, url?: URL): CarillonError<'NETWORK'
   return new CarillonError('NETWORK', `No response from Carillon${originHint(url)}`, { cause })
 }
 
-export function redirected(): CarillonError<'UNREADABLE'> {
-  return new CarillonError('UNREADABLE', 'The server redirects: correct baseUrl')
-}
-
 /** A browser does not let a script see that the server refused the page's origin. */
 function originHint(url?: URL): string {
   const page = globalThis.location?.origin

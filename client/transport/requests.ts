@@ -1,14 +1,6 @@
 // Sends every request of the client: adds the proof, reads the response, and returns its data or throws an error.
 import { abort, following, throwIfAborted, unlessAborted } from './cancellation.ts'
-import {
-  CarillonError,
-  errorOf,
-  isCarillonError,
-  isUnauthorized,
-  networkError,
-  redirected,
-  unreadable,
-} from './errors.ts'
+import { CarillonError, errorOf, isCarillonError, isUnauthorized, networkError, unreadable } from './errors.ts'
 import { type TokenSource, Tokens } from './tokens.ts'
 import type { Me } from './types.ts'
 
@@ -177,7 +169,7 @@ export class Requests {
     }
     const response = await asNetworkError(this.#fetch(url.href, init), { signal, url })
     this.canStream = response.body !== undefined
-    if (isRedirect(response, url)) throw redirected()
+    if (isRedirect(response, url)) throw new CarillonError('UNREADABLE', 'The server redirects: correct baseUrl')
     if (response.ok) return response
     throw errorOf(response, await asNetworkError(response.text(), { signal }))
   }
@@ -189,10 +181,11 @@ function isRedirect({ type, status, url }: Response, { origin }: URL): boolean {
   return Boolean(url) && !url.startsWith(`${origin}/`)
 }
 
-type Sent = { signal?: AbortSignal | undefined; url?: URL }
-
 /** Replaces a TypeError, which is how fetch reports every failure of the network, by a CarillonError. */
-async function asNetworkError<Result>(promise: Promise<Result>, { signal, url }: Sent): Promise<Result> {
+async function asNetworkError<Result>(
+  promise: Promise<Result>,
+  { signal, url }: CallOptions & { url?: URL },
+): Promise<Result> {
   try {
     return await promise
   } catch (error) {

@@ -4,7 +4,9 @@ import { filled } from '../texts/texts.ts'
 import { type Hit, type Way, wayNames, ways } from './experiments.ts'
 import type { Stage } from './stage.ts'
 
-const [width, rowY, storeY] = [330, 92, 196]
+const width = 330
+const rowY = 92
+const storeY = 196
 const servers = [1, 2, 3, 4, 5]
 const xOf = (server: number) => 35 + (server - 1) * 65
 

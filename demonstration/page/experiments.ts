@@ -15,7 +15,7 @@ export type Hit = { server: number | null; status: number; lookUps: number }
 export type Way = keyof Texts['balancer']
 /** What is predicted: of the cookie or the token, and what of it. */
 export type Cell = `${Lane} ${keyof Texts['cells'] | Way}`
-type Answers = Partial<Record<Cell, boolean | null>>
+type Answers = Partial<Record<Cell, boolean>>
 /** By experiment and cell, such as `stolen token this`. */
 type Predictions = Readonly<Record<string, boolean>>
 type Tools = { world: World; texts: Texts; language: string }
@@ -23,7 +23,7 @@ type Tools = { world: World; texts: Texts; language: string }
 /** What an experiment did and found out, in `world`. */
 export type Outcome = Tools & {
   acts: Act[]
-  /** Null if this service cannot measure it. */
+  /** None for what this service cannot measure. */
   answers: Answers
   facts: string[]
   /** Before the run, whatever the reader chooses afterwards. */
@@ -114,7 +114,6 @@ const unreadIn = (exchange: Exchange) => dataIn<{ unread: number }>(exchange).un
 
 async function form({ world, acts, answers, facts, texts }: Outcome): Promise<void> {
   const { otherSite = null, base, id } = world.visit ?? {}
-  answers['session acts'] = answers['token acts'] = null
   if (otherSite === null) return void facts.push(texts.oneName)
   const before = await world.send('session', counts)
   world.display(`${otherSite}${base}/other-site?visit=${id}`)

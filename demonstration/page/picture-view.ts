@@ -61,7 +61,8 @@ function boxesOf({ hops, things }: Scene, width: number): Record<PlaceId, Box> {
   // Room below the upper boxes for the arrows down; those to the other server have two labels.
   const lowerY = top + (hops.some(({ to }) => to === 'other') ? 66 : 46)
   const lower = { y: lowerY, w, h: Math.max(heightOf('store'), heightOf('other')) }
-  const [upper, right] = [{ y: 1, w, h: top }, width - w - 1]
+  const upper = { y: 1, w, h: top }
+  const right = width - w - 1
   return {
     browser: { x: 1, ...upper },
     server: { x: right, ...upper },

@@ -12,15 +12,15 @@ export function cookieSetBy({ response }: Exchange, cookieName: string): Part[] 
   const line = set.find((text) => text.startsWith(`${cookieName}=`))
   if (line === undefined) return []
   const [pair = '', ...attributes] = line.split('; ')
-  const [user = '', family = '', secret = ''] = pair.slice(cookieName.length + 1).split('.')
-  const settings = attributes.map((attribute) => attribute.split('='))
-  return [
-    { name: 'name', value: cookieName },
-    { name: 'user', value: user },
-    { name: 'family', value: family },
-    { name: 'secret', value: secret },
-    ...settings.map(([name = '', value = '']) => ({ name, value })),
+  const [user, family, secret] = pair.slice(cookieName.length + 1).split('.')
+  const entries = [
+    ['name', cookieName],
+    ['user', user],
+    ['family', family],
+    ['secret', secret],
+    ...attributes.map((attribute) => attribute.split('=')),
   ]
+  return entries.map(([name = '', value = '']) => ({ name, value }))
 }
 
 /** Name and value of that cookie, as the request presents it. */

@@ -26,11 +26,13 @@ export function resultView(stage: Stage) {
     ${keysView(stage)}`
 }
 
+const rows = ['lookUps', 'bytes', 'ms', 'stolen'] as const
+
 function tableView({ texts, result: { measurement }, language }: Stage) {
   const number = new Intl.NumberFormat(language, { maximumFractionDigits: 2 })
   const { table, cells, laneNames } = texts
-  const titles = { lookUps: table.lookUps, bytes: table.bytes, ms: table.ms, stolen: texts.secondsStolen }
-  const textOf = (lane: Lane, row: keyof typeof titles) => {
+  const titles = { ...table, stolen: texts.secondsStolen }
+  const textOf = (lane: Lane, row: (typeof rows)[number]) => {
     if (measurement === undefined) return '–'
     const value = number.format(measurement[lane][row])
     if (row !== 'stolen' || lane === 'session') return value
@@ -42,7 +44,7 @@ function tableView({ texts, result: { measurement }, language }: Stage) {
       <td></td> ${lanes.map((lane) => html`<th scope="col" class="lane-${lane} lane-name">${laneNames[lane]}</th>`)}
     </tr></thead>
     <tbody>
-      ${(['lookUps', 'bytes', 'ms', 'stolen'] as const).map(
+      ${rows.map(
         (row) => html`<tr>
           <th scope="row">${titles[row]}</th>
           ${lanes.map((lane) => html`<td>${textOf(lane, row)}</td>`)}

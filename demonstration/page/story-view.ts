@@ -4,7 +4,7 @@ import { html, nothing } from 'lit/html.js'
 import type { Exchange } from '../server/api.ts'
 import type { Texts } from '../texts/texts.ts'
 import { balancerView } from './balancer-view.ts'
-import { type Act, type Cell, cellsOf, type ExperimentId, experimentIds, ways } from './experiments.ts'
+import { type Act, type Cell, cellsOf, type ExperimentId, experimentIds, type Outcome, ways } from './experiments.ts'
 import { headView, laneView } from './lane-view.ts'
 import { type Scene, sceneOf } from './picture.ts'
 import { signatureView } from './signature-view.ts'
@@ -129,7 +129,7 @@ function experimentView(stage: Stage, id: ExperimentId) {
   return html`${labels.length > 1 ? momentsView(stage, labels, show) : nothing}
     ${id === 'balancer' ? balancerView(stage, outcome?.hits) : shown && picturesOf(stage, shown)}
     ${world.frame && html`<iframe class="card" title=${texts.actors['other-site']} src=${world.frame}></iframe>`}
-    ${predictionsView(stage, id)} ${outcome ? resultView(stage, id) : nothing} ${nextView(stage, id)}`
+    ${predictionsView(stage, id)} ${outcome ? resultView(stage, id, outcome) : nothing} ${nextView(stage, id)}`
 }
 
 function predictionsView(stage: Stage, id: ExperimentId) {
@@ -169,14 +169,13 @@ function answerText({ texts: { answers } }: Stage, cell: Cell, answer: boolean):
   return answers[answer ? (isProof ? 'works' : 'yes') : isProof ? 'fails' : 'no']
 }
 
-function resultView(stage: Stage, id: ExperimentId) {
-  const { texts, bench } = stage
-  const { answers = {}, facts = [], predicted = {} } = bench.outcomes[id] ?? {}
+function resultView(stage: Stage, id: ExperimentId, { answers, facts, predicted }: Outcome) {
+  const { texts } = stage
   return html`<section class="result">
     <h3 tabindex="-1">${texts.whatHappened}</h3>
     <ul class="verdicts entries">
       ${cellsOf[id].map((cell) => {
-        const answer = answers[cell] ?? undefined
+        const answer = answers[cell]
         const isRight = predicted[`${id} ${cell}`] === answer
         const verdict = html`<span class=${isRight ? 'done' : ''}>${isRight ? texts.right : texts.wrong}</span>`
         return html`<li class="lane-${cell.split(' ')[0]}">

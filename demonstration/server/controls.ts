@@ -23,7 +23,8 @@ const thief = {
   address: '203.0.113.66',
   userAgent: 'Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:143.0) Gecko/20100101 Firefox/143.0',
 }
-const [measuredRequests, timedRequests] = [100, 50]
+const measuredRequests = 100
+const timedRequests = 50
 
 type From = { raw: IncomingMessage; way: Way }
 
@@ -69,23 +70,23 @@ export const controls = {
 
   /** The thief sends a request with its copy. `n` is the number of the exchange. */
   thief: control(object({ proof, method: oneOf(['GET', 'POST']), path }), async (world, wanted, from) => {
-    const fields = ['User-Agent', thief.userAgent, ...proofFields(world, wanted, world.stolen)]
     const own = from.way.fieldsOf(thief.address, 'thief')
-    const agent = new Agent()
-    const { n, status } = await sent(world, { ...wanted, fields, own, agent }, from)
+    const fields = ['User-Agent', thief.userAgent, ...proofFields(world, wanted, world.stolen), ...own]
+    const { n, status } = await sent(world, { ...wanted, fields, agent: new Agent() }, from)
     return { n, status }
   }),
 
   /** With the session cookie of this request, or with this token. `ms`: the median of 50 requests; the rest is for 100, which are in no exchange. */
   measure: control(object({ proof, path, token: optional(token) }), async (world, wanted, from) => {
-    const fields = proofFields(world, wanted, { session: sessionOf(world, from.raw), token: wanted.token })
+    const proofs = { session: sessionOf(world, from.raw), token: wanted.token }
     const own = from.way.fieldsOf('127.0.0.1', 'machine')
+    const fields = [...proofFields(world, wanted, proofs), ...own]
     const before = world.state.reads
     const agent = new Agent({ keepAlive: true, maxSockets: 1 })
     const times: number[] = []
     let bytes = 0
     while (times.length < measuredRequests) {
-      const answer = await sent(world, { ...wanted, method: 'GET', fields, own, agent }, from)
+      const answer = await sent(world, { ...wanted, method: 'GET', fields, agent }, from)
       times.push(answer.ms)
       bytes = answer.bytes - measuredRequests * `${own.join(': ')}\r\n`.length
     }
@@ -139,7 +140,7 @@ function sessionOf({ options }: World, { headers }: IncomingMessage): string | u
   return sessionSecret(headers.cookie, options.cookies.cookie.name) ?? undefined
 }
 
-type Proofs = { session?: string | undefined; token?: string | undefined }
+type Proofs = World['stolen']
 
 /** Throws CONFLICT without such a proof. */
 function proofFields({ options }: World, wanted: { proof: keyof Proofs }, proofs: Proofs): string[] {
@@ -150,16 +151,16 @@ function proofFields({ options }: World, wanted: { proof: keyof Proofs }, proofs
     : ['Authorization', `Bearer ${presented}`]
 }
 
-type Sending = { method: string; path: string; fields: readonly string[]; own: readonly string[]; agent: Agent }
+type Sending = { method: string; path: string; fields: readonly string[]; agent: Agent }
 
 /**
  * Sends a request to this process as a browser would, by way of its listener. `n`: the number of the exchange. `bytes`: so far on the
  * connection.
  */
 async function sent({ options: { id } }: World, wanted: Sending, { raw, way }: From) {
-  const { method, path: below, fields, own, agent } = wanted
+  const { method, path: below, fields, agent } = wanted
   const length = method === 'GET' ? [] : ['Content-Length', '0']
-  const headers = ['Host', raw.headers.host ?? '', 'Accept', '*/*', 'Carillon-Visit', id, ...fields, ...length, ...own]
+  const headers = ['Host', raw.headers.host ?? '', 'Accept', '*/*', 'Carillon-Visit', id, ...length, ...fields]
   const from = performance.now()
   const outgoing = httpRequest(way.urlOf(below), { method, agent, headers }).end()
   const [received] = (await once(outgoing, 'response')) as [IncomingMessage]

@@ -14,8 +14,8 @@ process.on('SIGINT', () => {})
 process.once('message', async (settings: ChildSettings) => {
   setPriority(niceness)
   const folder = mkdtempSync(join(tmpdir(), 'carillon-demonstration-'))
-  const sources = { wall: Date.now, monotonic: () => performance.now() }
-  const { port, end } = await serveDemonstration(settings, { folder, ...sources })
+  const monotonic = () => performance.now()
+  const { port, end } = await serveDemonstration(settings, { folder, wall: Date.now, monotonic })
   const stop = () =>
     end().finally(() => {
       rmSync(folder, { recursive: true, force: true })

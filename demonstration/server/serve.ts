@@ -30,7 +30,8 @@ type Sources = Pick<WorldOptions, 'folder' | 'wall' | 'monotonic'>
 
 const targets: readonly Target[] = ['service', 'other-server', 'servers']
 const forVisit = operationFor<World>()
-const [created, found] = [{ 201: 'json' }, { 200: 'json' }] as const
+const created = { 201: 'json' } as const
+const found = { 200: 'json' } as const
 
 /** Which requests may read or change a world: those with its cookie. Throws NOT_FOUND, also if the page names another one. */
 const ofVisit: Guard<Needs, World> = {

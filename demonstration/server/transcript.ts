@@ -65,8 +65,8 @@ export function requestOf(request: IncomingMessage, names: ReadonlySet<string>):
   const { method, url, httpVersion, rawHeaders } = request
   const fields: [string, string][] = []
   for (let i = 0; i < rawHeaders.length; i += 2) {
-    const [name, value] = [rawHeaders[i] as string, rawHeaders[i + 1] as string]
-    fields.push([name, shownValue(name.toLowerCase(), value, names)])
+    const name = rawHeaders[i] as string
+    fields.push([name, shownValue(name.toLowerCase(), rawHeaders[i + 1] as string, names)])
   }
   return { line: `${method} ${url} HTTP/${httpVersion}`, fields, body: '' }
 }

@@ -65,10 +65,10 @@ export class World {
   #requests = 0
   #turns = 0
 
-  private constructor(options: WorldOptions, state: State, service: ComposedService) {
+  private constructor(options: WorldOptions, service: ComposedService) {
     this.options = options
-    this.state = state
     this.service = service
+    this.state = service.state
     const { id, keySet, cookies } = options
     const stepsOf = (n: number) => this.#exchanges.get(n)?.steps ?? []
     this.others = otherServers.map((name) => new OtherServer({ name, service, keySet: keySet(id), cookies, stepsOf }))
@@ -77,8 +77,7 @@ export class World {
 
   /** Throws what the start of a service throws. */
   static async start(options: WorldOptions): Promise<World> {
-    const state = { offsetMs: 0, outageEndsAt: 0, reads: 0 }
-    return new World(options, state, await composeService(options, state))
+    return new World(options, await composeService(options))
   }
 
   /** Counts a request. Throws TOO_MANY_REQUESTS after the last one. */
@@ -93,8 +92,7 @@ export class World {
     this.request()
     const server = to === 'servers' ? (this.#turns++ % (otherServers.length - 1)) + 1 : 0
     const n = ++this.#count
-    const known = { n, to, server: server === 0 ? null : server }
-    const steps = by === 'machine' ? [] : this.#record([request, response], { ...known, by }, body)
+    const steps = by === 'machine' ? [] : this.#record([request, response], { n, by, to, server: server || null }, body)
     keepCookies(request, this.#names)
     if (to !== 'service') return this.others[server]?.passOn([request, response], n)
     request.url = path
@@ -135,8 +133,9 @@ export class World {
   }
 }
 
-async function composeService(options: WorldOptions, state: State) {
+async function composeService(options: WorldOptions) {
   const { user, cookies, passwords, log, wall, monotonic, settings } = options
+  const state: State = { offsetMs: 0, outageEndsAt: 0, reads: 0 }
   const folder = mkdtempSync(join(options.folder, 'world-'))
   const config = { ...configOf(settings), database: { engine: 'sqlite', path: join(folder, 'carillon.db') } } as const
   const after = (source: () => number) => () => source() + state.offsetMs
@@ -166,7 +165,7 @@ async function composeService(options: WorldOptions, state: State) {
     rmSync(folder, { recursive: true, force: true })
   }
   // This store is there during an outage, too.
-  return { app, deliveries, config, store, keys, sessions, userId, now: clock.now, rows: rows.now, end }
+  return { app, deliveries, config, store, keys, sessions, state, userId, now: clock.now, rows: rows.now, end }
 }
 
 /** What the database keeps of the user as a proof. `now` returns no rows after `end`: a response may end later. */

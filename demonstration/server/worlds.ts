@@ -17,15 +17,17 @@ const thirtyDaysMs = 30 * 24 * 3_600_000
 /** `world` is undefined until it has started. */
 type Visit = { world?: World; network: string; endsAt: number }
 
+type Options = Omit<WorldOptions, 'id' | 'user' | 'cookies'>
+
 export class Worlds {
-  readonly #options: Omit<WorldOptions, 'id' | 'user' | 'cookies'>
+  readonly #options: Options
   /** By the id. */
   readonly #visits = new Map<string, Visit>()
   readonly visitCookie: Cookie
   #turn: Promise<unknown> = Promise.resolve()
   #isEnding = false
 
-  constructor(options: Omit<WorldOptions, 'id' | 'user' | 'cookies'>) {
+  constructor(options: Options) {
     this.#options = options
     // No other site has a reason to lead here with it.
     this.visitCookie = { ...this.#cookie('carillon-visit'), sameSite: 'Strict' }

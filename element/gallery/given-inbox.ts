@@ -83,7 +83,8 @@ export class GivenInbox {
   #snapshot(status: Filter['status']): InboxSnapshot {
     const { items = [], newer = [], state = 'live', error } = this.#given
     const given = new Map([...newer, ...items].map((one) => [one.id, one]))
-    const [unread, total] = [itemsOf(given, whole('unread')).length, itemsOf(given, whole('inbox')).length]
+    const unread = itemsOf(given, whole('unread')).length
+    const total = itemsOf(given, whole('inbox')).length
     const inbox = withActs({ known: given, unread, total, unseen: total }, this.#acts, new Date().toISOString())
     const all = itemsOf(inbox.known, whole(status))
     const waiting = new Set(this.#isHeld ? newer.map(({ id }) => id) : [])

@@ -81,12 +81,15 @@ class AccountFrame extends PageElement {
     this.parentElement?.querySelector('.skeleton')?.remove()
     try {
       const me = await this.#readMe()
-      const acts = {
-        send: <Data>(path: string, sending?: Sending) => this.#send<Data>(path, sending),
-        refresh: () => this.#refresh(),
-        refreshFrame: () => this.#refreshFrame(),
+      this.account = {
+        ...place,
+        ...read,
+        me,
+        revision: 0,
+        send: this.#send.bind(this),
+        refresh: this.#refresh.bind(this),
+        refreshFrame: this.#refreshFrame.bind(this),
       }
-      this.account = { ...place, ...acts, ...read, me, revision: 0 }
       this.failure = undefined
     } catch (error) {
       this.failure = { error, words: read.words }

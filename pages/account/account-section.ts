@@ -39,6 +39,11 @@ export abstract class PageElement extends LitElement {
   protected override createRenderRoot(): HTMLElement {
     return this
   }
+
+  /** Sends an event to what is around the element. */
+  protected tell(event: string, detail?: unknown): void {
+    this.dispatchEvent(new CustomEvent(event, { bubbles: true, detail }))
+  }
 }
 
 /** Properties that the element itself sets. */
@@ -192,10 +197,9 @@ export abstract class AccountSection extends PageElement {
 
   /** The end of a panel that adds a factor. `action`: the text of its button, if there is something to do. */
   protected panelEnd(action?: string): TemplateResult {
-    const close = () => this.dispatchEvent(new CustomEvent('closed', { bubbles: true }))
     return html`${this.outcome()}
 <p class="buttons">${action && html`<button class="primary" aria-disabled=${this.isBusy}>${action}</button>`}
-<button type="button" @click=${close}>${this.texts.cancel}</button></p>`
+<button type="button" @click=${() => this.tell('closed')}>${this.texts.cancel}</button></p>`
   }
 
   /** Asks before what cannot be undone. Throws Cancelled unless the user agrees. The button that cancels is first, and so has the focus. */

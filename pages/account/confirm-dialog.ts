@@ -35,11 +35,11 @@ export class ConfirmDialog extends AccountSection {
     const { items, recoveryCodesLeft } = await send<Factors>(`${this.account.root}api/me/factors`)
     const kinds = new Set(items.filter(({ confirmed }) => confirmed).map(({ kind }) => kind))
     if (kinds.size === 0) return ['password']
-    return [
-      ...(kinds.has('passkey') && hasPasskeys() ? (['passkey'] as const) : []),
-      ...(kinds.has('totp') ? (['code'] as const) : []),
-      ...(recoveryCodesLeft > 0 ? (['recoveryCode'] as const) : []),
-    ]
+    const ways: Way[] = []
+    if (kinds.has('passkey') && hasPasskeys()) ways.push('passkey')
+    if (kinds.has('totp')) ways.push('code')
+    if (recoveryCodesLeft > 0) ways.push('recoveryCode')
+    return ways
   }
 
   get #dialog(): HTMLDialogElement {
@@ -63,7 +63,7 @@ export class ConfirmDialog extends AccountSection {
     event.preventDefault()
     const { root } = this.account
     const isProved = await this.act(async () => {
-      const proof = this.way === 'passkey' ? await usePasskey(root) : this.#field?.value
+      const proof = this.way === 'passkey' ? await usePasskey(root) : this.querySelector('input')?.value
       await send(`${root}api/me/confirm`, { body: { [this.way]: proof } })
     })
     if (!isProved) return this.#displayFailure()
@@ -79,12 +79,8 @@ export class ConfirmDialog extends AccountSection {
     await this.#focus()
   }
 
-  get #field(): HTMLInputElement | null {
-    return this.querySelector('input')
-  }
-
   #forgetProof(): void {
-    if (this.#field) this.#field.value = ''
+    this.querySelector('form')?.reset()
   }
 
   protected override render(): TemplateResult {

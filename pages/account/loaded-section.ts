@@ -28,7 +28,7 @@ export abstract class LoadedSection<Data> extends AccountSection {
 
   /** The page may have been opened for something that is in the document only now. */
   protected override updated(): void {
-    this.dispatchEvent(new CustomEvent('section-updated', { bubbles: true }))
+    this.tell('section-updated')
   }
 
   protected override render(): TemplateResult {

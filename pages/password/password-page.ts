@@ -98,7 +98,7 @@ async function sendPassword(): Promise<void> {
   }
 }
 
-function end(part: 'done' | 'signed-in' | 'invalid'): void {
+function end(part: Part): void {
   token = ''
   input.value = ''
   show(part)

@@ -15,7 +15,8 @@ import { type Listener, passOn } from './pass-on.ts'
 
 type Running = Listener & { child: ChildProcess }
 
-const [idleMs, endsWithinMs] = [600_000, 3_000]
+const idleMs = 600_000
+const endsWithinMs = 3_000
 const entry = new URL('../../demonstration/server/main.ts', import.meta.url)
 const execArgv = ['--disable-sigusr1', '--max-old-space-size=256']
 /** Where temporary files and compiled code lie, and what Windows needs. */

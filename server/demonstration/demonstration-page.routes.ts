@@ -19,8 +19,15 @@ export const demonstration = forVisitor({
     const main = html`<h1 id="top" tabindex="-1">${title}</h1>
   <p class="lead">${lead}</p>
   <div id="walk" data-base="demonstration/"><p class="not-started fault">${view.texts.unsupportedBrowser}</p></div>`
-    const files = { styles: ['demonstration.css'], scripts: ['page-demonstration.js'] }
-    const page = { title, main, current: 'demonstration', isWide: true, needsScript: true, ...files } as const
+    const page = {
+      title,
+      main,
+      current: 'demonstration',
+      isWide: true,
+      needsScript: true,
+      styles: ['demonstration.css'],
+      scripts: ['page-demonstration.js'],
+    } as const
     const otherSite = otherSiteOf(request.headers.host ?? '')
     return sendPage(reply, view, page, otherSite === null ? {} : { frames: `'self' ${otherSite}` })
   },

@@ -42,7 +42,7 @@ export type Page = {
 
 export function documentOf(view: View, page: Page): string {
   const { language, name, file, preloads, texts } = view
-  const styles = ['page.css', ...(page.styles ?? [])]
+  const { title, main, scripts = [], styles = [] } = page
   // The script is there as early as the style sheet, so that a page does not appear in one theme and change to the other.
   const icon = view.logo ?? file('favicon.svg')
   const { text } = html`<!doctype html>
@@ -51,18 +51,18 @@ export function documentOf(view: View, page: Page): string {
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<title>${page.title} · ${name}</title>
+<title>${title} · ${name}</title>
 <meta name="description" content="${texts.description(name)}">
 <link rel="icon" href="${icon}">
-${styles.map((style) => html`<link rel="stylesheet" href="${file(style)}">\n`)}${
+${['page.css', ...styles].map((style) => html`<link rel="stylesheet" href="${file(style)}">\n`)}${
   view.hasTheme && html`<link rel="stylesheet" href="${view.root}carillon-theme.css">\n`
 }<script type="module" async blocking="render" src="${file('every-page.js')}"></script>
-${preloads(page.scripts ?? []).map((address) => html`<link rel="modulepreload" media="(scripting: enabled)" href="${address}">\n`)}${page.scripts?.map((script) => html`<script type="module" src="${file(script)}"></script>\n`)}</head>
+${preloads(scripts).map((address) => html`<link rel="modulepreload" media="(scripting: enabled)" href="${address}">\n`)}${scripts.map((script) => html`<script type="module" src="${file(script)}"></script>\n`)}</head>
 <body${page.isWide && html` class="wide"`}>
 <a class="skip" href="#main">${texts.skipToContent}</a>
 ${header(view, page)}
 <main id="main" tabindex="-1">
-${page.needsScript && html`<noscript><p class="fault">${texts.needsScript}</p></noscript>\n`}${page.main}
+${page.needsScript && html`<noscript><p class="fault">${texts.needsScript}</p></noscript>\n`}${main}
 </main>
 </body>
 </html>

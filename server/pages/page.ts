@@ -51,7 +51,7 @@ export type PageNeeds = { site: Site; pages: Pages }
 /** Loads what only pages need at the first of them. */
 export async function viewOf({ pages }: { pages: Pages }, request: FastifyRequest, user?: Reader): Promise<View> {
   const { languageFor, textsOf } = await import('./texts/texts.ts')
-  const { scripts } = pages
+  const { scripts, hasDemonstration, hasDocumentationLink } = pages
   const language = languageFor(request.headers['accept-language'], user?.locale)
   // The target `*` has no path, nor has an absolute form that ends with the host.
   const root = '../'.repeat(Math.max(0, pathOf(request.url).split('/').length - 2))
@@ -65,8 +65,8 @@ export async function viewOf({ pages }: { pages: Pages }, request: FastifyReques
     pages: `${root}${pages.prefix.slice(1)}${pages.prefix && '/'}`,
     user: user && (user.displayName ?? user.username ?? user.externalId ?? ''),
     canSignOut: user !== undefined,
-    hasDemonstration: pages.hasDemonstration,
-    hasDocumentationLink: pages.hasDocumentationLink,
+    hasDemonstration,
+    hasDocumentationLink,
     file: (name) => address(scripts.hashed(name)),
     // The script of every page is part of the first paint: so are its imports.
     preloads: (entries) => scripts.preloads(['every-page.js', ...entries]).map(address),
@@ -86,11 +86,11 @@ export type Policy = {
   referrer?: 'no-referrer'
 }
 
-export type WholePage = { view: View; page: Page; policy?: Policy }
+export type WholePage = { view: View; page: Page; policy?: Policy | undefined }
 
 /** Compressed. Nothing in a page stays secret over two responses, so its length reveals nothing to a page that causes many (BREACH). */
 export async function sendPage(reply: FastifyReply, view: View, page: Page, policy?: Policy) {
-  return sendCompressed(reply, await writePage(reply, { view, page, ...(policy && { policy }) }))
+  return sendCompressed(reply, await writePage(reply, { view, page, policy }))
 }
 
 /** Sets the header fields, and returns the document. */

@@ -10,7 +10,8 @@ const minContrast = 4.6
 
 /** A style sheet. `accent`: `#rrggbb`. */
 export function themeCss(accent: string): string {
-  const [light, dark] = [readableOn(backgrounds.light, accent), readableOn(backgrounds.dark, accent)]
+  const light = readableOn(backgrounds.light, accent)
+  const dark = readableOn(backgrounds.dark, accent)
   return `:root{--accent:light-dark(${hex(light)},${hex(dark)});--on-accent:light-dark(${textOn(light)},${textOn(dark)})}\n`
 }
 

@@ -72,12 +72,12 @@ function takeTurn(tab: Tab, isStealing: boolean, signal: AbortSignal): Promise<O
 
 /** A script cannot read a session cookie, and another sign-in replaces it for all tabs: the server knows the user. */
 async function nameOf({ requests, timing, watcher, functions }: Joining, signal: AbortSignal): Promise<Me> {
-  const { CarillonError, delayAfter, isFinal, pause } = functions
+  const { delayAfter, isFinal, pause, signedOut } = functions
   for (let failures = 0; ; failures++)
     try {
       const me = await requests.me({ signal, timeoutMs: timing.connectMs })
       if (me) return me
-      throw new CarillonError('UNAUTHORIZED', 'No user is signed in', { status: 401 })
+      throw signedOut()
     } catch (error) {
       if (isFinal(error)) throw error
       watcher.onLost?.(error)

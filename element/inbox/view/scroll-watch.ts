@@ -22,8 +22,8 @@ export class ScrollWatch {
     if (list === this.#list) return
     this.disconnect()
     this.#list = list
-    const [top, end] = [list?.firstElementChild, list?.lastElementChild]
-    if (!list || !top || !end) return
+    const top = list?.firstElementChild
+    if (!list || !top) return
     this.#atTop = new IntersectionObserver((entries) => {
       for (const { isIntersecting, boundingClientRect } of entries) {
         const visibleTop = Math.max(0, list.getBoundingClientRect().top)

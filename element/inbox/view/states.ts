@@ -59,12 +59,12 @@ export function tabBar({ source, selected, countOf, select }: Tabs): TemplateRes
   // Snoozed ones are behind the menu of the list until the reader selects them.
   const tabs = usualTabs.includes(selected) ? usualTabs : [...usualTabs, selected]
   const onKey = (event: KeyboardEvent) => {
-    const forward = strings.direction === 'rtl' ? 'ArrowLeft' : 'ArrowRight'
-    const step = event.key === forward ? 1 : /^Arrow(Left|Right)$/.test(event.key) ? -1 : 0
-    const place = { Home: 0, End: -1 }[event.key] ?? (tabs.indexOf(selected) + step) % tabs.length
-    if (!step && !/^(Home|End)$/.test(event.key)) return
+    const place = tabs.indexOf(selected)
+    const step = strings.direction === 'rtl' ? -1 : 1
+    const next = { ArrowRight: place + step, ArrowLeft: place - step, Home: 0, End: -1 }[event.key]
+    if (next === undefined) return
     event.preventDefault()
-    select(tabs.at(place) as Tab, true)
+    select(tabs.at(next % tabs.length) as Tab, true)
   }
   return html`<div part="tabs" role="tablist" aria-label=${strings.filter} @keydown=${onKey}>${tabs.map((tab) => {
     const isSelected = tab === selected

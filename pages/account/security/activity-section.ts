@@ -39,12 +39,11 @@ ${this.outcome()}`
     }</li>`
   }
 
-  #facts({ actor, address, device, detail }: Entry): string[] {
+  #facts({ actor, address, device, detail }: Entry) {
     const { by, methods } = this.texts.activity
     const how = wordsFor(methods, detail.method ?? '')
-    const isOwn = actor === 'user'
-    const who = isOwn ? [device === null ? '' : this.deviceName(device), address ?? ''] : [wordsFor(by, actor) ?? '']
-    return [how ?? '', ...who].filter((fact) => fact !== '')
+    const who = actor === 'user' ? [device && this.deviceName(device), address] : [wordsFor(by, actor)]
+    return [how, ...who].filter(Boolean)
   }
 }
 

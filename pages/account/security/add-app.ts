@@ -37,7 +37,7 @@ export class AddApp extends AccountSection {
         NOT_FOUND: ({ factors }) => factors.startAgain,
         CONFLICT: ({ factors }) => factors.startAgain,
       })
-      this.dispatchEvent(new CustomEvent('added', { bubbles: true, detail }))
+      this.tell('added', detail)
     })
     if (!isAdded) this.querySelector('input')?.select()
   }

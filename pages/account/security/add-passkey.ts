@@ -29,7 +29,7 @@ export class AddPasskey extends AccountSection {
         CONFLICT: ({ factors }) => factors.tooMany,
         UNPROCESSABLE: ({ factors }) => factors.passkeyRefused,
       })
-      this.dispatchEvent(new CustomEvent('added', { bubbles: true, detail }))
+      this.tell('added', detail)
     })
   }
 

@@ -10,7 +10,8 @@ export class PasswordSection extends AccountSection {
 
   async #send(event: Event): Promise<void> {
     event.preventDefault()
-    const [current, next] = [this.#field('current-password'), this.#field('new-password')]
+    const current = this.#field('current-password')
+    const next = this.#field('new-password')
     // Password managers save the value of a field of this type.
     this.isShown = false
     await this.updateComplete
@@ -53,12 +54,7 @@ ${(currentFault ?? newFault) ? nothing : this.outcome()}
 </form>`
   }
 
-  #passwordField(
-    id: 'current-password' | 'new-password',
-    label: string,
-    fault: string | undefined,
-    hint = '',
-  ): TemplateResult {
+  #passwordField(id: string, label: string, fault: string | undefined, hint = ''): TemplateResult {
     return html`<div class="field"><label for=${id}>${label}</label>
 ${hint ? html`<p class="hint" id="${id}-hint">${hint}</p>` : nothing}
 <input id=${id} type=${this.isShown ? 'text' : 'password'} autocomplete=${id} autocapitalize="none" spellcheck="false"

@@ -11,10 +11,9 @@ export function documentationPage({ info, tags, paths, components }: Document, w
   const routes = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, described]) => ({ method: method.toUpperCase(), path, described })),
   )
-  const groups = tags.map(({ name, description }) => ({
-    name,
-    description,
-    routes: routes.filter(({ described }) => described.tags.includes(name as Described['tags'][number])),
+  const groups = tags.map((tag) => ({
+    ...tag,
+    routes: routes.filter(({ described }) => described.tags.some((name) => name === tag.name)),
   }))
   const shapes = Object.entries(components.schemas).map(
     ([name, schema]) => html`<section id="${name}"><h3>${name}</h3>${shape(schema)}</section>`,

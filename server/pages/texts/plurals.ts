@@ -5,6 +5,7 @@ type Forms = { readonly other: string } & { readonly [form in Intl.LDMLPluralRul
 export type Plurals = (forms: Forms) => (count: number) => string
 
 export function pluralsOf(locale: string): Plurals {
-  const [rules, numbers] = [new Intl.PluralRules(locale), new Intl.NumberFormat(locale)]
+  const rules = new Intl.PluralRules(locale)
+  const numbers = new Intl.NumberFormat(locale)
   return (forms) => (count) => (forms[rules.select(count)] ?? forms.other).replace('#', numbers.format(count))
 }
