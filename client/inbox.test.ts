@@ -152,7 +152,8 @@ for (const variant of variants) {
 }
 
 test('get and read throw NOT_FOUND for an id that this user does not have, whatever its format', async () => {
-  const [ann, bob] = [await service.user(), await service.user()]
+  const ann = await service.user()
+  const bob = await service.user()
   const { inbox } = await signedIn(service, ann, 'stateless')
   const [foreign = ''] = await deliver(bob, 1)
   for (const id of [foreign, 'nothing', 'a/b?c#d', '%2e%2e', 'é'])

@@ -14,7 +14,8 @@ type Line = { state?: string; unread?: number; titles?: string[]; error?: string
 
 function telephone(baseUrl: string, token: string) {
   const child = fork(new URL('./testing/telephone.ts', import.meta.url), [baseUrl, token], { stdio: 'pipe' })
-  let [stdout, stderr] = ['', '']
+  let stdout = ''
+  let stderr = ''
   child.stdout?.on('data', (text) => (stdout += text))
   child.stderr?.on('data', (text) => (stderr += text))
   const gone = once(child, 'exit')

@@ -82,7 +82,8 @@ export async function compose(store: Store, config: Config, environment: Environ
   })
   proofs.keys.onDropped(() => live.checkEveryProof())
   const signInLog = new SignInLog({ log, store, now, nameHash: nameHasher(sealing) })
-  const [links, mail] = [linkSettings(config, url), mailerOf(config, url)]
+  const links = linkSettings(config, url)
+  const mail = mailerOf(config, url)
   const forgotten = mail && new ForgottenPasswords({ users, guesses, signInLog, log, links, send: mail })
   const notices = composeNotices(store, config, { ...environment, lines, guesses, deliveries, mail })
   const upkeep = new Upkeep({ store: unlimited, wall: clock.wall, aged, log, limits: config })

@@ -94,7 +94,8 @@ class Run {
 
   async measure(seconds: number): Promise<Measured> {
     this.#latencies = []
-    const [startedAt, processor] = [performance.now(), process.cpuUsage()]
+    const startedAt = performance.now()
+    const processor = process.cpuUsage()
     await this.#sendFor(seconds)
     // A busy machine may pause for as long as the load lasts.
     while (this.#latencies.length === 0 && this.#underWay > 0) await this.#sendFor(0.01)

@@ -36,7 +36,8 @@ export function describeMachine(dir: string): Fact[] {
 function syncCost(dir: string): string {
   const path = join(dir, 'sync-cost')
   const file = openSync(path, 'w')
-  const [block, times] = [Buffer.alloc(4096, 1), 300]
+  const block = Buffer.alloc(4096, 1)
+  const times = 300
   const costs = Array.from({ length: times }, () => {
     const startedAt = performance.now()
     writeSync(file, block)

@@ -69,7 +69,8 @@ ${results.map(asMarkdown).join('\n\n')}
 
 /** The median, and the lowest and highest in brackets. */
 export function asSpread(figures: readonly number[]): string {
-  const [least, most] = [Math.min(...figures), Math.max(...figures)]
+  const least = Math.min(...figures)
+  const most = Math.max(...figures)
   return `${median(figures).toFixed(2)} (${least.toFixed(2)}-${most.toFixed(2)})`
 }
 

@@ -27,7 +27,8 @@ export const durableWrites: Scenario = {
     const owners = readers.slice(0, markers)
     bench.progress(`making ${markers * marksEach} notifications`)
     await fillInboxes(service, { readers: owners, producer }, marksEach)
-    const [loader, lister] = [new Loader(bench), new Loader(bench)]
+    const loader = new Loader(bench)
+    const lister = new Loader(bench)
     const toOne = readers.map((reader) => deliveryTo([reader], producer))
     const floor = await startFloor(bench, { port: service.port, texts: toOne.slice(0, 1), status: 201 })
     const marks = await marksOf(service.port, owners)
@@ -55,7 +56,8 @@ export const durableWrites: Scenario = {
       'mark 1': mark(1, 0.2),
       'mark 32': mark(32, 0.8),
     })
-    const [alone, listedAlone] = [taken['deliver 1'], taken['lists alone']]
+    const alone = taken['deliver 1']
+    const listedAlone = taken['lists alone']
     const beside = { what: 'p99 of lists by others, 256 deliveries at once', of: taken['lists beside 256'] }
     return [
       costRow({

@@ -60,7 +60,8 @@ async function contendersOf(bench: Bench, { url: database, processorUs }: Partia
   await fillInboxes(service, prepared, inboxSize)
   const { readers } = prepared
   const loader = new Loader(bench, 'load', processorUs)
-  const [cookies, tokens] = [requestsOf(readers, 'cookies', firstPage), requestsOf(readers, 'tokens', firstPage)]
+  const cookies = requestsOf(readers, 'cookies', firstPage)
+  const tokens = requestsOf(readers, 'tokens', firstPage)
   const texts = tokens.slice(0, database === undefined ? 1 : readers.length)
   const floor = await startFloor(bench, { port: service.port, texts, database })
   // PostgreSQL shares the core of the load, which then sleeps while it waits.

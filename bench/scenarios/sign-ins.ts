@@ -19,7 +19,8 @@ export const signIns: Scenario = {
     const service = await startService(bench, { role: 'anywhere' })
     const prepared = await prepare(service, { users: 100, proofs: 1 })
     await fillInboxes(service, prepared, 100)
-    const [signer, lister] = [new Loader(bench, 'anywhere'), new Loader(bench, 'anywhere')]
+    const signer = new Loader(bench, 'anywhere')
+    const lister = new Loader(bench, 'anywhere')
     const usual = { status: 200, seconds: bench.seconds, warmUpSeconds: 0.7 }
     const listing = { ...usual, ...listsOfOthers, requests: requestsOf(prepared.readers, 'cookies', firstPage) }
     const logins = { ...usual, connections: 16, requests: loginsOf(prepared.readers) }

@@ -68,7 +68,8 @@ test('a declared category has its texts for the producer, and in the language of
 })
 
 test('what was sent with a key is changed, resolved and withdrawn in all inboxes; a key that no inbox has is NOT_FOUND', async () => {
-  const [ann, ben] = [await service.user(), await service.user()]
+  const ann = await service.user()
+  const ben = await service.user()
   const producer = createProducer({ baseUrl: service.url, key })
   const name = 'build/7 & more'
   await producer.send({ recipients: [{ userId: ann.id }, { userId: ben.id }], title: 'Build 7 failed', key: name })

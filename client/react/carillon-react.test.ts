@@ -245,10 +245,12 @@ test('an act whose component is removed at once is sent all the same', async (t)
 
 test('another client of the provider shows the inbox of its user, and the stream of the first one ends', async (t) => {
   const opened = await open(t)
-  const [ann, bob] = [await service.user(), await service.user()]
+  const ann = await service.user()
+  const bob = await service.user()
   await send(ann, 1, 0, 'For Ann')
   await send(bob, 1, 0, 'For Bob')
-  const [annsToken, bobsToken] = [await tokenOf(ann), await tokenOf(bob)]
+  const annsToken = await tokenOf(ann)
+  const bobsToken = await tokenOf(bob)
   await show(opened, { token: annsToken })
   await shows(opened, '1 unread, live; For Ann')
   await show(opened, { token: bobsToken })

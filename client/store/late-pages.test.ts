@@ -80,7 +80,8 @@ test('a page that is older than that of another list does not take what only the
     event ||= textOf(inbox.deliver('a', false))
     resolve()
   })
-  const [all, some] = [open({}), open({ category: 'a', limit: 1 })]
+  const all = open({})
+  const some = open({ category: 'a', limit: 1 })
   await until(() => some.state === 'live' && all.state === 'live')
   assert.deepEqual([all.items.length, some.items.length], [4, 2])
   send(event, textOf(inbox.deliver('b', false)))

@@ -135,7 +135,8 @@ test('if `auth` cannot reach its backend, lists are offline', async () => {
 test('signOut empties lists at once, ends streams, calls and acts, and sends no request', async () => {
   const token = await tokenFor(await userWith(3))
   const { backend, carillon, requests, network } = pageWith(() => token)
-  const [list, unread] = [carillon.inbox.open({ limit: 2 }), carillon.inbox.open({ status: 'unread' })]
+  const list = carillon.inbox.open({ limit: 2 })
+  const unread = carillon.inbox.open({ status: 'unread' })
   list.hold(true)
   await Promise.all([stateIs(list, 'live'), stateIs(unread, 'live')])
   const events = carillon.inbox.subscribe()
@@ -193,7 +194,8 @@ for (const [state, auth] of Object.entries({
   })
 
 test('after signOut the next user signs in with the same client, and sees nothing of the one before', async () => {
-  const [ann, bob] = [await tokenFor(await userWith(2)), await userWith(1)]
+  const ann = await tokenFor(await userWith(2))
+  const bob = await userWith(1)
   const { backend, carillon } = pageWith(() => ann)
   const list = carillon.inbox.open()
   await stateIs(list, 'live')

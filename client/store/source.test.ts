@@ -76,7 +76,8 @@ test('an act is displayed at once in every list, and one that the service refuse
   const ann = await service.user()
   const [newest = '', second = ''] = await deliver(ann, 3)
   const { carillon } = await device(ann)
-  const [list, unread] = [carillon.inbox.open(), carillon.inbox.open({ status: 'unread' })]
+  const list = carillon.inbox.open()
+  const unread = carillon.inbox.open({ status: 'unread' })
   await until(() => isLive(list) && isLive(unread))
   const unchanged = list.getSnapshot().items[1]
   const reading = list.read(newest)
@@ -116,7 +117,8 @@ test('an act without a connection waits, and is sent when the connection is back
 })
 
 test('an act that waits is not sent for another user, who has signed in meanwhile (B2)', async () => {
-  const [ann, bob] = [await service.user(), await service.user()]
+  const ann = await service.user()
+  const bob = await service.user()
   await deliver(ann, 1)
   await deliver(bob, 1)
   const { carillon, network, count, jar } = await device(ann)
@@ -138,7 +140,8 @@ test('an act that waits is not sent for another user, who has signed in meanwhil
 })
 
 test('after sign-out the list is empty; after a sign-in of another user it has nothing of the user before (B1)', async () => {
-  const [ann, bob] = [await service.user(), await service.user()]
+  const ann = await service.user()
+  const bob = await service.user()
   await deliver(ann, 2)
   const [ofBob = ''] = await deliver(bob, 1)
   const { carillon } = await device(ann)
@@ -252,7 +255,8 @@ test('a close ends the subscriptions and the hold of that list, and not those of
   const ann = await service.user()
   await deliver(ann, 1)
   const { carillon } = await device(ann)
-  const [closed, list] = [carillon.inbox.open(), carillon.inbox.open()]
+  const closed = carillon.inbox.open()
+  const list = carillon.inbox.open()
   await until(() => isLive(list))
   const calls = { closed: 0, list: 0 }
   closed.subscribe(() => calls.closed++)
@@ -304,7 +308,8 @@ test('undo takes back the last act of the page, whichever list sent it, and a se
   const ann = await service.user()
   const [newest = ''] = await deliver(ann, 2)
   const { carillon } = await device(ann)
-  const [list, other] = [carillon.inbox.open(), carillon.inbox.open({ status: 'unread' })]
+  const list = carillon.inbox.open()
+  const other = carillon.inbox.open({ status: 'unread' })
   await until(() => isLive(list) && isLive(other))
   await Promise.all([list.readAll(), list.undo()])
   await list.read(newest)
@@ -426,7 +431,8 @@ test('readAll of a list with a category marks that category in every list, and u
     await service.deliver({ to: ann, title: 'New', ...(category !== null && { category }) })
   const { carillon } = await device(ann)
   const orders = carillon.inbox.open({ category: 'orders' })
-  const [all, read] = [carillon.inbox.open(), carillon.inbox.open({ status: 'read' })]
+  const all = carillon.inbox.open()
+  const read = carillon.inbox.open({ status: 'read' })
   const other = (await device(ann)).carillon.inbox.open()
   const unreadIn = (list: InboxList) =>
     list
@@ -454,12 +460,12 @@ test('what a reader archives, snoozes or removes leaves each list at once, and i
   const [four = '', three = '', two = ''] = await deliver(ann, 4)
   const { carillon } = await device(ann)
   const { open } = carillon.inbox
-  const [list, archived, snoozed] = [open(), open({ status: 'archived' }), open({ status: 'snoozed' })]
+  const list = open()
+  const archived = open({ status: 'archived' })
+  const snoozed = open({ status: 'snoozed' })
   const other = await device(ann)
-  const [elsewhere, archivedElsewhere] = [
-    other.carillon.inbox.open(),
-    other.carillon.inbox.open({ status: 'archived' }),
-  ]
+  const elsewhere = other.carillon.inbox.open()
+  const archivedElsewhere = other.carillon.inbox.open({ status: 'archived' })
   await until(() => [list, archived, snoozed, elsewhere, archivedElsewhere].every(isLive))
   const acts = [
     list.archive(four),
@@ -488,7 +494,8 @@ test('what was snoozed comes back as the newest, unread and unseen, in every lis
   const ann = await service.user()
   const [, first = ''] = await deliver(ann, 2)
   const { carillon } = await device(ann)
-  const [list, snoozed] = [carillon.inbox.open(), carillon.inbox.open({ status: 'snoozed' })]
+  const list = carillon.inbox.open()
+  const snoozed = carillon.inbox.open({ status: 'snoozed' })
   await until(() => isLive(list) && isLive(snoozed))
   await list.seen()
   await list.snooze(first, new Date(service.now() + 60_000).toISOString())
@@ -559,7 +566,8 @@ test('archiveRead leaves what is unread, and undo takes back exactly that', asyn
   const ann = await service.user()
   const [, second = '', third = ''] = await deliver(ann, 4)
   const { carillon } = await device(ann)
-  const [list, archived] = [carillon.inbox.open({ limit: 2 }), carillon.inbox.open({ status: 'archived' })]
+  const list = carillon.inbox.open({ limit: 2 })
+  const archived = carillon.inbox.open({ status: 'archived' })
   const other = (await device(ann)).carillon.inbox.open()
   await until(() => [list, archived, other].every(isLive))
   await Promise.all([list.archive(third), list.read(second)])
@@ -606,7 +614,8 @@ test('acts without a connection wait, and are sent in their order', async () => 
   const ann = await service.user()
   const [newest = '', second = ''] = await deliver(ann, 3)
   const { carillon, network } = await device(ann)
-  const [list, archived] = [carillon.inbox.open(), carillon.inbox.open({ status: 'archived' })]
+  const list = carillon.inbox.open()
+  const archived = carillon.inbox.open({ status: 'archived' })
   await until(() => isLive(list) && isLive(archived))
   network.cut.abort(new TypeError('cut'))
   const acts = [list.archive(newest), list.read(second), list.archiveRead(), list.unarchive(newest)]

@@ -47,6 +47,7 @@ export async function connecting(server: StreamServer, times: number, options: O
   await until(() => server.streams.length >= times)
   controller.abort()
   await failing
-  const [first, last] = [server.streams[0], server.streams[times - 1]]
+  const first = server.streams[0]
+  const last = server.streams[times - 1]
   return (last?.at ?? 0) - (first?.at ?? 0)
 }

@@ -52,7 +52,8 @@ test('before a token ends, a request renews it: `auth` gets the reason and the t
 })
 
 test('requests that wait for a renewal share one call of `auth`', async () => {
-  const [old, fresh] = [jwt({ id: 1, endsIn: 30.1, lifetime: 300 }), jwt({ id: 2, endsIn: 100 })]
+  const old = jwt({ id: 1, endsIn: 30.1, lifetime: 300 })
+  const fresh = jwt({ id: 2, endsIn: 100 })
   const { calls, sent, request } = clientWith(async ({ token }) => {
     await sleep(20)
     return token ? fresh : old
@@ -85,7 +86,8 @@ test('a refused token is not given to `auth`, which cannot renew it', async () =
 })
 
 test('if a renewal fails, requests carry the token that is still valid; after its refusal they get another one', async () => {
-  const [old, fresh] = [jwt({ id: 1, endsIn: 30.1, lifetime: 300 }), jwt({ id: 2, endsIn: 100 })]
+  const old = jwt({ id: 1, endsIn: 30.1, lifetime: 300 })
+  const fresh = jwt({ id: 2, endsIn: 100 })
   const refused = new Set<string>()
   const { calls, sent, request } = clientWith(({ reason }) => {
     if (reason === 'expiring') throw new Error('the sign-in is too long ago')
@@ -107,7 +109,8 @@ test('if a renewal fails, requests carry the token that is still valid; after it
 })
 
 test('a token that is refused during its renewal is not used again, even if the renewal fails', async () => {
-  const [old, fresh] = [jwt({ id: 1, endsIn: 30.1, lifetime: 300 }), jwt({ id: 2, endsIn: 100 })]
+  const old = jwt({ id: 1, endsIn: 30.1, lifetime: 300 })
+  const fresh = jwt({ id: 2, endsIn: 100 })
   const refused = new Set<string>()
   const renewal = Promise.withResolvers<string>()
   const { calls, sent, request } = clientWith(

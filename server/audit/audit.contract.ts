@@ -65,7 +65,8 @@ export function auditPromises(promise: PromiseOf): void {
 
   promise('lists the entries of a user, of an actor, since a moment and before an entry', async (world) => {
     const { store } = world
-    const [ann, ben] = [(await world.addUser('ann')).id, (await world.addUser('ben')).id]
+    const ann = (await world.addUser('ann')).id
+    const ben = (await world.addUser('ben')).id
     const entries = Array.from({ length: 8 }, (_, n) =>
       entryOf('sign-in', { at: at(n), userId: n % 2 === 0 ? ann : ben, actor: n < 4 ? 'operator' : 'user' }),
     )
@@ -113,7 +114,8 @@ export function auditPromises(promise: PromiseOf): void {
 
   promise('records a change of a user in the same step, and nothing for a change without effect', async (world) => {
     const { store } = world
-    const [userId, absent] = [newId(), newId()]
+    const userId = newId()
+    const absent = newId()
     const added = { id: userId, username: newId(), displayName: null, createdAt: at(0), passwordHash: 'hash' }
     const audit = (event: string, of = userId) => ({ audit: [entryOf(event, { userId: of })] })
     assert.equal(typeof (await store.write(addUser, { ...added, ...audit('user-created') })), 'object')
@@ -220,7 +222,8 @@ export function auditPromises(promise: PromiseOf): void {
 
   promise('erasing a user removes the user’s entries, and records the erasure under the erased key', async (world) => {
     const { store } = world
-    const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
+    const ann = await world.addUser('ann')
+    const ben = await world.addUser('ben')
     await store.write(recordAudit, [entryOf('sign-in', { userId: ann.id }), entryOf('sign-in', { userId: ben.id })])
     const erased = entryOf('user-erased', { at: at(9), userId: null, detail: { user: 'erased:hash' } })
     assert.equal(await store.write(deleteUser, { ...change(ann.id), audit: [erased] }), 'done')

@@ -76,7 +76,8 @@ const product = /^([A-Za-z][\w.-]{0,31})(?:[/ ;(]|$)/
 export function deviceLabel(userAgent: string | null): string | null {
   if (userAgent === null) return null
   const find = (known: typeof browsers) => known.find(([, shape]) => shape.test(userAgent))?.[0]
-  const [browser, system] = [find(browsers), find(systems)]
+  const browser = find(browsers)
+  const system = find(systems)
   const [, program] = product.exec(userAgent) ?? []
   const name = browser ?? (program === 'Mozilla' ? 'A browser' : program)
   if (name === undefined) return null

@@ -4,7 +4,9 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { Clock } from './clock.ts'
 
-const [second, minute, hour] = [1_000, 60_000, 3_600_000]
+const second = 1_000
+const minute = 60_000
+const hour = 3_600_000
 const start = Date.UTC(2026, 0, 1)
 
 function clockFrom(wallAt = start) {
@@ -94,7 +96,8 @@ test('never goes back whatever the wall clock does, and 30 days end within 30 da
     fc.property(moves, (all) => {
       const { clock, pass, set } = clockFrom()
       const from = clock.now()
-      let [passed, last] = [0, from]
+      let passed = 0
+      let last = from
       for (const { passMs, setMs, isRead } of all) {
         pass(passMs)
         set(setMs)

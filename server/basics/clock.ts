@@ -33,7 +33,8 @@ export class Clock {
 
   /** Milliseconds since 1970, never less than before. */
   now = (): number => {
-    const [monotonic, wall] = [this.#monotonic(), this.wall()]
+    const monotonic = this.#monotonic()
+    const wall = this.wall()
     const offset = this.#offset - (monotonic - this.#readAt) * maxDrift
     this.#readAt = monotonic
     this.#offset = Math.max(wall - monotonic, offset)

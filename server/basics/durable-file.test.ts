@@ -89,7 +89,8 @@ test('the secret that seals the signing keys is on the disk before it gets its n
 
 test('creating never replaces a file, and replacing never writes through a link', (t) => {
   const folder = newFolder(t)
-  const [path, link] = [join(folder, 'file'), join(folder, 'link')]
+  const path = join(folder, 'file')
+  const link = join(folder, 'link')
   assert.equal(createDurably(path, 'first'), true)
   assert.equal(createDurably(path, 'second'), false)
   assert.equal(readFileSync(path, 'utf8'), 'first')

@@ -45,7 +45,8 @@ export function isInRanges(address: string, ranges: AddressRanges): boolean {
 
 /** Whether the ranges together are every IPv4 address, or every IPv6 address. `texts`: valid ranges. */
 export function coverEverything(texts: readonly string[]): boolean {
-  const [widest, shares]: [string[], Record<'ipv4' | 'ipv6', number>] = [[], { ipv4: 0, ipv6: 0 }]
+  const widest: string[] = []
+  const shares: Record<'ipv4' | 'ipv6', number> = { ipv4: 0, ipv6: 0 }
   const ranges = texts.map((text) => parseRange(text) as AddressRange)
   // Two ranges overlap only if one is inside the other, so those that are inside no other add up.
   for (const range of ranges.toSorted((a, b) => a.prefix - b.prefix)) {

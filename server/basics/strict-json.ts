@@ -26,7 +26,9 @@ const strings = /"[^"\\]*(?:\\.[^"\\]*)*"?/gs
 /** The keys of any text that JSON.parse accepts: its colons outside of strings. Stops at the first key, value or level beyond a limit. */
 function keysIn(text: string, max: number): number {
   // Values are commas and opening brackets: at least as many as the values inside the outermost one.
-  let [depth, keys, values] = [0, 0, 0]
+  let depth = 0
+  let keys = 0
+  let values = 0
   const outside = text.replace(strings, '')
   for (let n = 0; n < outside.length; n++) {
     const character = outside[n]

@@ -26,7 +26,8 @@ const log = { warn: assert.fail } as unknown as ConstructorParameters<typeof Upk
 
 export function byKeyPromises(promise: PromiseOf): void {
   promise('withdraws what has the key from every inbox of the application, and nothing else', async (world) => {
-    const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
+    const ann = await world.addUser('ann')
+    const ben = await world.addUser('ben')
     await world.deliver({ to: [ann, ben], title: 'of none', key: 'k' })
     await world.deliver({ to: [ann], title: 'other', key: 'other' })
     const { version } = await world.store.read(readInbox, ben.id)
@@ -71,7 +72,9 @@ export function byKeyPromises(promise: PromiseOf): void {
     )
 
   promise('resolves: marks as read and archives, also what is snoozed; a repetition changes nothing', async (world) => {
-    const [ann, ben, cay] = [await world.addUser('ann'), await world.addUser('ben'), await world.addUser('cay')]
+    const ann = await world.addUser('ann')
+    const ben = await world.addUser('ben')
+    const cay = await world.addUser('cay')
     const { results } = await world.deliver({ to: [ann, ben, cay], key: 'k' })
     const [, second, third] = results
     await world.store.write(markRead, { userId: ben.id, id: second?.id ?? '', at: at(1) })
@@ -93,7 +96,8 @@ export function byKeyPromises(promise: PromiseOf): void {
   promise(
     'changes the members that are given, also in languages; place, read state and the other members stay',
     async (world) => {
-      const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
+      const ann = await world.addUser('ann')
+      const ben = await world.addUser('ben')
       const full = {
         title: { en: 'Order', de: 'Bestellung' },
         body: { en: 'Sent', de: 'Versandt' },

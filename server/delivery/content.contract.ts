@@ -85,7 +85,8 @@ export function contentPromises(promise: PromiseOf): void {
   promise(
     'a new language of a user raises the version of the inbox, and every earlier position gets a reset',
     async (world) => {
-      const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
+      const ann = await world.addUser('ann')
+      const ben = await world.addUser('ben')
       await world.send(ann)
       const signalled: string[] = []
       const stop = world.store.onChange((signal) => signal.about === 'inbox' && signalled.push(signal.userId))

@@ -19,7 +19,9 @@ import { deliver, findOutcome, removeOldDeliveries } from './delivery.store.ts'
 
 export function deliveryPromises(promise: PromiseOf): void {
   promise('delivers to every recipient, by username or by id, and returns the result of each', async (world) => {
-    const [ann, ben, cay] = [await world.addUser('ann'), await world.addUser('ben'), await world.addUser('cay')]
+    const ann = await world.addUser('ann')
+    const ben = await world.addUser('ben')
+    const cay = await world.addUser('cay')
     const ids = [newId(), newId()]
     const { results } = await world.deliver({ to: [ann, { username: ben.username }], title: 'Hello', ids })
     assert.deepEqual(results, [
@@ -41,7 +43,8 @@ export function deliveryPromises(promise: PromiseOf): void {
   })
 
   promise('delivers once to a recipient that is named twice, by username or by id', async (world) => {
-    const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
+    const ann = await world.addUser('ann')
+    const ben = await world.addUser('ben')
     const to = [ann, { username: ann.username }, ben, ann]
     for (const key of [null, 'deploy']) {
       const { results } = await world.deliver({ to, key })
@@ -115,7 +118,8 @@ export function deliveryPromises(promise: PromiseOf): void {
   promise(
     'replaces the content of the notification with the same key; id, position, createdAt and read state stay',
     async (world) => {
-      const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
+      const ann = await world.addUser('ann')
+      const ben = await world.addUser('ben')
       const key = 'deploy'
       const first = await world.send(ann, 'Deploying', { key })
       await world.send(ann, 'Something else')
@@ -135,7 +139,8 @@ export function deliveryPromises(promise: PromiseOf): void {
   promise(
     'with `again` the replaced notification becomes unread and the newest, with a new seq and a count',
     async (world) => {
-      const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
+      const ann = await world.addUser('ann')
+      const ben = await world.addUser('ben')
       const key = 'deploy'
       const id = await world.send(ann, 'Deploying', { key, category: 'build' })
       await world.send(ann, 'Something else')
@@ -177,7 +182,8 @@ export function deliveryPromises(promise: PromiseOf): void {
   })
 
   promise('returns the first outcome for the same key and body, and changes nothing (P1)', async (world) => {
-    const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
+    const ann = await world.addUser('ann')
+    const ben = await world.addUser('ben')
     const idempotency = { key: 'k1', bodyHash: 'b1' }
     const to = [ann, { username: 'unknown' }]
     const first = await world.deliver({ to, title: 'Once', idempotency })
@@ -199,7 +205,8 @@ export function deliveryPromises(promise: PromiseOf): void {
   })
 
   promise('delivers once when the same key and body are sent many times at the same time (P3)', async (world) => {
-    const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
+    const ann = await world.addUser('ann')
+    const ben = await world.addUser('ben')
     const idempotency = { key: 'k1', bodyHash: 'b1' }
     const outcomes = await Promise.all(
       Array.from({ length: 20 }, () => world.deliver({ to: [ann, ben], title: 'Once', idempotency })),
@@ -224,7 +231,8 @@ export function deliveryPromises(promise: PromiseOf): void {
   })
 
   promise('delivers to no recipient and stores no key if the delivery to one of them fails (P3)', async (world) => {
-    const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
+    const ann = await world.addUser('ann')
+    const ben = await world.addUser('ben')
     await world.send(ben, 'Earlier')
     const before = [await world.inboxOf(ann), await world.inboxOf(ben)]
     const letter = { to: [ann, ben], title: 'Both', idempotency: { key: 'k1', bodyHash: 'b1' } }
@@ -241,7 +249,8 @@ export function deliveryPromises(promise: PromiseOf): void {
     'refuses a delivery if the key of its producer was revoked or rotated since it was checked (Z4)',
     async (world) => {
       const ann = await world.addUser('ann')
-      const [producerId, other] = [await world.addProducer('app'), await world.addProducer('other')]
+      const producerId = await world.addProducer('app')
+      const other = await world.addProducer('other')
       const idempotency = { key: 'k1', bodyHash: 'b1' }
       const deliverWith = (secretHash: string, letter: Partial<Letter> = {}) =>
         world.store.write(deliver, { ...world.letter({ to: [ann], producerId, ...letter }), secretHash })
@@ -279,7 +288,8 @@ export function deliveryPromises(promise: PromiseOf): void {
   promise(
     'gives consecutive sequence numbers to deliveries to one inbox that are sent at the same time',
     async (world) => {
-      const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
+      const ann = await world.addUser('ann')
+      const ben = await world.addUser('ben')
       await Promise.all(
         Array.from({ length: 30 }, (_, n) =>
           world.deliver({ to: n % 3 === 0 ? [ben, ann] : [ann], title: `${n}`, category: `c${n % 2}` }),

@@ -48,10 +48,12 @@ const passkey = (more: Partial<NewFactor> = {}): NewFactor => ({
 
 export function factorPromises(promise: PromiseOf): void {
   promise('lists the factors of a user in the order of their ids', async (world) => {
-    const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
+    const ann = await world.addUser('ann')
+    const ben = await world.addUser('ben')
     assert.deepEqual(await world.store.read(factorsOf, ann.id), { factors: [], recoveryCodesLeft: 0 })
     // Each id of a test is lower than the one before.
-    const [key, phone] = [passkey(), totp()]
+    const key = passkey()
+    const phone = totp()
     assert.equal(await add(world, ann, key), 'first')
     assert.equal(await add(world, ann, phone), 'done')
     assert.equal(await add(world, ben, passkey({ credentialId: key.credentialId ?? null })), 'first')
@@ -67,7 +69,8 @@ export function factorPromises(promise: PromiseOf): void {
 
   promise('a factor that is not confirmed replaces another one that is not, and does not count', async (world) => {
     const ann = await world.addUser('ann')
-    const [earlier, later] = [totp(), totp()]
+    const earlier = totp()
+    const later = totp()
     assert.equal(await add(world, ann, earlier), 'done')
     assert.equal(await add(world, ann, later), 'done')
     const { factors, recoveryCodesLeft } = await world.store.read(factorsOf, ann.id)
@@ -80,7 +83,8 @@ export function factorPromises(promise: PromiseOf): void {
     'refuses a factor beyond the limit, a credential twice and an unknown user, and changes nothing',
     async (world) => {
       const ann = await world.addUser('ann')
-      const [one, two] = [passkey(), passkey()]
+      const one = passkey()
+      const two = passkey()
       await add(world, ann, one)
       assert.equal(await add(world, ann, passkey({ credentialId: one.credentialId ?? null })), 'taken')
       await add(world, ann, two)
@@ -96,7 +100,8 @@ export function factorPromises(promise: PromiseOf): void {
     const ann = await world.addUser('ann')
     const confirm = (factorId: string, recoveryCodeHashes: string[], step = 40) =>
       world.store.write(confirmFactor, { userId: ann.id, factorId, step, at: at(3), recoveryCodeHashes })
-    const [phone, tablet] = [totp(), totp()]
+    const phone = totp()
+    const tablet = totp()
     await add(world, ann, phone)
     assert.equal(await confirm(phone.id, codes), 'first')
     assert.equal(await confirm(phone.id, otherCodes), 'refused')
@@ -137,7 +142,8 @@ export function factorPromises(promise: PromiseOf): void {
 
   promise('accepts a passkey whose counter rose or which has none, and no other', async (world) => {
     const ann = await world.addUser('ann')
-    const [counting, plain] = [passkey({ signCount: 5 }), passkey({ signCount: 0 })]
+    const counting = passkey({ signCount: 5 })
+    const plain = passkey({ signCount: 0 })
     for (const factor of [counting, plain]) await add(world, ann, factor)
     const use = (factorId: string, signCount: number) =>
       world.store.write(useFactor, { userId: ann.id, factorId, at: at(9), signCount })
@@ -196,7 +202,9 @@ export function factorPromises(promise: PromiseOf): void {
   })
 
   promise('keeps a passkey that is the last way to sign in, until there is another one', async (world) => {
-    const [userId, key, other] = [newId(), passkey(), passkey()]
+    const userId = newId()
+    const key = passkey()
+    const other = passkey()
     await world.store.write(addUser, {
       id: userId,
       username: null,
@@ -265,7 +273,9 @@ export function factorPromises(promise: PromiseOf): void {
         await store.write(addChallenge, { ...key, purpose: 'sign-in', data: '{}', expiresAt })
         return key
       }
-      const [one, two, expired] = [await challenge(), await challenge(), await challenge(at(5))]
+      const one = await challenge()
+      const two = await challenge()
+      const expired = await challenge(at(5))
       const use = (step: number, key: typeof one) =>
         store.write(useFactor, { userId: ann.id, factorId, at: at(6), step, challenge: key })
       assert.deepEqual(

@@ -23,10 +23,8 @@ export function sealedTextPromises(promise: PromiseOf): void {
   promise('replaces sealed secrets, each only if it is still the one that was read', async (world) => {
     const { store } = world
     const { id: userId } = await world.addUser('ann')
-    const [one, other] = [
-      await addFactor(world, { userId, sealedSecret: 'old..1' }),
-      await addFactor(world, { userId, sealedSecret: 'old..2' }),
-    ]
+    const one = await addFactor(world, { userId, sealedSecret: 'old..1' })
+    const other = await addFactor(world, { userId, sealedSecret: 'old..2' })
     const factors = [
       { userId, id: one, from: 'old..1', to: 'new..1' },
       { userId, id: other, from: 'another', to: 'new..2' },

@@ -10,7 +10,8 @@ const userOf = (n: number, deviceGeneration = 0): DeviceUser => ({
   id: `01900000-0000-7000-8000-${String(n).padStart(12, '0')}`,
   deviceGeneration,
 })
-const [ann, ben] = [userOf(1), userOf(2)]
+const ann = userOf(1)
+const ben = userOf(2)
 
 test('a device is known for the user who signed in on it, and for no other', () => {
   const token = tokenAfterSignIn(devices, [], ann)

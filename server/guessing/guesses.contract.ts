@@ -51,7 +51,8 @@ export function guessPromises(promise: PromiseOf): void {
   )
 
   promise('returns the keys that would refuse a guess, and counts nothing', async ({ store }) => {
-    const [busy, free] = [newKey(), newKey()]
+    const busy = newKey()
+    const free = newKey()
     for (const seconds of [0, 0]) await store.write(reserveGuess, counted([busy], seconds))
     for (let n = 0; n < 3; n++)
       assert.deepEqual(await store.read(guessRefusals, counted([busy, free], 1)), [{ key: busy, notBefore: at(10) }])
@@ -60,7 +61,9 @@ export function guessPromises(promise: PromiseOf): void {
   })
 
   promise('counts a guess under all its keys or under none, and names every key that refuses it', async (world) => {
-    const [one, two, three] = [newKey(), newKey(), newKey()]
+    const one = newKey()
+    const two = newKey()
+    const three = newKey()
     for (let n = 0; n < 2; n++) await guess(world, counted([one, two], 0))
     const refusals = await world.store.write(reserveGuess, rated(three, 5, [one, two]))
     assert.deepEqual(refusals.map(({ key }) => key).toSorted(), [one, two].toSorted())
@@ -84,7 +87,8 @@ export function guessPromises(promise: PromiseOf): void {
   promise(
     'counts under several rates at once, each with its own burst and interval, and takes back from each (A21)',
     async (world) => {
-      const [narrow, wide] = [newKey(), newKey()]
+      const narrow = newKey()
+      const wide = newKey()
       const both = (key: string, seconds: number): GuessLimits => ({
         limits: [
           { key, intervalMs: 60_000, burst: 2 },
@@ -104,7 +108,8 @@ export function guessPromises(promise: PromiseOf): void {
   )
 
   promise('counts as many of many guesses at the same time as of guesses one after the other (A9)', async (world) => {
-    const [account, address] = [newKey(), newKey()]
+    const account = newKey()
+    const address = newKey()
     const outcomes = await Promise.all(
       Array.from({ length: maxAtOnce }, (_, n) => guess(world, rated(address, 0, [account, `${account} ${n % 3}`]))),
     )
@@ -131,7 +136,9 @@ export function guessPromises(promise: PromiseOf): void {
   })
 
   promise('takes back a guess that was right: its counts are gone, and the rate has one guess less', async (world) => {
-    const [account, other, address] = [newKey(), newKey(), newKey()]
+    const account = newKey()
+    const other = newKey()
+    const address = newKey()
     for (const keys of [[account], [account], [other]]) await guess(world, rated(address, 0, keys))
     await world.store.write(clearGuesses, { limits: [countOf(account), rateOf(address)] })
     assert.deepEqual(await guess(world, rated(address, 0, [account])), [])
@@ -154,7 +161,8 @@ export function guessPromises(promise: PromiseOf): void {
   promise(
     'begins a count again that is far in the future, because the clock was set back since (R8)',
     async (world) => {
-      const [key, address] = [newKey(), newKey()]
+      const key = newKey()
+      const address = newKey()
       const later = 30 * 24 * 3_600
       for (let n = 0; n < 2; n++) await guess(world, rated(address, later, [key]))
       assert.deepEqual(await guess(world, rated(address, 0, [key])), [])
@@ -178,7 +186,8 @@ export function guessPromises(promise: PromiseOf): void {
   })
 
   promise('removes the counts that have begun again', async (world) => {
-    const [old, recent] = [newKey(), newKey()]
+    const old = newKey()
+    const recent = newKey()
     await guess(world, counted([old], 0))
     for (let n = 0; n < 2; n++) await guess(world, counted([recent], 100))
     await world.store.write(removeOldGuesses, at(50) + day)
@@ -187,7 +196,8 @@ export function guessPromises(promise: PromiseOf): void {
   })
 
   promise('erasing a user removes the counts of the user (U2)', async (world) => {
-    const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
+    const ann = await world.addUser('ann')
+    const ben = await world.addUser('ben')
     for (const { id } of [ann, ben]) await guess(world, counted([`user ${id} password`, `user ${id} mail`], 0))
     await world.store.write(deleteUser, { userId: ann.id, at: at(1) })
     assert.equal(await world.store.write(forgetGuesses, { prefix: `user ${ann.id} ` }), 'absent')

@@ -68,7 +68,8 @@ class World {
 
   /** The most that were evaluated within `ms`, wherever that time begins. */
   mostWithin(ms: number): number {
-    let [most, from] = [0, 0]
+    let most = 0
+    let from = 0
     for (const [n, at] of this.evaluated.entries()) {
       while ((this.evaluated[from] ?? at) <= at - ms) from++
       most = Math.max(most, n - from + 1)

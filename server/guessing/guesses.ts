@@ -37,7 +37,8 @@ const rateOfAddress = { intervalMs: 36_000, burst: 100 }
  * The limits of a user and of an e-mail address: at most three mails at once and then one an hour, and at most ten in 24 hours, from
  * all clients together. One client (IPv6 by /48) causes less than that for a user, so that mails of a stranger leave some for the owner.
  */
-const [hour, day] = [3_600_000, keptMs]
+const hour = 3_600_000
+const day = keptMs
 const mailLimits = [
   { name: 'hour', intervalMs: hour, burst: 3, burstOfClient: 2 },
   { name: 'day', intervalMs: day, burst: 10, burstOfClient: 5 },

@@ -80,7 +80,8 @@ for (const { kind, timeoutMs } of [
   })
 
 test('a stream whose client takes nothing is disconnected after 30 s, even though heartbeats are sent; a stream that is read is kept (N5)', (t) => {
-  const [silent, other] = [connect(t), new Connection()]
+  const silent = connect(t)
+  const other = new Connection()
   silent.server.emit('connection', other)
   for (const stream of [silent.connection, other]) streams.add(stream as unknown as Socket)
   silent.connection.send(200)

@@ -149,7 +149,8 @@ export function toChanges(
   rows: Partial<ChangeRows>,
 ): Changes | 'reset' {
   const { notifications = [], readAlls = [], archiveReads = [], removed = [] } = rows
-  const [first, next] = [removed[0], removed[maxRemoved]]
+  const first = removed[0]
+  const next = removed[maxRemoved]
   if (first && next && Date.parse(next[3]) - Date.parse(first[3]) < atOnceMs) return 'reset'
   const all: Change[] = notifications.map(([version, type, notification]) => ({ version, type, notification }))
   for (const [version, throughSeq, throughId, at, categories] of readAlls) {

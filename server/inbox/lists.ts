@@ -128,7 +128,8 @@ function runsOf(list: List): Run[] {
   const runs = [...readAndUnreadRuns(list, unmarked), ...(status === 'unread' ? [marked] : [])]
   if (!hasAway && status !== 'archived') return runs
   const isCovered = `n.seq <= ${coveredThrough(list, 'n.category')}`
-  const [keptRead, keptUnread] = [keptRun('read', list), keptRun('unread', list)]
+  const keptRead = keptRun('read', list)
+  const keptUnread = keptRun('unread', list)
   const earlier = [keptRun('read', list, { isEarlier: true }), keptRun('unread', list, { isEarlier: true })]
   const above = (run: Run): Run => ({ ...run, above: archiveThrough })
   const upTo = (run: Run): Run => ({ upTo: archiveThrough, ...run })

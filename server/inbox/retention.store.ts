@@ -216,7 +216,8 @@ export function* removeOldRemovals(before: number): Write<boolean> {
   const found = Map.groupBy(withUserIds(rows), ({ userId }) => userId)
   yield* lockInboxes([...found.keys()])
   for (const [userId, ones] of found) {
-    const [user, last] = [userKey(userId), Math.max(...ones.map(({ version }) => version))]
+    const user = userKey(userId)
+    const last = Math.max(...ones.map(({ version }) => version))
     yield* send`delete from removal where user_id = ${user} and version <= ${last}`
     yield* send`update inbox set reset_version = ${last} where user_id = ${user} and reset_version < ${last}`
   }

@@ -45,8 +45,10 @@ export function linkPromises(promise: PromiseOf): void {
   })
 
   promise('a link sets the password once, and ends every session and token of the user (A19)', async (world) => {
-    const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
-    const [anns, bens] = [await world.signIn(ann), await world.signIn(ben)]
+    const ann = await world.addUser('ann')
+    const ben = await world.addUser('ben')
+    const anns = await world.signIn(ann)
+    const bens = await world.signIn(ben)
     const tokenHash = await addLink(world, ann)
     assert.equal(await use(world, ann, tokenHash), 'done')
     assert.equal(await hashOf(world, ann), 'new hash')
@@ -95,12 +97,11 @@ export function linkPromises(promise: PromiseOf): void {
   })
 
   promise('a new password voids every link of the user, and of no other user (A19)', async (world) => {
-    const [ann, ben] = [await invited(world, 'ann'), await world.addUser('ben')]
-    const [reset, invite, bens] = [
-      await addLink(world, ann),
-      await addLink(world, ann, { purpose: 'invite' }),
-      await addLink(world, ben),
-    ]
+    const ann = await invited(world, 'ann')
+    const ben = await world.addUser('ben')
+    const reset = await addLink(world, ann)
+    const invite = await addLink(world, ann, { purpose: 'invite' })
+    const bens = await addLink(world, ben)
     const change = { userId: ann.id, passwordHash: 'set', at: at(1) }
     assert.equal(await world.store.write(setPassword, change), 'done')
     for (const link of [reset, invite]) assert.equal(await use(world, ann, link), 'refused')
@@ -109,7 +110,8 @@ export function linkPromises(promise: PromiseOf): void {
   })
 
   promise('an expired link, one of another user and one of a disabled user change nothing (A19)', async (world) => {
-    const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
+    const ann = await world.addUser('ann')
+    const ben = await world.addUser('ben')
     const session = await world.signIn(ann)
     const tokenHash = await addLink(world, ann)
     assert.equal(await use(world, ann, tokenHash, { seconds: 900 }), 'refused')
@@ -129,7 +131,8 @@ export function linkPromises(promise: PromiseOf): void {
   promise(
     'a link that was mailed verifies the address, and one that was passed on in another way does not',
     async (world) => {
-      const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
+      const ann = await world.addUser('ann')
+      const ben = await world.addUser('ben')
       for (const { id } of [ann, ben]) await world.store.write(updateUser, { userId: id, email: 'shared@example.org' })
       assert.equal(await use(world, ann, await addLink(world, ann, { email: 'shared@example.org' })), 'done')
       assert.equal(await use(world, ben, await addLink(world, ben)), 'done')

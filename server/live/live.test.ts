@@ -339,7 +339,8 @@ test('a stream that has ended during its catch-up reads no more changes, even if
   const reader = new Reader()
   reader.isReading = false
   reader.end = () => {}
-  let [isValid, isOpened] = [true, false]
+  let isValid = true
+  let isOpened = false
   const validUntil = async () => (isValid ? Number.POSITIVE_INFINITY : null)
   void live.open({ userId: ann.id, validUntil }, '0', reader).then(() => {
     isOpened = true
@@ -533,8 +534,10 @@ test('the changes of a user whose last stream has left while the store was away 
   const { world, live, open, failures, reads, untilRead } = await newWorld(t, {
     of: withChangesSince((_, run) => (isAway ? Promise.reject(new Error('away')) : run())),
   })
-  const [ann, bob] = [await world.addUser('ann'), await world.addUser('bob')]
-  const [left, stays] = [await open(ann), await open(bob)]
+  const ann = await world.addUser('ann')
+  const bob = await world.addUser('bob')
+  const left = await open(ann)
+  const stays = await open(bob)
   await untilRead(2)
   isAway = true
   await world.send(ann)
@@ -853,7 +856,8 @@ suite('heartbeats', () => {
   test('a proof that ended without a change signal is found at the fourth heartbeat, within a minute (Z6)', async (t) => {
     const { world, open, pass } = await beating(t)
     const ann = await world.addUser('ann')
-    let [checks, isOver] = [0, false]
+    let checks = 0
+    let isOver = false
     const reader = await open(ann, {
       holds: async () => {
         checks++
@@ -880,7 +884,8 @@ test('a change signal about anything makes every subscription check its proofs a
       },
     }),
   })
-  const [ann, bob] = [await world.addUser('ann'), await world.addUser('bob')]
+  const ann = await world.addUser('ann')
+  const bob = await world.addUser('bob')
   const readers = [await open(ann), await open(bob)]
   await untilRead(2)
   await Promise.all([world.send(ann), world.send(bob)])

@@ -4,7 +4,8 @@ import { CarillonError, overloaded } from '../basics/errors.ts'
 export type MaxStreams = { perUser: number; perProcess: number }
 
 /** Seconds. Random, so that clients that were refused together do not return together. */
-const [minRetryAfter, retryAfterSpread] = [5, 10]
+const minRetryAfter = 5
+const retryAfterSpread = 10
 
 export class StreamLimits {
   readonly #max: MaxStreams

@@ -50,7 +50,8 @@ export async function renderUserMail(service: string, mail: UserMail): Promise<M
   const language = languageFor(acceptLanguage, locale)
   const render = (await textsOf('service', language)).mails[kind] as (facts: object) => ReturnType<Texts[typeof kind]>
   const { subject, link, ...texts } = render({ ...facts, service })
-  const [before, after] = [texts.before.map(wrapped), texts.after.map(wrapped)]
+  const before = texts.before.map(wrapped)
+  const after = texts.after.map(wrapped)
   const paragraphs = (lines: readonly string[]) => lines.map((text) => html`<p>${text}</p>\n`)
   const document = html`<!doctype html>
 <html lang="${language}"><body>

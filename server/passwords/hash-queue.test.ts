@@ -313,7 +313,8 @@ test('refusals are delayed, and take no place in the queue', async (t) => {
 test('runs at most `maxAtOnce` at the same time, also after failures', async () => {
   const hashQueue = new HashQueue({ maxAtOnce: 2, maxWaiting: 6, maxWaitMs: 60_000, refusalDelayMs: 0 })
   const turn = (n: number) => ({ address: `${n}`, account: `${n}` })
-  let [now, maxRunning] = [0, 0]
+  let now = 0
+  let maxRunning = 0
   const fails = async () => {
     maxRunning = Math.max(maxRunning, ++now)
     await nextTurn()

@@ -31,7 +31,8 @@ const maxArgon2Memory = 128 * 1024
 const maxArgon2Work = 512 * 1024
 const maxArgon2Lanes = 16
 /** Bytes of a derived key. A shorter one would match other passwords, too. */
-const [minKey, maxKey] = [16, 128]
+const minKey = 16
+const maxKey = 128
 
 /** Throws INVALID_REQUEST with field `passwordHash`: an unknown format (the reason lists the known ones), damaged, or too expensive. */
 export function readHash(text: string): Matches {
@@ -90,7 +91,9 @@ function readBcrypt({ hash = '', cost, digested }: Groups): Matches {
 }
 
 function readArgon2({ phc = '', v, m, t, p }: Groups, { salt, key }: Derived): Matches {
-  const [memory, passes, lanes] = [Number(m), Number(t), Number(p)]
+  const memory = Number(m)
+  const passes = Number(t)
+  const lanes = Number(p)
   if (passes < 1 || lanes < 1 || memory < 8 * lanes) refuse('has invalid argon2 parameters')
   if (memory > maxArgon2Memory || memory * passes > maxArgon2Work || lanes > maxArgon2Lanes)
     refuse(
@@ -109,7 +112,8 @@ function readArgon2({ phc = '', v, m, t, p }: Groups, { salt, key }: Derived): M
 }
 
 function readPbkdf2({ digest: named = 'sha1', iterations: count }: Groups, { salt, key }: Derived): Matches {
-  const [digest, iterations] = [named as Digest, Number(count)]
+  const digest = named as Digest
+  const iterations = Number(count)
   refuseLength(key)
   if (iterations < 1) refuse('has no PBKDF2 iterations')
   if (iterations * Math.ceil(key.length / digestBytes[digest]) > maxIterations[digest])
@@ -119,7 +123,9 @@ function readPbkdf2({ digest: named = 'sha1', iterations: count }: Groups, { sal
 }
 
 function readScrypt({ ln, n = `${2 ** Number(ln)}`, ...others }: Groups, { salt, key }: Derived): Matches {
-  const [N, r, p] = [Number(n), Number(others.r), Number(others.p)]
+  const N = Number(n)
+  const r = Number(others.r)
+  const p = Number(others.p)
   refuseLength(key)
   // RFC 7914, section 6
   if (!Number.isInteger(Math.log2(N)) || N < 2 || r < 1 || p < 1 || Math.log2(N) >= 16 * r)

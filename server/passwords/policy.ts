@@ -134,7 +134,8 @@ export type BreachOptions = { url: string; timeoutMs: number; onFailure: (error:
 /** False if the service cannot be reached in time: a user can set a new password while another service is down. */
 async function isBreached(password: string, { url, timeoutMs, onFailure }: BreachOptions): Promise<boolean> {
   const digest = hash('sha1', password, 'hex').toUpperCase()
-  const [prefix, suffix] = [digest.slice(0, 5), digest.slice(5)]
+  const prefix = digest.slice(0, 5)
+  const suffix = digest.slice(5)
   // Rows without a meaning are added, so that the length of the answer does not reveal the prefix.
   const headers = { 'add-padding': 'true', 'user-agent': 'carillon' }
   try {

@@ -20,7 +20,9 @@ const declare = ({ store }: World, application: string, name: string, mandatory:
 
 export function preferencePromises(promise: PromiseOf): void {
   promise('what a user has muted arrives archived and read, and is in no count of the list', async (world) => {
-    const [ann, ben, cid] = [await world.addUser('ann'), await world.addUser('ben'), await world.addUser('cid')]
+    const ann = await world.addUser('ann')
+    const ben = await world.addUser('ben')
+    const cid = await world.addUser('cid')
     await world.deliver({ to: [ann, ben, cid], category: 'a' })
     await mute(world, ann, { a: 'forever' })
     await mute(world, ben, { '': isoAt(100) })
@@ -77,7 +79,8 @@ export function preferencePromises(promise: PromiseOf): void {
   promise(
     'what replaces a notification in place is not muted; with `again` it becomes the newest in the archive',
     async (world) => {
-      const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
+      const ann = await world.addUser('ann')
+      const ben = await world.addUser('ben')
       const send = (seconds: number, again: boolean) =>
         statuses(
           world.deliver({ to: [ann, ben], title: `at ${seconds}`, category: 'a', key: 'k', again, at: at(seconds) }),
@@ -134,7 +137,8 @@ export function preferencePromises(promise: PromiseOf): void {
   })
 
   promise('a repeated idempotency key has the first outcome, also after the end of a mute', async (world) => {
-    const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
+    const ann = await world.addUser('ann')
+    const ben = await world.addUser('ben')
     await mute(world, ann, { '': 'forever' })
     const letter = { to: [ann, ben], idempotency: { key: 'k1', bodyHash: 'b1' } }
     const first = await world.deliver(letter)
@@ -147,7 +151,8 @@ export function preferencePromises(promise: PromiseOf): void {
   promise(
     'mute against count: a delivery during a change of mutes is muted or not, and each count is right',
     async (world) => {
-      const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
+      const ann = await world.addUser('ann')
+      const ben = await world.addUser('ben')
       let muted = 0
       for (let round = 0; round < 10; round++) {
         const letters = Array.from({ length: 8 }, (_, n) =>

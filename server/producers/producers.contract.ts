@@ -56,7 +56,8 @@ export function producerPromises(promise: PromiseOf): void {
   })
 
   promise('revokes a producer’s key and no other; repeating the call keeps the first revokedAt', async (world) => {
-    const [revoked, other] = [await world.addProducer('a'), await world.addProducer('b')]
+    const revoked = await world.addProducer('a')
+    const other = await world.addProducer('b')
     assert.equal(await world.store.write(revokeProducer, { producerId: revoked, at: at(5) }), 'done')
     assert.equal(await world.store.write(revokeProducer, { producerId: revoked, at: at(9) }), 'done')
     assert.equal(await world.store.write(revokeProducer, { producerId: newId(), at: at(9) }), 'absent')
@@ -65,7 +66,8 @@ export function producerPromises(promise: PromiseOf): void {
   })
 
   promise('records that a producer’s key was used, for that producer only', async (world) => {
-    const [used, other] = [await world.addProducer('a'), await world.addProducer('b')]
+    const used = await world.addProducer('a')
+    const other = await world.addProducer('b')
     await world.store.write(touchProducer, { producerId: used, at: at(5) })
     await world.store.write(touchProducer, { producerId: newId(), at: at(6) })
     assert.equal((await world.store.read(findProducer, used))?.lastUsedAt, at(5))
@@ -74,7 +76,8 @@ export function producerPromises(promise: PromiseOf): void {
 
   promise('gives a producer a new secret, keeps the one before it, and neither for a revoked one', async (world) => {
     const { store } = world
-    const [rotated, revoked] = [await world.addProducer('a'), await world.addProducer('b')]
+    const rotated = await world.addProducer('a')
+    const revoked = await world.addProducer('b')
     const before = await store.read(findProducer, rotated)
     const rotate = (producerId: string, secretHash: string, previousUntil: number) =>
       store.write(rotateProducer, { producerId, secretHash, previousUntil })

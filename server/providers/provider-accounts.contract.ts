@@ -74,7 +74,8 @@ export function providerAccountPromises(promise: PromiseOf): void {
 
   promise('an account of a user is not given to another user, and linking it again changes nothing', async (world) => {
     const { store } = world
-    const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
+    const ann = await world.addUser('ann')
+    const ben = await world.addUser('ben')
     const link = { issuer, subject: newSubject(), email: null }
     assert.equal(await store.write(linkProviderAccount, { ...link, userId: ann.id, at: at(1) }), 'done')
     const again = { ...link, userId: ann.id, at: at(2), email: 'x@y' }
@@ -118,7 +119,8 @@ export function providerAccountPromises(promise: PromiseOf): void {
 
   promise('links nothing for an absent or disabled user, or after a password change', async (world) => {
     const { store } = world
-    const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
+    const ann = await world.addUser('ann')
+    const ben = await world.addUser('ben')
     const key = { issuer, subject: newSubject(), email: null, at: at(2) }
     await store.write(setPassword, { userId: ann.id, passwordHash: 'new', at: at(1) })
     await store.write(disableUser, { userId: ben.id, at: at(1) })
@@ -141,7 +143,8 @@ export function providerAccountPromises(promise: PromiseOf): void {
 
   promise('removes an account unless it is the last way to sign in', async (world) => {
     const { store } = world
-    const [subject, second] = [newSubject(), newSubject()]
+    const subject = newSubject()
+    const second = newSubject()
     const { id: userId } = await addAccount(world, subject)
     const remove = { userId, issuer, issuers: [issuer, other] }
     assert.equal(await store.write(unlinkProviderAccount, { ...remove, issuer: other }), 'absent')

@@ -20,7 +20,8 @@ export function listedSignInPromises(promise: PromiseOf): void {
   promise(
     'lists the sessions and the stateless sign-ins of a user, the own one first, then newest first',
     async (world) => {
-      const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
+      const ann = await world.addUser('ann')
+      const ben = await world.addUser('ben')
       const [first, second, third] = idsInOrder(3)
       await world.signIn(ann, { signInId: first, seconds: 1 })
       await tokenSignIn(world, ann, second)
@@ -58,7 +59,11 @@ export function listedSignInPromises(promise: PromiseOf): void {
 
   promise('lists no sign-in that has ended, expired, or was revoked by id or by generation (T7)', async (world) => {
     const ann = await world.addUser('ann')
-    const [kept, signedOut, revoked, ended, expired] = [newId(), newId(), newId(), newId(), newId()]
+    const kept = newId()
+    const signedOut = newId()
+    const revoked = newId()
+    const ended = newId()
+    const expired = newId()
     for (const signInId of [kept, signedOut, revoked, ended]) await tokenSignIn(world, ann, signInId)
     await world.store.write(recordAudit, [entryOf(ann, signedOut, 'sign-out')])
     await world.store.write(revokeTokens, {
@@ -86,8 +91,11 @@ export function listedSignInPromises(promise: PromiseOf): void {
 
   promise('ends one sign-in with its tokens, of either variant, and no other', async (world) => {
     const ann = await world.addUser('ann')
-    const [one, two, three] = [newId(), newId(), newId()]
-    const [session, other] = [await world.signIn(ann, { signInId: one }), await world.signIn(ann, { signInId: two })]
+    const one = newId()
+    const two = newId()
+    const three = newId()
+    const session = await world.signIn(ann, { signInId: one })
+    const other = await world.signIn(ann, { signInId: two })
     await tokenSignIn(world, ann, three)
     assert.equal(await endOne(world, ann, one), 'stateful')
     assert.equal(await world.store.read(findSession, session), undefined)
@@ -106,8 +114,12 @@ export function listedSignInPromises(promise: PromiseOf): void {
   promise(
     'returns "absent" for a sign-in that is unknown, foreign, expired or ended, and changes nothing',
     async (world) => {
-      const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
-      const [bens, bensToken, ended, expired] = [newId(), newId(), newId(), newId()]
+      const ann = await world.addUser('ann')
+      const ben = await world.addUser('ben')
+      const bens = newId()
+      const bensToken = newId()
+      const ended = newId()
+      const expired = newId()
       await world.signIn(ben, { signInId: bens })
       await tokenSignIn(world, ben, bensToken)
       await world.signIn(ann, { signInId: ended })
@@ -125,7 +137,8 @@ export function listedSignInPromises(promise: PromiseOf): void {
   )
 
   promise('a sign-in that has ended can be disowned, by its own user', async (world) => {
-    const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
+    const ann = await world.addUser('ann')
+    const ben = await world.addUser('ben')
     const ended = newId()
     await tokenSignIn(world, ann, ended)
     assert.equal(await endOne(world, ann, ended), 'stateless')
@@ -133,7 +146,8 @@ export function listedSignInPromises(promise: PromiseOf): void {
     assert.equal(await endOne(world, ann, ended), 'absent')
     assert.equal(await endOne(world, ben, ended, { disowned }), 'absent')
     assert.equal(await endOne(world, ann, ended, { disowned }), 'stateless')
-    const [anns, bens] = [await world.store.read(findUser, ann.id), await world.store.read(findUser, ben.id)]
+    const anns = await world.store.read(findUser, ann.id)
+    const bens = await world.store.read(findUser, ben.id)
     assert.deepEqual([anns?.deviceGeneration, anns?.passwordReportedAt], [1, at(5)])
     assert.deepEqual([bens?.deviceGeneration, bens?.passwordReportedAt], [0, null])
   })
@@ -150,7 +164,8 @@ export function listedSignInPromises(promise: PromiseOf): void {
     'a disowned sign-in reports the password, voids device tokens and forgets the other devices',
     async (world) => {
       const ann = await world.addUser('ann')
-      const [own, foreign] = [newId(), newId()]
+      const own = newId()
+      const foreign = newId()
       await note(world, ann, device('Firefox on Linux'))
       await note(world, ann, device('Chrome on Windows', { isKnown: true }))
       await world.signIn(ann, { signInId: own })
@@ -172,7 +187,8 @@ export function listedSignInPromises(promise: PromiseOf): void {
   promise(
     'keeps the newest sessions of a user up to the limit, and ends the oldest with their tokens',
     async (world) => {
-      const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
+      const ann = await world.addUser('ann')
+      const ben = await world.addUser('ben')
       const bens = await world.signIn(ben)
       const sessions = []
       for (const seconds of [3, 1, 2]) sessions.push(await world.signIn(ann, { seconds }))
@@ -204,8 +220,10 @@ export function listedSignInPromises(promise: PromiseOf): void {
   promise(
     'says how well a device is known: the first, one that was seen, or a new one, which it does not keep',
     async (world) => {
-      const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
-      const [linux, windows] = [device('Firefox on Linux'), device('Chrome on Windows')]
+      const ann = await world.addUser('ann')
+      const ben = await world.addUser('ben')
+      const linux = device('Firefox on Linux')
+      const windows = device('Chrome on Windows')
       const outcomes = []
       for (const one of [
         linux,

@@ -37,8 +37,10 @@ export function sessionTokenPromises(promise: PromiseOf): void {
   })
 
   promise('gives no sign-in to a session that is unknown, ended or under another user’s id', async (world) => {
-    const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
-    const [ended, alive] = [await world.signIn(ann), await world.signIn(ann)]
+    const ann = await world.addUser('ann')
+    const ben = await world.addUser('ben')
+    const ended = await world.signIn(ann)
+    const alive = await world.signIn(ann)
     await world.endSessions([ended])
     for (const key of [ended, { ...alive, userId: ben.id }, { ...alive, secretHash: 'made up' }])
       assert.equal(await world.store.write(signInOfSession, key), undefined)
@@ -127,7 +129,8 @@ export function sessionTokenPromises(promise: PromiseOf): void {
   promise(
     'revokes the issued tokens of a user by a generation, whatever the clock says, and no other',
     async (world) => {
-      const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
+      const ann = await world.addUser('ann')
+      const ben = await world.addUser('ben')
       const { session } = await withTokens(world, ann)
       for (const [index, seconds] of [9, 5].entries()) {
         const change = { userId: ann.id, at: at(seconds) }

@@ -44,7 +44,8 @@ export function sessionPromises(promise: PromiseOf): void {
     'a rotated session is found by its new cookie, and by every older one only as replaced (S17)',
     async (world) => {
       const { store } = world
-      const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
+      const ann = await world.addUser('ann')
+      const ben = await world.addUser('ben')
       const signInId = newId()
       const first = await world.signIn(ann, { seconds: 3, signInId })
       const keys = ['first', 'second', 'third', 'fourth', 'fifth', 'sixth'].map((secretHash, n) => ({
@@ -152,7 +153,8 @@ export function sessionPromises(promise: PromiseOf): void {
 
   promise('ends the session that a new one replaces, and no other (S3)', async (world) => {
     const ann = await world.addUser('ann')
-    const [old, other] = [await world.signIn(ann), await world.signIn(ann)]
+    const old = await world.signIn(ann)
+    const other = await world.signIn(ann)
     const session = await world.signIn(ann, { replaces: [old] })
     assert.equal(await world.store.read(findSession, old), undefined)
     assert.ok(await world.store.read(findSession, other))
@@ -162,7 +164,8 @@ export function sessionPromises(promise: PromiseOf): void {
   promise(
     'refuses a session if the user is absent, is disabled or has another password since the check',
     async (world) => {
-      const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
+      const ann = await world.addUser('ann')
+      const ben = await world.addUser('ben')
       await world.store.write(disableUser, { userId: ann.id, at: at(1) })
       await world.store.write(setPassword, { userId: ben.id, passwordHash: 'new hash', at: at(1) })
       const stranger = { id: newId(), username: 'stranger', passwordHash: 'hash' }
@@ -206,7 +209,8 @@ export function sessionPromises(promise: PromiseOf): void {
 
   promise('records that a session was used, for that session only', async (world) => {
     const ann = await world.addUser('ann')
-    const [used, unused] = [await world.signIn(ann), await world.signIn(ann)]
+    const used = await world.signIn(ann)
+    const unused = await world.signIn(ann)
     await world.store.write(touchSession, { ...used, at: at(60) })
     assert.equal((await world.store.read(findSession, used))?.lastSeenAt, at(60))
     assert.equal((await world.store.read(findSession, used))?.createdAt, at(0))
@@ -214,9 +218,11 @@ export function sessionPromises(promise: PromiseOf): void {
   })
 
   promise('ends a session and returns it once; returns nothing for an unknown session (S4, L2)', async (world) => {
-    const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
+    const ann = await world.addUser('ann')
+    const ben = await world.addUser('ben')
     const signInId = newId()
-    const [ended, other] = [await world.signIn(ann, { signInId }), await world.signIn(ann)]
+    const ended = await world.signIn(ann, { signInId })
+    const other = await world.signIn(ann)
     const returned = await Promise.all([1, 2, 3].map(() => world.endSessions([ended])))
     assert.deepEqual(returned.flat(), [{ userId: ann.id, signInId, hadTokens: false }])
     for (const none of [ended, madeUp, { ...other, userId: ben.id }])
@@ -228,8 +234,11 @@ export function sessionPromises(promise: PromiseOf): void {
   promise(
     'ends every session of a list in one step and returns each once, even if it is listed twice (S4)',
     async (world) => {
-      const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
-      const [one, two, three] = [await world.signIn(ann), await world.signIn(ann), await world.signIn(ben)]
+      const ann = await world.addUser('ann')
+      const ben = await world.addUser('ben')
+      const one = await world.signIn(ann)
+      const two = await world.signIn(ann)
+      const three = await world.signIn(ben)
       const other = await world.signIn(ben)
       const foreign = { ...other, userId: ann.id }
       const ended = await world.endSessions([one, madeUp, two, one, foreign, three])
@@ -244,8 +253,10 @@ export function sessionPromises(promise: PromiseOf): void {
   )
 
   promise('ends every session that a new one replaces, of any user, and no other (S3)', async (world) => {
-    const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
-    const [one, two] = [await world.signIn(ann), await world.signIn(ben)]
+    const ann = await world.addUser('ann')
+    const ben = await world.addUser('ben')
+    const one = await world.signIn(ann)
+    const two = await world.signIn(ben)
     const other = await world.signIn(ben)
     const session = await world.signIn(ann, { replaces: [one, madeUp, two, one] })
     for (const ended of [one, two]) assert.equal(await world.store.read(findSession, ended), undefined)
@@ -256,7 +267,8 @@ export function sessionPromises(promise: PromiseOf): void {
   })
 
   promise('a session under another user’s id looks like one that does not exist (law 6)', async (world) => {
-    const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
+    const ann = await world.addUser('ann')
+    const ben = await world.addUser('ben')
     const session = await world.signIn(ann)
     const foreign = { ...session, userId: ben.id }
     assert.equal(await world.store.read(findSession, foreign), undefined)
@@ -276,7 +288,8 @@ export function sessionPromises(promise: PromiseOf): void {
       const idle = await world.signIn(ann, { seconds: 19 })
       const active = await world.signIn(ann, { seconds: 20 })
       for (const session of [tooOld, oldEnough]) await world.store.write(touchSession, { ...session, at: at(30) })
-      const [ahead, usedAhead] = [await world.signIn(ann, { seconds: 41 }), await world.signIn(ann, { seconds: 20 })]
+      const ahead = await world.signIn(ann, { seconds: 41 })
+      const usedAhead = await world.signIn(ann, { seconds: 20 })
       await world.store.write(touchSession, { ...usedAhead, at: at(41) })
       const bounds = { createdAfter: at(10) - 1, lastSeenAfter: at(20) - 1, lastSeenUntil: at(40) }
       await world.store.write(removeStaleSessions, bounds)

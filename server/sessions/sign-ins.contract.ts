@@ -35,10 +35,12 @@ export function signInPromises(promise: PromiseOf): void {
 
   for (const [name, end] of Object.entries(ends)) {
     promise(`${name} ends every session and token of a user except those of one session (T7, A13)`, async (world) => {
-      const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
+      const ann = await world.addUser('ann')
+      const ben = await world.addUser('ben')
       const signInId = newId()
       const own = await world.signIn(ann, { signInId })
-      const [other, bens] = [await world.signIn(ann), await world.signIn(ben)]
+      const other = await world.signIn(ann)
+      const bens = await world.signIn(ben)
       assert.equal(await end(world, ann, { exceptSignInId: signInId, own }), 'done')
       assert.equal(await world.store.read(findSession, other), undefined)
       for (const alive of [own, bens]) assert.ok(await world.store.read(findSession, alive))
@@ -66,8 +68,11 @@ export function signInPromises(promise: PromiseOf): void {
 
     promise(`${name} changes nothing if the excepted sign-in has ended: no sign-in is revived (T7)`, async (world) => {
       const ann = await world.addUser('ann')
-      const [kept, ended, revoked] = [newId(), newId(), newId()]
-      const [own, other] = [await world.signIn(ann, { signInId: kept }), await world.signIn(ann, { signInId: ended })]
+      const kept = newId()
+      const ended = newId()
+      const revoked = newId()
+      const own = await world.signIn(ann, { signInId: kept })
+      const other = await world.signIn(ann, { signInId: ended })
       await world.store.write(revokeTokens, {
         userId: ann.id,
         signInId: revoked,

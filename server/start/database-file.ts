@@ -11,7 +11,9 @@ import { secretFileOf } from './sealing-secret.ts'
 export function refuseLostDatabase(database: Database): void {
   if (database.engine !== 'sqlite') return
   const { path } = database
-  const [secret, log, firstSignIn] = [secretFileOf(path), `${path}-wal`, join(dirname(path), 'first-sign-in.txt')]
+  const secret = secretFileOf(path)
+  const log = `${path}-wal`
+  const firstSignIn = join(dirname(path), 'first-sign-in.txt')
   // Before the look at the database: another process may be creating both now, and it creates the secret last.
   const beside = [secret, log, firstSignIn].filter((file) => existsSync(file))
   const loss = lossOf(path, log)

@@ -93,7 +93,8 @@ function readIfThere(file: string): string | undefined {
 
 /** Makes a new secret, or continues an interrupted change: at every moment, both secrets are on the disk until `endChange`. */
 export function beginChange(path: string): Secrets {
-  const [file, previousFile] = [secretFileOf(path), previousSecretFileOf(path)]
+  const file = secretFileOf(path)
+  const previousFile = previousSecretFileOf(path)
   const before = readSecret(file)
   createDurably(previousFile, `${before}\n`)
   // An earlier change may have got as far as this.

@@ -96,7 +96,8 @@ export class Upkeep {
     const { store, aged, limits } = this.#dependencies
     const { retentionMs = Number.POSITIVE_INFINITY, retentionUnreadMs = retentionMs } = limits
     const at = await aged()
-    const [read, unread] = [at - retentionMs, at - retentionUnreadMs]
+    const read = at - retentionMs
+    const unread = at - retentionUnreadMs
     const retention = { readBefore: read > 0 ? iso(read) : '', unreadBefore: unread > 0 ? iso(unread) : '' }
     const before = Math.max(read, unread)
     const changed = new Set<string>()

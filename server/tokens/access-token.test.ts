@@ -58,7 +58,8 @@ test('a token that was verified before does not wait for the signature checks of
   const tokens = tokensWith(key, [key], { signatures })
   const { token } = await tokens.issue(user(), newId(Date.now()))
   const body = token.slice(0, token.lastIndexOf('.'))
-  let [refused, served] = [0, 0]
+  let refused = 0
+  let served = 0
   const forged = Array.from({ length: 300 }, async () => {
     assert.equal(await tokens.verify(`${body}.${randomBytes(64).toString('base64url')}`), null)
     refused++
@@ -75,7 +76,8 @@ test('a token that was verified before does not wait for the signature checks of
 })
 
 test('a token whose key is not known yet is refused, and valid as soon as the key is known', async () => {
-  const [old, fresh] = [await newKey('old'), await newKey('fresh')]
+  const old = await newKey('old')
+  const fresh = await newKey('fresh')
   const known = [old]
   const tokens = tokensWith(old, known)
   const { token } = await tokensWith(fresh, [fresh]).issue(user(), newId(Date.now()))

@@ -14,7 +14,8 @@ import {
 export function signingKeyPromises(promise: PromiseOf): void {
   promise('adds a signing key only after the one that starts last', async ({ store }) => {
     assert.deepEqual(await store.read(signingKeys), [])
-    const [first, next] = [signingKey('k1', { createdAt: 5, startsAt: 5 }), signingKey('k2', { startsAt: 90 })]
+    const first = signingKey('k1', { createdAt: 5, startsAt: 5 })
+    const next = signingKey('k2', { startsAt: 90 })
     assert.equal(await store.write(addSigningKey, { key: first, after: 'k9' }), 'refused')
     assert.equal(await store.write(addSigningKey, { key: first, after: null }), 'added')
     assert.equal(await store.write(addSigningKey, { key: next, after: null }), 'refused')
@@ -56,7 +57,8 @@ export function signingKeyPromises(promise: PromiseOf): void {
   promise(
     'retires signing keys and forgets their private parts; repeating the call keeps the first retiredAt',
     async ({ store }) => {
-      const [first, second] = [signingKey('k1'), signingKey('k2', { createdAt: 2, startsAt: 2 })]
+      const first = signingKey('k1')
+      const second = signingKey('k2', { createdAt: 2, startsAt: 2 })
       await store.write(addSigningKey, { key: first, after: null })
       await store.write(addSigningKey, { key: second, after: 'k1' })
       await store.write(retireSigningKeys, { kids: ['k1', 'k9'], at: at(5) })
@@ -67,7 +69,8 @@ export function signingKeyPromises(promise: PromiseOf): void {
   )
 
   promise('replaces sealed private parts, each only if it is still the one that was read', async ({ store }) => {
-    const [first, second] = [signingKey('k1'), signingKey('k2', { createdAt: 2, startsAt: 2 })]
+    const first = signingKey('k1')
+    const second = signingKey('k2', { createdAt: 2, startsAt: 2 })
     await store.write(addSigningKey, { key: first, after: null })
     await store.write(addSigningKey, { key: second, after: 'k1' })
     const keys = [
@@ -95,7 +98,8 @@ export function signingKeyPromises(promise: PromiseOf): void {
 }
 
 export function signingKey(kid: string, { createdAt = 0, startsAt = 0 } = {}): NewSigningKey {
-  const [created, starts] = [at(createdAt), startsAt === 0 ? 0 : at(startsAt)]
+  const created = at(createdAt)
+  const starts = startsAt === 0 ? 0 : at(startsAt)
   return { kid, publicJwk: `{"kid":"${kid}"}`, sealedPrivateJwk: `sealed ${kid}`, createdAt: created, startsAt: starts }
 }
 

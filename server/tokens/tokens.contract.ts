@@ -5,7 +5,8 @@ import { revokeTokens, type TokenRevocation, tokenRevocations } from './tokens.s
 
 export function tokenPromises(promise: PromiseOf): void {
   promise('revokes a sign-in, and lists the revocation until its tokens have expired (T7)', async (world) => {
-    const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
+    const ann = await world.addUser('ann')
+    const ben = await world.addUser('ben')
     const one = { userId: ann.id, signInId: newId(), expiresAt: at(900) }
     const other = { userId: ben.id, signInId: newId(), expiresAt: at(1_100) }
     for (const [n, revocation] of [one, other].entries())
@@ -18,7 +19,8 @@ export function tokenPromises(promise: PromiseOf): void {
   })
 
   promise('keeps the later end of two revocations of one sign-in, in either order', async (world) => {
-    const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
+    const ann = await world.addUser('ann')
+    const ben = await world.addUser('ben')
     const signInId = newId()
     const revoke = (userId: string, seconds: number) =>
       world.store.write(revokeTokens, { userId, signInId, at: at(seconds), expiresAt: at(900 + seconds) })
@@ -41,7 +43,8 @@ export function tokenPromises(promise: PromiseOf): void {
   })
 
   promise('keeps a revocation for a day after it expired, because the clock may be set back (R8)', async (world) => {
-    const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
+    const ann = await world.addUser('ann')
+    const ben = await world.addUser('ben')
     const day = 24 * 3_600
     const signInId = newId()
     const revoke = (userId: string, seconds: number) =>

@@ -19,8 +19,10 @@ const erased = { key: 'a key', since: at(0) }
 export function erasurePromises(promise: PromiseOf): void {
   promise('erases a user with sessions, inbox and revocations, and no other user (U2)', async (world) => {
     const { store } = world
-    const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
-    const [anns, bens] = [await world.signIn(ann), await world.signIn(ben)]
+    const ann = await world.addUser('ann')
+    const ben = await world.addUser('ben')
+    const anns = await world.signIn(ann)
+    const bens = await world.signIn(ben)
     await world.deliver({ to: [ann, ben], title: 'First', key: 'deploy', category: 'build' })
     await world.send(ann, 'Second')
     await store.write(markAllRead, { userId: ann.id, throughId: null, at: at(2) })
@@ -50,7 +52,8 @@ export function erasurePromises(promise: PromiseOf): void {
   })
 
   promise('the outcome of a repeated delivery no longer names an erased user', async (world) => {
-    const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
+    const ann = await world.addUser('ann')
+    const ben = await world.addUser('ben')
     const letter = { to: [ann, ben, { username: 'unknown' }], idempotency: { key: 'k1', bodyHash: 'b1' } }
     const first = await world.deliver(letter)
     await world.store.write(deleteUser, { userId: ann.id, at: at(5) })
@@ -60,7 +63,8 @@ export function erasurePromises(promise: PromiseOf): void {
 
   promise('a delivery at the same time is erased with the user, or does not find the user', async (world) => {
     for (let round = 0; round < 10; round++) {
-      const [ann, ben] = [await world.addUser(`ann${round}`), await world.addUser(`ben${round}`)]
+      const ann = await world.addUser(`ann${round}`)
+      const ben = await world.addUser(`ben${round}`)
       const letters = Array.from({ length: 8 }, (_, n) => {
         const idempotency = n % 4 < 2 ? null : { key: `${round}-${n}`, bodyHash: 'body' }
         return world.deliver({ to: n % 2 ? [ann, ben] : [ben, ann], key: n % 3 ? null : `key ${n}`, idempotency })
@@ -74,7 +78,7 @@ export function erasurePromises(promise: PromiseOf): void {
   })
 
   promise('a delivery does not create a user whose external id was erased, also beside others (U7)', async (world) => {
-    const [ann] = [await world.addUser('ann')]
+    const ann = await world.addUser('ann')
     await eraseExternal(world, 'gone')
     const idempotency = { key: 'k1', bodyHash: 'b1' }
     const only = { to: [{ externalId: 'gone' }, { externalId: 'gone' }], createsUsers: true, erased, idempotency }

@@ -58,7 +58,9 @@ export function userPromises(promise: PromiseOf): void {
   promise('finds the users with an e-mail address, in either case of its ASCII letters', async (world) => {
     const shops = { id: newId().replace(/^.{8}/, '00000000'), username: `shop-${newId()}`, application: 'shop' }
     await world.store.write(addUser, { ...shops, displayName: null, createdAt: at(0), passwordHash: null })
-    const [ann, ben, eve] = [await world.addUser('ann'), await world.addUser('ben'), await world.addUser('eve')]
+    const ann = await world.addUser('ann')
+    const ben = await world.addUser('ben')
+    const eve = await world.addUser('eve')
     const addresses = ['Ann.K@example.org', 'ann.k@EXAMPLE.org', 'ann.\u212a@example.org']
     for (const [n, { id }] of [ann, ben, eve].entries())
       await world.store.write(updateUser, { userId: id, email: addresses[n] as string })
@@ -112,7 +114,8 @@ export function userPromises(promise: PromiseOf): void {
   })
 
   promise('changes a username, also in the user’s sessions; a name that is taken changes nothing', async (world) => {
-    const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
+    const ann = await world.addUser('ann')
+    const ben = await world.addUser('ben')
     const session = await world.signIn(ann)
     assert.equal(await world.store.write(updateUser, { userId: ann.id, username: 'anna', displayName: 'Anna' }), 'done')
     assert.equal((await world.store.read(findUser, ann.id))?.username, 'anna')
@@ -185,7 +188,8 @@ export function userPromises(promise: PromiseOf): void {
   })
 
   promise('voids the device tokens of a disabled user, and those of no other user', async (world) => {
-    const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
+    const ann = await world.addUser('ann')
+    const ben = await world.addUser('ben')
     await world.store.write(disableUser, { userId: ann.id, at: at(5) })
     await world.store.write(enableUser, { userId: ann.id })
     assert.equal((await world.store.read(findUser, ann.id))?.deviceGeneration, 1)
@@ -193,7 +197,8 @@ export function userPromises(promise: PromiseOf): void {
   })
 
   promise('ends every session and revokes every token of a disabled user, and of no other user', async (world) => {
-    const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
+    const ann = await world.addUser('ann')
+    const ben = await world.addUser('ben')
     const sessions = [await world.signIn(ann), await world.signIn(ann)]
     const bens = await world.signIn(ben)
     await world.store.write(disableUser, { userId: ann.id, at: at(5) })
@@ -212,8 +217,10 @@ export function userPromises(promise: PromiseOf): void {
   promise(
     'a new password ends every session and revokes every token of the user, and of no other user',
     async (world) => {
-      const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
-      const [anns, bens] = [await world.signIn(ann), await world.signIn(ben)]
+      const ann = await world.addUser('ann')
+      const ben = await world.addUser('ben')
+      const anns = await world.signIn(ann)
+      const bens = await world.signIn(ben)
       const change = { userId: ann.id, passwordHash: 'new hash', at: at(5) }
       assert.equal(await world.store.write(setPassword, change), 'done')
       assert.equal((await world.store.read(findCredentials, ann.username))?.passwordHash, 'new hash')
@@ -234,7 +241,8 @@ export function userPromises(promise: PromiseOf): void {
   promise(
     'raises and revokes by the credential generation with each new password and each call that disables (T7)',
     async (world) => {
-      const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
+      const ann = await world.addUser('ann')
+      const ben = await world.addUser('ben')
       const changes = [
         () => world.store.write(setPassword, { userId: ann.id, passwordHash: 'one', at: at(9) }),
         () => world.store.write(disableUser, { userId: ann.id, at: at(5) }),

@@ -61,10 +61,9 @@ const scoped: Proof = {
 }
 const usersOnly: Proof = { authorization: `Bearer ${(await app.producerKey(['users'])).key}` }
 const sendOnly: Proof = { authorization: `Bearer ${(await app.producerKey(['send'])).key}` }
-const [id = '', another = ''] = [
-  ...(await app.deliver({ to: ann, title: 'Hi', body: 'b', url: '/a', category: 'c', data: { a: [1] }, key: 'k' })),
-  ...(await app.deliver({ to: ann, title: 'Ho' })),
-]
+const full = { body: 'b', url: '/a', category: 'c', data: { a: [1] }, key: 'k' }
+const [id = ''] = await app.deliver({ to: ann, title: 'Hi', ...full })
+const [another = ''] = await app.deliver({ to: ann, title: 'Ho' })
 const [foreign = ''] = await app.deliver({ to: eve, title: 'Not hers' })
 const staleCookie = await app.signIn(eve, 'stateful')
 const staleSecret = (staleCookie.cookie ?? '').split('=')[1] ?? ''
@@ -401,10 +400,8 @@ test('the description is correct for a user with a second factor (I9)', async ()
   assert.equal((await complete({ code: careful.app.wrongCode(app.now()) })).status, 401)
   assert.equal((await complete({ code: careful.app.code(app.now()) })).status, 200)
   assert.equal((await complete({ code: careful.app.code(app.now(), 1) })).status, 401)
-  const [session, stateless] = [
-    await signInWithCode(app, careful, 'stateful'),
-    await signInWithCode(app, careful, 'stateless'),
-  ]
+  const session = await signInWithCode(app, careful, 'stateful')
+  const stateless = await signInWithCode(app, careful, 'stateless')
   for (const proof of [session, stateless]) {
     assert.equal((await record({ path: '/api/me/factors', headers: proof })).status, 200)
     const { id: factorId, secret } = (await send('/api/me/factors/totp', {}, proof)).json().data
@@ -588,11 +585,9 @@ test('the description is correct for the tokens of users and of sessions (I9)', 
 
 test('the description is correct for the sessions of a user (I9)', async () => {
   const lea = await app.user()
-  const [own, ended, disowned] = [
-    await app.signIn(lea, 'stateless'),
-    await app.signIn(lea, 'stateful'),
-    await app.signIn(lea, 'stateful'),
-  ]
+  const own = await app.signIn(lea, 'stateless')
+  const ended = await app.signIn(lea, 'stateful')
+  const disowned = await app.signIn(lea, 'stateful')
   const idOf = async (proof: Proof) => (await app.get('/api/me/sessions?limit=1', proof)).json().data.items[0].id
   const send = (method: string, path: string) => record({ method, path: `/api/me/sessions${path}`, headers: own })
   assert.equal((await send('GET', '?limit=1')).status, 200)
@@ -778,7 +773,8 @@ test('the description is correct for a user who is erased (I9)', async () => {
     for (const status of [204, 404])
       assert.equal((await record({ method: 'DELETE', path, headers: producer })).status, status)
   const leaving = await app.signIn(await app.user(), 'stateful')
-  const [isRead, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const isRead = Promise.withResolvers<void>()
+  const released = Promise.withResolvers<void>()
   const restore = replaceOperation(app.store, recordsOf, async (_, run) => {
     isRead.resolve()
     await released.promise

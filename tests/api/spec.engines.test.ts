@@ -140,7 +140,8 @@ for (const variant of variants) {
   )
 
   promise('the proof sets userId, and no operation changes the notifications of another user', async () => {
-    const [bob, eve] = [await reader(2), await reader(1)]
+    const bob = await reader(2)
+    const eve = await reader(1)
     assert.equal((await app.get('/routeRestreinte', eve.proof)).json().data.userId, eve.user.id)
     await app.post('/api/notifications/read-all', undefined, eve.proof)
     assert.equal((await app.patch(`/api/notifications/${bob.ids[0]}/read`, eve.proof)).status, 404)
@@ -316,7 +317,8 @@ for (const variant of variants) {
   })
 
   promise('total counts the caller’s notifications, and items has the requested page', async () => {
-    const [{ ids, proof }] = [await reader(5), await reader(3)]
+    const { ids, proof } = await reader(5)
+    await reader(3)
     const newestFirst = ids.toReversed()
     for (const page of [1, 2, 3, 4]) {
       const { items, total } = await app.list(proof, `?page=${page}&limit=2`)

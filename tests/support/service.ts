@@ -73,7 +73,9 @@ export async function startTestService({
   log?: Log
   hashCost?: HashCost
 } = {}) {
-  let [time, sinceStart, wallOffset] = [startOfTime, 0, 0]
+  let time = startOfTime
+  let sinceStart = 0
+  let wallOffset = 0
   const now = () => time
   const clock = { wall: () => time + wallOffset, monotonic: () => sinceStart }
   // The same port after a restart: the address is the issuer of its tokens, which must stay valid.

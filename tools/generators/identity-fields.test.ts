@@ -9,7 +9,9 @@ import { siteOf } from '../../server/start/site.ts'
 import { identityFields, spellings, withMadeLines } from './identity-fields.ts'
 
 const read = (file: string) => readFileSync(`docs/proxies/forward-authentication/${file}`, 'utf8')
-const [nginx, caddy, traefik] = [read('nginx.conf'), read('Caddyfile'), read('traefik.yml')]
+const nginx = read('nginx.conf')
+const caddy = read('Caddyfile')
+const traefik = read('traefik.yml')
 
 test('the files have the lines that the table makes (F5)', () => {
   for (const file of ['nginx.conf', 'Caddyfile', 'traefik.yml'])

@@ -31,7 +31,9 @@ const service = await startService()
 
 test('tabs of several users in one browser, by token or with a replaced cookie, receive only the events of their own user', async () => {
   await using browser = await startBrowser()
-  const [ann, ben, cid] = [await service.user(), await service.user(), await service.user()]
+  const ann = await service.user()
+  const ben = await service.user()
+  const cid = await service.user()
   const following = async (user: TestUser) => ({ token: await tokenOf(user) })
   const [anns] = await followingTabs(browser, ann, 1, await following(ann))
   const [bens] = await followingTabs(browser, ben, 1, await following(ben))
@@ -58,7 +60,8 @@ test('tabs of several users in one browser, by token or with a replaced cookie, 
 
 test('a tab whose cookie was replaced shares the stream of the new user after its next connection', async () => {
   await using browser = await startBrowser()
-  const [ann, ben] = [await service.user(), await service.user()]
+  const ann = await service.user()
+  const ben = await service.user()
   const anns = await followingTabs(browser, ann, 3)
   const [bens] = await followingTabs(browser, ben, 1)
   assert.ok(bens)
@@ -77,12 +80,14 @@ test('a tab whose cookie was replaced shares the stream of the new user after it
 
 test('after a new user signs in, no tab mixes the two inboxes: it receives a resync, whether the leader reconnects or changes', async () => {
   await using browser = await startBrowser()
-  const [ann, ben] = [await service.user(), await service.user()]
+  const ann = await service.user()
+  const ben = await service.user()
   await send(ann, 3)
   await send(ben, 7)
   const tabs = await followingTabs(browser, ann, 3)
   await setCookie(browser, await service.signIn(ben, 'stateful'))
-  const [leader, ...others] = [leaderIn(browser), ...tabs.filter((tab) => tab !== leaderIn(browser))]
+  const leader = leaderIn(browser)
+  const others = tabs.filter((tab) => tab !== leader)
   await leader.close()
   for (const tab of others) await until(async () => (await countersOf(tab)).at(-1) === 'hello 7')
   const [bens] = await followingTabs(browser, ben, 1)
@@ -98,7 +103,8 @@ test('after a new user signs in, no tab mixes the two inboxes: it receives a res
 
 test('a tab that has received nothing requests the current user again before it leads', async () => {
   await using browser = await startBrowser()
-  const [ann, ben] = [await service.user(), await service.user()]
+  const ann = await service.user()
+  const ben = await service.user()
   await send(ben, 7)
   const block = (route: Route) => route.abort()
   await browser.context.route('**/api/notifications/stream*', block)
@@ -169,7 +175,8 @@ test('an error of the auth function of one tab ends only that tab', async () => 
 
 test('signOut in one tab ends the lists of that user in the other tabs, and of no other user', async () => {
   await using browser = await startBrowser()
-  const [ann, bob] = [await service.user(), await service.user()]
+  const ann = await service.user()
+  const bob = await service.user()
   await send(ann, 1, 0, 'Of Ann')
   await send(bob, 1, 0, 'Of Bob')
   const pages: Page[] = []

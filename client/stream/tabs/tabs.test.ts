@@ -254,10 +254,8 @@ test('a tab that leaves by break or abort holds no lock and no stream; the next 
 test('a loop that falls 1,000 events behind receives a resync, and continues', async () => {
   await using browser = await startBrowser()
   const ann = await service.user()
-  const [leader, held] = [
-    (await followingTabs(browser, ann, 1))[0],
-    (await followingTabs(browser, ann, 1, { isHeld: true }))[0],
-  ]
+  const leader = (await followingTabs(browser, ann, 1))[0]
+  const held = (await followingTabs(browser, ann, 1, { isHeld: true }))[0]
   assert.ok(leader && held)
   await held.evaluate(recordChannel, `carillon 4 session ${service.url}/ ${ann.id}`)
   await Promise.all(upTo(11).map(() => send(ann, 100)))

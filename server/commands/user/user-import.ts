@@ -26,7 +26,8 @@ Examples:
 export async function importFrom(users: UserDependencies, file: string, options: Output): Promise<void> {
   // Blank lines are skipped. A line that is not JSON becomes undefined, which is no user.
   const found = (await read(file)).split('\n').flatMap((text, n) => (text.trim() === '' ? [] : [{ text, line: n + 1 }]))
-  const [values, lines] = [found.map(({ text }) => parse(text)), found.map(({ line }) => line)]
+  const values = found.map(({ text }) => parse(text))
+  const lines = found.map(({ line }) => line)
   if (values.length === 0) throw new CarillonError('INVALID_REQUEST', `${file === '-' ? 'stdin' : file} has no users`)
   const total = values.length
   let done = 0

@@ -202,7 +202,9 @@ export function archiveReadPromises(promise: PromiseOf): void {
       const { ann, ids, readAll, store, ...act } = await mover(world, 10)
       for (let round = 0; round < 10; round++) {
         const follower = await Follower.of(world, ann)
-        const [one = '', other = '', third = ''] = [ids[round], ids[(round + 3) % 10], ids[(round + 6) % 10]]
+        const one = ids[round] ?? ''
+        const other = ids[(round + 3) % 10] ?? ''
+        const third = ids[(round + 6) % 10] ?? ''
         await Promise.all([
           world.sendTimes(3, ann),
           readAll(round, round % 3 === 0 ? other : null),

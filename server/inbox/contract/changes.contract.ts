@@ -81,10 +81,8 @@ export function changePromises(promise: PromiseOf): void {
       return { listed, versions: changes.map((change) => change.version), more }
     }
     const arrived = [first, second, third].map((id) => ['created', id])
-    const [read, readAll] = [
-      ['read', second],
-      ['read-all', second],
-    ]
+    const read = ['read', second]
+    const readAll = ['read-all', second]
     const all = [...arrived, read, readAll]
     assert.deepEqual(await changesAfter(0, 9), { listed: all, versions: [1, 2, 3, 4, 5], more: false })
     assert.deepEqual(await changesAfter(0, 5), { listed: all, versions: [1, 2, 3, 4, 5], more: false })
@@ -155,7 +153,8 @@ export function changePromises(promise: PromiseOf): void {
   )
 
   promise('returns "reset" for a version that was never reached or is too far behind', async (world) => {
-    const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
+    const ann = await world.addUser('ann')
+    const ben = await world.addUser('ben')
     await world.send(ann)
     const since = (userId: string, version: number) => world.store.read(changesSince, { userId, version, limit: 9 })
     for (const version of [2, 1_000_000, 1e20, -1]) assert.equal(await since(ann.id, version), 'reset')
@@ -169,7 +168,8 @@ export function changePromises(promise: PromiseOf): void {
   })
 
   promise('lists no change of another user’s inbox', async (world) => {
-    const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
+    const ann = await world.addUser('ann')
+    const ben = await world.addUser('ben')
     await world.send(ann)
     await world.sendTimes(3, ben)
     await world.store.write(markAllRead, { userId: ben.id, throughId: null, at: at(5) })

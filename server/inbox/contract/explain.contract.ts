@@ -9,7 +9,8 @@ export function explainPromises(promise: PromiseOf): void {
   promise('says when a notification was sent, and whether it was read alone or by a read-all', async (world) => {
     const { store } = world
     const ann = await world.addUser('ann')
-    const [first, second] = [await world.send(ann, 'First', { at: at(1) }), await world.send(ann, 'Second')]
+    const first = await world.send(ann, 'First', { at: at(1) })
+    const second = await world.send(ann, 'Second')
     const of = (id: string, { id: userId } = ann) => store.read(explainNotification, { userId, id })
     const fresh = await of(first)
     assert.ok(fresh && 'seq' in fresh)
@@ -67,7 +68,8 @@ export function explainPromises(promise: PromiseOf): void {
   })
 
   promise('says nothing of an unknown notification, nor of another user’s', async (world) => {
-    const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
+    const ann = await world.addUser('ann')
+    const ben = await world.addUser('ben')
     const id = await world.send(ann)
     for (const one of [
       { userId: ben.id, id },

@@ -88,7 +88,8 @@ export function filterPromises(promise: PromiseOf): void {
   })
 
   promise('an empty inbox has empty pages with every filter, at any distance past the end', async (world) => {
-    const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
+    const ann = await world.addUser('ann')
+    const ben = await world.addUser('ben')
     await world.send(ben, 'Hi', { category: 'build' })
     for (const status of statuses)
       for (const categories of [['build'], ['build', 'chat']])

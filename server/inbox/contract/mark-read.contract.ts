@@ -18,7 +18,8 @@ export function markReadPromises(promise: PromiseOf): void {
     'marks one notification as read; repeating the call changes nothing and keeps the first readAt',
     async (world) => {
       const ann = await world.addUser('ann')
-      const [first, second] = [await world.send(ann), await world.send(ann)]
+      const first = await world.send(ann)
+      const second = await world.send(ann)
       assert.equal(await world.store.write(markRead, { userId: ann.id, id: first, at: at(5) }), 'done')
       const before = await world.inboxOf(ann)
       assert.deepEqual([before.inbox.version, before.inbox.unread], [3, 1])
@@ -148,7 +149,8 @@ export function markReadPromises(promise: PromiseOf): void {
   })
 
   promise('another user’s notification looks like one that does not exist (law 6, Z2)', async (world) => {
-    const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
+    const ann = await world.addUser('ann')
+    const ben = await world.addUser('ben')
     const bens = await world.send(ben)
     await world.send(ann)
     const before = [await world.inboxOf(ann), await world.inboxOf(ben)]
@@ -161,7 +163,8 @@ export function markReadPromises(promise: PromiseOf): void {
   })
 
   promise('what one user does changes no other inbox, even if both got the same delivery (Z1)', async (world) => {
-    const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
+    const ann = await world.addUser('ann')
+    const ben = await world.addUser('ben')
     const shared = newId()
     for (const title of ['One', 'Two']) await world.deliver({ to: [ann, ben], title, key: title, category: 'build' })
     await world.send(ann, 'Mine', { ids: [shared] })

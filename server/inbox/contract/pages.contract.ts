@@ -25,10 +25,12 @@ export function pagePromises(promise: PromiseOf): void {
   })
 
   promise('returns "unchanged" while the inbox has the version that the caller knows, and only then', async (world) => {
-    const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
+    const ann = await world.addUser('ann')
+    const ben = await world.addUser('ben')
     const query = { userId: ann.id, limit: 5, status: 'all' as const, page: 1 }
     // Both objects are given before and after a change, because a store may keep what it read for an object.
-    const [empty, first] = [{ version: 0 }, { version: 1 }]
+    const empty = { version: 0 }
+    const first = { version: 1 }
     assert.equal(await world.store.read(readPage, { ...query, unless: empty }), 'unchanged')
     const id = await world.send(ann)
     await world.send(ben)

@@ -287,7 +287,8 @@ export function placePromises(promise: PromiseOf): void {
       await remove(ids[1], 2)
       const ann = await world.addUser('another')
       await world.send(ann)
-      const [anns, bens] = [await world.inboxOf(ann), await world.inboxOf(ben)]
+      const anns = await world.inboxOf(ann)
+      const bens = await world.inboxOf(ben)
       const mine = actsOf(world, ann)
       for (const id of [...ids, newId(), '', 'no id at all'])
         assert.deepEqual(

@@ -50,7 +50,8 @@ const versionOf = async ({ store }: World, { id }: Person) => (await store.read(
 export function retentionPromises(promise: PromiseOf): void {
   promise('wakes what was snoozed when its time has come, once, as the newest and unread', async (world) => {
     const ann = await world.addUser('ann')
-    const [early, late] = [await world.send(ann, 'early'), await world.send(ann, 'late')]
+    const early = await world.send(ann, 'early')
+    const late = await world.send(ann, 'late')
     await world.send(ann, 'other')
     await world.store.write(snooze, { userId: ann.id, id: early, until: at(60), at: at(0) })
     await world.store.write(snooze, { userId: ann.id, id: late, until: at(61), at: at(0) })
@@ -157,7 +158,9 @@ export function retentionPromises(promise: PromiseOf): void {
 
   promise('counts what a retention would remove, by user and month, and what is snoozed never', async (world) => {
     const ann = await world.addUser('ann')
-    const [read, , snoozed] = [await world.send(ann), await world.send(ann), await world.send(ann)]
+    const read = await world.send(ann)
+    await world.send(ann)
+    const snoozed = await world.send(ann)
     await world.store.write(markRead, { userId: ann.id, id: read, at: at(5) })
     await world.store.write(snooze, { userId: ann.id, id: snoozed, until: at(99 * day), at: at(5) })
     const count = async (readBefore: string, unreadBefore: string) =>
@@ -278,7 +281,8 @@ export function retentionPromises(promise: PromiseOf): void {
   })
 
   promise('wakes and removes what is due while an inbox with far too many is emptied', async (world) => {
-    const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
+    const ann = await world.addUser('ann')
+    const ben = await world.addUser('ben')
     await world.sendTimes(500, ann)
     await world.send(ben, '', { content: contentOf({ title: 'expires', expiresAt: isoAt(1) }) })
     // Emptying goes on after the turn only, which must not wait for it.

@@ -22,7 +22,8 @@ export function undoPromises(promise: PromiseOf): void {
       assert.equal(await store.write(undo, { userId: ann.id, at: at(6) }), 'done')
       assert.deepEqual(await readAts(world, ann, ids), [3, 4, null, null, null])
       const after = await world.inboxOf(ann)
-      const [version, resetVersion] = [before.inbox.version + 2, before.inbox.version + 2]
+      const version = before.inbox.version + 2
+      const resetVersion = before.inbox.version + 2
       assert.deepEqual(after, { ...before, inbox: { ...before.inbox, version, resetVersion } })
       await recount(world, ann)
       await readAll(7)
@@ -46,7 +47,8 @@ export function undoPromises(promise: PromiseOf): void {
       await world.send(ann, 'In place', { key: inPlace, category: 'other' })
       await world.send(ann, 'Again', { key: twice, again: true })
       await store.write(markRead, { userId: ann.id, id: twice, at: at(8) })
-      const [arrived, arrivedAndRead] = [await world.send(ann), await world.send(ann)]
+      const arrived = await world.send(ann)
+      const arrivedAndRead = await world.send(ann)
       await store.write(markRead, { userId: ann.id, id: arrivedAndRead, at: at(9) })
       const all = [...ids, arrived, arrivedAndRead]
       assert.deepEqual(await readAts(world, ann, all), [null, 5, null, 7, null, 5, 8, 5, null, 9])
@@ -179,7 +181,8 @@ export function undoPromises(promise: PromiseOf): void {
     async (world) => {
       const { ann, ids, readAll, store } = await annWith(world, 10)
       for (let round = 0; round < 10; round++) {
-        const [one = '', other = ''] = [ids[round], ids[(round + 3) % 10]]
+        const one = ids[round] ?? ''
+        const other = ids[(round + 3) % 10] ?? ''
         await Promise.all([
           world.sendTimes(3, ann),
           readAll(round, round % 3 === 0 ? other : null),

@@ -106,7 +106,8 @@ function pageStatement(query: PageQuery, marks: Marks): { name: string; text: st
   const isNumbered = 'page' in query && !isFirst(query)
   const hasCategories = categories !== undefined
   const shape = { status, hasCategories, isNumbered, ...marks }
-  const [of, by] = [hasCategories ? 'InCategories' : '', isNumbered ? 'Page' : 'Before']
+  const of = hasCategories ? 'InCategories' : ''
+  const by = isNumbered ? 'Page' : 'Before'
   const name = `${status}${of}${by}${marks.hasCategoryMarks ? 'ByAnyMark' : ''}${marks.hasAway ? 'SomeAway' : ''}`
   const known = statements.get(name) ?? { name, text: textOf(shape) }
   statements.set(name, known)

@@ -9,7 +9,8 @@ import { actsOf, mover } from '../contract/places.contract.ts'
 
 const { url, drop } = await newDatabase()
 const open = async () => (await openPostgresStore(url, { partitions: 3 })).store
-const [one, other] = [await open(), await open()]
+const one = await open()
+const other = await open()
 after(async () => {
   await Promise.all([one.close(), other.close()])
   await drop()

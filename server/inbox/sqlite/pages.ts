@@ -66,7 +66,9 @@ const statements = new Map<string, ReturnType<typeof statementsOf>>()
 const hasSomeAway = (inbox: InboxState) => inbox.archived + inbox.snoozed + inbox.archiveVersion > 0
 
 function knownStatements({ status, categories }: PageQuery, inbox: InboxState) {
-  const [hasCategories, hasCategoryMarks, hasAway] = [!!categories, inbox.categoryThrough > 0, hasSomeAway(inbox)]
+  const hasCategories = !!categories
+  const hasCategoryMarks = inbox.categoryThrough > 0
+  const hasAway = hasSomeAway(inbox)
   const key = `${status} ${hasCategories} ${hasCategoryMarks} ${hasAway}`
   const known = statements.get(key) ?? statementsOf({ status, hasCategories, hasCategoryMarks, hasAway })
   statements.set(key, known)

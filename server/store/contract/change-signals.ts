@@ -13,7 +13,8 @@ import { at, newId, type PromiseOf, type World } from './world.ts'
 
 export function changeSignalPromises(promise: PromiseOf): void {
   promise('signals every inbox that a write changed (law 8)', async (world) => {
-    const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
+    const ann = await world.addUser('ann')
+    const ben = await world.addUser('ben')
     const about = (userId: string) => (signal: ChangeSignal) => signal.about === 'inbox' && signal.userId === userId
     const signals = await signalsOf(world, [about(ann.id), about(ben.id)], () => world.deliver({ to: [ann, ben] }))
     assert.ok(signals.every((signal) => about(ann.id)(signal) || about(ben.id)(signal)))
@@ -42,7 +43,8 @@ export function changeSignalPromises(promise: PromiseOf): void {
 
   promise('signals when tokens were revoked, for every reason (law 8)', async (world) => {
     const ann = await world.addUser('ann')
-    const [userId, revocationExpiresAt] = [ann.id, at(900)]
+    const userId = ann.id
+    const revocationExpiresAt = at(900)
     const isRevocation = (signal: ChangeSignal) => signal.about === 'token-revocation'
     const revocation = { userId, signInId: newId(), at: at(1), expiresAt: revocationExpiresAt }
     await signalsOf(world, [isRevocation], () => world.store.write(revokeTokens, revocation))
@@ -52,15 +54,18 @@ export function changeSignalPromises(promise: PromiseOf): void {
     await signalsOf(world, [isRevocation], () => world.store.write(disableUser, { userId, at: at(3) }))
     await signalsOf(world, [isRevocation], () => world.store.write(revokeIssuedTokens, { userId, at: at(4) }))
     const ben = await world.addUser('ben')
-    const [ended, replaced] = [await world.signIn(ben), await world.signIn(ben)]
+    const ended = await world.signIn(ben)
+    const replaced = await world.signIn(ben)
     for (const session of [ended, replaced]) await world.store.write(signInOfSession, session)
     await signalsOf(world, [isRevocation], () => world.endSessions([ended]))
     await signalsOf(world, [isRevocation], () => world.signIn(ben, { replaces: [replaced] }))
   })
 
   promise('signals every user whose session ended, for every reason (law 8)', async (world) => {
-    const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
-    const [userId, revocationExpiresAt] = [ann.id, at(900)]
+    const ann = await world.addUser('ann')
+    const ben = await world.addUser('ben')
+    const userId = ann.id
+    const revocationExpiresAt = at(900)
     const about = (id: string) => (signal: ChangeSignal) => signal.about === 'session' && signal.userId === id
     const session = await world.signIn(ann)
     await signalsOf(world, [about(ann.id)], () => world.endSessions([session]))

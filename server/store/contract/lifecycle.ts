@@ -13,7 +13,8 @@ import { at, isUnavailable, newId, type Person, type PromiseOf, refusedId, type 
 
 export function lifecyclePromises(promise: PromiseOf): void {
   promise('every acknowledged write is there after the store is opened again (law 5)', async (world) => {
-    const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
+    const ann = await world.addUser('ann')
+    const ben = await world.addUser('ben')
     const session = await fillEveryTable(world, ann, ben)
     const before = await everything(world, [ann, ben], session)
     const { history } = world.store

@@ -151,7 +151,8 @@ test('a list of an unchanged inbox costs one round trip, with a token', async ()
 })
 
 test('read, unread, read-all and a delivery cost one round trip each, including the commit', async () => {
-  const [reader, id] = [{ userId: user.id }, newId(now())]
+  const reader = { userId: user.id }
+  const id = newId(now())
   assert.deepEqual(await statementsOf(() => inbox.change(markRead, reader, { id }).catch(() => {})), ['markTogether'])
   assert.deepEqual(await statementsOf(() => inbox.change(markAllRead, reader, { throughId: null })), ['markTogether'])
   assert.deepEqual(await statementsOf(() => inbox.change(markUnread, reader, { id }).catch(() => {})), ['markTogether'])

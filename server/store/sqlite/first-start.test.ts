@@ -22,7 +22,8 @@ test('two processes open a new file at the same time, and each migration is appl
     const applied = await Promise.all([one.open(path), two.open(path)])
     assert.deepEqual(applied.flat().sort(), migrations)
     assert.deepEqual(ledgerOf(path), migrations)
-    const [first, second] = [await World.on(one.store), await World.on(two.store)]
+    const first = await World.on(one.store)
+    const second = await World.on(two.store)
     const [ann, ben] = await Promise.all([first.addUser('ann'), second.addUser('ben')])
     await Promise.all([first.send(ben, 'From one'), second.send(ann, 'From two')])
     assert.deepEqual(await first.titles(ann), ['From two'])

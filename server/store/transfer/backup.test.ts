@@ -126,7 +126,8 @@ test('a backup that is ended by a signal leaves nothing behind, and one that is 
   for (const signal of ['SIGINT', 'SIGKILL'] as const) {
     const { folder, exitCode, printed } = await untilInterrupted(async () => {
       const place = await newFolder(t)
-      const [args, env] = [['backup', join(place, 'backup')], { CARILLON_DATABASE_URL: from }]
+      const args = ['backup', join(place, 'backup')]
+      const env = { CARILLON_DATABASE_URL: from }
       const ended = await interrupted({ args, env, signal, isDue: () => readdirSync(place).length > 0 })
       return ended === undefined ? undefined : { folder: place, ...ended }
     })
@@ -256,7 +257,8 @@ test('refuses a target that is not empty and does not change it', async (t) => {
 // Into SQLite; with SOAK=1 into PostgreSQL, too.
 test('a restore that is killed continues with the next call, and until then no program uses the database', async (t) => {
   const from = await filledPlace(t, { notifications: 8_000 })
-  const [expected, total] = [await checksumsAt(from), await rowsAt(from)]
+  const expected = await checksumsAt(from)
+  const total = await rowsAt(from)
   const file = join(await newFolder(t), 'backup')
   await backUpFrom(from, file)
   for (const engine of isSoak ? engines : (['sqlite'] as const)) {

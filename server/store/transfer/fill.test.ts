@@ -37,7 +37,8 @@ const restore = (file: string, to: string, how: Report = report) =>
 test('a move or a restore whose connection breaks again and again copies each row once', async (t) => {
   const from = await filledPlace(t, { notifications: 3_000 })
   const file = await backupOf(t, from)
-  const [expected, total] = [await checksumsAt(from), await rowsAt(from)]
+  const expected = await checksumsAt(from)
+  const total = await rowsAt(from)
   const calls = {
     restore: (to: string, how: Report) => restore(file, to, how),
     move: (to: string, how: Report) => move(from, to, { report: how }),
@@ -60,7 +61,8 @@ test('a move or a restore whose connection breaks again and again copies each ro
 
 /** Calls again until it is done: each call breaks after the commit of its fourth batch. Returns how many rows all of them copied. */
 async function brokenOften(call: (how: Report) => Promise<unknown>, onBroken: () => Promise<unknown>) {
-  let [copied, times] = [0, 0]
+  let copied = 0
+  let times = 0
   const breaking: Report = (step, { done }) => {
     if (step !== 'Copying') return () => {}
     assert.equal(done, copied)
@@ -129,7 +131,8 @@ function withStop(source: Source, onBatch: () => Promise<unknown>): Source {
 
 test('an interrupted restore is finished from a copy of the backup, and refused from another one', async (t) => {
   const from = await filledPlace(t)
-  const [file, later] = [await backupOf(t, from), await backupOf(t, await filledPlace(t, { notifications: 50 }))]
+  const file = await backupOf(t, from)
+  const later = await backupOf(t, await filledPlace(t, { notifications: 50 }))
   const copy = join(await newFolder(t), "it's a copy")
   copyFileSync(file, copy)
   for (const engine of engines) {
@@ -152,10 +155,8 @@ test('an interrupted restore is finished from a copy of the backup, and refused 
 })
 
 test('an interrupted restore is refused if its file was replaced, and the error does not send to the same command', async (t) => {
-  const [file, later] = [
-    await backupOf(t, await filledPlace(t)),
-    await backupOf(t, await filledPlace(t, { notifications: 50 })),
-  ]
+  const file = await backupOf(t, await filledPlace(t))
+  const later = await backupOf(t, await filledPlace(t, { notifications: 50 }))
   const to = await emptyPlace(t, 'sqlite')
   await assert.rejects(
     restore(file, to, () => () => assert.fail('the line is cut')),

@@ -11,10 +11,12 @@ import { acceptsWrites, isFilling, move } from './testing/moves.ts'
 
 test('a move that is killed again and again loses and doubles no row, from SQLite to PostgreSQL and back', async (t) => {
   let from = await filledPlace(t, { notifications: 30_000 })
-  const [expected, total] = [await checksumsAt(from), await rowsAt(from)]
+  const expected = await checksumsAt(from)
+  const total = await rowsAt(from)
   for (const engine of ['postgres', 'sqlite'] as const) {
     const to = await emptyTables(t, engine)
-    let [kills, rows] = [0, 0]
+    let kills = 0
+    let rows = 0
     for (; ; kills++) {
       const isDue = async () => (await isFilling(to)) && sleep(randomInt(1, 60) * 2 ** kills, true)
       const args = ['move', '--from', from, '--to', to, '--json']

@@ -29,7 +29,8 @@ async function restored(t: TestContext, { file, engine }: { file: string; engine
 
 async function moved(t: TestContext, { from, engine }: { from: string; engine: Engine }): Promise<string> {
   const to = await emptyPlace(t, engine)
-  const [source, target] = [readDatabaseUrl(from), readDatabaseUrl(to)]
+  const source = readDatabaseUrl(from)
+  const target = readDatabaseUrl(to)
   await moveDatabase({ from: source, to: target, partitions, id: `to ${to}`, now: () => 0, report })
   return to
 }

@@ -72,7 +72,8 @@ class Running {
 
   async signIn(): Promise<{ cookie: Proof; token: Proof }> {
     const by = (variant: string) => this.ask('/login', { body: { username: 'ann', password, variant } })
-    const [stateful, stateless] = [await by('stateful'), await by('stateless')]
+    const stateful = await by('stateful')
+    const stateless = await by('stateless')
     return { cookie: { cookie: stateful.cookie }, token: { authorization: `Bearer ${stateless.body.token}` } }
   }
 

@@ -20,7 +20,8 @@ export function exportPromises(promise: PromiseOf): void {
     'the export has every record of the user, each with its type, and no secret and nobody else’s',
     async (world) => {
       const { store } = world
-      const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
+      const ann = await world.addUser('ann')
+      const ben = await world.addUser('ben')
       for (const { id: userId } of [ann, ben]) {
         const recoveryCodeHashes = ['hash of a code']
         const totp = { id: newId(), kind: 'totp', label: 'Phone', createdAt: at(1), confirmedAt: at(1) } as const
@@ -35,9 +36,13 @@ export function exportPromises(promise: PromiseOf): void {
       const mutes = ['', 'build'].map((category) => ({ category, mutedUntil: isoAt(4) }))
       await store.write(changeMutes, { userId: ann.id, mutes, now: isoAt(3) })
       await world.signIn(ann, { secretHash: 'hash of a session' })
-      const [letter] = [
-        await world.deliver({ to: [ann, ben], title: 'For "both"', category: 'build', key: 'k', at: at(5) }),
-      ]
+      const letter = await world.deliver({
+        to: [ann, ben],
+        title: 'For "both"',
+        category: 'build',
+        key: 'k',
+        at: at(5),
+      })
       await store.write(markAllRead, { userId: ann.id, throughId: null, at: at(6) })
       const lines = await linesOf(world, ann)
       assert.deepEqual(
@@ -93,11 +98,9 @@ export function exportPromises(promise: PromiseOf): void {
     const userId = ann.id
     const texts = { en: { title: 'Hello' }, de: { title: 'Guten Tag' } }
     const content = contentOf({ title: { en: 'Hello', de: 'Guten Tag' } })
-    const [archived, snoozed, removed] = [
-      await world.send(ann, '', { content }),
-      await world.send(ann),
-      await world.send(ann),
-    ]
+    const archived = await world.send(ann, '', { content })
+    const snoozed = await world.send(ann)
+    const removed = await world.send(ann)
     await world.store.write(archive, { userId, id: archived, at: at(1) })
     await world.store.write(snooze, { userId, id: snoozed, until: at(9), at: at(2) })
     await world.store.write(remove, { userId, id: removed, at: at(3) })

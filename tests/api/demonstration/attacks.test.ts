@@ -8,7 +8,8 @@ import { startTestService } from '../../support/service.ts'
 
 const app = await startTestService({ env: { CARILLON_TRUSTED_PROXIES: '127.0.0.1' } })
 after(() => app.stop())
-const [visitor, other] = [new Visitor(app), new Visitor(app)]
+const visitor = new Visitor(app)
+const other = new Visitor(app)
 beforeEach(() => Promise.all([visitor.again(), other.again()]))
 const { host, port } = new URL(app.url)
 

@@ -12,7 +12,8 @@ import { type Proof, startTestService } from '../../support/service.ts'
 const app = await startTestService()
 after(() => app.stop())
 const ann = await app.user('ann')
-const [visitor, other] = [await Visitor.of(app), await Visitor.of(app)]
+const visitor = await Visitor.of(app)
+const other = await Visitor.of(app)
 // Each test has two fresh worlds, as many as one address can have.
 beforeEach(() => Promise.all([visitor.again(), other.again()]))
 

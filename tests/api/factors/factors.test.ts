@@ -73,7 +73,8 @@ test('the database has no secret from which codes could be computed', async () =
 })
 
 test('a sealed secret that is copied into the row of another user opens nothing', async () => {
-  const [ann, eve] = [await app.user(), await carefulUser(app)]
+  const ann = await app.user()
+  const eve = await carefulUser(app)
   const [stolen] = (await app.store.read(factorsOf, eve.id)).factors
   const factor = { ...stolen, id: newId(app.now()), kind: 'totp', label: 'Copy', createdAt: 1, confirmedAt: 1 } as const
   await app.store.write(addFactor, { userId: ann.id, factor, maxFactors: 1, recoveryCodeHashes: [] })
@@ -92,7 +93,8 @@ test('a removed factor no longer counts, and with the last one the recovery code
 })
 
 test("another user's factor cannot be confirmed or removed (Z1)", async () => {
-  const [ann, eve] = [await carefulUser(app), await app.user()]
+  const ann = await carefulUser(app)
+  const eve = await app.user()
   const proof = await app.signIn(eve, 'stateful')
   const added = (await add(await signInWithCode(app, ann, 'stateful'))).json().data
   const code = new Authenticator(added.secret).code(app.now())
@@ -150,7 +152,8 @@ for (const variant of variants)
     else {
       assert.equal(confirmed.status, 201, confirmed.text)
       const { token } = confirmed.json().data
-      const [before, now] = [decodeJwt((proof.authorization ?? '').slice(7)), decodeJwt(token)]
+      const before = decodeJwt((proof.authorization ?? '').slice(7))
+      const now = decodeJwt(token)
       assert.deepEqual([now.sid, now.auth_time], [before.sid, Math.floor(app.now() / 1_000)])
       const fields = Object.entries({ ...proof, 'content-type': 'application/json' })
       const copy = await app.exchange('/api/me/factors/totp', { method: 'POST', fields, body: '{}' })

@@ -92,8 +92,10 @@ test('a new passkey for another page or host, without verification of the user o
 })
 
 test('a challenge adds one passkey, for its own user, and only within five minutes (A18)', async () => {
-  const [ann, eve] = [await app.user(), await app.user()]
-  const [ofAnn, ofEve] = [await app.signIn(ann, 'stateful'), await app.signIn(eve, 'stateless')]
+  const ann = await app.user()
+  const eve = await app.user()
+  const ofAnn = await app.signIn(ann, 'stateful')
+  const ofEve = await app.signIn(eve, 'stateless')
   const options = await creationOptions(ofAnn)
   const post = (proof: Proof, given = options) =>
     app.post(factorsPath, { response: authenticator.create(given).response }, proof)
@@ -158,8 +160,10 @@ for (const variant of variants)
   })
 
 test('a passkey of another user, a wrong signature and a copy complete nothing, and the right passkey still does (A17)', async () => {
-  const [ann, eve] = [await app.user(), await app.user()]
-  const [ofAnn, ofEve] = [await passkeyOf(ann), await passkeyOf(eve)]
+  const ann = await app.user()
+  const eve = await app.user()
+  const ofAnn = await passkeyOf(ann)
+  const ofEve = await passkeyOf(eve)
   const challenge = await waitingSignIn(ann)
   const complete = async (response: object) => app.post('/login/second-factor', { challenge, passkey: response })
   const handle = Buffer.from(ann.id).toString('base64url')
@@ -212,9 +216,11 @@ test('a challenge that has ended, or belongs to no sign-in, gives no options and
 
 for (const variant of variants)
   test(`a passkey of the same user confirms a sign-in (${variant}, A18)`, async () => {
-    const [ann, eve] = [await app.user(), await app.user()]
+    const ann = await app.user()
+    const eve = await app.user()
     const proof = await app.signIn(ann, variant)
-    const [ofAnn, ofEve] = [await passkeyOf(ann), await passkeyOf(eve)]
+    const ofAnn = await passkeyOf(ann)
+    const ofEve = await passkeyOf(eve)
     app.pass(10 * minute + 1)
     const confirm = async (passkey: object) => app.post('/api/me/confirm', { passkey }, proof)
     const refused = await confirm(await signed(ofEve))
@@ -240,7 +246,8 @@ test('more or less than one factor in a request is a clear 400', async () => {
 test('the database has no challenge of a passkey, only hashes of those that were used (A18)', async () => {
   const ann = await app.user()
   const passkey = await passkeyOf(ann)
-  const [used, unused] = [await requestOptions(), await requestOptions()]
+  const used = await requestOptions()
+  const unused = await requestOptions()
   assert.equal((await app.post('/login/passkey', { response: authenticator.get(passkey, used) })).status, 200)
   const stored = JSON.stringify(await app.database.rows('select * from challenge'))
   for (const { challenge } of [used, unused]) {

@@ -92,8 +92,12 @@ test('a response for another page, host or purpose, or without verification of t
 })
 
 test('an unknown passkey, a wrong signature, a passkey of another user and a disabled user get the same response (A17)', async () => {
-  const [ann, eve, gone] = [await app.user(), await app.user(), await app.user()]
-  const [ofAnn, ofEve, ofGone] = [await withPasskey(ann), await withPasskey(eve), await withPasskey(gone)]
+  const ann = await app.user()
+  const eve = await app.user()
+  const gone = await app.user()
+  const ofAnn = await withPasskey(ann)
+  const ofEve = await withPasskey(eve)
+  const ofGone = await withPasskey(gone)
   await app.store.write(disableUser, { userId: gone.id, at: app.now() })
   const { privateKey: signer } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const handleOf = (text: string) => Buffer.from(text).toString('base64url')
@@ -144,7 +148,8 @@ test('of ten uses of one response at the same time, one signs in (A18)', async (
 
 test('a challenge expires after five minutes (A18)', async () => {
   const passkey = await withPasskey(await app.user())
-  const [early, late] = [await requestOptions(), await requestOptions()]
+  const early = await requestOptions()
+  const late = await requestOptions()
   app.pass(5 * minute - 1)
   assert.equal((await app.post('/login/passkey', { response: authenticator.get(passkey, early) })).status, 200)
   app.pass(1)
@@ -239,10 +244,8 @@ test('options and responses that are malformed get a clear 400', async () => {
 })
 
 test('the options of one user reveal nothing: everybody gets the same, but for the challenge', async () => {
-  const [{ challenge: one, ...options }, { challenge: other, ...others }] = [
-    await requestOptions(),
-    await requestOptions(),
-  ]
+  const { challenge: one, ...options } = await requestOptions()
+  const { challenge: other, ...others } = await requestOptions()
   assert.notEqual(one, other)
   assert.deepEqual(options, others)
   assert.deepEqual(

@@ -51,7 +51,8 @@ for (const variant of variants)
 
 test('a code is accepted once, also at another challenge and in the other variant (A17)', async () => {
   const user = await carefulUser(app)
-  const [one, two] = [await challengeOf(app, user, 'stateful'), await challengeOf(app, user, 'stateless')]
+  const one = await challengeOf(app, user, 'stateful')
+  const two = await challengeOf(app, user, 'stateless')
   const code = user.app.code(app.now())
   assert.equal((await complete({ challenge: one, code })).status, 200)
   assert.deepEqual(await refusal(complete({ challenge: two, code })), wrong)
@@ -92,7 +93,8 @@ test('a wrong code does not end the challenge, and changes nothing', async () =>
 })
 
 test("another user's challenge, code or recovery code completes no sign-in (A18)", async () => {
-  const [ann, eve] = [await carefulUser(app), await carefulUser(app)]
+  const ann = await carefulUser(app)
+  const eve = await carefulUser(app)
   const challenge = await challengeOf(app, ann, 'stateful')
   assert.deepEqual(await refusal(complete({ challenge, code: eve.app.code(app.now()) })), wrong)
   assert.deepEqual(await refusal(complete({ challenge, recoveryCode: eve.recoveryCodes[0] })), wrong)

@@ -136,7 +136,8 @@ suite('by key', () => {
   })
 
   test('what another application sent under the key is not found', async () => {
-    const [shop, club] = [await keyOf('shop'), await keyOf('club')]
+    const shop = await keyOf('shop')
+    const club = await keyOf('club')
     const user = await app.user()
     await app.deliver({ to: user, title: 'Of none', key: 'shared' })
     for (const proof of [shop, club])

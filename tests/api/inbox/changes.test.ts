@@ -123,7 +123,8 @@ for (const variant of variants)
 test('each kind of change is reported as its own: arrived, replaced, read, all read', async () => {
   const ann = await app.user()
   const proof = await app.signIn(ann, 'stateful')
-  const [first, second] = [await send(ann, 'one', 'k'), await send(ann, 'two')]
+  const first = await send(ann, 'one', 'k')
+  const second = await send(ann, 'two')
   const changesSince = async (since: string) => {
     const { created, changed, readAlls, version, position, unread } = await request(proof, `since=${since}`)
     const titles = (items: Notification[]) => items.map((item) => `${item.title}${item.read ? ', read' : ''}`)
@@ -152,7 +153,8 @@ test('each kind of change is reported as its own: arrived, replaced, read, all r
 })
 
 test('a position that is too new, of another user, or of another history gets a reset (N3)', async () => {
-  const [ann, bob] = [await app.user(), await app.user()]
+  const ann = await app.user()
+  const bob = await app.user()
   const proof = await app.signIn(ann, 'stateless')
   for (const user of [ann, bob]) for (const title of ['one', 'two']) await send(user, title)
   const own = positionOf(2, inboxTagOf(app.store.history, ann.id))
@@ -211,7 +213,8 @@ suite('held requests', { concurrency: true }, () => {
 
   for (const variant of variants) {
     test(`a delivery ends every held request of its user at once (${variant})`, async () => {
-      const [ann, bob] = [await app.user(), await app.user()]
+      const ann = await app.user()
+      const bob = await app.user()
       const proof = await app.signIn(ann, variant)
       const held = Promise.all(Array.from({ length: 10 }, () => timed(proof, 'since=0&wait=25')))
       const bobs = timed(await app.signIn(bob, variant), 'since=0&wait=2')

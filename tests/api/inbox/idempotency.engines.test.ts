@@ -54,7 +54,8 @@ test('a field that is null and a field that is absent are the same body (P1)', a
 })
 
 test('the same key with another body is 422 and changes nothing (P2)', async () => {
-  const [ann, bob] = [await app.user(), await app.user()]
+  const ann = await app.user()
+  const bob = await app.user()
   const first = await send('order-2', body(ann))
   const version = await app.database.version()
   const others = [body(ann, 'Ho'), body(bob), { ...body(ann), body: 'more' }, { ...body(ann), url: '/' }]
@@ -120,13 +121,15 @@ test('a key can be used again after its delivery failed (P3)', async () => {
 test('a key belongs to one producer: the same key of another producer is another delivery (P1)', async () => {
   const ann = await app.user()
   const { key: othersKey } = await app.producerKey()
-  const [one, other] = [await send('shared', body(ann)), await send('shared', body(ann, 'Ho'), othersKey)]
+  const one = await send('shared', body(ann))
+  const other = await send('shared', body(ann, 'Ho'), othersKey)
   assert.deepEqual([one.status, other.status], [201, 201])
   assert.equal(await countOf(ann), 2)
 })
 
 test('the response to a key stays the same after a restart, and after the data that it describes has changed (P1)', async () => {
-  const [ann, bob] = [await app.user(), await app.user()]
+  const ann = await app.user()
+  const bob = await app.user()
   const sent = { recipients: [{ userId: ann.id }, { username: 'nobody' }, { userId: bob.id }], title: 'Hi', key: 'k' }
   const first = await send('order-4', sent)
   assert.deepEqual(

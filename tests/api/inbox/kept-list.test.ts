@@ -179,7 +179,8 @@ async function disturb(device: Device, random: Random): Promise<void> {
 test('a list that the documented code keeps from list, changes and events equals the response byte for byte, on two tabs and a second device', async (t) => {
   const random = randomOf(t)
   const ann = await app.user()
-  const [cookie, token] = [await app.signIn(ann, 'stateful'), await app.signIn(ann, 'stateless')]
+  const cookie = await app.signIn(ann, 'stateful')
+  const token = await app.signIn(ann, 'stateless')
   const devices = await Promise.all([Device.open(cookie, 20), Device.open(cookie, 5), Device.open(token, 100)])
   const { acts: changes, count } = changesOf(ann, devices, random)
   let compared = 0

@@ -176,7 +176,8 @@ async function list({ limit, page }: { limit: number; page: number }, { proof }:
   assert.equal(hasMore, page * limit < total)
   assert.equal(items.length, Math.max(0, Math.min(limit, total - (page - 1) * limit)))
   assert.equal(new Set(items.map(({ id }) => id)).size, items.length)
-  const [displayed, hidden] = [items.filter(({ read }) => !read).length, total - items.length]
+  const displayed = items.filter(({ read }) => !read).length
+  const hidden = total - items.length
   assert.ok(displayed <= unread && unread <= displayed + hidden)
 }
 

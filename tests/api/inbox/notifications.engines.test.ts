@@ -212,8 +212,10 @@ for (const variant of variants) {
   })
 
   test(`another user’s ETag never gives 304, even if both inboxes have the same version (${variant})`, async () => {
-    const [ann, bob] = [await reader(1, variant), await reader(1, variant)]
-    const [anns, bobs] = [await request(ann.proof, ''), await request(bob.proof, '')]
+    const ann = await reader(1, variant)
+    const bob = await reader(1, variant)
+    const anns = await request(ann.proof, '')
+    const bobs = await request(bob.proof, '')
     assert.equal(anns.json().data.version, bobs.json().data.version)
     const response = await app.get('/api/notifications', {
       ...bob.proof,
@@ -280,7 +282,8 @@ test('marking as read twice is 204 twice, keeps the first readAt and writes noth
   const found = await one(proof, ids[0])
   assert.deepEqual([found.read, found.readAt], [true, readAt])
   app.pass(60_000)
-  const [tables, { version }] = [(await app.database.tables()).notification, await app.list(proof)]
+  const tables = (await app.database.tables()).notification
+  const { version } = await app.list(proof)
   assert.equal((await read(proof, ids[0])).status, 204)
   assert.equal((await app.list(proof)).version, version)
   assert.deepEqual((await app.database.tables()).notification, tables)

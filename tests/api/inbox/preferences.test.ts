@@ -150,7 +150,8 @@ suite('GET and PUT /api/me/preferences', () => {
   })
 
   test('a user of an application has its categories and those of none, and not those of another', async () => {
-    const [users, inbox] = [await keyOf('shop', 'users'), await keyOf('', 'users')]
+    const users = await keyOf('shop', 'users')
+    const inbox = await keyOf('', 'users')
     for (const [application, name] of [
       ['', 'both'],
       ['shop', 'both'],

@@ -64,7 +64,8 @@ test('external ids are compared byte by byte: aB and Ab are two inboxes (U1)', a
   const [first, second] = await sent({ recipients }, { key: usersKey })
   assert.notEqual(first?.userId, second?.userId)
   await sent({ recipients: [{ externalId: 'aB' }], title: 'Only for aB' })
-  const [upper, lower] = [await firstSignIn(first?.userId ?? '', 'one'), await firstSignIn(second?.userId ?? '', 'two')]
+  const upper = await firstSignIn(first?.userId ?? '', 'one')
+  const lower = await firstSignIn(second?.userId ?? '', 'two')
   assert.deepEqual([(await sentTo(upper)).length, (await sentTo(lower)).length], [2, 1])
   assert.equal((await send({ recipients: [{ externalId: 'ab' }] })).status, 422)
 })

@@ -86,8 +86,10 @@ for (const variant of variants)
     })
 
     test('a position of another user or of another history gets a resync, even if this inbox has reached that version (N3)', async () => {
-      const [ann, bob] = [await app.user(), await app.user()]
-      const [anns, bobs] = [await app.signIn(ann, variant), await app.signIn(bob, variant)]
+      const ann = await app.user()
+      const bob = await app.user()
+      const anns = await app.signIn(ann, variant)
+      const bobs = await app.signIn(bob, variant)
       for (let n = 0; n < 3; n++) for (const user of [ann, bob]) await send(user, `No. ${n}`)
       const foreign = await positionNow(bobs)
       assert.match(foreign, /^3-/)
@@ -103,7 +105,7 @@ for (const variant of variants)
       const ann = await app.user()
       const proof = await app.signIn(ann, variant)
       await send(ann, 'one')
-      const [own] = [(await positionNow(proof)).slice(2)]
+      const own = (await positionNow(proof)).slice(2)
       await app.database.change(`update inbox set version = 10001 where ${app.database.isOf(ann.id)}`)
       using near = await EventReader.open(app.url, { headers: { ...proof, 'last-event-id': `1-${own}` } })
       assert.equal((await near.next('hello')).id, `1-${own}`)

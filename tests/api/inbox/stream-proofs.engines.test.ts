@@ -78,7 +78,8 @@ test('an event for one user never reaches another, however many streams there ar
 
 test('no proof, a proof in the URL, a producer key and a user id in the query open no stream (Z5, Z3)', async () => {
   const ann = await app.user()
-  const [cookie, token] = [await app.signIn(ann, 'stateful'), await app.signIn(ann, 'stateless')]
+  const cookie = await app.signIn(ann, 'stateful')
+  const token = await app.signIn(ann, 'stateless')
   const bearer = token.authorization?.slice('Bearer '.length)
   const keys = await Promise.all([app.producerKey(['send']), app.producerKey(['users'])])
   const attempts: [Proof, string][] = [
@@ -140,7 +141,8 @@ suite('what ends a proof (Z6, S7)', { concurrency: 4 }, () => {
   for (const [name, { reason, variants: among, by }] of Object.entries(ends))
     for (const variant of among)
       test(`${name} ends the stream within five seconds, with the reason, and no stream of another user (Z6, ${variant})`, async () => {
-        const [ann, bob] = [await app.user(), await app.user()]
+        const ann = await app.user()
+        const bob = await app.user()
         const proof = await app.signIn(ann, variant)
         const readers = await Promise.all(Array.from({ length: 3 }, () => EventReader.of(app.url, proof)))
         const replaying = await EventReader.of(app.url, { ...proof, 'last-event-id': '0' })
@@ -155,7 +157,8 @@ suite('what ends a proof (Z6, S7)', { concurrency: 4 }, () => {
   test('a sign-out ends the streams of its own session or sign-in, and no other stream of the same user (Z6)', async () => {
     const ann = await app.user()
     for (const variant of variants) {
-      const [one, other] = [await app.signIn(ann, variant), await app.signIn(ann, variant)]
+      const one = await app.signIn(ann, variant)
+      const other = await app.signIn(ann, variant)
       const ended = await EventReader.of(app.url, one)
       using stays = await EventReader.of(app.url, other)
       await app.post('/logout', undefined, one)

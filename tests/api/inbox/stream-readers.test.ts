@@ -163,7 +163,8 @@ suite('stream limits (N7)', () => {
 
   for (const variant of variants)
     test(`a user may have 20 streams and held polls; the next is 429, until one of them ends (N7, ${variant})`, async () => {
-      const [ann, bob] = [await app.user(), await app.user()]
+      const ann = await app.user()
+      const bob = await app.user()
       const other = await app.signIn(ann, variant === 'stateful' ? 'stateless' : 'stateful')
       const proof = await app.signIn(ann, variant)
       const readers = await Promise.all(Array.from({ length: perUser - 1 }, () => open(app.url, proof)))
@@ -207,11 +208,9 @@ suite('stream limits (N7)', () => {
   test('CARILLON_STREAMS limits all users together, and CARILLON_STREAMS_PER_USER each user (N7)', async (t) => {
     const small = await startTestService({ env: { CARILLON_STREAMS: '5', CARILLON_STREAMS_PER_USER: '3' } })
     t.after(() => small.stop())
-    const [anns, bobs, cys] = [
-      await small.signIn(await small.user(), 'stateful'),
-      await small.signIn(await small.user(), 'stateless'),
-      await small.signIn(await small.user(), 'stateful'),
-    ]
+    const anns = await small.signIn(await small.user(), 'stateful')
+    const bobs = await small.signIn(await small.user(), 'stateless')
+    const cys = await small.signIn(await small.user(), 'stateful')
     const readers = [...Array(3).fill(anns), ...Array(2).fill(bobs)].map((proof) => EventReader.of(small.url, proof))
     const [first, ...others] = await Promise.all(readers)
     assert.match(isRefused(await open(small.url, anns)), /^You have 3 streams open/)

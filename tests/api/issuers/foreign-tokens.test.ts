@@ -15,7 +15,8 @@ import { type Proof, startTestService, type TestService } from '../../support/se
 
 const now = () => app.now()
 /** Its users have plain ids and are created; those of `second` have ids of their own and are not. */
-const [first, second] = [await startIssuer(now), await startIssuer(now)]
+const first = await startIssuer(now)
+const second = await startIssuer(now)
 const entryOf = (issuer: TestIssuer, more: object) => ({
   issuer: issuer.url,
   audience: 'bell',

@@ -52,7 +52,8 @@ for (const algorithm of algorithms)
   })
 
 test('an ID token opens the inbox if the audience of the setting has its client, and not otherwise', async () => {
-  const [listed, other] = [await provider.signIn('eve', 'RS256'), await provider.signIn('eve', 'ES256')]
+  const listed = await provider.signIn('eve', 'RS256')
+  const other = await provider.signIn('eve', 'ES256')
   assert.equal(await statusOf(listed.id_token), 200)
   assert.equal(await statusOf(other.id_token), 401)
   const [first, second] = [listed.id_token, other.access_token].map((token) => app.get('/api/me', bearer(token)))

@@ -75,7 +75,8 @@ test('the streams of other sign-ins end, and the stream of the caller goes on un
 test('the session is fresh after the change, and a token stays as it is', async () => {
   const deviceOf = (proof: Proof) => app.post('/api/me/factors/totp', { label: 'Phone' }, proof)
   const ann = await app.user()
-  const [session, token] = [await app.signIn(ann, 'stateful'), await app.signIn(ann, 'stateless')]
+  const session = await app.signIn(ann, 'stateful')
+  const token = await app.signIn(ann, 'stateless')
   app.pass(11 * 60_000)
   const renewed = { authorization: `Bearer ${(await app.post('/token/renew', undefined, token)).json().token}` }
   for (const proof of [session, renewed]) assert.equal((await deviceOf(proof)).status, 403)
@@ -97,7 +98,8 @@ test('with a second factor, a new password does not make an old session fresh', 
 
 test('a wrong current password changes nothing, and counts as a guess (A9, A13)', async () => {
   const ann = await app.user()
-  const [own, other] = [await app.signIn(ann, 'stateful'), await app.signIn(ann, 'stateless')]
+  const own = await app.signIn(ann, 'stateful')
+  const other = await app.signIn(ann, 'stateless')
   for (let n = 0; n < 5; n++) {
     const response = await change(own, { currentPassword: `wrong ${n}`, newPassword })
     assert.deepEqual([response.status, response.json().error.code], [401, 'INVALID_CREDENTIALS'])
@@ -111,7 +113,8 @@ test('a wrong current password changes nothing, and counts as a guess (A9, A13)'
 
 test('a new password that is refused changes nothing, and the refusal has its code', async () => {
   const ann = await app.user()
-  const [own, other] = [await app.signIn(ann, 'stateful'), await app.signIn(ann, 'stateful')]
+  const own = await app.signIn(ann, 'stateful')
+  const other = await app.signIn(ann, 'stateful')
   const response = await change(own, { currentPassword: ann.password, newPassword: 'short' })
   const [fault] = response.json().error.details
   assert.deepEqual([response.status, fault.field, fault.code], [400, 'newPassword', 'too_short'])

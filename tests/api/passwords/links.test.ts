@@ -154,7 +154,8 @@ test('a link says its username and purpose, and stays usable until it has set th
 })
 
 test('a used, expired, unknown or malformed link, and one of a disabled user, says nothing of a user (A19)', async () => {
-  const [ann, disabled] = [await app.user(), await app.user()]
+  const ann = await app.user()
+  const disabled = await app.user()
   const expired = tokenOf(await linkFor(ann))
   app.pass(15 * 60_000)
   const ofDisabled = tokenOf(await linkFor(disabled))

@@ -68,7 +68,8 @@ test('users who share an address share its limit', async () => {
 test('a client causes at most 10 mails at once, and requests about nobody count for it as those about users do', async () => {
   const emails = Array.from({ length: 12 }, (_, n) => `user${n}@example.org`)
   for (const email of emails) await userAt(email)
-  const [client, guesser] = [newClient(), newClient()]
+  const client = newClient()
+  const guesser = newClient()
   for (const email of emails) await forgot({ email }, client)
   for (let n = 0; n < 10; n++) await forgot({ username: `nobody-${n}` }, guesser)
   // Four at the same time may be counted in another order than theirs.

@@ -92,7 +92,9 @@ test('the mail has the language of the user and the name of the service, in both
 })
 
 test('the answer is the same for an unknown user, one without an address, a disabled one, and if the server refuses the mail', async () => {
-  const [ann, nobody, disabled] = [await userWithMail(), await app.user(), await userWithMail()]
+  const ann = await userWithMail()
+  const nobody = await app.user()
+  const disabled = await userWithMail()
   await app.store.write(disableUser, { userId: disabled.id, at: app.now() })
   const before = mailServer.mails.length
   const bodies = [

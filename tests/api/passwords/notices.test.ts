@@ -39,7 +39,8 @@ test('the inbox says that the password was changed, with a link to the sign-in t
 })
 
 test('it says so after a reset, and not after an invitation or a refused change', async () => {
-  const [ann, ben] = [await app.user(), await app.user()]
+  const ann = await app.user()
+  const ben = await app.user()
   await reset(ann, 'reset')
   const [notice] = await noticesOf(await app.signIn({ ...ann, password: newPassword }, 'stateful'))
   assert.deepEqual([notice?.url, notice?.data.sessionId], [`${app.url}/account`, null])

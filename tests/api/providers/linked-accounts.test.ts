@@ -77,7 +77,8 @@ for (const variant of variants)
     })
 
     test('an account of another user is not linked, and neither is a second one of the provider', async () => {
-      const [ann, ben] = [await app.user(), await app.user()]
+      const ann = await app.user()
+      const ben = await app.user()
       const ofAnn = await signedIn(ann, variant)
       const back = await ofAnn.page.comeBack((await beginLink(ofAnn.page, ofAnn.proof)).url, `taken-${variant}`)
       const ofBen = await signedIn(ben, variant)
@@ -161,7 +162,8 @@ test('of two links at the same time with one proof, one changes nothing: the sig
 })
 
 test('a session of another user in the same browser links nothing', async () => {
-  const [ann, ben] = [await app.user(), await app.user()]
+  const ann = await app.user()
+  const ben = await app.user()
   const { page, proof } = await signedIn(ann, 'stateful')
   const { url } = await beginLink(page, proof)
   const wayBack = await page.wayBack(url, 'swapped')
@@ -200,7 +202,8 @@ test('an inbox token opens none of these routes, and an invalid place to return 
 })
 
 test('erasing the user removes the account, which another user can link then (U2)', async () => {
-  const [ann, ben] = [await app.user(), await app.user()]
+  const ann = await app.user()
+  const ben = await app.user()
   for (const user of [ann, ben]) {
     const { page, proof } = await signedIn(user, 'stateful')
     assert.equal((await page.comeBack((await beginLink(page, proof)).url, 'moved')).status, 303)

@@ -161,8 +161,10 @@ suite('a way back that lies', () => {
   })
 
   test('a cookie that another sign-in, another provider or a stranger made is refused (P2)', async () => {
-    const [first, second] = [await begun(), await begun()]
-    const [name = '', other = ''] = [first.visitor.begun[0], second.visitor.begun[0]]
+    const first = await begun()
+    const second = await begun()
+    const name = first.visitor.begun[0] ?? ''
+    const other = second.visitor.begun[0] ?? ''
     const sealed = first.visitor.jar.get(name) ?? ''
     for (const value of [
       second.visitor.jar.get(other) ?? '',
@@ -186,7 +188,7 @@ suite('a way back that lies', () => {
     const { visitor, wayBack } = await begun()
     const jar = new Map(visitor.jar)
     assert.equal((await visitor.send(wayBack.href)).status, 303)
-    const [name = ''] = [...jar.keys()]
+    const [name = ''] = jar.keys()
     visitor.jar.clear()
     visitor.jar.set(name, jar.get(name) ?? '')
     const used = /^Example Staff does not accept this sign-in: it was used, or has expired\. Sign in again/
@@ -246,7 +248,8 @@ suite('a provider that cannot be used', () => {
   test('a start is 503 with a sentence, the provider gets one request in five seconds, and the log one line', async () => {
     app.pass(60_000)
     provider.lies.set(discovery, ({ response }) => response.writeHead(500).end())
-    const [asked, logged] = [provider.requested.length, failures().length]
+    const asked = provider.requested.length
+    const logged = failures().length
     for (let n = 0; n < 10; n++) await startIsRefused()
     assert.equal(provider.requested.length - asked, 1)
     assert.equal(failures().length - logged, 1)

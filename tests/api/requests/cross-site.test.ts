@@ -143,7 +143,8 @@ const table = services.flatMap((service) =>
 
 async function holds({ service, host, method, path, proof, fetchSite, origin }: (typeof table)[0]): Promise<boolean> {
   const { client, id, allowed } = service
-  const [hasCookie, hasAuthorization] = ['cookie' in proof, 'authorization' in proof]
+  const hasCookie = 'cookie' in proof
+  const hasAuthorization = 'authorization' in proof
   const expected = mayPass({ method, path, fetchSite, origin, host, allowed, hasCookie, hasAuthorization })
   const site = fetchSite === undefined ? {} : { 'sec-fetch-site': fetchSite }
   const from = origin === undefined ? {} : { origin }

@@ -125,10 +125,8 @@ test('GET and HEAD change nothing, on every path, with any proof and method over
 test('HEAD has the status and header fields of GET, without the body', async () => {
   for (const { path, method } of routes) {
     if (method !== 'GET') continue
-    const [got, headed] = [
-      await client.request({ path, headers: proof }),
-      await client.request({ method: 'HEAD', path, headers: proof }),
-    ]
+    const got = await client.request({ path, headers: proof })
+    const headed = await client.request({ method: 'HEAD', path, headers: proof })
     assert.deepEqual([headed.status, headed.text], [got.status, ''], path)
     for (const name of ['content-type', 'content-length', 'etag', 'cache-control'])
       assert.equal(headed.headers.get(name), got.headers.get(name), `${name} of ${path}`)

@@ -30,11 +30,10 @@ for (const [name, service] of [
   ['carillon', plain],
 ] as const)
   test(`a byte before or after the name makes ${name} another cookie, which neither signs in nor prevents a sign-in (S1)`, async () => {
-    const [victim, attacker] = [await service.user(), await service.user()]
-    const [own, planted] = [
-      (await service.signIn(victim, 'stateful')).cookie ?? '',
-      (await service.signIn(attacker, 'stateful')).cookie ?? '',
-    ]
+    const victim = await service.user()
+    const attacker = await service.user()
+    const own = (await service.signIn(victim, 'stateful')).cookie ?? ''
+    const planted = (await service.signIn(attacker, 'stateful')).cookie ?? ''
     const imitations = [...bytesBeyondAscii, ...controls.filter((byte) => !blanks.includes(byte))].flatMap((byte) => [
       byte + planted,
       planted.replace('=', `${byte}=`),

@@ -177,7 +177,8 @@ test('a refusal of an unknown name has a keyed hash and never the name; a made-u
 })
 
 test('a user sees the own entries in pages, and neither those of another user nor the key of an application (A16)', async () => {
-  const [ann, ben] = [await app.user(), await app.user()]
+  const ann = await app.user()
+  const ben = await app.user()
   const { id: keyId, key } = await app.producerKey(['users'])
   const proof = await app.signIn(ann, 'stateful')
   await app.signIn(ben, 'stateful')

@@ -7,7 +7,8 @@ import { type HttpResponse, type Proof, startTestService, variants } from '../..
 
 const app = await startTestService()
 after(() => app.stop())
-const [ann, bob] = [await app.user('ann'), await app.user('bob')]
+const ann = await app.user('ann')
+const bob = await app.user('bob')
 const [annsId = ''] = await app.deliver({ to: ann, title: 'For ann', category: 'private' })
 const [bobsId = ''] = await app.deliver({ to: bob, title: 'For bob', category: 'private' })
 
@@ -55,9 +56,11 @@ for (const variant of variants) {
   })
 
   test(`Z2: one user’s read-all marks no notification of another user (${variant})`, async () => {
-    const [eve, dan] = [await app.user(), await app.user()]
+    const eve = await app.user()
+    const dan = await app.user()
     for (const title of ['one', 'two']) await app.deliver({ to: [eve, dan], title, category: 'shared' })
-    const [eves, dans] = [await app.signIn(eve, variant), await app.signIn(dan, variant)]
+    const eves = await app.signIn(eve, variant)
+    const dans = await app.signIn(dan, variant)
     const inboxes = () => Promise.all([dans, bobsProof].map(inboxOf))
     const before = await inboxes()
     assert.equal((await app.post('/api/notifications/read-all', undefined, eves)).status, 204)

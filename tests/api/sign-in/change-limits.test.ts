@@ -76,7 +76,8 @@ for (const variant of variants)
 
 test("a thief who uses up the changes of an account cannot keep its owner from confirming and ending the thief's sign-in (L1)", async () => {
   const ann = await app.user()
-  const [thief, owner] = [await app.signIn(ann, 'stateful'), await app.signIn(ann, 'stateful')]
+  const thief = await app.signIn(ann, 'stateful')
+  const owner = await app.signIn(ann, 'stateful')
   await renameOften(thief, 60)
   for (let n = 0; n < 100; n++)
     assert.equal((await send('DELETE', `/api/me/sessions/${crypto.randomUUID()}`, thief)).status, 404)
@@ -142,7 +143,8 @@ for (const variant of variants)
 for (const variant of variants)
   test(`a fresh copy that ends sign-ins as often as it can delays neither a new password nor a confirmation (${variant}) (L1)`, async () => {
     const ann = await app.user()
-    const [thief, owner] = [await app.signIn(ann, variant), await app.signIn(ann, variant)]
+    const thief = await app.signIn(ann, variant)
+    const owner = await app.signIn(ann, variant)
     const ownersId = await idOf(owner)
     const others = await Promise.all(Array.from({ length: 3 }, async () => idOf(await app.signIn(ann, 'stateless'))))
     for (const id of others) assert.equal((await send('POST', `/api/me/sessions/${id}/disown`, thief)).status, 200)

@@ -7,7 +7,9 @@ import { EventReader } from '../../support/event-source/event-source.ts'
 import { openForge } from '../../support/http/forge.ts'
 import { type Proof, startTestService, variants } from '../../support/service.ts'
 
-const [second, minute, hour] = [1_000, 60_000, 3_600_000]
+const second = 1_000
+const minute = 60_000
+const hour = 3_600_000
 const leeway = 60 * second
 
 const app = await startTestService({
@@ -23,10 +25,8 @@ const afterwards = [-hour, -25 * hour, -5 * second]
 for (const offset of afterwards)
   test(`set back by ${-offset / second} s, a token expires in time, cached or not, and is not renewed (R8)`, async () => {
     const user = await app.user()
-    const [remembered, fresh] = [
-      await app.signIn(user, 'stateless'),
-      { authorization: `Bearer ${await forge.token(forge.header, forge.claims(user))}` },
-    ]
+    const remembered = await app.signIn(user, 'stateless')
+    const fresh = { authorization: `Bearer ${await forge.token(forge.header, forge.claims(user))}` }
     assert.equal(await request(remembered), 200)
     app.setWallClock(offset)
     assert.equal(await request(remembered), 200)
@@ -43,7 +43,8 @@ for (const offset of afterwards)
 for (const offset of afterwards)
   test(`set back by ${-offset / second} s, a session ends after its idle timeout, and after its lifetime even if used (R8)`, async () => {
     const user = await app.user()
-    const [idle, used] = [await app.signIn(user, 'stateful'), await app.signIn(user, 'stateful')]
+    const idle = await app.signIn(user, 'stateful')
+    const used = await app.signIn(user, 'stateful')
     app.pass(second)
     app.setWallClock(offset)
     for (let passed = 0; passed < 45; passed += 15) {

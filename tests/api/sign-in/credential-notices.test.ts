@@ -87,7 +87,8 @@ test('a new username and a new e-mail address are reported as done by the applic
 })
 
 test('a change of both, and one by the external id of the user, is reported as well', async () => {
-  const [externalId, old] = ['both', 'old@both.example']
+  const externalId = 'both'
+  const old = 'old@both.example'
   const given = { externalId, username: 'both', email: old, emailVerified: true }
   const user = (await app.post('/api/users', given, asProducer)).json().data
   assert.equal((await change(user, { username: `${user.username}-2`, email: 'new@example.org' })).status, 200)
@@ -123,7 +124,8 @@ test('a verified address gets the notice by mail, in the language of the user an
   const email = `${user.username}@mail.example`
   await change(user, { email, emailVerified: true, locale: 'de' })
   await addApp(await app.signIn(user, 'stateful'))
-  const [first, second] = [await mailTo(email), await mailTo(email, 2)]
+  const first = await mailTo(email)
+  const second = await mailTo(email, 2)
   assert.equal(first.subject, 'Ihre E-Mail-Adresse wurde geändert (Lighthouse)')
   assert.equal(second.subject, 'Ihrem Konto wurde eine Authenticator-App hinzugefügt (Lighthouse)')
   for (const part of [second.text, second.html]) assert.ok(part.includes(`${app.url}/account`), part)
@@ -131,7 +133,8 @@ test('a verified address gets the notice by mail, in the language of the user an
 
 test('a change of the e-mail address is told to the old verified address, too', async () => {
   const user = await app.user()
-  const [old, other] = [`${user.username}@old.example`, `${user.username}@new.example`]
+  const old = `${user.username}@old.example`
+  const other = `${user.username}@new.example`
   await change(user, { email: old, emailVerified: true })
   await change(user, { email: other, emailVerified: false })
   assert.match((await mailTo(old, 2)).text, /Your e-mail address was changed/)

@@ -64,7 +64,8 @@ test('A2: an unknown user, a disabled user and a valid sign-in all cost one hash
       costs[name]?.push((user + system) / 1_000)
     }
   }
-  const [cost, friend] = [median(costs['wrong password'] ?? []), times['wrong password'] ?? []]
+  const cost = median(costs['wrong password'] ?? [])
+  const friend = times['wrong password'] ?? []
   for (const [name, of] of Object.entries(costs)) {
     const ratio = median(of) / cost
     const area = auc(times[name] ?? [], friend)

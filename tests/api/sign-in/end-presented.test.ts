@@ -13,7 +13,8 @@ const forge = await openForge(app)
 after(() => app.stop())
 // A user may sign in 60 times at once, and then once in ten seconds.
 beforeEach(() => app.pass(600_000))
-const [ann, ben] = [await app.user('ann'), await app.user('ben')]
+const ann = await app.user('ann')
+const ben = await app.user('ben')
 
 const cleared = 'carillon=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax'
 const statusOf = async (proof: Proof) => (await app.get('/routeRestreinte', proof)).status
@@ -59,7 +60,8 @@ const combinations: Record<string, () => Promise<Proof[]>> = {
 
 for (const [name, present] of Object.entries(combinations)) {
   test(`a sign-out ends every proof that it presents and clears the cookie: ${name} (S3, S4)`, async () => {
-    const [proofs, others] = [await present(), [await session(ann), await token(ann), await session(ben)]]
+    const proofs = await present()
+    const others = [await session(ann), await token(ann), await session(ben)]
     const response = await signOut(together(...proofs))
     assert.deepEqual([response.status, response.headers.getSetCookie()], [204, [cleared]])
     for (const status of await statuses(...proofs)) assert.equal(status, 401)
@@ -68,7 +70,8 @@ for (const [name, present] of Object.entries(combinations)) {
 
   for (const variant of variants)
     test(`a sign-in (${variant}) ends every proof that it presents: ${name} (S3, S4)`, async () => {
-      const [proofs, others] = [await present(), [await session(ann), await token(ann), await session(ben)]]
+      const proofs = await present()
+      const others = [await session(ann), await token(ann), await session(ben)]
       const response = await signIn(together(...proofs), variant)
       const fresh = newProof(response)
       for (const status of await statuses(...proofs)) assert.equal(status, 401)
@@ -96,7 +99,9 @@ test('a presented token ends with every renewed token of its sign-in, also at a 
 })
 
 test('a refused sign-in ends no session and no token (S3)', async () => {
-  const [cookie, other, bearer] = [await session(ann), await session(ann), await token(ann)]
+  const cookie = await session(ann)
+  const other = await session(ann)
+  const bearer = await token(ann)
   const proof = together(cookie, other, bearer)
   for (const variant of variants) {
     const wrong = await signIn(proof, variant, { ...ann, password: 'not the orchard gate 41' })
@@ -130,7 +135,8 @@ test('a made-up, foreign, renamed or expired proof ends nothing and writes nothi
 })
 
 test('two Authorization fields do not authenticate a request, but a sign-out ends both of their tokens (S4)', async () => {
-  const [one, two] = [await token(ann), await token(ben)]
+  const one = await token(ann)
+  const two = await token(ben)
   const fields: [string, string][] = [one, two].map((proof) => ['authorization', proof.authorization ?? ''])
   assert.equal((await app.exchange('/routeRestreinte', { fields })).status, 401)
   assert.deepEqual(await statuses(one, two), [200, 200])

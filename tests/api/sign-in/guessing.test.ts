@@ -85,7 +85,8 @@ for (const variant of variants) {
 
   test(`after a sign-in from another address, an address that failed is still delayed (${variant}, A9)`, async () => {
     const ann = await app.user()
-    const [guesser, home] = [newAddress(), newAddress()]
+    const guesser = newAddress()
+    const home = newAddress()
     for (let n = 0; n < 6; n++) {
       assert.equal((await login(ann.username, wrong, guesser)).status, 401)
       app.pass(second)
@@ -135,8 +136,11 @@ for (const variant of variants) {
   })
 
   test(`acts of signed-in users never count by network: neither the guesses of others there delay them, nor theirs others (${variant}, A10, L1)`, async () => {
-    const [ann, ben] = [await app.user(), await app.user()]
-    const [address, other, third] = [newAddress(), newAddress(), newAddress()]
+    const ann = await app.user()
+    const ben = await app.user()
+    const address = newAddress()
+    const other = newAddress()
+    const third = newAddress()
     const proof = await app.signIn(ann, variant)
     const confirmFrom = async (password: string, client: string) =>
       app.post('/api/me/confirm', { password }, { ...proof, ...from(client) })

@@ -53,7 +53,8 @@ async function attack({ username }: TestUser): Promise<void> {
 for (const variant of variants) {
   test(`during an attack, the owner signs in on a known device, and on no other (${variant}, A10)`, async () => {
     const ann = await app.user()
-    const [known, other] = [new Device(variant), new Device(variant)]
+    const known = new Device(variant)
+    const other = new Device(variant)
     assert.equal((await known.login(ann)).status, 200)
     await attack(ann)
     assert.equal((await known.login(ann)).status, 200)
@@ -82,7 +83,8 @@ for (const variant of variants) {
 
   test(`a known device has failures of its own, with the same delays (${variant}, A9)`, async () => {
     const ann = await app.user()
-    const [known, another] = [new Device(variant), new Device(variant)]
+    const known = new Device(variant)
+    const another = new Device(variant)
     for (const device of [known, another]) assert.equal((await device.login(ann)).status, 200)
     for (let n = 0; n < 5; n++) assert.equal((await known.login({ ...ann, password: wrong })).status, 401)
     const refused = await known.login(ann)
@@ -115,7 +117,8 @@ for (const variant of variants) {
   })
 
   test(`an invented device token is no known device, and no error (${variant}, A10)`, async () => {
-    const [ann, ben] = [await app.user(), await app.user()]
+    const ann = await app.user()
+    const ben = await app.user()
     const device = new Device(variant)
     await device.login(ben)
     const token = device.token ?? ''
@@ -138,10 +141,8 @@ for (const variant of variants) {
 
 test('a stateless sign-in gives a device token and sets no cookie; a stateful one sets a cookie after that of the session', async () => {
   const { username, password } = await app.user()
-  const [stateful, stateless] = [
-    await app.post('/login', { username, password, variant: 'stateful' }),
-    await app.post('/login', { username, password, variant: 'stateless' }),
-  ]
+  const stateful = await app.post('/login', { username, password, variant: 'stateful' })
+  const stateless = await app.post('/login', { username, password, variant: 'stateless' })
   assert.deepEqual(
     stateful.headers.getSetCookie().map((line) => line.split('=')[0]),
     ['carillon', 'carillon-device'],

@@ -45,11 +45,9 @@ for (const variant of variants) {
   })
 
   test(`/logout ends this sign-in and no other sign-in of the user (${variant})`, async () => {
-    const [mine, sameUser, otherKind] = [
-      await app.signIn(ann, variant),
-      await app.signIn(ann, variant),
-      await app.signIn(ann, variant === 'stateful' ? 'stateless' : 'stateful'),
-    ]
+    const mine = await app.signIn(ann, variant)
+    const sameUser = await app.signIn(ann, variant)
+    const otherKind = await app.signIn(ann, variant === 'stateful' ? 'stateless' : 'stateful')
     const bob = await app.signIn(await app.user(), variant)
     await logout(mine)
     assert.deepEqual(await Promise.all([mine, sameUser, otherKind, bob].map(request)), [401, 200, 200, 200])
@@ -64,15 +62,18 @@ for (const variant of variants) {
   })
 
   test(`S4, T7: an ended proof is still refused after a restart (${variant})`, async () => {
-    const [ended, other] = [await app.signIn(ann, variant), await app.signIn(ann, variant)]
+    const ended = await app.signIn(ann, variant)
+    const other = await app.signIn(ann, variant)
     await logout(ended)
     await app.restart()
     assert.deepEqual(await Promise.all([ended, other].map(request)), [401, 200])
   })
 
   test(`S7: a disabled user is signed out, sessions at once and tokens soon, also after a restart (${variant})`, async () => {
-    const [eve, bob] = [await app.user(), await app.user()]
-    const [proof, bobs] = [await app.signIn(eve, variant), await app.signIn(bob, variant)]
+    const eve = await app.user()
+    const bob = await app.user()
+    const proof = await app.signIn(eve, variant)
+    const bobs = await app.signIn(bob, variant)
     await disable(eve.id)
     if (variant === 'stateless') await app.refused(proof)
     assert.deepEqual(await Promise.all([proof, bobs].map(request)), [401, 200])
@@ -144,7 +145,8 @@ test('T7: a revocation lasts as long as the longest-lived token of its sign-in, 
 
 test('S7: a user who is enabled again can sign in, and the revoked tokens stay revoked', async () => {
   const eve = await app.user()
-  const [session, token] = [await app.signIn(eve, 'stateful'), await app.signIn(eve, 'stateless')]
+  const session = await app.signIn(eve, 'stateful')
+  const token = await app.signIn(eve, 'stateless')
   app.pass(1_000)
   await disable(eve.id)
   await app.refused(token)
@@ -175,7 +177,8 @@ test('S7: a sign-in with the old password while the new one is being stored is e
     hashed()
     return run()
   })
-  let [release, changed] = [async () => {}, Promise.resolve()]
+  let release = async () => {}
+  let changed = Promise.resolve()
   const restoreReserve = replaceOperation(store, reserveGuess, async ({ limits }, run) => {
     const refusals = await run()
     if (!limits.some(({ key }) => key.includes(' sign-in password '))) return refusals

@@ -10,7 +10,8 @@ import { type Proof, startTestService, type TestService, type TestUser } from '.
 
 const minute = 60_000
 const hour = 60 * minute
-const [idleMs, lifetimeMs] = [30 * minute, 2 * hour]
+const idleMs = 30 * minute
+const lifetimeMs = 2 * hour
 
 const app = await startTestService({ env: { CARILLON_SESSION_IDLE: '30m', CARILLON_SESSION_LIFETIME: '2h' } })
 after(() => app.stop())
@@ -151,7 +152,9 @@ test('S3: a cookie that is not one of our sessions does not authenticate', async
 })
 
 test('S4: logout ends the session on the server, and no other session of the user', async () => {
-  const [one, another, bobs] = [await session(ann), await session(ann), await session(bob)]
+  const one = await session(ann)
+  const another = await session(ann)
+  const bobs = await session(bob)
   assert.equal((await rowsOf(one)).length, 1)
   assert.equal((await app.post('/logout', undefined, one)).status, 204)
   assert.deepEqual([await request(one), await request(another), await request(bobs)], [401, 200, 200])
@@ -253,12 +256,14 @@ test('S12: every authenticated response has no-store, and a sign-out leaves the 
 })
 
 test('two session cookies with different values do not authenticate; with equal values they count as one', async () => {
-  const [anns, bobs] = [await session(ann), await session(bob)]
+  const anns = await session(ann)
+  const bobs = await session(bob)
   assert.equal(await request({ cookie: `${anns.cookie}; ${bobs.cookie}` }), 401)
   assert.equal(await request({ cookie: `${bobs.cookie}; ${anns.cookie}` }), 401)
   assert.equal(await request({ cookie: `${anns.cookie}; carillon=` }), 401)
   assert.equal(await request({ cookie: `${anns.cookie}; ${anns.cookie}` }), 200)
-  const [name, value] = ['cookie', anns.cookie ?? '']
+  const name = 'cookie'
+  const value = anns.cookie ?? ''
   const inTwoFields: [string, string][] = [
     [name, value],
     [name, bobs.cookie ?? ''],

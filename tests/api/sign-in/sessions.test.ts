@@ -96,7 +96,8 @@ test('a user sees where they are signed in: device, address and times, in both v
 })
 
 test('the list has no sign-in that was signed out, and none of another user', async () => {
-  const [ann, ben] = [await app.user(), await app.user()]
+  const ann = await app.user()
+  const ben = await app.user()
   const own = await app.signIn(ann, 'stateful')
   for (const variant of variants) {
     await app.signIn(ben, variant)
@@ -137,7 +138,8 @@ for (const ender of variants)
 
 for (const variant of variants)
   test(`a ${variant} sign-in ends all others with their tokens and streams, and keeps its own (A13)`, async () => {
-    const [user, stranger] = [await app.user(), await app.user()]
+    const user = await app.user()
+    const stranger = await app.user()
     const own = await app.signIn(user, variant)
     const others = [await app.signIn(user, 'stateful'), await app.signIn(user, 'stateless'), await app.issueToken(user)]
     const bens = await app.signIn(stranger, 'stateful')
@@ -172,12 +174,11 @@ for (const variant of variants)
   })
 
 test('an unknown, ended or foreign id is 404 with the same response, and changes nothing (Z1)', async () => {
-  const [ann, ben] = [await app.user(), await app.user()]
-  const [own, bens, bensToken] = [
-    await app.signIn(ann, 'stateful'),
-    await app.signIn(ben, 'stateful'),
-    await app.signIn(ben, 'stateless'),
-  ]
+  const ann = await app.user()
+  const ben = await app.user()
+  const own = await app.signIn(ann, 'stateful')
+  const bens = await app.signIn(ben, 'stateful')
+  const bensToken = await app.signIn(ben, 'stateless')
   const ended = await app.signIn(ann, 'stateless')
   const endedId = await idOf(ended)
   await app.post('/logout', undefined, ended)
@@ -232,7 +233,9 @@ for (const variant of variants)
     const thief = await app.signIn(user, variant)
     app.pass(1_000)
     const newest = await app.signIn(user, variant)
-    const [ownersId, thiefsId, newestId] = [await idOf(owner), await idOf(thief), await idOf(newest)]
+    const ownersId = await idOf(owner)
+    const thiefsId = await idOf(thief)
+    const newestId = await idOf(newest)
     app.pass(11 * 60_000)
     const refused = [
       await remove(`${sessions}/${ownersId}`, thief),
@@ -268,7 +271,8 @@ for (const variant of variants)
       app.pass(2_000)
     }
     if (variant === 'stateless') stale = await renewed(stale)
-    const [young, own] = [await app.signIn(user, 'stateful'), await app.signIn(user, 'stateful')]
+    const young = await app.signIn(user, 'stateful')
+    const own = await app.signIn(user, 'stateful')
     app.pass(10 * minute)
     const youngId = await idOf(young)
     assert.equal((await remove(`${sessions}/${youngId}`, stale)).status, 403, 'ten minutes old')

@@ -22,10 +22,8 @@ for (const variant of variants)
     `during 500 sign-ins at once the list of the inbox responds quickly, and every sign-in gets 200 or 503 (${variant}, A12)`,
     async (t) => {
       const proof = await app.signIn(ann, variant)
-      const [flood, reader] = [
-        new HttpClient(app.url, { connections: 500 }),
-        new HttpClient(app.url, { connections: 1 }),
-      ]
+      const flood = new HttpClient(app.url, { connections: 500 })
+      const reader = new HttpClient(app.url, { connections: 1 })
       t.after(() => [flood, reader].map((client) => client.close()))
       const bodies = others.map(({ username, password }) => JSON.stringify({ username, password, variant }))
       const headers = { 'content-type': 'application/json' }
@@ -70,7 +68,8 @@ test('during a flood of wrong passwords from one IPv6 /56, every right sign-in o
   )
   const flood = new HttpClient(service.url, { connections: guessers })
   t.after(() => flood.close())
-  let [isOver, sent] = [false, 0]
+  let isOver = false
+  let sent = 0
   const statuses = new Map<number, number>()
   const guess = async (n: number) => {
     while (!isOver) {

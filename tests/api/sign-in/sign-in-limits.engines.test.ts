@@ -24,7 +24,8 @@ const eventsOf = async ({ id }: TestUser, event: string) =>
 for (const variant of variants)
   test(`right sign-ins of one account from one /48: 60 at once, and then one in 10 s; a refused one writes nothing (${variant}, L1)`, async () => {
     const ann = await app.user()
-    const [home, work] = [newNetwork(), newNetwork()]
+    const home = newNetwork()
+    const work = newNetwork()
     for (let n = 0; n < 60; n++) assert.equal((await signIn(ann, variant, home(n))).status, 200)
     const refused = await signIn(ann, variant, home(60))
     assert.equal(refused.status, 429, refused.text)

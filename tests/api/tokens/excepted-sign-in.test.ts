@@ -60,8 +60,10 @@ test('the spared sign-in of the change before is revoked by the next one, renewe
 
 test('a session and its tokens are spared together, and end together later', async () => {
   const user = await app.user()
-  const [own, other] = [await app.signIn(user, 'stateful'), await app.signIn(user, 'stateful')]
-  const [ownToken, otherToken] = [await tokenOf(own), await tokenOf(other)]
+  const own = await app.signIn(user, 'stateful')
+  const other = await app.signIn(user, 'stateful')
+  const ownToken = await tokenOf(own)
+  const otherToken = await tokenOf(other)
   assert.equal(await endOthers(user, ownToken), 'done')
   for (const ended of [other, otherToken]) await app.refused(ended)
   for (const alive of [own, ownToken, await tokenOf(own)]) assert.equal(await isAccepted(alive), true)

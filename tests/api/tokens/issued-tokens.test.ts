@@ -110,7 +110,8 @@ test('only a producer key with the scope users issues and revokes tokens', async
 })
 
 test('DELETE revokes every issued token of the user at once, and nothing else; later tokens are valid (T17)', async () => {
-  const [ann, ben] = [await app.user(), await app.user()]
+  const ann = await app.user()
+  const ben = await app.user()
   const issued = [await app.issueToken(ann), await app.issueToken(ann)]
   const others = [
     await app.issueToken(ben),
@@ -130,9 +131,11 @@ test('DELETE revokes every issued token of the user at once, and nothing else; l
 })
 
 test('the ids a and a/tokens are two users, and their tokens are not mixed up', async () => {
-  const [short, long] = [await externalUser('a'), await externalUser('a/tokens')]
+  const short = await externalUser('a')
+  const long = await externalUser('a/tokens')
   const issue = async (path: string) => {
-    const [body, fields] = [JSON.stringify(inbox), [...Object.entries(users), ['content-type', 'application/json']]]
+    const body = JSON.stringify(inbox)
+    const fields = [...Object.entries(users), ['content-type', 'application/json']]
     const response = await app.exchange(path, { method: 'POST', fields: fields as [string, string][], body })
     assert.equal(response.status, 201, path)
     return proofIn(response)
@@ -181,7 +184,8 @@ for (const [name, act] of Object.entries(ends))
 
 test('a sign-out with one issued token leaves the others', async () => {
   const ann = await app.user()
-  const [one, other] = [await app.issueToken(ann), await app.issueToken(ann)]
+  const one = await app.issueToken(ann)
+  const other = await app.issueToken(ann)
   await app.post('/logout', undefined, one)
   assert.deepEqual([await opensInbox(one), await opensInbox(other)], [false, true])
 })

@@ -55,7 +55,8 @@ test('a token of scope inbox opens the inbox, its preferences, /api/session and 
 })
 
 test('a token of scope inbox reads and marks its own user’s notifications, and no one else’s', async () => {
-  const [one, other] = [await app.user(), await app.user()]
+  const one = await app.user()
+  const other = await app.user()
   const [ones = ''] = await app.deliver({ to: one, title: 'For one' })
   const [others = ''] = await app.deliver({ to: other, title: 'For the other' })
   const token = await inboxToken(one)
@@ -88,7 +89,8 @@ for (const variant of variants)
 
 test('GET /api/session is null, without an error or a challenge, for every request without a valid proof', async () => {
   const gone = await app.user()
-  const [session, token] = [await app.signIn(gone, 'stateful'), await app.signIn(gone, 'stateless')]
+  const session = await app.signIn(gone, 'stateful')
+  const token = await app.signIn(gone, 'stateless')
   const ofGone = await inboxToken(gone)
   await app.store.write(disableUser, { userId: gone.id, at: app.now() })
   const { key } = await app.producerKey()

@@ -73,7 +73,8 @@ for (const aheadMs of [-1_500, 0, 1_500, 90_000])
 
 test('a sign-in whose password changes during its check yields no valid token (T7)', async () => {
   const user = await app.user()
-  const [read, changed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const read = Promise.withResolvers<void>()
+  const changed = Promise.withResolvers<void>()
   const restore = replaceOperation(app.store, findCredentials, async (_, run) => {
     const found = await run()
     read.resolve()
@@ -124,7 +125,8 @@ test('a token is not renewed if the user’s row shows a change that this node h
 
 test('a sign-out revokes by the id of the sign-in, not by time: a token dated later is refused, another sign-in is not', async () => {
   const user = await app.user()
-  const [mine, other] = [await app.signIn(user, 'stateless'), await app.signIn(user, 'stateless')]
+  const mine = await app.signIn(user, 'stateless')
+  const other = await app.signIn(user, 'stateless')
   const { sid } = claimsOf(mine)
   const signedInAt = madeAt(String(sid))
   await app.store.write(revokeTokens, {

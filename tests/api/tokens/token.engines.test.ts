@@ -80,7 +80,8 @@ test('T8: the cached contents of two tokens are never mixed up', async () => {
   })
   await Promise.all(requests)
   // The payload of one token with the signature of the other; both tokens were just verified.
-  const [anns, bobs] = [tokenOf(proofs[0] ?? {}).split('.'), tokenOf(proofs[1] ?? {}).split('.')]
+  const anns = tokenOf(proofs[0] ?? {}).split('.')
+  const bobs = tokenOf(proofs[1] ?? {}).split('.')
   assert.equal(await request(bearer([anns[0], anns[1], bobs[2]].join('.'))), 401)
   assert.equal(await request(bearer([anns[0], bobs[1], anns[2]].join('.'))), 401)
 })
@@ -131,7 +132,8 @@ test('T9: two Authorization headers do not authenticate, even if they are equal'
 })
 
 test('if an Authorization header is present, the cookie is ignored, whether the header is valid or not', async () => {
-  const [session, token] = [await app.signIn(ann, 'stateful'), await app.signIn(bob, 'stateless')]
+  const session = await app.signIn(ann, 'stateful')
+  const token = await app.signIn(bob, 'stateless')
   const both = await app.get('/routeRestreinte', { ...session, ...token })
   assert.deepEqual([both.json().data.userId, both.json().data.proof], [bob.id, 'access-token'])
   for (const authorization of ['Bearer a.b.c', 'Bearer', 'Basic YTpi', 'x', ''])
@@ -152,7 +154,8 @@ test('T13: a cookie’s secret is not accepted as a token, nor a token as a cook
 })
 
 test('a token is verified without reading a session or a user from the store', async () => {
-  const [token, session] = [bearer(await tokenFor()), await app.signIn(ann, 'stateful')]
+  const token = bearer(await tokenFor())
+  const session = await app.signIn(ann, 'stateful')
   await app.database.change('alter table session rename to session_away; alter table "user" rename to user_away')
   try {
     assert.equal(await request(token), 200)

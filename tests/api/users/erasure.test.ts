@@ -15,7 +15,8 @@ after(() => app.stop())
 const { key } = await app.producerKey(['send', 'users'])
 
 test('no table has anything of an erased user, but the hash that revokes the tokens, and the MAC of the external id (U2)', async () => {
-  const [ann, bob] = [await app.user('quinceberry'), await app.user('bob')]
+  const ann = await app.user('quinceberry')
+  const bob = await app.user('bob')
   const bobs = await app.signIn(bob, 'stateful')
   await app.store.write(updateUser, {
     userId: ann.id,

@@ -67,7 +67,8 @@ test('the export ends reading when the client is gone', async () => {
   const ann = await app.user()
   const proof = await app.signIn(ann, 'stateful')
   for (let n = 0; n < 4; n++) await Promise.all(Array.from({ length: 75 }, () => app.deliver({ to: ann, title: 'Hi' })))
-  const [gone, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const gone = Promise.withResolvers<void>()
+  const held = Promise.withResolvers<void>()
   let reads = 0
   const restore = replaceOperation(app.store, notificationsAfter, async (_, run) => {
     if (++reads === 2) {
@@ -95,7 +96,8 @@ test('a user has one export at a time and a process four, and a place is free ag
   const proofs = await Promise.all(users.map((user) => app.signIn(user, 'stateful')))
   const [ann, ben, , , eve] = proofs
   await app.deliver({ to: users, title: 'Hi' })
-  const [allRead, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const allRead = Promise.withResolvers<void>()
+  const released = Promise.withResolvers<void>()
   let reads = 0
   const restore = replaceOperation(app.store, notificationsAfter, async (_, run) => {
     if (++reads === 4) allRead.resolve()
@@ -123,9 +125,11 @@ test('a user has one export at a time and a process four, and a place is free ag
 for (const variant of variants)
   test(`an export ends with its proof, and has nothing that came after it (${variant}) (S17, A13)`, async () => {
     const ann = await app.user()
-    const [owner, thief] = [await app.signIn(ann, 'stateful'), await app.signIn(ann, variant)]
+    const owner = await app.signIn(ann, 'stateful')
+    const thief = await app.signIn(ann, variant)
     await app.deliver({ to: ann, title: 'Before' })
-    const [reading, changed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const reading = Promise.withResolvers<void>()
+    const changed = Promise.withResolvers<void>()
     const restore = replaceOperation(app.store, notificationsAfter, async (_, run) => {
       reading.resolve()
       await changed.promise
@@ -224,12 +228,11 @@ soakTest(
 
 for (const variant of variants)
   test(`a user erases the account: the cookie is cleared, every proof ends, and nobody else loses anything, ${variant}`, async () => {
-    const [ann, ben] = [await app.user(), await app.user()]
-    const [proof, other, bens] = [
-      await app.signIn(ann, variant),
-      await app.signIn(ann, 'stateful'),
-      await app.signIn(ben, 'stateful'),
-    ]
+    const ann = await app.user()
+    const ben = await app.user()
+    const proof = await app.signIn(ann, variant)
+    const other = await app.signIn(ann, 'stateful')
+    const bens = await app.signIn(ben, 'stateful')
     await app.deliver({ to: [ann, ben], title: 'For both' })
     const response = await erase(proof)
     assert.deepEqual([response.status, response.text], [204, ''])
@@ -261,7 +264,8 @@ test('ten minutes after the sign-in, the account is erased only after a confirma
 
 test('of two erasures at the same time both end with the account erased, and none with a failure', async () => {
   const ann = await app.user()
-  const [one, other] = [await app.signIn(ann, 'stateful'), await app.signIn(ann, 'stateless')]
+  const one = await app.signIn(ann, 'stateful')
+  const other = await app.signIn(ann, 'stateless')
   const statuses = (await Promise.all([erase(one), erase(other)])).map(({ status }) => status)
   assert.deepEqual(statuses.toSorted(), [204, 401])
 })

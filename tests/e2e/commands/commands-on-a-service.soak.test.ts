@@ -56,7 +56,8 @@ const soonMs = 60_000
 
 test('a disabled user loses the session at once and the token within five seconds, and cannot sign in again (S7, T7)', async (t) => {
   const { user, password } = await newUser('ann')
-  const [session, token] = [await user.signIn('stateful'), await user.signIn('stateless')]
+  const session = await user.signIn('stateful')
+  const token = await user.signIn('stateless')
   for (const proof of [session, token])
     assert.equal((await user.request({ path: '/api/me', headers: proof })).status, 200)
   await json('user', 'disable', 'ann')
@@ -72,7 +73,8 @@ test('a disabled user loses the session at once and the token within five second
 
 test('a new password ends the session and the token, and the user can sign in with it (S7, T7)', async () => {
   const { user, password: old } = await newUser('ben')
-  const [session, token] = [await user.signIn('stateful'), await user.signIn('stateless')]
+  const session = await user.signIn('stateful')
+  const token = await user.signIn('stateless')
   const { password } = await json('user', 'password', 'ben')
   assert.equal((await user.request({ path: '/api/me', headers: session })).status, 401)
   assert.ok((await refusedAfter(user, token)) < soonMs)

@@ -24,7 +24,8 @@ for (const engine of ['SQLite', 'PostgreSQL'])
     const { store } = await openStore(readConfig({ CARILLON_DATABASE_URL: url }).database)
     t.after(() => store.close())
     const world = await World.on(store)
-    const [ann, ben] = [await world.addUser('ann'), await world.addUser('ben')]
+    const ann = await world.addUser('ann')
+    const ben = await world.addUser('ben')
     const id = await world.send(ann, 'A secret title', { at: at(1) })
     const explain = async (...args: string[]) => {
       const env = { CARILLON_DATABASE_URL: url }

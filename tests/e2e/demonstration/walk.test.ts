@@ -129,7 +129,8 @@ async function fitsPhone({ page }: WalkPage, name: string): Promise<void> {
 test('only the session needs the database; the signature is checked, with its algorithm and key, by both servers', async () => {
   await using walk = await open('/demonstration#with-proof', refusedElsewhere)
   await walk.arrived('with-proof')
-  const [[session], [token]] = [await walk.displayed('session'), await walk.displayed('token')]
+  const [session] = await walk.displayed('session')
+  const [token] = await walk.displayed('token')
   assert.match(String(session?.head.join('\n')), /^Cookie: .*carillon-demonstration=[\w-]{36}\.[\w-]{22}\.[\w-]{43}/m)
   assert.doesNotMatch(String(session?.head.join('\n')), /^Authorization:/im)
   assert.match(String(token?.head.join('\n')), /^Authorization: Bearer [\w-]+\.[\w-]+\.[\w-]+$/m)

@@ -63,7 +63,8 @@ test('in a list from right to left, a text from left to right keeps its directio
     const shown = await title.evaluate((element, at) => {
       const range = document.createRange()
       range.selectNodeContents(element)
-      const [text, box] = [range.getBoundingClientRect(), element.getBoundingClientRect()]
+      const text = range.getBoundingClientRect()
+      const box = element.getBoundingClientRect()
       return { direction: getComputedStyle(element).direction, gap: Math.round(Math.abs(text[at] - box[at])) }
     }, side)
     assert.deepEqual(shown, { direction: 'ltr', gap: 0 }, language)

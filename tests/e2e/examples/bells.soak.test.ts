@@ -89,7 +89,8 @@ test('a browser keeps and sends the session cookie of a service below a path, an
 for (const name of withCarillonUsers)
   test(`${name} with Vite: the bell and a list of the page show the same inbox, which a user of Carillon signs in to`, async () => {
     await using app = await start(name)
-    const [username, password] = [`ann.of.${name}`, 'plum orchard gate 41']
+    const username = `ann.of.${name}`
+    const password = 'plum orchard gate 41'
     await service.producer.users.create({ username, password })
     const recipients = [{ username }]
     await service.producer.send({ recipients, title: first })

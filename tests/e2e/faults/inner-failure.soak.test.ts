@@ -26,7 +26,8 @@ test('an unexpected error is 500 without its reason, and the log has the whole e
   using folder = new Folder()
   await using running = await CarillonProcess.ready(folder)
   const user = new UserOfService(running.url, firstSignInOf(folder))
-  const [cookie, token] = [await user.signIn('stateful'), await user.signIn('stateless')]
+  const cookie = await user.signIn('stateful')
+  const token = await user.signIn('stateless')
   const file = new SqliteBehind(folder.path)
   await file.change('alter table notification rename to mislaid')
 

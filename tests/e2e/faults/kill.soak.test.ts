@@ -64,7 +64,8 @@ async function load(user: UserOfService, ledger: Ledger, { proof, killed }: Load
     ledger.read.add(id)
   }
   const signInAndOut = async () => {
-    const [kept, ended] = [await user.signIn(), await user.signIn()]
+    const kept = await user.signIn()
+    const ended = await user.signIn()
     ledger.sessions.push(kept)
     assert.equal((await user.request({ method: 'POST', path: '/logout', headers: ended })).status, 204)
     ledger.signedOut.push(ended)
@@ -76,7 +77,8 @@ async function load(user: UserOfService, ledger: Ledger, { proof, killed }: Load
 /** Repeats every request that was not acknowledged, twice: both responses name the same notification. */
 async function retry(user: UserOfService, ledger: Ledger, proof: Proof): Promise<void> {
   for (const key of ledger.unsureDeliveries) {
-    const [first, second] = [await user.deliver(key, key), await user.deliver(key, key)]
+    const first = await user.deliver(key, key)
+    const second = await user.deliver(key, key)
     assert.deepEqual([first.status, second.status], [201, 201])
     assert.equal(idIn(first), idIn(second))
     ledger.delivered.set(key, idIn(first))

@@ -26,7 +26,8 @@ async function newPlace(proxy?: TcpProxy): Promise<Place & AsyncDisposable> {
   const nodes = new Nodes(url)
   const node = await nodes.add({ databaseUrl: proxy?.urlFor(url) ?? url })
   const user = node.user(nodes.firstSignIn)
-  const [session, token] = [await user.signIn('stateful'), await user.signIn('stateless')]
+  const session = await user.signIn('stateful')
+  const token = await user.signIn('stateless')
   return { nodes, node, user, session, token, [Symbol.asyncDispose]: () => nodes[Symbol.asyncDispose]() }
 }
 
@@ -150,7 +151,8 @@ suite('a network in between', { concurrency: 4 }, () => {
       const titles = async () => (await user.inbox(session)).map(({ title }) => title)
       const welcome = 'Welcome to Carillon'
       assert.deepEqual(await titles(), where === 'before the call' ? [welcome] : ['Once', welcome])
-      const [first, second] = [await user.deliver('Once', 'once'), await user.deliver('Once', 'once')]
+      const first = await user.deliver('Once', 'once')
+      const second = await user.deliver('Once', 'once')
       assert.deepEqual([first.status, second.status], [201, 201])
       assert.equal(idIn(first), idIn(second))
       assert.deepEqual(await titles(), ['Once', welcome])

@@ -30,7 +30,8 @@ test(`a password that is set while a node's clock estimate is wrong leaves 0 of 
   const url = await server.newDatabase()
   await using proxy = await TcpProxy.to(server.port)
   await using nodes = new Nodes(url)
-  const [slow, quick] = [await nodes.add({ databaseUrl: proxy.urlFor(url) }), await nodes.add()]
+  const slow = await nodes.add({ databaseUrl: proxy.urlFor(url) })
+  const quick = await nodes.add()
   const { store } = await openStore(readDatabaseUrl(url))
   t.after(() => store.close())
   const now = store.clock ?? Date.now
@@ -47,7 +48,9 @@ test(`a password that is set while a node's clock estimate is wrong leaves 0 of 
   await sleep(2 * delayMs)
   let survived = 0
   for (let round = 0; round < rounds; round++) {
-    const [username, password, next] = [`user-${round}`, 'plum orchard gate 41', 'plum orchard gate 42']
+    const username = `user-${round}`
+    const password = 'plum orchard gate 41'
+    const next = 'plum orchard gate 42'
     await addUser(users, { username, password })
     const request = [slow, quick].map((node) => node.user({ username, password, key: '' }))
     const tokens = await signIns(request[0] as UserOfService)

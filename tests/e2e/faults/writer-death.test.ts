@@ -30,7 +30,8 @@ async function outlivesItsWriter({ isLast }: { isLast: boolean }): Promise<boole
   using folder = new Folder()
   await using running = await CarillonProcess.ready(folder, { nodeOptions: ['--import', tap] })
   const user = new UserOfService(running.url, firstSignInOf(folder))
-  const [cookie, token] = [await user.signIn('stateful'), await user.signIn('stateless')]
+  const cookie = await user.signIn('stateful')
+  const token = await user.signIn('stateless')
   const ended = await user.signIn('stateless')
   const acknowledged: string[] = []
   for (let n = 0; n < 20; n++) {

@@ -14,7 +14,8 @@ after(async () => {
   await nodes[Symbol.asyncDispose]()
   await database.drop()
 })
-const [first, second] = [await nodes.add(), await nodes.add()]
+const first = await nodes.add()
+const second = await nodes.add()
 const users = [first, second].map((node) => node.user(nodes.firstSignIn)) as [UserOfService, UserOfService]
 
 async function keys(...args: string[]) {

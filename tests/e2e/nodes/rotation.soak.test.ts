@@ -9,7 +9,8 @@ import type { UserOfService } from '../../support/processes/user-of-service.ts'
 import type { Proof } from '../../support/service.ts'
 
 /** An older stream ends ten seconds after the first use of the new cookie, and is checked once a second. */
-const [leastMs, mostMs] = [9_000, 60_000]
+const leastMs = 9_000
+const mostMs = 60_000
 const rounds = 7
 
 const database = await newDatabase()

@@ -38,7 +38,8 @@ async function challenge(node: UserOfService): Promise<string> {
 const complete = async (node: UserOfService, body: object) => (await node.post('/login/second-factor', body)).status
 
 test('of one code on two nodes at the same time, exactly one signs in (A17)', async () => {
-  const [onA, onB] = [await challenge(a), await challenge(b)]
+  const onA = await challenge(a)
+  const onB = await challenge(b)
   const code = app.code(Date.now())
   const statuses = await Promise.all([
     complete(a, { challenge: onA, code }),
@@ -52,7 +53,8 @@ test('of one code on two nodes at the same time, exactly one signs in (A17)', as
 
 test('of one recovery code, and of one challenge, on two nodes at the same time, exactly one signs in (A18)', async () => {
   while (recoveryCodes.length > 2) {
-    const [onA, onB] = [await challenge(a), await challenge(b)]
+    const onA = await challenge(a)
+    const onB = await challenge(b)
     const [one, two] = recoveryCodes.splice(0, 2)
     const byCode = await Promise.all([
       complete(a, { challenge: onA, recoveryCode: one }),

@@ -85,7 +85,8 @@ test('on SQLite the command makes the new secret, while the service runs, and no
   await service.isReady()
   const user = new UserOfService(`http://127.0.0.1:${port}`, firstSignInOf(folder))
   t.after(() => user.close())
-  const [session, token] = [await user.signIn('stateful'), await user.signIn('stateless')]
+  const session = await user.signIn('stateful')
+  const token = await user.signIn('stateless')
   const file = folder.file('carillon.secret')
   const before = readFileSync(file, 'utf8')
   const load = await Load.start([user])

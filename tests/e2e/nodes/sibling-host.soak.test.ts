@@ -33,7 +33,8 @@ const bytes = [...Array.from({ length: 128 }, (_, i) => 0x80 + i), 0x09, 0x0b, 0
 const batches = Array.from({ length: Math.ceil(bytes.length / 30) }, (_, i) => bytes.slice(i * 30, (i + 1) * 30))
 
 test('in Chromium a sibling host signs no one in and locks no one out, with any byte around the name (S1)', async () => {
-  const [victim, attacker] = [await service.user('victim'), await service.user('attacker')]
+  const victim = await service.user('victim')
+  const attacker = await service.user('attacker')
   const [own, planted] = await Promise.all(
     [victim, attacker].map(async (user) => (await service.signIn(user, 'stateful')).cookie?.split('=')[1] ?? ''),
   )

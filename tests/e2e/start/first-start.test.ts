@@ -194,7 +194,8 @@ test('two processes that start at once on a new folder both listen, and the one 
       ['carillon.secret'],
     )
 
-    const [here, there] = [new UserOfService(one.url, signIn), new UserOfService(two.url, signIn)]
+    const here = new UserOfService(one.url, signIn)
+    const there = new UserOfService(two.url, signIn)
     const cookie = await here.signIn()
     const id = idIn(await there.deliver('Through the other'))
     assert.equal((await there.request({ path: '/api/me', headers: cookie })).status, 200)
@@ -228,7 +229,8 @@ test('no secret is in the log or in the database after sign-ins, deliveries and 
   await using running = await CarillonProcess.ready(folder, { env: { CARILLON_LOG: 'trace' } })
   const signIn = firstSignInOf(folder)
   const user = new UserOfService(running.url, signIn)
-  const [{ cookie = '' }, { authorization = '' }] = [await user.signIn('stateful'), await user.signIn('stateless')]
+  const { cookie = '' } = await user.signIn('stateful')
+  const { authorization = '' } = await user.signIn('stateless')
   const typo = 'this is a typo of my passphrase'
   await user.post('/login', { username: 'operator', password: typo })
   await user.post('/login', { username: typo, password: signIn.password })

@@ -8,7 +8,8 @@ import { CarillonProcess, carillon, Folder } from '../../support/processes/caril
 
 /** A program of that name that notes what it was to send: the real one needs the socket of systemd. */
 function noteNotices(folder: Folder): { env: Record<string, string>; notices: () => string[] } {
-  const [program, file] = [folder.file('systemd-notify'), folder.file('notices')]
+  const program = folder.file('systemd-notify')
+  const file = folder.file('notices')
   writeFileSync(program, `#!/bin/sh\necho "$1" >> '${file}'\n`, { mode: 0o755 })
   const env = { PATH: `${folder.path}:${process.env.PATH}`, NOTIFY_SOCKET: '/run/none', WATCHDOG_USEC: '100000' }
   return { env, notices: () => (existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : []) }
@@ -49,7 +50,8 @@ test('a start warns of each file with a secret that every user of the machine ma
   chmodSync(beside, 0o644)
   assert.deepEqual(await start(), [beside])
   chmodSync(beside, 0o600)
-  const [secret, name] = [folder.file('secret'), folder.file('name')]
+  const secret = folder.file('secret')
+  const name = folder.file('name')
   writeFileSync(secret, readFileSync(beside), { mode: 0o644 })
   writeFileSync(name, 'Bell', { mode: 0o644 })
   assert.deepEqual(await start({ CARILLON_SECRET_FILE: secret, CARILLON_NAME_FILE: name }), [secret])

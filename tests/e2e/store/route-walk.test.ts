@@ -22,11 +22,9 @@ for (const [engine, other] of [
         t.after(drop)
         return url
       }
-      const [first, restored, moved] = [
-        await newUrl(engine, 'first'),
-        await newUrl(other, 'restored'),
-        await newUrl(engine, 'moved'),
-      ]
+      const first = await newUrl(engine, 'first')
+      const restored = await newUrl(other, 'restored')
+      const moved = await newUrl(engine, 'moved')
       const command = async (settings: Record<string, string>, ...args: string[]) => {
         const { status, stdout, stderr } = await carillon(folder, args, { env: settings })
         assert.equal(status, 0, `${args.join(' ')}: ${stderr}`)

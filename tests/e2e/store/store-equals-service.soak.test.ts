@@ -140,7 +140,8 @@ class World {
       return `${act} in ${name}`
     },
     byKey: async () => {
-      const [key, act] = [`key ${this.#random.below(8)}`, this.#one(['updateByKey', 'removeByKey', 'resolveByKey'])]
+      const key = `key ${this.#random.below(8)}`
+      const act = this.#one(['updateByKey', 'removeByKey', 'resolveByKey'])
       // No inbox may have the key.
       if (act === 'updateByKey')
         await producer.updateByKey(key, this.#one([{ title: 'Changed' }, { expiresAt: this.#soon() }])).catch(() => {})

@@ -145,7 +145,8 @@ test(`${idlers} clients that do not read ${sentMiB} MiB each are disconnected, m
   assert.equal((await user.post('/api/notifications', { recipients, title: 'warm' }, key)).status, 201)
   const readers: EventReader[] = []
   for (const proof of proofs) readers.push(await EventReader.of(service.url, proof))
-  const [quietSockets, before] = [service.sockets, service.highWater]
+  const quietSockets = service.sockets
+  const before = service.highWater
   const leave = await Promise.all(users.map(({ proof }) => idle(service.url, proof)))
   assert.equal(service.sockets, quietSockets + idlers)
 
@@ -176,7 +177,8 @@ test(`${idlers} clients that do not read ${sentMiB} MiB each are disconnected, m
   const grown = service.highWater - before
   for (const one of leave) one()
   waits.sort((a, b) => a - b)
-  const [median = 0, longest = 0] = [waits[Math.floor(waits.length / 2)], waits.at(-1)]
+  const median = waits[Math.floor(waits.length / 2)] ?? 0
+  const longest = waits.at(-1) ?? 0
   t.diagnostic(
     `all disconnected ${disconnectedAfterMs.toFixed(0)} ms after the last delivery; memory grew by ${(grown / MiB).toFixed(0)} MiB at most; ` +
       `${waits.length} requests, half within ${median.toFixed(1)} ms, all within ${longest.toFixed(0)} ms`,
@@ -200,7 +202,8 @@ function visit(url: string, { proof, random }: { proof: Proof; random: Random })
   const { hostname, port, host } = new URL(url)
   const query = ['', '?since=0', '?since=x'][random.below(3)]
   const fields = Object.entries(proof).map((field) => field.join(': '))
-  const [afterBytes, way] = [random.below(400), random.below(4)]
+  const afterBytes = random.below(400)
+  const way = random.below(4)
   return new Promise((resolve) => {
     const socket = connect(Number(port), hostname, () => {
       socket.write([`GET ${streamPath}${query} HTTP/1.1`, `host: ${host}`, ...fields, '', ''].join('\r\n'))

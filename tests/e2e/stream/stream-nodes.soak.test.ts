@@ -48,7 +48,8 @@ suite('a lost listening connection', { concurrency: true }, () => {
   test(`an operator ends the listening connection ${rounds} times during deliveries: the stream sends all of them within 5 s (N9)`, async (t) => {
     const url = await server.newDatabase()
     await using nodes = new Nodes(url)
-    const [listening, writing] = [await nodes.add(), await nodes.add()]
+    const listening = await nodes.add()
+    const writing = await nodes.add()
     const user = writing.user(nodes.firstSignIn)
     const followers: Follower[] = []
     for (const variant of variants)
@@ -83,7 +84,8 @@ suite('a lost listening connection', { concurrency: true }, () => {
     const deaf = await nodes.add({ databaseUrl: proxy.urlFor(url) })
     const writing = await nodes.add()
     const user = writing.user(nodes.firstSignIn)
-    const [stays, ends] = [await user.signIn('stateful'), await user.signIn('stateful')]
+    const stays = await user.signIn('stateful')
+    const ends = await user.signIn('stateful')
     using reader = await EventReader.of(deaf.url, stays)
     using ending = await EventReader.of(deaf.url, ends)
     hearing.isDeaf = true
@@ -105,7 +107,8 @@ suite('a lost listening connection', { concurrency: true }, () => {
   test('if a node is killed between a commit and its change signal, the others send the change with the next one, in order (N9)', async () => {
     const url = await server.newDatabase()
     await using nodes = new Nodes(url)
-    const [listening, dying] = [await nodes.add(), await nodes.add()]
+    const listening = await nodes.add()
+    const dying = await nodes.add()
     const user = listening.user(nodes.firstSignIn)
     const other = dying.user(nodes.firstSignIn)
     await using follower = new Follower(listening.url, await user.signIn('stateless'), { pauseMs: 10, since: '1' })
@@ -137,7 +140,8 @@ suite('a proof that ends elsewhere', { concurrency: true }, async () => {
     await nodes[Symbol.asyncDispose]()
     await sqlite[Symbol.asyncDispose]()
   })
-  const [one, other] = [await nodes.add(), await nodes.add()]
+  const one = await nodes.add()
+  const other = await nodes.add()
   const single = await sqlite.add()
 
   type Place = { of: Nodes; nodesOf: readonly Node[] }

@@ -55,7 +55,8 @@ export class Ledger {
     for (const key of this.#undone) assert.ok(!there.has(key), `${key} was reported as not done but exists`)
     const retried = this.#unsure.size
     for (const key of this.#unsure) {
-      const [first, second] = [await user.deliver(key, key), await user.deliver(key, key)]
+      const first = await user.deliver(key, key)
+      const second = await user.deliver(key, key)
       assert.deepEqual([first.status, second.status], [201, 201], first.text)
       assert.equal(idIn(first), idIn(second))
       assert.equal(idIn(first), there.get(key) ?? idIn(first), `${key} was delivered twice`)

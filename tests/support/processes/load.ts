@@ -47,7 +47,9 @@ export class Load implements AsyncDisposable {
 
   /** A chain of tokens, each renewed on the node that did not make it. */
   async #renewals(user: UserOfService, other: UserOfService): Promise<void> {
-    let [token, renewing, next] = [await user.signIn('stateless'), other, user]
+    let token = await user.signIn('stateless')
+    let renewing = other
+    let next = user
     while (!this.#isOver)
       await this.#counted('renewal', async () => {
         const { status, json } = await renewing.request({ method: 'POST', path: '/token/renew', headers: token })

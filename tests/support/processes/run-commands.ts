@@ -16,7 +16,8 @@ async function runCommand({ cwd, env, args, stdin }: Order): Promise<Run> {
   Object.assign(process.env, env)
   Object.defineProperty(process, 'stdin', { value: Readable.from([Buffer.from(stdin)]), configurable: true })
   process.exitCode = undefined
-  const [stdout, stderr] = [outputOf(process.stdout), outputOf(process.stderr)]
+  const stdout = outputOf(process.stdout)
+  const stderr = outputOf(process.stderr)
   // The query makes Node run the module again; what it imports is loaded once.
   await import(`../../../server/carillon.ts?run=${++runs}`)
   process.stdout.removeAllListeners('error')

@@ -90,7 +90,8 @@ export class Gathering<Call, Result> {
   /** At least one call, whatever its weight. */
   #nextBatch(): Waiting<Call, Result>[] {
     const keys = new Set<string>()
-    let [count, weight] = [0, 0]
+    let count = 0
+    let weight = 0
     for (const { call } of this.#waiting) {
       const key = this.#kind.keyOf(call)
       weight += this.#kind.weightOf(call)

@@ -32,7 +32,8 @@ async function poolingAt(at: string) {
 
 test('in session mode a store opens, writes, reads and sends change signals without further settings', async () => {
   await using pooler = await Pooler.before(port, { mode: 'session' })
-  const [here, other] = [await openStore(readDatabaseUrl(pooler.urlFor(url))), await openStore(readDatabaseUrl(url))]
+  const here = await openStore(readDatabaseUrl(pooler.urlFor(url)))
+  const other = await openStore(readDatabaseUrl(url))
   try {
     const received = Promise.withResolvers<void>()
     const world = await World.on(here.store)
@@ -89,7 +90,8 @@ for (const mode of ['transaction', 'statement'] as const)
   test(`move and restore refuse ${mode} mode before they start, as source and as target`, async (t) => {
     await using pooler = await Pooler.before(port, { mode })
     const through = pooler.urlFor(url)
-    const [folder, from] = [await newFolder(t), await filledPlace(t)]
+    const folder = await newFolder(t)
+    const from = await filledPlace(t)
     const file = join(folder, 'backup.gz')
     await backUp({ from: readDatabaseUrl(from), file, at: '2026-01-01T00:00:00.000Z', report })
     const move = (way: { from: string; to: string }) =>
@@ -113,7 +115,8 @@ for (const mode of ['transaction', 'statement'] as const)
 
 test('session mode: a move through the pooler carries every row', async (t) => {
   await using pooler = await Pooler.before(port, { mode: 'session' })
-  const [from, empty] = [await filledPlace(t), await emptyPlace(t, 'postgres')]
+  const from = await filledPlace(t)
+  const empty = await emptyPlace(t, 'postgres')
   await moveDatabase({
     from: readDatabaseUrl(from),
     to: readDatabaseUrl(pooler.urlFor(empty)),

@@ -131,7 +131,8 @@ type Recordable = { path: string; history: string; lostLog?: string }
 export function stampDatabase(database: Database, { path, history, lostLog }: Recordable): number[] {
   inWriteLock(database, () => {
     const identity = readIdentity(path)
-    const [before, stamp] = [numberIn(database, 'user_version'), randomInt(1, stampRange)]
+    const before = numberIn(database, 'user_version')
+    const stamp = randomInt(1, stampRange)
     const stamps = [...onDisk(path, identity), before, stamp]
     // In this order, so that the stamp is in the list whenever the power fails.
     writeIdentity(path, { history: recordedHistory(path, before) ?? history, stamps, lostLog })

@@ -41,7 +41,8 @@ export function assertIntact(path: string): void {
 export function commitsIn(path: string): number {
   if (!existsSync(`${path}-wal`)) return 0
   const log = readFileSync(`${path}-wal`)
-  const [headerSize, frameHeaderSize] = [32, 24]
+  const headerSize = 32
+  const frameHeaderSize = 24
   const frameSize = frameHeaderSize + (log.length < headerSize ? 0 : log.readUInt32BE(8))
   let commits = 0
   for (let frame = headerSize; frame + frameSize <= log.length; frame += frameSize)

@@ -15,7 +15,8 @@ import { interrupted } from './interrupted.ts'
 let moves = 0
 
 export function move(from: string, to: string, options: Partial<Parameters<typeof moveDatabase>[0]> = {}) {
-  const [source, target] = [readDatabaseUrl(from), readDatabaseUrl(to)]
+  const source = readDatabaseUrl(from)
+  const target = readDatabaseUrl(to)
   const id = `m${++moves}`
   return moveDatabase({ from: source, to: target, partitions: usualPartitions, id, now: () => 0, report, ...options })
 }

@@ -24,7 +24,8 @@ async function onPhone({ username, password }: { username: string; password: str
 
 test('a user sees each sign-in with device and address, ends one, and then all others; this device stays signed in', async () => {
   const user = await service.user()
-  const [first, second] = [await onPhone(user), await onPhone(user)]
+  const first = await onPhone(user)
+  const second = await onPhone(user)
   const token = await service.signIn(user, 'stateless')
   await using opened = await pages.open('/account#sessions', { user })
   const { page } = opened

@@ -148,7 +148,8 @@ test('a password that is refused has its reason beside its field, in the languag
   const wendy = await service.user('wendy-harbour')
   await using opened = await openAccount({ user: wendy })
   opened.expects(/^400 PUT \/api\/me\/password$/, /^401 PUT \/api\/me\/password$/, /^413 PUT \/api\/me\/password$/)
-  const [current, next] = [password(opened, 'Current password'), password(opened, 'New password')]
+  const current = password(opened, 'Current password')
+  const next = password(opened, 'New password')
   const change = button(opened, 'Change the password')
   await change.click()
   await opened.alerts('Enter your current password first.')
@@ -314,7 +315,8 @@ test('if the sign-in ends while the page is open, a link leads to the sign-in pa
 })
 
 soakTest('a page that becomes visible after another user has signed in displays the account of that user', async () => {
-  const [ann, bob] = [await service.user(), await service.user()]
+  const ann = await service.user()
+  const bob = await service.user()
   await using opened = await openAccount({ user: ann })
   const { page } = opened
   const becomesVisible = () => page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')))

@@ -16,7 +16,8 @@ async function openPreferences(options: PageOptions): Promise<BrowserPage> {
 
 const choice = ({ page }: BrowserPage, name: string) => page.getByRole('radio', { name, exact: true })
 const background = (page: Page) => page.evaluate(() => getComputedStyle(document.body).backgroundColor)
-const [light, dark] = ['rgb(255, 255, 255)', 'rgb(20, 21, 26)']
+const light = 'rgb(255, 255, 255)'
+const dark = 'rgb(20, 21, 26)'
 
 test('a theme that the user chooses is that of every page and of the tabs that are open, and stays on this device', async () => {
   const ann = await service.user()
