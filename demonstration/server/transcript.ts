@@ -1,5 +1,5 @@
 // One request to a world and its response, as they are on the wire: lines, spelling and order of the fields, and bodies as text. The visitor's
-// own session at this service has the same origin: its secret must reach neither the world nor the page (SECURITY.md, S13).
+// own session at this service has the same origin: its secret must reach neither the world nor the page (S13).
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { equalSecrets } from '../../server/basics/secrets.ts'
 import { passedField } from '../../server/demonstration/pass-on.ts'

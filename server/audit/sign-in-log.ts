@@ -1,5 +1,5 @@
 // Refused sign-ins: one log line and one row of the audit log each, with the user, the client's address, the route and the request.
-// Their number is limited, since a client needs no proof to cause one: the rest are counted (SECURITY.md, L1, L2, A16).
+// Their number is limited, since a client needs no proof to cause one: the rest are counted (L1, L2, A16).
 import { type CarillonError, messageOf } from '../basics/errors.ts'
 import type { Log } from '../basics/log.ts'
 import { LogWindow } from '../basics/log-window.ts'

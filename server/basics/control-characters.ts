@@ -1,5 +1,5 @@
 // Characters of a client's text that would control a terminal, or begin or turn a line of it: control characters (ECMA-48), U+2028 and
-// U+2029, and characters that change the direction of text. JSON leaves most of them as they are (SECURITY.md, L8).
+// U+2029, and characters that change the direction of text. JSON leaves most of them as they are (L8).
 
 const controlling = /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu
 const escaped = new RegExp(`${controlling.source}(?<![\n\t])`, 'gu')

@@ -1,5 +1,5 @@
 // Parses JSON strictly: refuses what JSON.parse accepts, which is bytes that are not UTF-8, NUL, lone surrogates, a repeated key, deep nesting, and
-// keys that set a prototype (SECURITY.md, I2, I3, I5). secure-json-parse, which Fastify uses, refuses only the last.
+// keys that set a prototype (I2, I3, I5). secure-json-parse, which Fastify uses, refuses only the last.
 import { isUtf8 } from 'node:buffer'
 import { invalidField } from './errors.ts'
 

@@ -25,7 +25,7 @@ export function faultOf(check: string, error: unknown, change: string): Finding 
   return fault(check, { found: error.problem, change: error.remedy ?? change })
 }
 
-/** How far another clock may be from this machine's. Tokens and revocations tolerate a minute (SECURITY.md, T6). */
+/** How far another clock may be from this machine's. Tokens and revocations tolerate a minute (T6). */
 const toleratedMs = 5_000
 const leewayMs = 60_000
 

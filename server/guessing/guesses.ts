@@ -232,7 +232,7 @@ function tooMany(problem: string, waitMs: number, more = ''): CarillonError {
   return new CarillonError('TOO_MANY_REQUESTS', problem, { remedy: `Try again in ${retryAfter} s.${more}`, retryAfter })
 }
 
-// How many entries of the audit log can a signed-in user cause (SECURITY.md, L1)? A change is counted in the store before it is made, so
+// How many entries of the audit log can a signed-in user cause (L1)? A change is counted in the store before it is made, so
 // that all nodes share the count, and taken back if it had no effect.
 
 const changeLimit = { intervalMs: 60_000, burst: 60 }

@@ -35,7 +35,7 @@ type AppOptions<Needs> = {
   failurePage?: FailurePage<NoInfer<Needs>>
 }
 
-/** Milliseconds (SECURITY.md, I8). `request` + `checkEvery` < `idleSocket`, at which Node closes a connection that awaits no response. */
+/** Milliseconds (I8). `request` + `checkEvery` < `idleSocket`, at which Node closes a connection that awaits no response. */
 const timeouts = {
   headers: 5_000,
   request: 8_500,

@@ -17,7 +17,7 @@ const responseMs = 500
 type DrainOptions = { graceMs: number; endStreams: () => Promise<void> }
 
 /**
- * Stops a server without failing a request that it accepted (SECURITY.md, R9). From now on every response closes its connection. For `graceMs`
+ * Stops a server without failing a request that it accepted (R9). From now on every response closes its connection. For `graceMs`
  * new connections and streams are still accepted, so that a load balancer can see that the process is not ready. Then `endStreams` runs, so that
  * a client that reconnects reaches another process; the running requests finish, and only then what is still open is disconnected.
  */
@@ -122,7 +122,7 @@ export function endAndDrop(socket: Socket, text: string, { isTimedOut }: { isTim
   socket.end(text)
 }
 
-// Clients that do not read their responses are disconnected: an unread response stays in memory (SECURITY.md, I8 and N5). Node's idle
+// Clients that do not read their responses are disconnected: an unread response stays in memory (I8 and N5). Node's idle
 // timeout is not enough, since it starts again whenever the client has taken a single byte.
 
 export const streams = new WeakSet<Socket>()

@@ -1,4 +1,4 @@
-// A write that takes long, such as on a slow disk: its client gets a response that says so, and the write goes on (SECURITY.md, R18).
+// A write that takes long, such as on a slow disk: its client gets a response that says so, and the write goes on (R18).
 import type { Server } from 'node:http'
 import { CarillonError } from '../basics/errors.ts'
 

@@ -1,4 +1,4 @@
-// What each request passes until its handler: the request checks (SECURITY.md, I1 to I8, C1, C3, L6), which refuse what Node and Fastify would
+// What each request passes until its handler: the request checks (I1 to I8, C1, C3, L6), which refuse what Node and Fastify would
 // accept, and then the guard of its route. A path has one spelling, since the router decodes it before it matches: a proxy that forbids `/login`
 // would not notice `/%6cogin`. No form has a CSRF token: browsers say where a request comes from.
 import type { IncomingMessage } from 'node:http'
@@ -110,7 +110,7 @@ export function refuseMalformed({ raw, url }: FastifyRequest, reply: FastifyRepl
     throw new CarillonError('UNSUPPORTED_MEDIA_TYPE', 'The body must be sent without Content-Encoding')
 }
 
-/** Throws NOT_FOUND for a path in another spelling than its route's (SECURITY.md, Z8), before any guard or body is read. */
+/** Throws NOT_FOUND for a path in another spelling than its route's (Z8), before any guard or body is read. */
 function refuseOtherSpelling(request: FastifyRequest): void {
   const { url } = request
   if (!url.includes('%')) return
@@ -165,7 +165,7 @@ function refuseFlood({ raw: { socket }, routeOptions }: FastifyRequest, { raw: r
   throw new CarillonError('TOO_MANY_REQUESTS', 'Wait for a response before you send more requests', { retryAfter: 1 })
 }
 
-/** Against DNS rebinding (SECURITY.md, L6). With `Authorization`, which no browser adds by itself, any name will do, but not to sign in. */
+/** Against DNS rebinding (L6). With `Authorization`, which no browser adds by itself, any name will do, but not to sign in. */
 function refuseMisdirected(request: FastifyRequest, isKnownHost: ReturnType<typeof knownHosts>): void {
   const { host, authorization } = request.raw.headers
   if (authorization !== undefined && (isSafeMethod(request.method) || !isSignIn(request))) return
@@ -180,7 +180,7 @@ function isSignIn({ routeOptions: { url = '', config } }: FastifyRequest): boole
   return url === '/login' || url.startsWith('/login/') || config?.operation?.signsIn === true
 }
 
-/** Refuses cross-site requests (SECURITY.md, C1) with a cookie and an unsafe method, or for a place, and every cross-site login. */
+/** Refuses cross-site requests (C1) with a cookie and an unsafe method, or for a place, and every cross-site login. */
 function refuseCrossSite(request: FastifyRequest, allowed: readonly string[]): void {
   const { operation, isPassedOn } = request.routeOptions.config ?? {}
   const { headers } = request.raw

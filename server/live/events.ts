@@ -1,5 +1,5 @@
 // The changes of an inbox as the text of Server-Sent Events (WHATWG HTML, section 9.2). JSON text has line breaks only as escapes,
-// so nothing that a producer sent can end a line of an event (SECURITY.md, N1).
+// so nothing that a producer sent can end a line of an event (N1).
 import { hash } from 'node:crypto'
 import type { Change, Changes, InboxState } from '../inbox/inbox-state.ts'
 import { archiveReadJson, readAllJson } from '../inbox/notification-json.ts'

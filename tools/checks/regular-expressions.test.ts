@@ -1,4 +1,4 @@
-// A lint rule: no regular expression of product code takes time that grows faster than the text that it reads (SECURITY.md, R10).
+// A lint rule: no regular expression of product code takes time that grows faster than the text that it reads (R10).
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { extname } from 'node:path'

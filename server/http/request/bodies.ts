@@ -1,4 +1,4 @@
-// Parses bodies and the fields of a query strictly (SECURITY.md, I2, I3, I5), without Fastify's repairs, and checks them against the schemas of
+// Parses bodies and the fields of a query strictly (I2, I3, I5), without Fastify's repairs, and checks them against the schemas of
 // their routes: which fields are invalid, and what would be valid? A validator is compiled at the first request that it checks. Fastify's own
 // factory loads AJV and compiles the schemas of all routes when the service starts, in 100 ms and 10 MB (decision 0056).
 import { isUtf8 } from 'node:buffer'

@@ -1,5 +1,5 @@
 // What the log says of refused and failed requests, and how often? Overload, repeated failures and refused origins are counted, and a line
-// at a time has the counts, so that no client can fill the log or hide other events in it (SECURITY.md, L1).
+// at a time has the counts, so that no client can fill the log or hide other events in it (L1).
 import type { IncomingMessage } from 'node:http'
 import type { CarillonError } from '../../basics/errors.ts'
 import type { AddressRanges } from '../../basics/ip-addresses.ts'

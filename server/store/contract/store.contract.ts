@@ -1,6 +1,6 @@
 // The promises of store.ts as tests, the same for every engine, without flags and without skipped tests. The promises
 // of one room are in its files *.contract.ts; contract/ has those that concern several rooms. "Law 3" is law 3 in
-// docs/architecture.md, "The laws of the store"; ids such as S5 are rows of SECURITY.md.
+// docs/architecture.md, "The laws of the store"; ids such as S5 are guarantees (docs/guarantees.md).
 import { describe } from 'node:test'
 import { auditPromises } from '../../audit/audit.contract.ts'
 import { byKeyPromises } from '../../delivery/by-key.contract.ts'

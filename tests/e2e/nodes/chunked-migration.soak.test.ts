@@ -1,5 +1,5 @@
 // A migration of a large table in chunks, on each engine: a process that is killed in the middle of it leaves whole chunks, and the next one
-// continues. The new version is this one with a migration that was invented for the test, as CONTRIBUTING.md describes it.
+// continues. The new version is this one with a migration that was invented for the test, as decision 0067 describes it.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
