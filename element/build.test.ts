@@ -110,8 +110,8 @@ test('a page that loads the bell, or only the client, receives no more than the 
   const inbox = /`carillon-inbox\.js` has at most (\d+) KB/
   for (const [size, page, form] of [
     [sizes.inbox, 'element/README.md', inbox],
-    [sizes.inbox, 'docs/operations.md', inbox],
-    [sizes.client, 'docs/operations.md', /`carillon-client\.js` has at most (\d+) KB/],
+    [sizes.inbox, 'docs/operations/network.md', inbox],
+    [sizes.client, 'docs/operations/network.md', /`carillon-client\.js` has at most (\d+) KB/],
     [sizes.reader, 'client/README.md', /at most (\d+) KB in a page/],
     [sizes.reader, 'README.md', /adds at most (\d+) KB to a page/],
   ] as const) {

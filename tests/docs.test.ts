@@ -40,7 +40,7 @@ const usualAddress = 'http://127.0.0.1:7464'
 const usualDatabase = 'postgres://carillon@db.example/carillon?sslmode=verify-full'
 const pages = readPages(root)
 const readme = pageOf('README.md')
-const withCommands = pages.filter(({ file }) => file === 'README.md' || /^docs\/[^/]+$/.test(file))
+const withCommands = pages.filter(({ file }) => file === 'README.md' || /^docs\/(?!decisions\/)/.test(file))
 /** Shell commands. Each curl writes the status of its response to stderr. */
 const substitute = `'${process.execPath}' '${fileURLToPath(new URL('./support/http/curl.ts', import.meta.url))}'`
 const installed = spawnSync('sh', ['-c', 'command -v curl'], { encoding: 'utf8' }).stdout.trim()
@@ -244,7 +244,8 @@ test('every route that a page names exists, and the pages of the documentation n
       .map((route) => `${page.file} names ${route}`),
   )
   assert.deepEqual(invented, [])
-  const named = ['inbox', 'sign-in', 'pages', 'operations'].flatMap((name) => routesIn(pageOf(`docs/${name}.md`)))
+  const naming = pages.filter(({ file }) => /^docs\/(inbox|sign-in|pages|operations)(\.md$|\/)/.test(file))
+  const named = naming.flatMap(routesIn)
   assert.deepEqual(
     served.filter((route) => !named.includes(route)),
     [],

@@ -1,4 +1,4 @@
-// What the audit log records: the name of each event, and what happened. docs/operations.md lists them.
+// What the audit log records: the name of each event, and what happened. docs/operations/audit-events.md lists them.
 
 export const events = {
   'sign-in': 'A user signed in.',

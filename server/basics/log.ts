@@ -4,7 +4,7 @@ import { type Logger, pino, stdSerializers } from 'pino'
 import { escapeControls } from './control-characters.ts'
 
 type Level = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace'
-/** Every line has the name of its event, which docs/operations.md explains (A16). */
+/** Every line has the name of its event, which docs/operations/log-events.md explains (A16). */
 type Write = (fields: { event: string; [name: string]: unknown }, message?: string) => void
 export type Log = Readonly<Record<Level, Write>> & Pick<Logger, 'isLevelEnabled'>
 

@@ -29,7 +29,7 @@ export function makeCommand(): Command {
 }
 
 const help = `
-docs/operations.md lists the events.
+docs/operations/audit-events.md lists the events.
 
 Examples:
   npx carillon audit

@@ -10,7 +10,7 @@ import { type Finding, fault, faultOf, ok } from './finding.ts'
 import type { Examined, SealedFactors } from './store/findings.ts'
 
 const check = 'secret'
-const lost = 'lost for good? docs/operations.md, "A secret that is lost"'
+const lost = 'lost for good? docs/operations/keys-and-secrets.md, "A secret that is lost"'
 
 type Settings = Sealed & Omit<Examined, 'findings'> & { secretFile?: string | undefined }
 

@@ -100,7 +100,7 @@ async function textOf({ userId, id, sealedSecret }: SealedFactor, sealing: Seali
 
 function doesNotFit(what: string): CarillonError {
   const both = 'CARILLON_SECRET_PREVIOUS to the secret that the service had before, and CARILLON_SECRET to the new one'
-  const remedy = `Set ${both}: docs/operations.md, "Change the secret".`
+  const remedy = `Set ${both}: docs/operations/keys-and-secrets.md, "Change the secret".`
   return conflict(`Neither secret opens ${what}, and nothing was changed`, remedy)
 }
 
@@ -110,7 +110,7 @@ function doesNotFit(what: string): CarillonError {
 export async function unreadableFactors(store: Store, sealing: Sealing): Promise<SealedFactor[]> {
   const keys = (await store.read(signingKeys)).filter(({ retiredAt }) => retiredAt === null)
   const opened = await Promise.all(keys.map((key) => sealing.open('signing-keys', key.sealedPrivateJwk)))
-  const remedy = 'Set the right one. If it is lost, see "A secret that is lost" in docs/operations.md.'
+  const remedy = 'Set the right one. If it is lost, see "A secret that is lost" in docs/operations/keys-and-secrets.md.'
   if (opened.length === 0 || opened.includes(undefined))
     throw conflict('The secret that is set does not open the signing keys, so it may be a wrong one', remedy)
   const found: SealedFactor[] = []

@@ -77,7 +77,7 @@ export function readSecret(file: string): string {
   const secret = readFileSync(file, 'utf8').trim()
   if (secret !== '') return secret
   const problem = `${file} is empty; a power cut can do that to a file that was just written`
-  const without = 'without a copy, remove the file: docs/operations.md, "A secret that is lost".'
+  const without = 'without a copy, remove the file: docs/operations/keys-and-secrets.md, "A secret that is lost".'
   throw unavailable(problem, `Put the secret back from your copy; ${without}`)
 }
 

@@ -53,7 +53,7 @@ export function sealedWithAnother(what = 'The signing keys in the store were'): 
   return unavailable(
     `${what} sealed with another secret`,
     'Set CARILLON_SECRET to that one (on SQLite it is kept beside the database, in the file that ends in .secret), or ' +
-      'CARILLON_SECRET_PREVIOUS while the secret is being changed: docs/operations.md, "Change the secret".',
+      'CARILLON_SECRET_PREVIOUS while the secret is being changed: docs/operations/keys-and-secrets.md, "Change the secret".',
   )
 }
 

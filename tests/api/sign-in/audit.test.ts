@@ -217,8 +217,8 @@ test('a user sees the own entries in pages, and neither those of another user no
   assert.ok(!response.text.includes(ben.id))
 })
 
-test('the rule for fail2ban in docs/operations.md finds the address in every line of a refusal, and in no other line', async () => {
-  const page = readFileSync('docs/operations.md', 'utf8')
+test('the rule for fail2ban in docs/operations/audit.md finds the address in every line of a refusal, and in no other line', async () => {
+  const page = readFileSync('docs/operations/audit.md', 'utf8')
   const rule = /^failregex = (.+)$/m.exec(page)?.[1] ?? assert.fail('there is no failregex')
   const pattern = new RegExp(rule.replace('<HOST>', '(?<host>[\\da-fA-F:.]+)'))
   const user = await app.user()

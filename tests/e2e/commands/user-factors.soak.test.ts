@@ -85,7 +85,7 @@ for (const engine of ['SQLite', 'PostgreSQL'])
       await addApp('ann')
       await running.end('SIGTERM')
     }
-    // As docs/operations.md says, "A secret that is lost".
+    // As docs/operations/keys-and-secrets.md says, "A secret that is lost".
     const statement = 'delete from signing_key'
     if (database !== undefined) await queryAt(database.url, statement)
     else {

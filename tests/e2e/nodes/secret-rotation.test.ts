@@ -1,4 +1,4 @@
-// The secret of the service changes as docs/operations.md, "Change the secret", says: on two nodes with PostgreSQL under load, and on
+// The secret of the service changes as docs/operations/keys-and-secrets.md, "Change the secret", says: on two nodes with PostgreSQL under load, and on
 // SQLite with the generated secret while the service runs.
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync, statSync } from 'node:fs'

@@ -25,7 +25,7 @@ carillon key add shop
 carillon backup /root/carillon-backup.gz
 systemctl stop carillon
 
-: the restore drill of docs/operations.md
+: the restore drill of docs/operations/backup.md
 carillon restore /root/carillon-backup.gz --to sqlite:restored/carillon.db
 cp -a data/carillon.secret restored/
 test "$(stat -c %u . restored restored/carillon.db restored/carillon.secret | sort -u | wc -l)" = 1

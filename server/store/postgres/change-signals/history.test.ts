@@ -80,11 +80,11 @@ test('after pg_restore, which creates the tables again, a client ahead of it get
   assert.equal(await place.changesAfter(ahead), 'reset')
 })
 
-test('the statement of the operations page begins a new history, which every running process finds (R15)', async (t) => {
+test('the statement of the page about backups begins a new history, which every running process finds (R15)', async (t) => {
   const place = await newPlace(t)
   await place.send(1)
   const here = await place.position()
-  const page = readFileSync(new URL('../../../../docs/operations.md', import.meta.url), 'utf8')
+  const page = readFileSync(new URL('../../../../docs/operations/backup.md', import.meta.url), 'utf8')
   const [, statement = ''] = /```sql\n(update history [^;]+);/.exec(page) ?? []
   const before = place.store.history
   await place.query(statement)

@@ -1,5 +1,5 @@
 // Carillon behind a pooler that imitates PgBouncer (tests/support/network/pooler.ts). In session mode it works without settings;
-// in any other mode it is refused with one sentence. docs/scale.md says how the real PgBouncer was tested.
+// in any other mode it is refused with one sentence.
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, test } from 'node:test'

@@ -1,5 +1,5 @@
 -- Distributes Carillon's tables over the nodes of a Citus cluster: the tables of users by user_id, colocated, and a copy of
--- the others on every node. Run it with psql on the coordinator while no Carillon process runs; docs/scale.md says when to
+-- the others on every node. Run it with psql on the coordinator while no Carillon process runs; docs/scale/citus.md says when to
 -- use it and what changes. Without Citus it changes nothing and says so. If it runs again, it does only what is missing.
 do $$
 declare
