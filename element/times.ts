@@ -48,7 +48,8 @@ export function timesOf(locale: string) {
     moment(at: number, now: number): string {
       const days = midnightsBetween(at, now)
       if (Number.isNaN(days)) return ''
-      return (days === 0 ? timeOfDay : days >= -7 ? timeOfWeek : timeOfYear).format(at)
+      if (days === 0) return timeOfDay.format(at)
+      return (days >= -7 ? timeOfWeek : timeOfYear).format(at)
     },
   }
 }

@@ -92,7 +92,17 @@ export async function compose(store: Store, config: Config, environment: Environ
   const settings = pageSettings(config)
   const published = own === undefined ? routesWith(settings.prefix) : apiOf(routesWith(settings.prefix))
   const parts: Parts = {
-    ...{ site, store, sealing, readiness, producerKeys, users, guesses, signInLog, notices, links, forgotten },
+    site,
+    store,
+    sealing,
+    readiness,
+    producerKeys,
+    users,
+    guesses,
+    signInLog,
+    notices,
+    links,
+    forgotten,
     ...proofs,
     ...notifications,
     exports: new Set(),
@@ -107,7 +117,13 @@ export async function compose(store: Store, config: Config, environment: Environ
   const app = createApp<Parts>({ routes: published, parts, site, log, ...(own === undefined && { failurePage }) })
   demonstration?.addTo(app, settings.prefix, site)
   return {
-    ...{ app, readiness, users, deliveries, upkeep, keys: proofs.keys, sessions: proofs.sessions },
+    app,
+    readiness,
+    users,
+    deliveries,
+    upkeep,
+    keys: proofs.keys,
+    sessions: proofs.sessions,
     /** Fills an empty store; undefined if it has a user already. */
     firstStart: () => firstStart({ users, producerKeys, deliveries, site }),
     /** The work of each start and each hour. */

@@ -25,9 +25,9 @@ export function residentMegabytes(pid: number): number {
   const { stdout } = spawnSync('ps', ['-A', '-o', 'pid=,ppid=,rss='], { encoding: 'utf8' })
   const processes = stdout.split('\n').map((line) => line.trim().split(/\s+/).map(Number))
   const kib = (of: number): number =>
-    processes.reduce(
-      (sum, [id, parent = 0, own = 0]) => sum + (id === of ? own : parent === of ? kib(Number(id)) : 0),
-      0,
-    )
+    processes.reduce((sum, [id, parent = 0, own = 0]) => {
+      if (id === of) return sum + own
+      return parent === of ? sum + kib(Number(id)) : sum
+    }, 0)
   return (kib(pid) * 1024) / 1e6
 }

@@ -28,6 +28,7 @@ export function row<Sample>(given: Given<Sample> & Shown<Sample>): Row {
   const bound = max ?? min
   const isOfRatio = ratio !== undefined && !isAbsolute
   const value = median(isOfRatio ? ratio : figures)
+  const isMet = (limit: number) => (max === undefined ? value >= limit : value <= limit)
   const target = `${max === undefined ? '>=' : '<='} ${isOfRatio ? bound?.toFixed(2) : as(bound ?? 0)}`
   return {
     what,
@@ -35,7 +36,7 @@ export function row<Sample>(given: Given<Sample> & Shown<Sample>): Row {
     floor: floor === undefined ? '' : cell(floor),
     ratio: ratio === undefined ? '' : asSpread(ratio),
     target: bound === undefined ? '' : target,
-    met: bound === undefined ? undefined : max === undefined ? value >= bound : value <= bound,
+    met: bound === undefined ? undefined : isMet(bound),
     figures,
   }
 }

@@ -23,7 +23,8 @@ const columns = ['what', 'measured', 'floor', 'ratio', 'target', 'met', 'before'
 function linesOf(rows: readonly Row[]): string[][] {
   const names = rows.some(({ before }) => before !== undefined) ? columns : columns.slice(0, -2)
   const lines = rows.map(({ what, measured, floor, ratio, target, met, before }) => {
-    const said = met === undefined ? '' : met ? 'yes' : 'NO'
+    const answer = met ? 'yes' : 'NO'
+    const said = met === undefined ? '' : answer
     return [what, measured, floor, ratio, target, said, before?.measured ?? '', before?.ratio ?? '']
   })
   return [names, ...lines.map((cells) => cells.slice(0, names.length))]

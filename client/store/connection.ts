@@ -148,9 +148,11 @@ export class Connection {
     if ((error as Error).name === 'AbortError') return
     const isSignedOut = isUnauthorized(error)
     const isError = isFinal(error, true)
-    this.#on.onState(isSignedOut ? 'signed-out' : isError ? 'error' : 'offline', error)
+    const failed = isError ? 'error' : 'offline'
+    this.#on.onState(isSignedOut ? 'signed-out' : failed, error)
     // Only an event of the page, or a token, ends the wait of a page on which no user is signed in.
-    const ms = isSignedOut ? maxTimerMs : delayAfter(error, this.#failures++, isError ? slowTiming : defaultTiming)
+    const timing = isError ? slowTiming : defaultTiming
+    const ms = isSignedOut ? maxTimerMs : delayAfter(error, this.#failures++, timing)
     await pause(ms, turn, (end) => (this.#wake = end))
   }
 }

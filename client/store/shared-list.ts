@@ -104,7 +104,8 @@ export class SharedList implements Extent {
 
   #totalOf({ unread, total }: View, shown: number): number {
     if (!hasCounter(this)) return shown + this.rest
-    return this.status === 'inbox' ? total : this.status === 'unread' ? unread : total - unread
+    if (this.status === 'inbox') return total
+    return this.status === 'unread' ? unread : total - unread
   }
 
   /** A listener may end subscriptions, or act. Async: its error becomes an unhandled rejection, and ends nothing here. */

@@ -103,12 +103,7 @@ class Tab {
       types: this.events.map(({ type }) => type),
       versions: news.map(({ position }) => Number.parseInt(position, 10)),
       titles: news.map(({ notification }) => notification.title),
-      error:
-        error instanceof Error
-          ? { ...error, message: error.message, name: error.name, cause: error.cause && String(error.cause) }
-          : error
-            ? { error }
-            : undefined,
+      error: describe(error),
     }
   }
 
@@ -137,3 +132,9 @@ declare global {
   var tab: Tab
 }
 globalThis.tab = new Tab()
+
+function describe(error: unknown) {
+  if (error instanceof Error)
+    return { ...error, message: error.message, name: error.name, cause: error.cause && String(error.cause) }
+  return error ? { error } : undefined
+}

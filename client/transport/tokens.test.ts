@@ -114,7 +114,7 @@ test('a token that is refused during its renewal is not used again, even if the 
   const refused = new Set<string>()
   const renewal = Promise.withResolvers<string>()
   const { calls, sent, request } = clientWith(
-    ({ reason }) => (reason === 'expiring' ? renewal.promise : reason === 'first' ? old : fresh),
+    ({ reason }) => ({ first: old, expiring: renewal.promise, refused: fresh })[reason],
     refused,
   )
   await request()

@@ -16,7 +16,7 @@ export function curlOf(exchange: Exchange, { address, cookieName }: CurlPlace): 
   const parts = [
     isUsual ? 'curl -si' : `curl -si -X ${method}`,
     ...visible.map((header) => `-H ${quoted(header)}`),
-    ...(hasBody ? ['-d @-'] : secret.length > 0 ? ['-H @-'] : []),
+    ...(hasBody ? ['-d @-'] : secret.slice(0, 1).map(() => '-H @-')),
     quoted(address),
   ]
   const command = parts.join(' \\\n  ')

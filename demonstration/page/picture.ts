@@ -73,7 +73,9 @@ function workOf(step: Step, to: 'server' | 'other', { texts, language }: Words):
   if (label === undefined || (name === 'signatures.check' && kid === undefined)) return []
   const isOfStore = name.startsWith('store.')
   const what = algorithm === undefined ? label : `${label} (${algorithm}, ${texts.key} ${kid?.slice(0, 8)})`
-  const tone = detail === 'invalid' ? 'bad' : isOfStore ? 'session' : algorithm ? 'token' : 'plain'
+  const variant = isOfStore ? 'session' : 'token'
+  const usual = isOfStore || algorithm ? variant : 'plain'
+  const tone = detail === 'invalid' ? 'bad' : usual
   return [{ from: to, to: isOfStore ? 'store' : to, label, sentence: `${what}, ${msText(ms, language)}`, tone }]
 }
 

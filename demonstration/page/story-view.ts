@@ -47,9 +47,10 @@ function nextView({ texts, world }: Stage, place: Place) {
   const next = places[places.indexOf(place) + 1] ?? 'start'
   const names: Readonly<Record<string, string>> = { ...texts.titles, ...texts.places }
   const act = () => world.running === undefined && go(next)
+  const idle = place === 'start' ? texts.ownWorld : nothing
   return html`<p class="way buttons">
     <button type="button" class="primary" id="next" aria-disabled=${world.running !== undefined} @click=${act}>${place === 'start' ? texts.start : `${texts.next}${names[next]}`}</button>
-    <span role="status" class="hint">${world.running ? texts.sending : place === 'start' ? texts.ownWorld : nothing}</span>
+    <span role="status" class="hint">${world.running ? texts.sending : idle}</span>
   </p>`
 }
 
@@ -166,7 +167,8 @@ function cellText({ texts }: Stage, cell: Cell): string {
 /** A proof works or is refused; a question has a yes or a no. */
 function answerText({ texts: { answers } }: Stage, cell: Cell, answer: boolean): string {
   const isProof = /(this|other)$/.test(cell)
-  return answers[answer ? (isProof ? 'works' : 'yes') : isProof ? 'fails' : 'no']
+  if (isProof) return answers[answer ? 'works' : 'fails']
+  return answers[answer ? 'yes' : 'no']
 }
 
 function resultView(stage: Stage, id: ExperimentId, { answers, facts, predicted }: Outcome) {

@@ -29,7 +29,8 @@ async function callsOf(t: TestContext, folder: string, work: () => unknown): Pro
   const opened = new Map<number, string>()
   const kindOf = (target: unknown) => {
     const path = typeof target === 'number' ? (opened.get(target) ?? '') : String(target)
-    return path === folder ? 'folder' : path.endsWith('.part') ? 'draft' : 'file'
+    if (path === folder) return 'folder'
+    return path.endsWith('.part') ? 'draft' : 'file'
   }
   const mocks = recorded.map((name) => {
     const original = fs[name] as (...args: unknown[]) => unknown

@@ -63,9 +63,12 @@ async function entriesOf({ store, now }: Place, { user, since, last }: Options):
   const filter = { ...about, since: since?.(now()) ?? 0 }
   const wanted = since === undefined ? last : Number.POSITIVE_INFINITY
   const entries: AuditEntry[] = []
-  for (let page: AuditEntry[] | undefined; page?.length !== 0 && entries.length < wanted; entries.push(...page)) {
+  let isEnd = false
+  while (!isEnd && entries.length < wanted) {
     const limit = Math.min(500, wanted - entries.length)
-    page = await store.read(listAudit, { ...filter, before: entries.at(-1)?.id, limit })
+    const page = await store.read(listAudit, { ...filter, before: entries.at(-1)?.id, limit })
+    entries.push(...page)
+    isEnd = page.length === 0
   }
   return entries.toReversed()
 }
@@ -77,7 +80,8 @@ async function rowsOf(store: Store, entries: readonly AuditEntry[]): Promise<str
     names.set(userId, user?.username ?? user?.externalId ?? userId)
   }
   return entries.map(({ at, event, userId, nameHash, actor, address, detail, count }) => {
-    const about = userId === null ? (nameHash === null ? '-' : `unknown ${nameHash}`) : names.get(userId)
+    const unknown = nameHash === null ? '-' : `unknown ${nameHash}`
+    const about = userId === null ? unknown : names.get(userId)
     const facts = Object.entries(detail ?? {})
       .filter(([name]) => name !== 'settings')
       .map(([name, value]) => `${name}=${value}`)

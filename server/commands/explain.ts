@@ -41,8 +41,10 @@ function explain(names: readonly string[], options: KeyOptions, command: Command
 function factsOf(found: Explained): string[][] {
   const { sentAt, senderId, senderName, replacedAt, count, readAt, archivedAt, snoozedUntil } = found
   const isMuted = found.away === 'archived' && (archivedAt === sentAt || archivedAt === replacedAt)
-  const read = isMuted ? ' on arrival' : found.readAloneAt === null ? ' by a read-all' : ''
-  const archived = isMuted ? ' on arrival: muted' : found.away === null ? ' by an archive-read' : ''
+  const readTogether = found.readAloneAt === null ? ' by a read-all' : ''
+  const read = isMuted ? ' on arrival' : readTogether
+  const archivedTogether = found.away === null ? ' by an archive-read' : ''
+  const archived = isMuted ? ' on arrival: muted' : archivedTogether
   return [
     ['sent', `${sentAt}; last sent by ${senderId === null ? 'the service itself' : `${senderName} (${senderId})`}`],
     ['replaced', replacedAt === null ? 'no' : `${replacedAt}; times that it became the newest again: ${count - 1}`],

@@ -85,7 +85,8 @@ export function flagsOf(command: Command, options = optionsOf(command)): Flags {
 /** The URL on which the service listens; undefined if it takes any free port. */
 export function directUrl({ host, port }: Config): string | undefined {
   if (port === 0) return undefined
-  const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host
+  const loopback: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' }
+  const reachable = loopback[host] ?? host
   return `http://${isIPv6(reachable) ? `[${reachable}]` : reachable}:${port}`
 }
 

@@ -120,7 +120,8 @@ export function readSmtpUrl(text: string) {
     )
   const isTls = url.protocol === 'smtps:'
   const host = url.hostname.replace(/^\[|\]$/g, '')
-  const port = url.port === '' ? (isTls ? 465 : 587) : Number(url.port)
+  const usualPort = isTls ? 465 : 587
+  const port = url.port === '' ? usualPort : Number(url.port)
   try {
     const auth = { user: decodeURIComponent(url.username), pass: decodeURIComponent(url.password) }
     return { host, port, isTls, auth: auth.user === '' ? undefined : auth }

@@ -70,7 +70,8 @@ export class Deliveries {
   /** Forgets the deliveries whose keys are too old at `at`. */
   async removeOld(at: number): Promise<void> {
     // In batches, so that no other write waits long.
-    while (await this.#dependencies.store.write(removeOldDeliveries, at - keptForMs));
+    let hasMore = true
+    while (hasMore) hasMore = await this.#dependencies.store.write(removeOldDeliveries, at - keptForMs)
   }
 
   async #send(producerId: string, request: DeliveryRequest, options: DeliveryOptions): Promise<DeliveryOutcome> {

@@ -165,17 +165,19 @@ function* findRecipients({ recipients, application }: Delivery): Write<(string |
 
 /** Finds one recipient without a list. A list costs a tenth of a delivery on SQLite. */
 function* findRecipient(to: Recipient, application: string | undefined): Write<string | null> {
+  return (yield* rowOf(to, application))?.id ?? null
+}
+
+function* rowOf(to: Recipient, application: string | undefined): Write<{ id: string } | undefined> {
   const prefix = prefixOf(application)
-  const found =
-    'userId' in to
-      ? yield* get<{ id: string }>`
-          select id from "user" where id = ${to.userId} and substr(issuer, 1, ${prefix.length}) = ${prefix}`
-      : 'username' in to
-        ? yield* get<{ id: string }>`
-            select id from "user" where username = ${to.username} and substr(issuer, 1, ${prefix.length}) = ${prefix}`
-        : yield* get<{ id: string }>`
-            select id from "user" where external_id = ${to.externalId} and issuer = ${namespaceOf({ application, issuer: to.issuer })}`
-  return found?.id ?? null
+  if ('userId' in to)
+    return yield* get`
+      select id from "user" where id = ${to.userId} and substr(issuer, 1, ${prefix.length}) = ${prefix}`
+  if ('username' in to)
+    return yield* get`
+      select id from "user" where username = ${to.username} and substr(issuer, 1, ${prefix.length}) = ${prefix}`
+  return yield* get`
+    select id from "user" where external_id = ${to.externalId} and issuer = ${namespaceOf({ application, issuer: to.issuer })}`
 }
 
 type Created = { id: string; externalId: string; namespace: string }

@@ -17,7 +17,8 @@ export function rightsOf(check: string, path: string, needed = 0o600): Finding[]
   if ((mode & ofOwner) !== ofOwner) return [fault(check, { found: `its owner cannot use ${path} ${inMode}`, change })]
   const isForAll = (mode & 0o007) !== 0
   const isChanged = (mode & 0o022) !== 0
-  const may = isChanged ? 'change' : isFolder ? 'enter' : 'read'
+  const use = isFolder ? 'enter' : 'read'
+  const may = isChanged ? 'change' : use
   const found = `${isForAll ? 'every user of this machine' : 'its group'} may ${may} ${path} ${inMode}`
   // The files in a folder have their own modes; but a user who may change the folder can replace them.
   const isFault = isFolder ? isChanged : isForAll

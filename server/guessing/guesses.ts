@@ -178,7 +178,8 @@ export class Guesses {
 
   async removeOld(): Promise<void> {
     const { store, now } = this.#options
-    while ((await store.write(stored.removeOldGuesses, now())) > 0);
+    let removed = 1
+    while (removed > 0) removed = await store.write(stored.removeOldGuesses, now())
   }
 
   /** Throws TOO_MANY_REQUESTS like `begin`, and counts nothing. */

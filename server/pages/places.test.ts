@@ -63,7 +63,8 @@ test('whatever is returned, a browser on any page here goes to an allowed origin
   let kept = 0
   for (let round = 0; round < 20_000; round++) {
     const text = Array.from({ length: 1 + (next() % 7) }, () => parts[next() % parts.length]).join('')
-    const location = leads(next() % 3 === 0 ? `https://app.example${text}` : next() % 2 === 0 ? `/${text}` : text)
+    const forms = [`https://app.example${text}`, `/${text}`, text]
+    const location = leads(forms[next() % 3] ?? '')
     if (location === undefined) continue
     kept++
     const { origin } = new URL(location, 'https://example.org/bell/login/with/staff/callback')

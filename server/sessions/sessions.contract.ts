@@ -126,7 +126,10 @@ export function sessionPromises(promise: PromiseOf): void {
       const ann = await world.addUser('ann')
       const signInId = newId()
       const rotation = (signInGeneration: number, generation = 0) => ({
-        ...{ userId: ann.id, signInId, at: at(5), confirmedAt: null },
+        userId: ann.id,
+        signInId,
+        at: at(5),
+        confirmedAt: null,
         token: { generation, signInGeneration },
       })
       const raced = await Promise.all([0, 0, 0].map((n) => store.write(rotateSignIn, { rotation: rotation(n) })))

@@ -162,7 +162,8 @@ export class Sessions {
 
   async removeStale(): Promise<void> {
     // In batches, so that no other write waits long.
-    while ((await this.#options.store.write(stored.removeStaleSessions, this.liveBounds())) > 0);
+    let removed = 1
+    while (removed > 0) removed = await this.#options.store.write(stored.removeStaleSessions, this.liveBounds())
   }
 
   /** Outside of these bounds a session has ended, although the store may still have it. */

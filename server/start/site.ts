@@ -17,7 +17,10 @@ export type Cookies = { cookie: Cookie; deviceCookie: Cookie }
 export function siteOf(config: Config, url: () => string, cookies: Cookies = cookiesOf(config)): Site {
   const { publicUrl, host, allowedHosts, allowedOrigins, returnUrls, hstsSubdomains, trustedProxies, variant } = config
   return {
-    ...{ hstsSubdomains, allowedOrigins, returnUrls, variant },
+    hstsSubdomains,
+    allowedOrigins,
+    returnUrls,
+    variant,
     ...cookies,
     publicUrl: url,
     isHttps: publicUrl?.startsWith('https:') ?? false,
@@ -30,7 +33,8 @@ export function siteOf(config: Config, url: () => string, cookies: Cookies = coo
 function cookiesOf({ publicUrl, sessionLifetimeMs }: Config): Cookies {
   const { protocol, pathname: path } = new URL(publicUrl ?? 'http://localhost')
   const isSecure = protocol === 'https:'
-  const prefix = !isSecure ? '' : path === '/' ? '__Host-' : '__Secure-'
+  const securePrefix = path === '/' ? '__Host-' : '__Secure-'
+  const prefix = isSecure ? securePrefix : ''
   return {
     cookie: { name: `${prefix}carillon`, path, isSecure, lifetimeMs: sessionLifetimeMs },
     deviceCookie: { name: `${prefix}carillon-device`, path, isSecure, lifetimeMs: deviceCookieLifetimeMs },
@@ -43,7 +47,11 @@ export function pageSettings(config: Config): PageSettings {
   const ofReaders = demonstrationSettings(config)
   return {
     ...ofReaders,
-    ...{ prefix, name, accent, securityContact, imageHosts },
+    prefix,
+    name,
+    accent,
+    securityContact,
+    imageHosts,
     logo: config.logo === undefined ? undefined : readLogo(config.logo),
     hasDocumentationLink: config.documentationLink ?? ofReaders.isHere,
     hasMail: config.smtpUrl !== undefined,

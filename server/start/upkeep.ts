@@ -68,7 +68,8 @@ export class Upkeep {
   async #turn(): Promise<void> {
     const { store, wall, aged } = this.#dependencies
     const changed = new Set<string>()
-    for (let isDone = this.#isEnding; !isDone; isDone ||= this.#isEnding) {
+    let isDone = false
+    while (!isDone && !this.#isEnding) {
       const due = await store.read(stored.findDue, wall(), await aged())
       await this.#removeOrWake(due, changed)
       const change = await store.read(findKeyChange)
@@ -83,12 +84,15 @@ export class Upkeep {
     const { store, wall, limits } = this.#dependencies
     const { inboxMax: max } = limits
     if (max === undefined) return
-    for (let user: string | undefined = ''; user !== undefined && !this.#isEnding; await yieldToEventLoop()) {
+    let user: string | undefined = ''
+    while (user !== undefined && !this.#isEnding) {
       const sizes: stored.Size[] = await store.read(stored.sizesAfter, user)
-      for (const { userId, size } of sizes)
-        for (let isFull = size > max; isFull && !this.#isEnding; )
-          isFull = await store.write(stored.shrink, { userId, max, at: wall() })
+      for (const { userId, size } of sizes) {
+        let isFull = size > max
+        while (isFull && !this.#isEnding) isFull = await store.write(stored.shrink, { userId, max, at: wall() })
+      }
       user = sizes.at(-1)?.userId
+      await yieldToEventLoop()
     }
   }
 
@@ -111,7 +115,8 @@ export class Upkeep {
     }
     await this.#announce(changed)
     await this.trim()
-    while (!this.#isEnding && (await store.write(stored.removeOldRemovals, at - removalsKeptMs)));
+    let hasMore = true
+    while (hasMore && !this.#isEnding) hasMore = await store.write(stored.removeOldRemovals, at - removalsKeptMs)
   }
 
   async #announce(changed: Set<string>): Promise<void> {
@@ -164,6 +169,7 @@ export async function removeEnded(
     store.write(removeOldErased, at - erasedForMs),
   ])
   // In batches, so that no other write waits long.
-  while ((await store.write(removeOldAudit, at - auditRetentionMs)) > 0);
+  let removed = 1
+  while (removed > 0) removed = await store.write(removeOldAudit, at - auditRetentionMs)
   if (database.engine === 'sqlite') removeKeptSecrets(database.path, iso(at).slice(0, 10))
 }

@@ -238,7 +238,8 @@ const request: fc.Arbitrary<{ request: HttpRequest; proof: string }> = fc
 function usualProof({ operation: { security } }: Described): string {
   const schemes = security.flatMap((one) => Object.keys(one))
   if (schemes.includes('producer')) return 'producer'
-  return schemes.includes('session') ? 'cookie' : schemes.length > 0 ? 'token' : 'none'
+  if (schemes.includes('session')) return 'cookie'
+  return schemes.length > 0 ? 'token' : 'none'
 }
 
 function endsProofs({ method, path = '' }: HttpRequest): boolean {

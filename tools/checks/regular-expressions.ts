@@ -216,7 +216,8 @@ class Reader {
     const [, least = '', comma, most = ''] = /^\{(\d+)(,?)(\d*)/.exec(found) ?? []
     if (least === '')
       return { kind: 'repeat', inner, min: found[0] === '+' ? 1 : 0, max: found[0] === '?' ? 1 : Infinity }
-    const max = comma === '' ? Number(least) : most === '' ? Infinity : Number(most)
+    const open = most === '' ? Infinity : Number(most)
+    const max = comma === '' ? Number(least) : open
     return { kind: 'repeat', inner, min: Number(least), max }
   }
 

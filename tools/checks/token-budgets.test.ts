@@ -7,7 +7,7 @@ import { isTest } from './product-files.ts'
 
 const budgets: Readonly<Record<string, number>> = {
   client: 25_950,
-  demonstration: 33_400,
+  demonstration: 33_450,
   element: 28_100,
   pages: 22_350,
   server: 278_000,

@@ -200,7 +200,8 @@ test('a leading tab that hangs or whose stream is silent loses the lock, and con
 })
 
 test('a leading tab whose stream has only heartbeats stays the leader', async () => {
-  for (let tries = 1; !(await staysTheLeader({ isLast: tries === 5 })); tries++);
+  let tries = 1
+  while (!(await staysTheLeader({ isLast: tries === 5 }))) tries++
 })
 
 /** False if this process paused, and so sent its heartbeats late. The last try fails instead. */

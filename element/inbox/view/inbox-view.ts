@@ -114,6 +114,12 @@ export class InboxView implements ReactiveController {
     this.#list?.showNewer()
   }
 
+  #content(snapshot: InboxSnapshot | undefined): TemplateResult | typeof nothing {
+    if (!snapshot) return nothing
+    if (snapshot.state === 'signed-out') return signedOut(this.#host.signInLink, this.#source.strings)
+    return this.#tabsAndList(snapshot)
+  }
+
   render(): TemplateResult {
     const { strings, announcer } = this.#source
     const snapshot = this.#list?.getSnapshot()
@@ -122,7 +128,7 @@ export class InboxView implements ReactiveController {
         <slot name="header"><h2 part="title">${strings.title}</h2></slot>
         ${snapshot && snapshot.state !== 'signed-out' ? this.#headerActs() : nothing}
       </div>
-      ${!snapshot ? nothing : snapshot.state === 'signed-out' ? signedOut(this.#host.signInLink, strings) : this.#tabsAndList(snapshot)}
+      ${this.#content(snapshot)}
       ${this.#menu.render()}
       ${announcer.host === this.#host ? html`<div part="status" role="status" aria-live="polite">${announcer.text}</div>` : nothing}
     </div>`

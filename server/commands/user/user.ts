@@ -233,14 +233,13 @@ async function listAll(options: ListOptions, command: Command): Promise<void> {
 
 async function everyUser({ store, application }: Users, { search, externalId }: ListOptions): Promise<User[]> {
   const users: User[] = []
-  for (let page: User[] | undefined; page === undefined || page.length === listedAtOnce; users.push(...page))
-    page = await store.read(listUsers, {
-      after: users.at(-1)?.id ?? '',
-      limit: listedAtOnce,
-      application,
-      search,
-      externalId,
-    })
+  let isEnd = false
+  while (!isEnd) {
+    const after = users.at(-1)?.id ?? ''
+    const page = await store.read(listUsers, { after, limit: listedAtOnce, application, search, externalId })
+    users.push(...page)
+    isEnd = page.length < listedAtOnce
+  }
   return users
 }
 

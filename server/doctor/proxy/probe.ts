@@ -42,5 +42,6 @@ export function isRefusal({ status, json }: Parsed, expected: number): boolean {
 
 export function described({ status, headers, json }: Parsed): string {
   const type = headers.get('content-type')?.split(';')[0]
-  return `${status}${json?.error?.code ? ` ${json.error.code}` : type ? ` with ${type}` : ''}`
+  const ofType = type ? ` with ${type}` : ''
+  return `${status}${json?.error?.code ? ` ${json.error.code}` : ofType}`
 }

@@ -221,7 +221,8 @@ test('a list of any page of a changed inbox costs two round trips over HTTP with
         seen.push(...items.map(({ id }) => id))
       })
       assert.deepEqual(sent, expected, `${variant} ${query}`)
-      const newestFirst = query.includes('before=') ? ids.slice(-2) : query.includes('page=2') ? ids.slice(1, 2) : ids
+      const ofPage = query.includes('page=2') ? ids.slice(1, 2) : ids
+      const newestFirst = query.includes('before=') ? ids.slice(-2) : ofPage
       assert.deepEqual(seen, newestFirst.slice(0, 20), `${variant} ${query}`)
     }
 })

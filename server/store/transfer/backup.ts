@@ -95,13 +95,16 @@ async function* rowsIn(next: () => Promise<string | undefined>, table: Table, af
   while (line !== undefined && lineOf(table) !== `${line}\n`) line = await next()
   let rows: Row[] = []
   let isBehind = after.length === 0
-  for (line = await next(); line?.startsWith('['); line = await next()) {
+  line = await next()
+  while (line?.startsWith('[')) {
     const row: Row = JSON.parse(line)
     if (isBehind) rows.push(row)
     else isBehind = lineOf(row.slice(0, table.key)) === lineOf(after)
-    if (rows.length < rowsInBatch) continue
-    yield rows
-    rows = []
+    if (rows.length === rowsInBatch) {
+      yield rows
+      rows = []
+    }
+    line = await next()
   }
   yield rows
 }

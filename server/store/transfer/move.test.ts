@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { queryAt } from '../../../tests/support/postgres.ts'
 import { isSoak } from '../../../tests/support/soak.ts'
 import { CarillonError } from '../../basics/errors.ts'
@@ -281,7 +282,8 @@ test('a write in progress delays the beginning of a move, and is in it', async (
 
 async function untilWaiting(url: string): Promise<void> {
   const waiting = "select from pg_stat_activity where query like 'do %' and wait_event in ('PgSleep', 'relation')"
-  while ((await queryAt(url, `${waiting} and datname = current_database()`)).rows.length === 0);
+  const found = async () => (await queryAt(url, `${waiting} and datname = current_database()`)).rows.length > 0
+  while (!(await found())) await sleep(5)
 }
 
 test('if the tables cannot be created in the target, one sentence names the database and the reason', async (t) => {

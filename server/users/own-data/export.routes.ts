@@ -106,10 +106,12 @@ export async function* exportOf({ store }: { store: Store }, user: User): AsyncG
 }
 
 async function* pagesOf<Row>(readAfter: (last?: Row) => Promise<Row[]>): AsyncGenerator<Row[]> {
-  for (let page = await readAfter(); page.length > 0; page = await readAfter(page.at(-1))) {
+  let page = await readAfter()
+  while (page.length > 0) {
     yield page
     // A client that takes everything at once must not hold the event loop until the end.
     await yieldToEventLoop()
+    page = await readAfter(page.at(-1))
   }
 }
 

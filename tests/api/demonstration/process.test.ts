@@ -20,7 +20,11 @@ async function visit({ url }: CarillonProcess): Promise<void> {
 }
 
 async function until(isSo: () => boolean, what: string): Promise<void> {
-  for (const from = performance.now(); !isSo(); await sleep(20)) assert.ok(performance.now() - from < 60_000, what)
+  const from = performance.now()
+  while (!isSo()) {
+    assert.ok(performance.now() - from < 60_000, what)
+    await sleep(20)
+  }
 }
 
 const isRunning = (pid: number) => {

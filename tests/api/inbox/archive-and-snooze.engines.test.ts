@@ -54,7 +54,11 @@ for (const kind of kinds)
     }
     assert.deepEqual(await titles(proof), ['5', '4'])
     for (const [status, expected] of Object.entries({
-      ...{ unread: ['5', '4'], read: [], archived: ['1'], snoozed: ['2'], all: ['5', '4', '2', '1'] },
+      unread: ['5', '4'],
+      read: [],
+      archived: ['1'],
+      snoozed: ['2'],
+      all: ['5', '4', '2', '1'],
     }))
       assert.deepEqual(await titles(proof, status), expected, status)
     const categories = { even: { total: 1, unread: 1 }, odd: { total: 1, unread: 1 } }

@@ -286,10 +286,12 @@ suite('held requests', { concurrency: true }, () => {
       const gone = new AbortController()
       const hold = async () => {
         // The requests of this loop may be the last one allowed, and a broken connection is noticed a moment later.
-        for (let status = 429; status === 429; await sleep(20)) {
+        let status = 429
+        while (status === 429) {
           const response = await fetch(`${app.url}${path}?since=0&wait=25`, { headers: proof, signal: gone.signal })
           await response.text()
-          ;({ status } = response)
+          status = response.status
+          await sleep(20)
         }
       }
       const held = Array.from({ length: 20 }, () => hold().catch(() => 'gone'))

@@ -64,11 +64,13 @@ test('the streams of other sign-ins end, and the stream of the caller goes on un
   const ending = await Promise.all(others.map(open))
   assert.equal((await change(own, { currentPassword: ann.password, newPassword })).status, 204)
   for (const reader of ending) {
-    while ((await reader.next()).type !== 'session-ended');
+    let type: string | undefined
+    while (type !== 'session-ended') type = (await reader.next()).type
     await reader.ended()
   }
   await app.deliver({ to: ann, title: 'still here' })
-  while (!(await stays.next()).text.includes('still here'));
+  let text = ''
+  while (!text.includes('still here')) text = (await stays.next()).text
   assert.ok(!stays.events.some(({ type }) => type === 'session-ended'))
 })
 

@@ -20,7 +20,7 @@ const rounds = isSoak ? 1_000 : 100
 const maxDistance = isSoak ? 0.05 : 0.16
 
 function auc(a: readonly number[], b: readonly number[]): number {
-  const wins = a.flatMap((x) => b.map((y) => (x > y ? 1 : x === y ? 0.5 : 0)))
+  const wins = a.flatMap((x) => b.map((y) => (Math.sign(x - y) + 1) / 2))
   return wins.reduce<number>((sum, win) => sum + win, 0) / wins.length
 }
 

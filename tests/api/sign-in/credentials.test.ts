@@ -138,6 +138,6 @@ function median(values: readonly number[]): number {
 
 /** The share of pairs in which the value of `a` is larger than that of `b`: 0.5 if the two cannot be distinguished. */
 function auc(a: readonly number[], b: readonly number[]): number {
-  const wins = a.flatMap((x) => b.map((y) => (x > y ? 1 : x === y ? 0.5 : 0)))
+  const wins = a.flatMap((x) => b.map((y) => (Math.sign(x - y) + 1) / 2))
   return wins.reduce<number>((sum, win) => sum + win, 0) / wins.length
 }

@@ -91,7 +91,8 @@ async function dropKey() {
   const stream = await fetch(`${app.url}/api/notifications/stream`, { headers: { ...token } })
   const reader = stream.body?.getReader()
   const ended = (async () => {
-    while (!(await reader?.read())?.done);
+    let isOver: boolean | undefined = false
+    while (!isOver) isOver = (await reader?.read())?.done
     return performance.now()
   })()
   const { store } = await openStore(app.databaseSetting)

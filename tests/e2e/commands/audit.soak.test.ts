@@ -23,9 +23,11 @@ async function run(...args: string[]): Promise<string> {
 }
 
 async function until<Found>(find: () => Found | undefined): Promise<Found> {
-  for (const giveUpAt = performance.now() + 60_000; performance.now() < giveUpAt; await sleep(20)) {
+  const giveUpAt = performance.now() + 60_000
+  while (performance.now() < giveUpAt) {
     const found = find()
     if (found !== undefined) return found
+    await sleep(20)
   }
   throw new Error('It did not happen')
 }

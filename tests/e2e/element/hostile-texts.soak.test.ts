@@ -79,10 +79,12 @@ async function send(
 async function showAll(page: Page): Promise<void> {
   const articles = page.locator('carillon-inbox article')
   await articles.first().waitFor()
-  for (let shown = await articles.count(); shown < count; shown = await articles.count()) {
+  let shown = await articles.count()
+  while (shown < count) {
     // The list loads the next page by itself if its end is on the screen, and the button disappears.
     await articles.last().scrollIntoViewIfNeeded()
     await articles.nth(shown).waitFor()
+    shown = await articles.count()
   }
 }
 

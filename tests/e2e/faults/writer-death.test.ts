@@ -19,7 +19,8 @@ function isUnavailable(response: HttpResponse): void {
 }
 
 test('when the writer thread dies, waiting and later writes are 503, reads still work, and the process ends (E3)', async () => {
-  for (let tries = 1; !(await outlivesItsWriter({ isLast: tries === 5 })); tries++);
+  let tries = 1
+  while (!(await outlivesItsWriter({ isLast: tries === 5 }))) tries++
 })
 
 /**

@@ -56,12 +56,14 @@ for (const [engine, open] of Object.entries(places))
     const files = migrationFiles(engine as keyof typeof places, invented)
     const launcher = copyOfProgram(program, { files })
     let kills = 0
-    for (let before = 0; before < rows / 2; before = await changed()) {
+    let before = 0
+    while (before < rows / 2) {
       await using killed = new CarillonProcess(folder, { args: ['migrate'], env, launcher })
       while ((await changed()) === before && killed.child.exitCode === null) await sleep(2)
       killed.child.kill('SIGKILL')
       await killed.isGone()
       kills++
+      before = await changed()
     }
     assert.ok(kills > 0 && (await changed()) < rows, 'it was killed in the middle')
     assert.equal((await changed()) % chunk, 0)

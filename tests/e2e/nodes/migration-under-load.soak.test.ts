@@ -22,7 +22,8 @@ alter table inbox add column invented bigint not null default 0;
 `
 
 test(`a new node migrates ${notifications} notifications within a minute while two nodes list and deliver: 0 failed requests (R14)`, async (t) => {
-  for (let tries = 1; !(await goesUnnoticed(t, { isLast: tries === 3 })); tries++);
+  let tries = 1
+  while (!(await goesUnnoticed(t, { isLast: tries === 3 }))) tries++
 })
 
 /** Returns false if a request failed or the node was late because the machine paused. The last try throws the failure. */

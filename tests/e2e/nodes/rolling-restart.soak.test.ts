@@ -15,7 +15,8 @@ const times = rounds === 1 ? 'a rolling restart' : `${rounds} rolling restarts`
 
 for (const keepAlive of [true, false])
   test(`${times} of three nodes under load, behind a balancer that ${keepAlive ? 'reuses connections' : 'connects for each request'}: 0 failed requests (R9)`, async (t) => {
-    for (let tries = 1; !(await goesUnnoticed(t, { keepAlive, isLast: tries === 3 })); tries++);
+    let tries = 1
+    while (!(await goesUnnoticed(t, { keepAlive, isLast: tries === 3 }))) tries++
   })
 
 /**

@@ -44,7 +44,8 @@ for (const [what, upgrade] of Object.entries(upgrades))
   (upgrade.restarted === 'is refused' ? test : soakTest)(
     `R9: a rolling upgrade ${what}, under load: 0 failed requests on both versions, and an old node that restarts ${upgrade.restarted}`,
     async (t) => {
-      for (let tries = 1; !(await goesUnnoticed(t, { upgrade, isLast: tries === 3 })); tries++);
+      let tries = 1
+      while (!(await goesUnnoticed(t, { upgrade, isLast: tries === 3 }))) tries++
     },
   )
 

@@ -253,7 +253,8 @@ soakTest(
     const ann = await service.user()
     const link = await linkFor(ann)
     const wrong = () => service.post('/password/reset', { token: 'x'.repeat(43), newPassword })
-    while ((await wrong()).status !== 429);
+    let status = 0
+    while (status !== 429) status = (await wrong()).status
     {
       await using delayed = await pages.open(`${publicUrl}/reset#${'y'.repeat(43)}`)
       delayed.expects(/^429 POST/)

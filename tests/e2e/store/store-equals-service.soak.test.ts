@@ -198,7 +198,8 @@ class World {
 
   /** Waits until every list equals that of the service. Fails with the first difference. */
   async quiet(ms = 60_000): Promise<void> {
-    for (const deadline = performance.now() + ms; ; await sleep(50)) {
+    const deadline = performance.now() + ms
+    for (;;) {
       const lists = (await Promise.all(this.#devices.map((device) => device.state()))).flat()
       const wrong = await this.#firstWrong(lists)
       if (!wrong) return
@@ -208,6 +209,7 @@ class World {
         assert.equal(JSON.stringify(shownBy(list)), JSON.stringify(expected))
         assert.equal(list.snapshot.state, 'live', `${list.name}: ${list.snapshot.error}`)
       }
+      await sleep(50)
     }
   }
 

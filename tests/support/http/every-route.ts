@@ -44,7 +44,8 @@ export async function startEveryRoute(options: Parameters<typeof startTestServic
   function proofFor(security: Record<string, unknown>[]): Proof {
     const schemes = security.flatMap((one) => Object.keys(one))
     if (schemes.includes('producer')) return producer
-    return schemes.includes('session') ? session : schemes.includes('token') ? token : {}
+    if (schemes.includes('session')) return session
+    return schemes.includes('token') ? token : {}
   }
 
   const paths = (await app.get('/openapi.json')).json().paths as Documented

@@ -223,7 +223,8 @@ export class Stage {
   turn(act: Act): Turn {
     const number = ++this.#turns
     this.#seconds += act.kind === 'clock' ? act.minutes * 60 : 1
-    const name = 'named' in act ? act.named : act.kind === 'read-all' ? act.through : null
+    const through = act.kind === 'read-all' ? act.through : null
+    const name = 'named' in act ? act.named : through
     const who = 'who' in act ? act.who : 0
     const key = 'key' in act ? act.key : null
     return {
@@ -323,7 +324,10 @@ export class Stage {
       deliver,
       this.world.letter({
         ...act,
-        ...{ to, ids, key, at: at(seconds) },
+        to,
+        ids,
+        key,
+        at: at(seconds),
         content: contentOf({ title, expiresAt: expiryOf(turn, act.expires) }),
       }),
     )

@@ -35,7 +35,12 @@ export class Model {
   constructor(people: Person[]) {
     this.#people = people
     this.#inboxes = people.map(() => ({
-      ...{ version: 0, items: [], lastSeq: 0, seenThrough: 0, removed: new Set<string>(), categoryThrough: 0 },
+      version: 0,
+      items: [],
+      lastSeq: 0,
+      seenThrough: 0,
+      removed: new Set<string>(),
+      categoryThrough: 0,
       mutes: new Map<string, string>(),
     }))
   }
@@ -85,7 +90,9 @@ export class Model {
       if (act.change !== 'update') continue
       const { category = item.category, expires } = act
       replace(inbox, item, {
-        ...{ title: turn.title, category, at: isoAt(seconds) },
+        title: turn.title,
+        category,
+        at: isoAt(seconds),
         expiresAt: expires === undefined ? item.expiresAt : expiryOf(turn, expires),
       })
       inbox.version++

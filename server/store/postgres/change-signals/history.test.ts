@@ -175,12 +175,11 @@ async function newPlace(t: TestContext, at?: string) {
   const read = async (since: string) => JSON.parse(await changes.read(caller, { ...whole, since }))
   /** Long, since the machine may be busy. */
   const until = async (isSo: () => boolean | Promise<boolean>) => {
-    for (
-      const giveUpAt = performance.now() + 60_000;
-      !(await Promise.resolve(isSo()).catch(() => false));
-      await sleep(20)
-    )
+    const giveUpAt = performance.now() + 60_000
+    while (!(await Promise.resolve(isSo()).catch(() => false))) {
       assert.ok(performance.now() < giveUpAt, 'it took more than a minute')
+      await sleep(20)
+    }
   }
   const query = async (sql: string) => (await queryAt(url, sql)).rows ?? []
   return {
