@@ -20,7 +20,6 @@ import { createInterface } from 'node:readline'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { settings } from '../server/config/settings.ts'
-import { begin as beginOfKeptList } from './support/event-source/documented-list.ts'
 import {
   anchorsOf,
   type Example,
@@ -40,28 +39,41 @@ const usualAddress = 'http://127.0.0.1:7464'
 const usualDatabase = 'postgres://carillon@db.example/carillon?sslmode=verify-full'
 const pages = readPages(root)
 const readme = pageOf('README.md')
+/** The commands of these pages and of those in the folder beside each are run in the order of its links, in one shell. */
+const sessions = [pageOf('docs/inbox.md'), pageOf('docs/sign-in.md')].map((page) => [page, ...pagesBeside(page)])
 const withCommands = pages.filter(({ file }) => file === 'README.md' || /^docs\/(?!decisions\/)/.test(file))
+const alone = withCommands.filter((page) => !sessions.flat().includes(page))
 /** Shell commands. Each curl writes the status of its response to stderr. */
 const substitute = `'${process.execPath}' '${fileURLToPath(new URL('./support/http/curl.ts', import.meta.url))}'`
 const installed = spawnSync('sh', ['-c', 'command -v curl'], { encoding: 'utf8' }).stdout.trim()
 const curl = installed === '' ? substitute : `'${installed}' -w '%{stderr}%{http_code}\\n'`
 
-for (const page of withCommands) if (examplesOf(page).some((example) => !isForNpm(example))) runsAsPrinted(page, curl)
+for (const session of [...alone.map((page) => [page]), ...sessions])
+  if (session.flatMap(examplesOf).some((example) => !isForNpm(example))) runsAsPrinted(session, curl)
 // A machine without curl runs all pages by the substitute.
-if (curl !== substitute && process.env.SOAK !== undefined) runsAsPrinted(pageOf('docs/first-steps.md'), substitute)
+if (curl !== substitute && process.env.SOAK !== undefined) runsAsPrinted([pageOf('docs/first-steps.md')], substitute)
 
-/** Declares the test of one page, with its own service. */
-function runsAsPrinted(page: Page, by: string): void {
-  test(`${page.file}: every command works and prints what the page shows, by ${by === substitute ? 'our substitute for curl' : 'curl'}`, async (t) => {
+/** The pages of the folder of this name, in the order of the page's links. */
+function pagesBeside(page: Page): Page[] {
+  const links = linksOf(page).map((link) => posix.join(posix.dirname(page.file), link))
+  const files = new Set(links.filter((file) => file.startsWith(page.file.replace('.md', '/')) && file.endsWith('.md')))
+  return [...files].map(pageOf)
+}
+
+/** Declares the test of one page, or of several in one shell, with its own service. */
+function runsAsPrinted(session: Page[], by: string): void {
+  test(`${session[0]?.file}: every command works and prints what the page shows, by ${by === substitute ? 'our substitute for curl' : 'curl'}`, async (t) => {
     const service = await startOnEmptyFolder()
     t.after(service.stop)
     const database = await newDatabase({ isBare: true })
     t.after(database.drop)
-    const blocks = page.blocks.map(atAddress(service.address)).map(onDatabase(database.url))
-    const examples = examplesOf({ ...page, blocks })
+    const examples = session.flatMap((page) => {
+      const blocks = page.blocks.map(atAddress(service.address)).map(onDatabase(database.url))
+      return examplesOf({ ...page, blocks }).map((example) => ({ ...example, file: page.file }))
+    })
     const responses = new PrintedResponses()
     for (const { example, outcome } of run(examples, service, by))
-      await t.test(`line ${example.line}`, () => agrees(example, outcome, responses))
+      await t.test(`${example.file}, line ${example.line}`, () => agrees(example, outcome, responses))
   })
 }
 
@@ -90,7 +102,7 @@ type Outcome = { complaint: string | undefined; printed: string; statuses: numbe
 type Service = { folder: string; address: string; firstSignIn: string; stop(): Promise<void> }
 
 /** Runs all commands in one bash, which ends at the first failure. `read` gets its input from stdin. */
-function run(examples: readonly Example[], { folder, address, firstSignIn }: Service, by: string) {
+function run<E extends Example>(examples: readonly E[], { folder, address, firstSignIn }: Service, by: string) {
   const fileOf = (i: number, what: string) => join(folder, 'outcome', `${i}.${what}`)
   mkdirSync(join(folder, 'outcome'))
   const script = examples.map((example, i) => {
@@ -107,7 +119,7 @@ function run(examples: readonly Example[], { folder, address, firstSignIn }: Ser
     timeout: 300_000,
     encoding: 'utf8',
   })
-  return examples.map((example, i): { example: Example; outcome: Outcome } => {
+  return examples.map((example, i): { example: E; outcome: Outcome } => {
     // npm is not run here. The output of `npm start` is in a file.
     if (isForNpm(example)) return { example, outcome: { complaint: undefined, printed: firstSignIn, statuses: [] } }
     const complaint = existsSync(fileOf(i, 'done')) ? undefined : stderr
@@ -171,6 +183,20 @@ async function addressOf(child: ChildProcess): Promise<string> {
   return address
 }
 
+test('a page leads to every page of the folder beside it', () => {
+  const beside = pages.flatMap((page) => {
+    const linked = pagesBeside(page)
+    return pages
+      .filter(({ file }) => file.startsWith(page.file.replace('.md', '/')))
+      .map((inFolder) => ({ file: inFolder.file, isLinked: linked.includes(inFolder) }))
+  })
+  assert.ok(beside.length >= 30)
+  assert.deepEqual(
+    beside.filter(({ isLinked }) => !isLinked),
+    [],
+  )
+})
+
 test('every response on a page follows its commands', () => {
   const stray = withCommands.flatMap(({ file, blocks }) =>
     blocks
@@ -204,12 +230,12 @@ test('a page leads to each proxy configuration', () => {
   for (const file of files) assert.ok(links.includes(`proxies/${file}`), file)
 })
 
-test('README.md, docs/integrate.md and docs/inbox.md show code as the examples have it, indentation aside', () => {
+test('README.md, docs/integrate.md and docs/inbox/ show code as the examples have it, indentation aside', () => {
   const languages = ['css', 'html', 'js', 'jsx', 'py', 'svelte', 'vue']
-  const codes = [readme, pageOf('docs/integrate.md'), pageOf('docs/inbox.md')]
+  const codes = [readme, pageOf('docs/integrate.md'), pageOf('docs/inbox/users.md')]
     .flatMap(({ blocks }) => blocks)
-    .filter(({ language, text }) => [...languages, 'python'].includes(language) && !text.startsWith(beginOfKeptList))
-  assert.equal(codes.length, 21)
+    .filter(({ language }) => [...languages, 'python'].includes(language))
+  assert.equal(codes.length, 17)
   const files = globSync(`examples/**/*.{${languages}}`, { cwd: root, exclude: (name) => name === 'node_modules' })
   const flush = (code: string) => code.replaceAll(/^ +/gm, '')
   const sources = files.map((file) => flush(readFileSync(join(root, file), 'utf8')))

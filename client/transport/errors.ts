@@ -1,7 +1,7 @@
 // The error type of the client: the codes of the server's error responses, and three codes that only the client can set.
 import type { Fault, SecondFactorKind, SessionEnd, StatusOf } from './types.ts'
 
-/** Codes of error responses. docs/inbox.md explains each of them. */
+/** Codes of error responses. docs/inbox/errors.md explains each of them. */
 export type ServerErrorCode = keyof StatusOf
 /**
  * - `NETWORK`: no response, or an incomplete one. The request may or may not have had its effect.

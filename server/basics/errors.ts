@@ -1,6 +1,6 @@
 // The one error type of the server and the one table of its codes. http/response/failure.ts turns an error into a response.
 
-/** Every code and its HTTP status; docs/inbox.md says when it is sent. client/types.test.ts compares the client's copy, `StatusOf`. */
+/** Every code and its HTTP status; docs/inbox/errors.md says when it is sent. client/types.test.ts compares the client's copy, `StatusOf`. */
 export const statusOf = {
   Unauthorized: 401,
   UNAUTHORIZED: 401,

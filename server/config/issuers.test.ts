@@ -110,7 +110,7 @@ test('the service itself is not a foreign issuer', () => {
 })
 
 test('the examples of the documentation are valid settings', () => {
-  const page = readFileSync(new URL('../../docs/inbox.md', import.meta.url), 'utf8')
+  const page = readFileSync(new URL('../../docs/inbox/issuers.md', import.meta.url), 'utf8')
   const examples = [...page.matchAll(/^CARILLON_ISSUERS='([^']+)'$/gm)].map(([, text = '']) => readIssuers(text))
   assert.deepEqual(
     examples.map(([one]) => [one?.algorithms, one?.ownIds, one?.createUsers]),

@@ -132,7 +132,7 @@ test('no error of the settings displays a client secret, in the setting, in its 
 })
 
 test('the examples of the documentation are valid settings', () => {
-  const page = readFileSync(new URL('../../docs/sign-in.md', import.meta.url), 'utf8')
+  const page = readFileSync(new URL('../../docs/sign-in/providers.md', import.meta.url), 'utf8')
   const texts = [...page.matchAll(/^CARILLON_PROVIDERS='([^']+)'$/gm)].map(([, text = '']) => text)
   withFile(hidden, (path) => {
     const examples = texts.map((text) => readProviders(text.replace(/\/run\/secrets\/\w+/, path))[0])

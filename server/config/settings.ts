@@ -110,11 +110,11 @@ const table = {
     time(hour, maxLifetime, '30d'),
   ],
   CARILLON_ISSUERS: [
-    'The issuers whose tokens open the inbox of their users, as a JSON array, or `none`; docs/inbox.md, "Users of another issuer", explains its members.',
+    'The issuers whose tokens open the inbox of their users, as a JSON array, or `none`; docs/inbox/issuers.md explains its members.',
     { ...orNone(readIssuers), commands: 'serve doctor' },
   ],
   CARILLON_PROVIDERS: [
-    'The OpenID providers with which users can sign in, as a JSON array, or `none`; docs/sign-in.md, "Sign in with a provider", explains its members.',
+    'The OpenID providers with which users can sign in, as a JSON array, or `none`; docs/sign-in/providers.md explains its members.',
     { ...orNone(readProviders), secret: true },
   ],
   CARILLON_PASSWORD_MIN: [

@@ -49,7 +49,7 @@ export const start = forAnyone({
     const provider = flows.providerOf(dependencies, request)
     const returnTo = readReturnTo(dependencies, 'return_to', wanted)
     // The author of the link may have written the challenge, too, and the page at `return_to` may redirect the browser with the code.
-    const reason = `needs a form of the page: POST /login/with/${provider.setting.name}/start (docs/sign-in.md)`
+    const reason = `needs a form of the page: POST /login/with/${provider.setting.name}/start (docs/sign-in/providers.md)`
     if (challenge !== undefined) throw invalidField('challenge', reason)
     if (variant === 'stateless' && originOf(dependencies, returnTo) !== originOf(dependencies, '/'))
       throw invalidField('return_to', reason)

@@ -1,4 +1,4 @@
-// A list that tabs keep from the events of their shared stream, by the code of docs/inbox.md, equals the list of the service.
+// A list that tabs keep from the events of their shared stream, by the code of docs/inbox/keep-a-list.js, equals the list of the service.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { codeFor, type KeptList } from '../../../tests/support/event-source/documented-list.ts'

@@ -15,9 +15,10 @@ displayName, locale, email, passwordHash and disabled:
 
   {"externalId":"42","username":"ann","displayName":"Ann Lee","locale":"en","passwordHash":"$2b$12$..."}
 
-passwordHash takes bcrypt, scrypt, argon2 and PBKDF2 hashes; docs/sign-in.md lists their forms. The users sign in with their
-old passwords. The service may be running. All lines are checked first: if one has a fault, every fault is listed with its
-line, and nothing is imported. A user that exists is changed, and keeps a password, so the same file can be imported again.
+passwordHash takes bcrypt, scrypt, argon2 and PBKDF2 hashes; docs/sign-in/moving-users.md lists their forms. The users
+sign in with their old passwords. The service may be running. All lines are checked first: if one has a fault, every fault
+is listed with its line, and nothing is imported. A user that exists is changed, and keeps a password, so the same file can
+be imported again.
 
 Examples:
   npx carillon user import users.jsonl

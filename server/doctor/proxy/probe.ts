@@ -35,7 +35,7 @@ export async function parsed(response: Response): Promise<Parsed> {
   return { status, headers, json: typeof json === 'object' && json !== null ? json : undefined }
 }
 
-/** Whether it has the envelope of an error (docs/inbox.md). A proxy's own page of the same status has not. */
+/** Whether it has the envelope of an error (docs/inbox/errors.md). A proxy's own page of the same status has not. */
 export function isRefusal({ status, json }: Parsed, expected: number): boolean {
   return status === expected && json?.success === false && typeof json.error?.requestId === 'string'
 }

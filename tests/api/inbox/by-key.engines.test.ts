@@ -1,5 +1,5 @@
 // Producers change, withdraw and resolve by their own key what they have sent; what has expired leaves the inbox of a reader, and what was
-// snoozed comes back, without a request (docs/inbox.md, "By key").
+// snoozed comes back, without a request (docs/inbox/repeats.md, "By key").
 import assert from 'node:assert/strict'
 import { after, suite, test } from 'node:test'
 import { continueKeyChange } from '../../../server/delivery/by-key.store.ts'

@@ -1,4 +1,4 @@
-// GET /api/notifications/changes (docs/inbox.md, "Without a stream"): paged to the end it equals the list; it is held until there is
+// GET /api/notifications/changes (docs/inbox/live.md, "Without a stream"): paged to the end it equals the list; it is held until there is
 // a change; and a text that is not a position is refused or gets a reset.
 import assert from 'node:assert/strict'
 import { after, suite, test } from 'node:test'

@@ -1,4 +1,4 @@
-// A list that is kept only by what the API sends, by the code of docs/inbox.md, equals the list of the service.
+// A list that is kept only by what the API sends, by the code of docs/inbox/keep-a-list.js, equals the list of the service.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { codeFor, type DocumentedCode, type KeptList } from '../../support/event-source/documented-list.ts'

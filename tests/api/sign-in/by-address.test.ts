@@ -1,4 +1,4 @@
-// A user signs in by the verified e-mail address as well as by the username; docs/sign-in.md, "Session or token".
+// A user signs in by the verified e-mail address as well as by the username; docs/sign-in/session-or-token.md.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { forgetGuesses } from '../../../server/guessing/guesses.store.ts'

@@ -1,4 +1,4 @@
-// Passkeys in a real Chromium with a virtual authenticator, on a service without settings: the code of docs/sign-in.md creates one and signs
+// Passkeys in a real Chromium with a virtual authenticator, on a service without settings: the code of docs/sign-in/passkeys.js creates one and signs
 // in with it, as the only proof and as a second factor, in both variants.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
@@ -12,8 +12,8 @@ const service = await startTestService()
 after(() => service.stop())
 const localhost = service.url.replace('127.0.0.1', 'localhost')
 
-/** The functions that the page shows. */
-const documentedCode = /\n## Passkeys\n.*?```js\n(.*?)```/s.exec(readFileSync('docs/sign-in.md', 'utf8'))?.[1] ?? ''
+/** The functions of the documentation, as a classic script. */
+const documentedCode = readFileSync('docs/sign-in/passkeys.js', 'utf8').replaceAll('export async', 'async')
 type Documented = 'addPasskey' | 'signInWithPasskey' | 'completeWithPasskey' | 'confirmWithPasskey' | 'post'
 type Responded = { status: number; body: ReturnType<typeof JSON.parse> }
 

@@ -1,8 +1,7 @@
-// For tests: the code of docs/inbox.md that keeps a list.
+// For tests: the code of docs/inbox/keep-a-list.js.
 import assert from 'node:assert/strict'
-import { fileURLToPath } from 'node:url'
+import { readFileSync } from 'node:fs'
 import { runInNewContext } from 'node:vm'
-import { readPages } from '../http/pages.ts'
 
 export type KeptList = { items: { id: string; seq: number }[]; unread: number; total: number; version: number }
 /** The functions return false if the list has to be requested again. */
@@ -11,12 +10,9 @@ export type DocumentedCode = {
   applyChanges(list: KeptList, data: object): boolean
 }
 
-const root = fileURLToPath(new URL('../../..', import.meta.url))
-const page = readPages(root).find(({ file }) => file === 'docs/inbox.md') ?? assert.fail('docs/inbox.md is missing')
-/** How the block begins. */
-export const begin = 'const length = 20\n'
-const source =
-  page.blocks.find(({ text }) => text.startsWith(begin))?.text ?? assert.fail('docs/inbox.md has no such code')
+const begin = 'const length = 20\n'
+const source = readFileSync(new URL('../../../docs/inbox/keep-a-list.js', import.meta.url), 'utf8')
+assert.ok(source.includes(begin))
 
 /** For a list of this length. */
 export function codeFor(length: number): DocumentedCode {

@@ -1,4 +1,4 @@
-// For tests: a strict reader of the live stream. Each line must have exactly the form of docs/inbox.md. Anything else fails the
+// For tests: a strict reader of the live stream. Each line must have exactly the form of docs/inbox/live.md. Anything else fails the
 // test, where a lenient parser would ignore it.
 import assert from 'node:assert/strict'
 import { type IncomingMessage, request } from 'node:http'
