@@ -27,11 +27,14 @@ export function refusals(root: string, isWorkflow: boolean): string[] {
   return [
     ...checks.flatMap(([isRefused, reason]) => (isRefused ? [reason] : [])),
     ...wrong.map((folder) => `${folder}/package.json names another version than ${version}`),
-    ...placesOfOwner(root).map(
-      (file) => `${file} has the placeholder OWNER, or a text about the time before the release: ${fill}`,
-    ),
-    ...unpinned(root),
+    ...placeholders(placesOfOwner(root)),
+    ...unpinned(root).map((place) => `not pinned: ${place}`),
   ]
+}
+
+function placeholders(files: readonly string[]): string[] {
+  if (files.length === 0) return []
+  return [`OWNER, or a text that is true before a release only, is left in ${files.join(', ')}: ${fill}`]
 }
 
 function hasBadges(readme: string, manifest: Manifest): boolean {
