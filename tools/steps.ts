@@ -5,6 +5,7 @@ import { globSync, readFileSync, writeFileSync } from 'node:fs'
 import { cpus, release, totalmem, type } from 'node:os'
 import { matchesGlob } from 'node:path'
 import { PostgresServer, sharedData, sharedPort } from '../tests/support/postgres.ts'
+import { startsBrowser } from './browser-tests.ts'
 import { refuseOption } from './run.ts'
 import { type Outcome, runTests } from './run-tests.ts'
 
@@ -19,12 +20,13 @@ const enginesSuite = 'tests/api/**/*.engines.test.ts'
 /** Time limits for tests that hang. A busy machine takes ten times as long as an idle one. */
 const limits = { perTestMs: 20 * minute, allMs: 120 * minute }
 
-const help = `npm test
+const help = `npm test [-- --without-browser]
 npm run soak [-- --part N/PARTS]
 
 \`npm test\` runs everything that a change has to pass; \`npm run soak\` every test with its full counts, which takes hours.
 
-  --part N/PARTS   of soak: one part of the files, such as 3/24. The result replaces its section of docs/soak.md
+  --without-browser   of test: leaves out the files that start Chromium, whose package is for Linux on x64 only
+  --part N/PARTS      of soak: one part of the files, such as 3/24. The result replaces its section of docs/soak.md
 `
 const builds: Step[] = [
   { name: 'the scripts that the service serves', run: () => command('element/build.js') },
@@ -35,7 +37,7 @@ const lists: Record<string, Step[]> = {
     ...builds,
     { name: 'types', run: () => command('node_modules/typescript/bin/tsc') },
     { name: 'lint', run: () => command('node_modules/@biomejs/biome/bin/biome', 'check', '--error-on-warnings') },
-    { name: 'tests', run: () => runTests({ files: allTests().filter((file) => !isSoak(file)), ...limits }) },
+    { name: 'tests', run: () => runTests({ files: everydayTests(), ...limits }) },
     {
       name: 'what can differ by engine of the HTTP suite, on PostgreSQL and through the client',
       run: () => onPostgresThroughClient(() => runTests({ files: globSync(enginesSuite), ...limits })),
@@ -45,7 +47,8 @@ const lists: Record<string, Step[]> = {
 }
 
 const [list = 'test', ...options] = process.argv.slice(2)
-const unknown = options.find((option) => option.startsWith('-') && (list !== 'soak' || option !== '--part'))
+const optionOf: Readonly<Record<string, string>> = { test: '--without-browser', soak: '--part' }
+const unknown = options.find((option) => option.startsWith('-') && option !== optionOf[list])
 refuseOption(unknown, help)
 
 // All test files share one PostgreSQL server. Files that stop or change a server start one on a copy of its first data.
@@ -60,6 +63,11 @@ await postgres.remove()
 
 function allTests(): string[] {
   return globSync('**/*.test.ts', { exclude: (name) => name === 'node_modules' }).sort()
+}
+
+function everydayTests(): string[] {
+  const files = allTests().filter((file) => !isSoak(file))
+  return options.includes('--without-browser') ? files.filter((file) => !startsBrowser(file)) : files
 }
 
 async function allPass(steps: Step[]): Promise<boolean> {

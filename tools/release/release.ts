@@ -1,4 +1,5 @@
-// Builds everything that a release has into dist/, installs and starts it, names what a release refuses, and publishes it from CI.
+// Builds everything that a release has into dist/, installs and starts it, and names what a release refuses. release.yml publishes it, in
+// jobs that run nothing of the checkout (docs/release.md).
 import { hash } from 'node:crypto'
 import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -6,19 +7,35 @@ import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { pack } from '../pack.ts'
 import { refuseOption, run } from '../run.ts'
+import { sectionOf } from './changelog.ts'
 import { buildDeb } from './deb.ts'
+import { fillOwner, isOwner } from './owner.ts'
+import { refusals } from './refusals.ts'
 import { buildWheel } from './wheel.ts'
 
-process.chdir(fileURLToPath(new URL('../..', import.meta.url)))
+const checkout = fileURLToPath(new URL('../..', import.meta.url))
+process.chdir(checkout)
 const dist = 'dist'
-const help = 'npm run release [-- --dry-run]\n\nBuilds, tries and publishes a release (docs/release.md).\n'
-const isDryRun = process.argv[2] === '--dry-run'
-if (!isDryRun) refuseOption(process.argv[2], help)
-const { version, repository } = JSON.parse(readFileSync('package.json', 'utf8'))
+const help = `npm run release [-- --dry-run | --owner NAME]
 
-const refusals = await refusalsOf()
-for (const refusal of refusals) console.log(`a release refuses: ${refusal}`)
-if (refusals.length > 0 && !isDryRun) process.exit(1)
+Builds and tries a release (docs/release.md).
+
+  --dry-run      builds it also if a release refuses something
+  --owner NAME   builds nothing: writes the name of the owner of the repository into all files, and the badges into README.md
+`
+const [option, owner = ''] = process.argv.slice(2)
+if (option === '--owner') {
+  if (!isOwner(owner)) throw new Error(`--owner needs the name of a user or an organisation of GitHub: ${owner}`)
+  console.log(fillOwner(checkout, owner).join('\n'))
+  process.exit()
+}
+const isDryRun = option === '--dry-run'
+if (!isDryRun) refuseOption(option, help)
+const { version } = JSON.parse(readFileSync('package.json', 'utf8'))
+
+const refused = refusals(checkout, process.env.GITHUB_ACTIONS === 'true')
+for (const refusal of refused) console.log(`a release refuses: ${refusal}`)
+if (refused.length > 0 && !isDryRun) process.exit(1)
 
 rmSync(dist, { recursive: true, force: true })
 const packages = await step('packages', () => pack(dist))
@@ -30,36 +47,13 @@ await step('Debian', () => tryDeb(buildDeb(dist, version)))
 await step('Python', () => buildWheel(dist, version))
 await step('bill of materials', writeSbom)
 await step('notes and checksums', writeNotes)
-if (isDryRun) console.log('A dry run: nothing was published.')
-else for (const file of packages) run('npm', ['publish', file, '--provenance', '--access', 'public'])
+console.log(isDryRun ? 'A dry run: this is no release.' : 'The next jobs of the workflow publish what dist/ has.')
 
 async function step<Result>(name: string, work: () => Result | Promise<Result>): Promise<Result> {
   const startedAt = performance.now()
   const result = await work()
   console.log(`${name}: ${Math.round((performance.now() - startedAt) / 1000)} s`)
   return result
-}
-
-async function refusalsOf(): Promise<string[]> {
-  const { ACTIONS_ID_TOKEN_REQUEST_URL: isInCi } = process.env
-  const tags = run('git', ['tag', '--points-at', 'HEAD']).split('\n')
-  const checks: [boolean, string][] = [
-    [repository.url.includes('OWNER'), `repository in package.json is a placeholder: ${repository.url}`],
-    [!tags.includes(`v${version}`), `this commit has no tag v${version}`],
-    [run('git', ['status', '--porcelain']) !== '', 'files differ from the commit'],
-    [sectionOf(version) === undefined, `CHANGELOG.md has no section ${version}`],
-    [!isInCi, 'this is not CI: npm gives provenance to what a workflow built only'],
-  ]
-  const wrong = ['server', 'client', 'element'].filter((folder) => versionsIn(folder).some((one) => one !== version))
-  return [
-    ...checks.flatMap(([isRefused, reason]) => (isRefused ? [reason] : [])),
-    ...wrong.map((folder) => `${folder}/package.json names another version than ${version}`),
-  ]
-}
-
-function versionsIn(folder: string): string[] {
-  const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
-  return [manifest.version, manifest.dependencies?.['carillon-client'] ?? version]
 }
 
 function lint(file: string): void {
@@ -104,14 +98,9 @@ function writeSbom(): void {
 
 /** The notes are the section of the changelog. */
 function writeNotes(): void {
-  writeFileSync(join(dist, 'notes.md'), sectionOf(version) ?? sectionOf('Unreleased') ?? '')
+  writeFileSync(join(dist, 'notes.md'), sectionOf(readFileSync('CHANGELOG.md', 'utf8'), version)?.text ?? '')
   const files = globSync(join(dist, 'carillon*')).sort()
   const sums = files.map((file) => `${hash('sha256', readFileSync(file))}  ${basename(file)}`)
   writeFileSync(join(dist, 'SHA256SUMS'), `${sums.join('\n')}\n`)
   for (const line of sums) console.log(line)
-}
-
-function sectionOf(heading: string): string | undefined {
-  const sections = readFileSync('CHANGELOG.md', 'utf8').split(/^## /m)
-  return sections.find((section) => section.startsWith(heading))?.replace(/^.*\n+/, '')
 }
