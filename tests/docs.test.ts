@@ -230,12 +230,12 @@ test('a page leads to each proxy configuration', () => {
   for (const file of files) assert.ok(links.includes(`proxies/${file}`), file)
 })
 
-test('README.md, docs/integrate.md and docs/inbox/ show code as the examples have it, indentation aside', () => {
+test('README.md, docs/integrate.md, docs/express.md and docs/inbox/ show code as the examples have it, indentation aside', () => {
   const languages = ['css', 'html', 'js', 'jsx', 'py', 'svelte', 'vue']
-  const codes = [readme, pageOf('docs/integrate.md'), pageOf('docs/inbox/users.md')]
+  const codes = [readme, pageOf('docs/integrate.md'), pageOf('docs/express.md'), pageOf('docs/inbox/users.md')]
     .flatMap(({ blocks }) => blocks)
     .filter(({ language }) => [...languages, 'python'].includes(language))
-  assert.equal(codes.length, 17)
+  assert.equal(codes.length, 24)
   const files = globSync(`examples/**/*.{${languages}}`, { cwd: root, exclude: (name) => name === 'node_modules' })
   const flush = (code: string) => code.replaceAll(/^ +/gm, '')
   const sources = files.map((file) => flush(readFileSync(join(root, file), 'utf8')))

@@ -149,8 +149,9 @@ export class EventStream {
     response.useChunkedEncodingByDefault = false
     reply.headers({
       'content-type': 'text/event-stream; charset=utf-8',
-      // Without this, nginx would buffer the events.
+      // Without these, nginx would buffer the events, and a proxy that compresses, such as Express with compression(), would hold them back.
       'x-accel-buffering': 'no',
+      'cache-control': 'no-store, no-transform',
     })
     response.writeHead(200, reply.getHeaders() as OutgoingHttpHeaders)
     // Node keeps the request until its response is over.

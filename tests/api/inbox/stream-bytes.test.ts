@@ -206,12 +206,12 @@ test('every event has its own schema of the published description, and the schem
 })
 
 suite("the header of the stream's response", () => {
-  test('no cache keeps a stream, no proxy buffers it, and it ends with its connection (N6)', async () => {
+  test('no cache keeps a stream, no proxy buffers or compresses it, and it ends with its connection (N6)', async () => {
     const proof = await app.signIn(await app.user(), 'stateful')
     using reader = await EventReader.of(app.url, proof)
     const { headers } = reader
     assert.equal(headers.get('content-type'), 'text/event-stream; charset=utf-8')
-    assert.equal(headers.get('cache-control'), 'no-store')
+    assert.equal(headers.get('cache-control'), 'no-store, no-transform')
     assert.equal(headers.get('x-accel-buffering'), 'no')
     assert.equal(headers.get('connection'), 'close')
     for (const name of ['content-length', 'transfer-encoding', 'content-encoding', 'keep-alive'])
