@@ -138,7 +138,7 @@ function withScope(scope: Scope, found: Producer | null, request: FastifyRequest
   if (!found.scopes.includes(scope))
     throw insufficientScope(`This key lacks the scope "${scope}"`, {
       scope,
-      remedy: `Make one with: carillon key add NAME --scope ${scope}`,
+      remedy: `Make one with: carillon key add NAME --scope ${[scope, ...found.scopes]}`,
     })
   return found
 }
