@@ -235,7 +235,7 @@ test('README.md, docs/integrate.md, docs/express.md and docs/inbox/ show code as
   const codes = [readme, pageOf('docs/integrate.md'), pageOf('docs/express.md'), pageOf('docs/inbox/users.md')]
     .flatMap(({ blocks }) => blocks)
     .filter(({ language }) => [...languages, 'python'].includes(language))
-  assert.equal(codes.length, 24)
+  assert.equal(codes.length, 23)
   const files = globSync(`examples/**/*.{${languages}}`, { cwd: root, exclude: (name) => name === 'node_modules' })
   const flush = (code: string) => code.replaceAll(/^ +/gm, '')
   const sources = files.map((file) => flush(readFileSync(join(root, file), 'utf8')))
