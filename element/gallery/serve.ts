@@ -8,7 +8,7 @@ import { bundle } from '../build.js'
 
 const place = (path: string) => new URL(path, import.meta.url)
 const font = (path: string) => new URL(import.meta.resolve(`@fontsource-variable/${path}`))
-const files: Record<string, readonly [type: string, url: URL]> = {
+export const files: Record<string, readonly [type: string, url: URL]> = {
   '/': ['text/html; charset=utf-8', place('gallery.html')],
   '/gallery.css': ['text/css; charset=utf-8', place('gallery.css')],
   '/ada-okafor.svg': ['image/svg+xml', place('ada-okafor.svg')],

@@ -1,82 +1,84 @@
-// The pictures of the elements in README.md and the documents, taken of the gallery (tests/support/pages/pictures.ts).
+// The pictures of the elements in the documents: in pages of an application, with a real service (tests/support/pages/harbour.ts).
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import type { Page } from 'playwright-core'
-import { Gallery, type Look, openBell } from '../../support/gallery.ts'
+import { samples } from '../../../element/gallery/samples.ts'
+import { type BrowserPage, BrowserPages } from '../../support/pages/browser-page.ts'
+import { harbour, listed, passToOrders } from '../../support/pages/harbour.ts'
 import { assertPicture, difference, type PictureName } from '../../support/pages/pictures.ts'
+import type { TestUser } from '../../support/service.ts'
 
-const gallery = await Gallery.start()
-after(() => gallery[Symbol.asyncDispose]())
+const pages = await BrowserPages.start()
+after(() => pages[Symbol.asyncDispose]())
+const { service } = pages
 
-type Picture = Look & { name: PictureName; isOpen?: boolean; selector: string }
+const readers = { en: await service.user('ann'), ar: await service.user('aya') }
+await deliverSamples()
 
-const pictures = (['light', 'dark'] as const).flatMap((theme): Picture[] => [
-  { name: `bell-${theme}`, state: 'bell', theme, isOpen: true, selector: '#page', width: 880, height: 760 },
-  { name: `inbox-${theme}`, state: 'many', theme, selector: 'carillon-inbox', width: 640, height: 860 },
-  {
-    name: `arabic-${theme}`,
-    state: 'many',
-    language: 'ar',
-    theme,
-    selector: 'carillon-inbox',
-    width: 640,
-    height: 860,
-  },
-])
-
-/** What the bell's page displays: a list of orders, as an application has it. */
-const orders = `<tr><th>Order</th><th>Customer</th><th>Placed</th><th>Total</th></tr>
-  <tr><td>10482</td><td>Nordwind GmbH</td><td>today</td><td>€ 1,240.00</td></tr>
-  <tr><td>10481</td><td>Atelier Marchand</td><td>today</td><td>€ 318.50</td></tr>
-  <tr><td>10480</td><td>Okafor &amp; Daughters</td><td>yesterday</td><td>€ 2,075.20</td></tr>
-  <tr><td>10479</td><td>Café Lumière</td><td>yesterday</td><td>€ 96.40</td></tr>
-  <tr><td>10478</td><td>Hansen Boats</td><td>19 November</td><td>€ 12,900.00</td></tr>
-  <tr><td>10477</td><td>Studio Vermeer</td><td>19 November</td><td>€ 450.00</td></tr>`
-const orderStyles = `main.one { grid-template-columns: minmax(0, 1fr) }
-  table, td { border: 0 solid light-dark(#e4e5ec, #2f313c) }
-  table { inline-size: 100%; border-width: 1px; border-spacing: 0; border-radius: 14px; background: light-dark(#fff, #18191f) }
-  th, td { padding: 0.75rem 1.25rem; text-align: start }
-  td { border-block-start-width: 1px }
-  th { font-size: 0.875rem; font-weight: 500 }`
-
-async function showOrders(page: Page): Promise<void> {
-  await page.evaluate(
-    ([rows = '', styles = '']) => {
-      const sheet = new CSSStyleSheet()
-      sheet.replaceSync(styles)
-      document.adoptedStyleSheets.push(sheet)
-      const table = document.createElement('table')
-      table.innerHTML = rows
-      document.querySelector('section')?.append(table)
-    },
-    [orders, orderStyles],
-  )
+type Picture = {
+  name: PictureName
+  theme: 'light' | 'dark'
+  language: keyof typeof readers
+  path: string
+  width: number
+  height: number
+  ready(opened: BrowserPage): Promise<void>
 }
 
-async function take({ isOpen, selector, ...look }: Picture): Promise<Buffer> {
-  const page = await gallery.open(look)
-  try {
-    if (isOpen) {
-      await showOrders(page)
-      await openBell(page)
-    }
-    await page.mouse.move(0, 0)
-    return await page.locator(selector).screenshot({ animations: 'disabled', caret: 'hide' })
-  } finally {
-    await page.close()
+const listAlone = { path: '/list', width: 640, height: 860, ready: ({ page }: BrowserPage) => listed(page, 7) }
+const pictures = (['light', 'dark'] as const).flatMap((theme): Picture[] => [
+  { name: `bell-${theme}`, theme, language: 'en', path: '/orders', width: 880, height: 665, ready: openBell },
+  { name: `inbox-${theme}`, theme, language: 'en', ...listAlone },
+  { name: `arabic-${theme}`, theme, language: 'ar', ...listAlone, path: '/list/ar' },
+])
+
+/** The samples of the gallery, sent to the readers of their languages, each at its time. The last three are unread. */
+async function deliverSamples(): Promise<void> {
+  passToOrders(service)
+  const all = Object.entries(readers).map(([language, to]) => ({
+    to,
+    list: samples(language, service.now()).toReversed(),
+  }))
+  const newest = service.now()
+  const ages = all[0]?.list.map(({ createdAt }) => newest - Date.parse(createdAt)) ?? []
+  for (const [index, age] of ages.entries()) {
+    for (const { to, list } of all) await send(to, list[index] as ReturnType<typeof samples>[0])
+    service.pass(age - (ages[index + 1] ?? 0))
   }
+}
+
+async function send(to: TestUser, sample: ReturnType<typeof samples>[0]): Promise<void> {
+  const { title, body, url, category, actor, icon, actions, format, count, read } = sample
+  const known = Object.entries({ body, url, category, actor, icon, actions }).filter(([, value]) => value !== null)
+  const content = { title, format, ...Object.fromEntries(known) }
+  let id: string | undefined
+  for (let times = 0; times < count; times++)
+    [id] = await service.deliver({ to, ...content, ...(count > 1 && { key: 'again', again: true }) })
+  if (read) await service.patch(`/api/notifications/${id}/read`, await service.signIn(to, 'stateful'))
+}
+
+async function openBell({ page }: BrowserPage): Promise<void> {
+  await page.locator('carillon-bell [part=bell]').click()
+  await listed(page, 7)
+}
+
+async function take({ path, language, theme, width, height, ready }: Picture): Promise<Buffer> {
+  const look = { theme, language, width, height, now: service.now(), user: readers[language], site: harbour }
+  await using opened = await pages.open(path, look)
+  await ready(opened)
+  const { page } = opened
+  await page.mouse.move(0, 0)
+  const options = { animations: 'disabled', caret: 'hide' } as const
+  return await (path === '/orders' ? page : page.locator('carillon-inbox')).screenshot(options)
 }
 
 for (const picture of pictures)
   test(`docs/images/${picture.name}.png displays the elements as they are`, async () => {
-    const page = await gallery.open({ state: 'empty' })
-    await assertPicture(picture.name, await take(picture), page)
-    await page.close()
+    await using decoder = await pages.open('/empty', { site: harbour })
+    await assertPicture(picture.name, await take(picture), decoder.page)
   })
 
 test('the comparison of pictures sees a changed theme', async () => {
   const [light, dark] = await Promise.all(pictures.filter(({ name }) => name.startsWith('inbox-')).map(take))
-  const page = await gallery.open({ state: 'empty' })
-  assert.ok((await difference(page, light as Buffer, dark as Buffer)) > 0.5)
-  await page.close()
+  await using decoder = await pages.open('/empty', { site: harbour })
+  assert.ok((await difference(decoder.page, light as Buffer, dark as Buffer)) > 0.5)
 })

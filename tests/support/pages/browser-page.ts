@@ -6,6 +6,7 @@ import { Chromium } from '../chromium.ts'
 import { untilSo } from '../processes/nodes.ts'
 import { startTestService, type TestService, type TestUser } from '../service.ts'
 import { rulesFor, violationsIn } from './axe.ts'
+import type { SiteFile } from './harbour.ts'
 
 export type PageOptions = {
   /** Accept-Language and `navigator.language`. */
@@ -13,11 +14,17 @@ export type PageOptions = {
   theme?: 'light' | 'dark'
   width?: number
   height?: number
+  /** Pixels of the screen for one of the page. */
+  scale?: number
+  /** A touch screen. */
+  isTelephone?: boolean
   hasScript?: false
   /** The time that the scripts of the page see; it stands still. */
   now?: number
   /** Sent with every request. */
   headers?: Readonly<Record<string, string>>
+  /** Files of an application at the origin of the service, by their paths. */
+  site?: Readonly<Record<string, SiteFile>>
   /** Signed in at the profile before the page is opened. */
   user?: Omit<TestUser, 'id'>
   /** Opens in the profile of this page: another tab. */
@@ -71,19 +78,27 @@ export class BrowserPages implements AsyncDisposable {
     theme = 'light',
     width = 1280,
     height = 800,
+    scale = 1,
+    isTelephone = false,
     hasScript,
     headers,
     now,
+    site = {},
   }: PageOptions) {
     const context = await this.browser.newContext({
       locale: language,
       colorScheme: theme,
       viewport: { width, height },
+      deviceScaleFactor: scale,
+      isMobile: isTelephone,
+      hasTouch: isTelephone,
       reducedMotion: 'reduce',
       javaScriptEnabled: hasScript ?? true,
       ...(headers && { extraHTTPHeaders: headers }),
     })
     if (now !== undefined) await context.clock.setFixedTime(now)
+    for (const [path, file] of Object.entries(site))
+      await context.route(this.url + path, (route) => route.fulfill(file))
     await context.addInitScript(() =>
       document.addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI }) =>
         console.error(`blocked by ${violatedDirective}: ${blockedURI}`),
