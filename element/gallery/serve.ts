@@ -8,6 +8,7 @@ import { bundle } from '../build.js'
 
 const place = (path: string) => new URL(path, import.meta.url)
 const font = (path: string) => new URL(import.meta.resolve(`@fontsource-variable/${path}`))
+/** Also for the pictures of the documents, and copied into the site (website/). */
 export const files: Record<string, readonly [type: string, url: URL]> = {
   '/': ['text/html; charset=utf-8', place('gallery.html')],
   '/gallery.css': ['text/css; charset=utf-8', place('gallery.css')],
@@ -40,7 +41,7 @@ async function respond(path: string, response: ServerResponse): Promise<void> {
 }
 
 /** The script of the page, and what it loads on demand, by their paths. */
-async function scripts(): Promise<Map<string, string>> {
+export async function scripts(): Promise<Map<string, string>> {
   const bundled = await bundle({ gallery: fileURLToPath(place('gallery.ts')) })
   return new Map(bundled.map(({ name, code }, at) => [at === 0 ? '/gallery.js' : `/${name}`, code]))
 }

@@ -175,7 +175,7 @@ test('each runtime dependency is used, in a room of the table', () => {
 
 test('each dependency is pinned and has its line of reason in docs/decisions/0002-dependencies.md', () => {
   const rows = readFileSync('docs/decisions/0002-dependencies.md', 'utf8').split('\n')
-  const manifests = ['package.json', ...globSync('{server,client,element,tools/*}/package.json')].map(manifest)
+  const manifests = ['package.json', ...globSync('{server,client,element,tools/*,website}/package.json')].map(manifest)
   const declared = manifests.flatMap((one) => Object.entries({ ...one.dependencies, ...one.devDependencies }))
   holds(declared, ([name, version]) => {
     if (!/^\d+\.\d+\.\d+/.test(version)) return [`${name} is declared as ${version}. Pin one version.`]

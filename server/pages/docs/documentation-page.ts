@@ -45,7 +45,7 @@ function groupSection({ name, description, routes }: Group, schemas: Schemas): H
 }
 
 /** Errors that most routes have, from checks that they share. They are folded, so that those of the route itself can be seen. */
-const commonErrors =
+export const commonErrors =
   /^(A refusal that any route|((INVALID_REQUEST|UNAUTHORIZED|FORBIDDEN|PAYLOAD_TOO_LARGE|UNSUPPORTED_MEDIA_TYPE|MISDIRECTED_REQUEST|UNAVAILABLE)( or |$))+$)/
 
 function routeSection({ method, path, described }: ShownRoute, schemas: Schemas): Html {
@@ -64,8 +64,7 @@ function routeSection({ method, path, described }: ShownRoute, schemas: Schemas)
     }),
   )
   const fields = parameters.map((field) => row({ ...field, name: `${field.name} (${field.in})` }))
-  const needed = parameters.filter((one) => one.in === 'query' && one.required).map(({ name }) => `${name}=…`)
-  const target = needed.length === 0 ? path : `${path}?${needed.join('&')}`
+  const target = withQuery(path, parameters)
   return html`<section id="${operationId}"><h3><b>${method}</b> ${path} <small>${operationId}</small></h3>
 <p>${prose(summary)}</p><p class="who">${whoMayCall(described.security, proofs)}</p>${fields.length > 0 && html`<table>${fields}</table>`}
 ${body && html`<h4>Body: ${typeOf(body.schema)}</h4>${shape(schemas[nameOf(body.schema) ?? ''] ?? body.schema)}`}<h4>Responses</h4><table>${own}</table>
@@ -73,7 +72,13 @@ ${body && html`<h4>Body: ${typeOf(body.schema)}</h4>${shape(schemas[nameOf(body.
 <pre>${curl(method, target, { proofs, example: body?.example })}</pre></section>`
 }
 
-function whoMayCall(security: readonly object[], proofs: readonly string[]): string {
+/** The path, with each query parameter that a request needs. */
+export function withQuery(path: string, parameters: readonly Parameter[]): string {
+  const needed = parameters.filter((one) => one.in === 'query' && one.required).map(({ name }) => `${name}=…`)
+  return needed.length === 0 ? path : `${path}?${needed.join('&')}`
+}
+
+export function whoMayCall(security: readonly object[], proofs: readonly string[]): string {
   if (proofs.length === 0) return 'Open to everyone'
   if (proofs.includes('producer')) return 'A producer with its key'
   const kinds = proofs.includes('session') ? 'session cookie or access token' : 'access token'
@@ -93,7 +98,7 @@ function row({ name, required, schema, description = noteOf(schema) }: Omit<Para
   return html`<tr><th scope="row">${name}${optional}</th><td>${typeOf(schema)}</td><td>${prose(description)}</td></tr>`
 }
 
-function noteOf({ description, minLength, maxLength, minimum, maximum, minItems, maxItems }: Schema): string {
+export function noteOf({ description, minLength, maxLength, minimum, maximum, minItems, maxItems }: Schema): string {
   const range = (low: unknown, high: unknown, unit: string) =>
     low === undefined && high === undefined ? undefined : `${low ?? 0} to ${high ?? 'any number of'}${unit}`
   const values = maximum === undefined ? `from ${minimum}` : `${minimum} to ${maximum}`
@@ -101,7 +106,7 @@ function noteOf({ description, minLength, maxLength, minimum, maximum, minItems,
   return [...notes, minimum === undefined ? undefined : values].filter((note) => note !== undefined).join('; ')
 }
 
-function nameOf({ $ref }: Schema): string | undefined {
+export function nameOf({ $ref }: Schema): string | undefined {
   return $ref?.split('/').at(-1)
 }
 
@@ -121,7 +126,11 @@ function alternatives(all: readonly Html[]): Html {
   return html`${all.map((one, at) => (at === 0 ? one : html` or ${one}`))}`
 }
 
-function curl(method: string, target: string, { proofs, example }: { proofs: string[]; example: unknown }): string {
+export function curl(
+  method: string,
+  target: string,
+  { proofs, example }: { proofs: string[]; example: unknown },
+): string {
   const name = proofs.includes('producer') ? 'KEY' : 'TOKEN'
   const proof = proofs.length === 0 ? '' : ` -H @- <<< "authorization: Bearer $${name}"`
   const sent = JSON.stringify(example)?.replaceAll("'", "'\\''")

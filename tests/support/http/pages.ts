@@ -11,7 +11,7 @@ export type Example = { line: number; commands: string; statuses: number[]; json
 
 /** Every Markdown page below `root`. */
 export function readPages(root: string): Page[] {
-  const files = globSync('**/*.md', { cwd: root, exclude: (name) => name === 'node_modules' || name === 'data' })
+  const files = globSync('**/*.md', { cwd: root, exclude: (name) => ['node_modules', 'data', 'dist'].includes(name) })
   return files.sort().map((file) => {
     const text = readFileSync(posix.join(root, file), 'utf8')
     return { file, text, blocks: blocksOf(text) }
