@@ -26,11 +26,11 @@ const parts =
  */
 export function withLinks(page: Page, pages: Pages, repository: Repository, pictures: Set<string>): string {
   const here = posix.dirname(page.path)
-  const rewritten = (link: string, isPicture: boolean): string => {
+  const rewritten = (link: string, isShown: boolean): string => {
     if (/^([a-z]+:|[#/])/.test(link)) return link
     const target = targetOf(page, link)
     const anchor = link.includes('#') ? link.slice(link.indexOf('#')) : ''
-    if (isPicture) {
+    if (isShown || /\.(apng|png|svg|webp)$/.test(target)) {
       if (!existsSync(posix.join(repository.root, target)))
         throw new Error(`${page.source} shows ${link}, which does not exist.`)
       pictures.add(target)

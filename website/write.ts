@@ -1,12 +1,12 @@
 // `npm run website`, first step: writes what VitePress builds the site from into website/dist. Its pages and its sidebar come from the Markdown files of
 // the repository and from the route table. Beside each page the site has its Markdown, and `llms.txt` and `llms-full.txt` for programs that read.
-import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { files as galleryFiles, scripts as galleryScripts } from '../element/gallery/serve.ts'
 import { apiItem, apiPages } from './api.ts'
 import { urlIn, withLinks, withThemes } from './links.ts'
-import { type Item, type Page, type Pages, readPages, sidebarOf } from './pages.ts'
+import { type Item, type Pages, readPages, sidebarOf } from './pages.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const out = join(root, 'website', 'dist')
@@ -24,9 +24,7 @@ const pages: Pages = new Map([...readPages(root), ...api.map((page) => [page.sou
 const repositoryPages = new Map([...pages].filter(([source]) => !source.startsWith('api/')))
 const doors = sidebarOf(repositoryPages, (target) => urlIn(own, target))
 const pictures = new Set<string>()
-const texts = new Map(
-  [...pages.values()].map((page) => [page.path, withLinks(withRecording(page), pages, own, pictures)]),
-)
+const texts = new Map([...pages.values()].map((page) => [page.path, withLinks(page, pages, own, pictures)]))
 
 for (const [path, text] of texts) {
   const source = withThemes(text, path)
@@ -55,19 +53,6 @@ put(join(out, 'site.json'), JSON.stringify({ description, address, base, sidebar
 function put(file: string, content: string | Uint8Array): void {
   mkdirSync(dirname(file), { recursive: true })
   writeFileSync(file, content)
-}
-
-/** In place of its mark in website/see.md, the recording of the inbox, if there is one: `docs/images/live.*`, or one for each theme. */
-function withRecording(page: Page): Page {
-  if (!page.text.includes('<!-- recording -->')) return page
-  const [dark, light = dark] = globSync('docs/images/live*', { cwd: root }).sort()
-  const alt =
-    'A notification arrives in two tabs and on a narrow screen. It is read in one of them, and is read in the others.'
-  const recording = `<picture>
-  <source media="(prefers-color-scheme: dark)" srcset="../${dark}">
-  <img src="../${light}" alt="${alt}">
-</picture>`
-  return { ...page, text: page.text.replace('<!-- recording -->', dark === undefined ? '' : recording) }
 }
 
 /** README.md with its title and first sentence as the head of the page, above one button for each door. */
