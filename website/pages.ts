@@ -59,11 +59,13 @@ export function pageAt(pages: Pages, target: string): Page | undefined {
 export function sidebarOf(pages: Pages, urlOf: (target: string) => string): Item[] {
   const start = pages.get(overview)
   if (start === undefined) throw new Error(`There is no ${overview}, from which the sidebar is made.`)
-  const named = new Set(linksIn(start.text).map(({ target }) => pageAt(pages, targetOf(start, target))?.source))
+  const named = new Set(
+    linksIn(listsIn(start.text)).map(({ target }) => pageAt(pages, targetOf(start, target))?.source),
+  )
   const placed = new Set([overview, 'README.md'])
   const doors = start.text.split(/^(?=## )/m).filter((part) => part.startsWith('## '))
   const items = doors.map((door) => {
-    const links = linksIn(door).map(({ text, target }) => {
+    const links = linksIn(listsIn(door)).map(({ text, target }) => {
       const page = pageAt(pages, targetOf(start, target))
       const label = text.charAt(0).toUpperCase() + text.slice(1)
       if (page === undefined) return { text: label, link: urlOf(targetOf(start, target)) }
@@ -79,6 +81,14 @@ export function sidebarOf(pages: Pages, urlOf: (target: string) => string): Item
       `In no door: ${lost.join(', ')}. Link to each from ${overview}, or from the overview page beside the folder that it is in.`,
     )
   return items
+}
+
+/** Without the sentences around them, whose links explain. */
+function listsIn(text: string): string {
+  return text
+    .split(/\n\n+/)
+    .filter((block) => block.startsWith('- '))
+    .join('\n')
 }
 
 type Doors = { pages: Pages; named: ReadonlySet<string | undefined>; placed: Set<string> }

@@ -13,7 +13,8 @@ function pagesOf(texts: Record<string, string>): Pages {
   return new Map(Object.entries(texts).map(([source, text]) => [source, pageOf(source, text)]))
 }
 
-const doors = '# Documents\n\n## Start\n\n- [first steps](first.md#curl) and [examples](../examples)\n\n## Use\n\n'
+const doors =
+  '# Documents\n\n## Start\n\nFor a reader of [the words](words.md).\n\n- [first steps](first.md#curl) and [examples](../examples)\n\n## Use\n\n'
 
 test('the sidebar has the links of each door in order, and below an overview the pages of its folder that it links to', () => {
   const pages = pagesOf({
