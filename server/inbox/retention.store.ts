@@ -86,8 +86,7 @@ type OldCount = { userId: string; lastSentIn: string; read: number; unread: numb
 
 export function* countOld({ readBefore, unreadBefore }: Retention): Read<OldCount[]> {
   const rows = yield* all<Omit<OldCount, 'userId'> & { user: string }>`
-    select ${userDigits} as "user", substr(sent_at, 1, 7) as "lastSentIn", count(case when is_unread = 0 then 1 end) as read,
-      count(case when is_unread = 1 then 1 end) as unread
+    select ${userDigits} as "user", substr(sent_at, 1, 7) as "lastSentIn", sum(1 - is_unread) as read, sum(is_unread) as unread
     from (
       select n.user_id, coalesce(n.updated_at, n.created_at) as sent_at,
         case when n.read_at is null and (n.seq > i.read_through or coalesce(n.unread_version, -1) >= i.read_version) and ${isUncovered}

@@ -43,7 +43,7 @@ export class TokenRevocations {
   async revoke({ audit, ...ended }: Ended & Audited): Promise<void> {
     const { store, now } = this.#dependencies
     const at = now()
-    await store.write(stored.revokeTokens, { ...ended, at, expiresAt: at + revocationKeptForMs, audit })
+    await store.write(stored.revokeTokens, { ...ended, at, audit })
     this.note(ended)
   }
 

@@ -17,7 +17,7 @@ export type TokenRevocation = {
 }
 
 /** What a caller of the store can revoke, the tokens of one sign-in; the rest follows from a change of the user. */
-export type NewRevocation = { userId: string; signInId: string; at: number; expiresAt: number }
+export type NewRevocation = { userId: string; signInId: string; at: number; expiresAt?: number }
 
 export type UserChange = { userId: string; at: number } & Audited
 
@@ -50,8 +50,7 @@ export function* revokeIssuedTokens(change: UserChange): Write<'done' | 'absent'
   return 'done'
 }
 
-type Revocation = Omit<NewRevocation, 'expiresAt'> & {
-  expiresAt?: number
+type Revocation = NewRevocation & {
   firstGeneration?: number
   exceptSignInId?: string | null
 }
