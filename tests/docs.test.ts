@@ -128,13 +128,15 @@ function run<E extends Example>(examples: readonly E[], { folder, address, first
   })
 }
 
-/** Programs in the PATH of the commands: `npx carillon` of this checkout, and a curl that records each status. */
+/** Programs in the PATH of the commands: this checkout as `npx carillon` and `carillon`, and a curl that records each status. */
 function programs(folder: string, by: string): string {
   const bin = join(folder, 'bin')
   mkdirSync(bin)
+  const carillon = `exec '${process.execPath}' '${join(root, 'server', 'bin', 'launch.js')}' "$@"`
   const scripts = {
+    carillon,
     curl: `exec ${by} "$@" 2>> "$STATUSES"`,
-    npx: `[ "$1" = carillon ] && shift && exec '${process.execPath}' '${join(root, 'server', 'bin', 'launch.js')}' "$@"`,
+    npx: `[ "$1" = carillon ] && shift && ${carillon}`,
   }
   for (const [name, script] of Object.entries(scripts))
     writeFileSync(join(bin, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 })

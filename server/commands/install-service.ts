@@ -61,6 +61,7 @@ RestartPreventExitStatus=2
 WatchdogSec=60
 TimeoutStartSec=infinity
 TimeoutStopSec=${Math.ceil(graceMs / 1000) + maxStopSeconds}
+LimitNOFILE=524288
 DynamicUser=yes
 StateDirectory=carillon
 StateDirectoryMode=0700

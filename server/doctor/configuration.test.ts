@@ -49,6 +49,16 @@ test('finds plain HTTP to other machines, and nothing wrong with HTTPS or on thi
   )
 })
 
+test('warns of PostgreSQL without a public URL, as the log does: its nodes name different issuers', () => {
+  const warned = (publicUrl?: string) =>
+    wrong(examineSettings({ host: '127.0.0.1', database: { engine: 'postgres' }, ...(publicUrl && { publicUrl }) }))
+  assert.deepEqual(warned('https://bell.example'), [])
+  assert.deepEqual(
+    warned().map(([check, state]) => [check, state]),
+    [['public URL', 'warning']],
+  )
+})
+
 test('names the Node, and finds a clock in the past', () => {
   const now = () => Date.UTC(2026, 10, 21)
   const sound = examineMachine({ node: '26.10.0', version: '0.1.0', now })

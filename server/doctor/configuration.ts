@@ -5,7 +5,7 @@ import { isLoopback, type SettingFault } from '../config/values.ts'
 import { readKeySet } from '../issuers/key-set.ts'
 import { type Finding, fault, faultOf, ok, warning } from './finding.ts'
 
-type Settings = { host: string; publicUrl?: string }
+type Settings = { host: string; publicUrl?: string; database?: { engine: string } }
 type DatabaseTls = 'refused' | 'none' | 'unverified'
 type Machine = { node: string; version: string; now: () => number }
 
@@ -25,8 +25,8 @@ export function settingFaults(faults: readonly SettingFault[], found = fault): F
 }
 
 /** `databaseTls`: why the connection to a PostgreSQL on another machine is not safe; undefined if it is. */
-export function examineSettings({ host, publicUrl }: Settings, databaseTls?: DatabaseTls): Finding[] {
-  const findings = [ok('settings', 'every setting is valid'), publicUrlFinding(host, publicUrl)]
+export function examineSettings({ host, publicUrl, database }: Settings, databaseTls?: DatabaseTls): Finding[] {
+  const findings = [ok('settings', 'every setting is valid'), publicUrlFinding(host, publicUrl, database?.engine)]
   if (publicUrl?.startsWith('https:') && !isLoopback(host)) {
     const found = `${host} accepts plain HTTP from other machines, without the proxy`
     const change = 'CARILLON_HOST=127.0.0.1 (in a container: publish the port to the proxy alone)'
@@ -54,13 +54,16 @@ export function examineOpenFiles(streams: number, limit: unknown): Finding[] {
   return [warning('open files', { found, change })]
 }
 
-function publicUrlFinding(host: string, publicUrl: string | undefined): Finding {
+function publicUrlFinding(host: string, publicUrl: string | undefined, engine: string | undefined): Finding {
   const check = 'public URL'
   if (publicUrl?.startsWith('https:')) return ok(check, publicUrl)
+  const change = 'CARILLON_PUBLIC_URL=https://..., with a TLS proxy in front'
+  if (publicUrl === undefined && engine === 'postgres')
+    return warning(check, { found: 'not set: other processes refuse the access tokens of this one', change })
   const isHere = isLoopback(publicUrl === undefined ? host : new URL(publicUrl).hostname)
   if (isHere) return ok(check, publicUrl ?? 'not set: for browsers on this machine only')
   const found = `${publicUrl ?? host} is plain HTTP: the network in between can read passwords and cookies`
-  return warning(check, { found, change: 'CARILLON_PUBLIC_URL=https://..., with a TLS proxy in front' })
+  return warning(check, { found, change })
 }
 
 export function examineIssuers(issuers: readonly IssuerSetting[]): Promise<Finding[]> {

@@ -70,6 +70,8 @@ test('a unit has the settings of its environment: files as credentials, and no s
     `LoadCredential=CARILLON_SECRET:${secret}`,
     'Environment=CARILLON_SECRET_FILE=%d/CARILLON_SECRET',
     'Environment="CARILLON_NAME=A \\"b\\" 10%%"',
+    // Without it, the limit of the machine may be below the number of streams, of which doctor warns.
+    'LimitNOFILE=524288',
     'DynamicUser=yes',
     // Without it the process of the demonstration ends at its start.
     'SystemCallFilter=setpriority',

@@ -1,5 +1,6 @@
 // What root does by the documents, under systemd as process 1: the package of Debian is installed, the service is restored from a backup into a
-// new folder, and gets a secret from /etc by LoadCredential. Runs on a machine with systemd-nspawn, as root.
+// new folder, gets a secret from /etc by LoadCredential, and is examined and backed up by the units of the pages. Runs on a machine with
+// systemd-nspawn, as root.
 import assert from 'node:assert/strict'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -12,6 +13,11 @@ import { runUnderSystemd, whyNoSystemd } from '../../support/processes/systemd-m
 /** The lines of the page that give the service a secret from /etc. */
 const [, dropIn = ''] =
   /```ini\n(\[Service\]\nLoadCredential=[^`]*)```/.exec(readFileSync('docs/install.md', 'utf8')) ?? []
+
+/** The first unit of a page. */
+function unitOn(page: string): string {
+  return /```ini\n(\[[^`]*)```/.exec(readFileSync(page, 'utf8'))?.[1] ?? ''
+}
 
 /** `systemctl start` of a service with Type=notify returns when it is ready. */
 const drill = `
@@ -26,13 +32,12 @@ carillon backup /root/carillon-backup.gz
 systemctl stop carillon
 
 : the restore drill of docs/operations/backup.md
-carillon restore /root/carillon-backup.gz --to sqlite:restored/carillon.db
-cp -a data/carillon.secret restored/
-test "$(stat -c %u . restored restored/carillon.db restored/carillon.secret | sort -u | wc -l)" = 1
+carillon restore /root/carillon-backup.gz --to sqlite:restored/data/carillon.db
+cp -a data/carillon.secret restored/data/
+test "$(stat -c %u . restored restored/data restored/data/carillon.db restored/data/carillon.secret | sort -u | wc -l)" = 1
 test "$(stat -c %u restored)" != 0
-export CARILLON_DATABASE_URL=sqlite:restored/carillon.db
-mkdir -p /etc/carillon
-echo "CARILLON_DATABASE_URL=$CARILLON_DATABASE_URL" > /etc/carillon/carillon.env
+mv data data.before
+mv restored/data data
 systemctl start carillon
 ready
 carillon key list | grep shop
@@ -40,7 +45,7 @@ carillon doctor
 systemctl stop carillon
 
 : a secret of root is found
-chown root restored/carillon.secret
+chown root data/carillon.secret
 if carillon doctor > /drill/doctor; then exit 1; fi
 grep 'carillon.secret belongs to user 0, and the folder around it to user' /drill/doctor
 sed -n 's/^ *-> \\(chown -R .*\\)/\\1/p' /drill/doctor | bash
@@ -48,8 +53,9 @@ carillon doctor --json > /drill/doctor || true
 if grep 'belongs to user' /drill/doctor; then exit 1; fi
 
 : the secret of the page
-rm restored/carillon.secret.* 2> /dev/null || true
-mv restored/carillon.secret /etc/carillon/secret
+rm data/carillon.secret.* 2> /dev/null || true
+mkdir -p /etc/carillon
+mv data/carillon.secret /etc/carillon/secret
 chown root:root /etc/carillon/secret
 mkdir -p /etc/systemd/system/carillon.service.d
 cat > /etc/systemd/system/carillon.service.d/secret.conf <<'END'
@@ -57,10 +63,25 @@ ${dropIn}END
 systemctl daemon-reload
 systemctl start carillon
 ready
-test ! -e restored/carillon.secret
+test ! -e data/carillon.secret
 test "$(systemctl show carillon --property NRestarts --value)" = 0
+
+: commands have the settings of the service, docs/operations.md
+touch /etc/carillon/carillon.env
+set -a; . /etc/carillon/carillon.env; CARILLON_SECRET_FILE=/etc/carillon/secret; set +a
+carillon doctor
+
+: the units of docs/operations/backup.md and watch.md
+cat > /etc/systemd/system/carillon-backup.service <<'END'
+${unitOn('docs/operations/backup.md')}END
+cat > /etc/systemd/system/carillon-doctor.service <<'END'
+${unitOn('docs/operations/watch.md')}END
+systemctl daemon-reload
+systemctl start carillon-backup carillon-doctor
+test -s /var/backups/carillon-$(date +%F).gz
+
 journalctl --unit carillon --output cat > /drill/journal
-if grep '"level":"\\(error\\|fatal\\)"' /drill/journal; then exit 1; fi
+if grep '"level":[56]0' /drill/journal; then exit 1; fi
 `
 
 test('the service can use what root makes by the documents: the package, a restore, a secret in /etc (R17)', async (t) => {

@@ -72,7 +72,7 @@ const prepare: Record<RealProxy, (places: Places) => Prepared> = {
   nginx(places) {
     const { folder, port } = places
     const server = fileOf('nginx.conf', places)
-      .replace('listen 443 ssl;', `listen 127.0.0.1:${port};`)
+      .replace('listen 443 ssl http2;', `listen 127.0.0.1:${port};`)
       .replaceAll(/^ *ssl_certificate.*$/gm, '')
     const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => `${name}_temp_path ${folder};`)
     const http = `http { access_log off; ${temporary.join(' ')}\n${server}}\n`
