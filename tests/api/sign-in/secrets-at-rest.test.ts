@@ -106,7 +106,7 @@ test('S9, A16: no secret is in any line of the log, and no hash of a password', 
   assert.ok(!lines.join('').includes('$argon2'))
 })
 
-test('S9: the search works: it finds a username, a session’s hash and an event', async () => {
+test('S9, A8: the search works: it finds a username, a hash of a password with its parameters and that of a key', async () => {
   const bytes = Buffer.concat(Object.values(await app.database.bytes()))
   assert.ok(bytes.includes('$argon2id$v=19$m=19456,t=2,p=1$'))
   assert.ok(

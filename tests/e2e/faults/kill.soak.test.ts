@@ -1,4 +1,4 @@
-// A service that is killed at random moments under load (R1, P1-P3): everything that it acknowledged is there, and every request
+// A service that is killed at random moments under load (R1, D1-D3): everything that it acknowledged is there, and every request
 // that it did not acknowledge can be repeated and takes effect once. SOAK=1 kills it 500 times.
 import assert from 'node:assert/strict'
 import { randomInt } from 'node:crypto'
