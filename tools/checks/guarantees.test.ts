@@ -67,6 +67,15 @@ test('docs/guarantees.md leads to each of its pages', () => {
   )
 })
 
+test('docs/asvs.md counts its results', () => {
+  const text = readFileSync('docs/asvs.md', 'utf8')
+  const results = [...text.matchAll(/^\| \d+\.\d+\.\d+ \| [12] \| ([^|]+) \|/gm)].map(([, result]) => result)
+  const totals = [...text.matchAll(/^\| ([^|]+) \| (\d+) \| [^|]+ \|$/gm)]
+  assert.equal(totals.length, 4)
+  for (const [, result, total] of totals)
+    assert.equal(results.filter((one) => one === result).length, Number(total), result)
+})
+
 test('SECURITY.md has at most 60 lines and 500 words', () => {
   const text = readFileSync('SECURITY.md', 'utf8')
   assert.ok(text.split('\n').length <= 61)

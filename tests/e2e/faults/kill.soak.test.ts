@@ -117,7 +117,7 @@ async function isSound(folder: Folder): Promise<void> {
   await file.close()
 }
 
-test(`killed ${rounds} times under load, the service keeps everything that it acknowledged, once, and is ready again in 2 s (R1)`, async (t) => {
+test(`killed ${rounds} times under load, the service keeps everything that it acknowledged, once, and is ready again soon (R1)`, async (t) => {
   using folder = new Folder()
   const ledger = new Ledger()
   const readyAfterMs: number[] = []
