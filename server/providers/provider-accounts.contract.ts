@@ -72,7 +72,7 @@ export function providerAccountPromises(promise: PromiseOf): void {
     assert.equal(all.filter(({ displayName }) => displayName === 'Ann').length, 1)
   })
 
-  promise('an account of a user is given to no other user, and linking it again changes nothing (P4)', async (world) => {
+  promise('an account of a user goes to no other user, and linking it again changes nothing (P4)', async (world) => {
     const { store } = world
     const ann = await world.addUser('ann')
     const ben = await world.addUser('ben')
