@@ -48,7 +48,7 @@ test('without a page, and without a provider, a server renders an empty list tha
   assert.equal(text, '<output>{"unread":0,"state":"loading","items":[],"isLoading":true}</output>')
 })
 
-test('what a server renders for one user does not appear in what it renders for the next (B4)', () => {
+test('what a server renders for one user does not appear in what it renders for the next (C15)', () => {
   render({ carillon, initial: notificationPage(['Secret']) })
   assert.doesNotMatch(render({ carillon }), /Secret/)
 })

@@ -116,7 +116,7 @@ test('an act without a connection waits, and is sent when the connection is back
   list.close()
 })
 
-test('an act that waits is not sent for another user, who has signed in meanwhile (B2)', async () => {
+test('an act that waits is not sent for another user, who has signed in meanwhile (C13)', async () => {
   const ann = await service.user()
   const bob = await service.user()
   await deliver(ann, 1)
@@ -139,7 +139,7 @@ test('an act that waits is not sent for another user, who has signed in meanwhil
   list.close()
 })
 
-test('after sign-out the list is empty; after a sign-in of another user it has nothing of the user before (B1)', async () => {
+test('after sign-out the list is empty; after a sign-in of another user it has nothing of the user before (C12)', async () => {
   const ann = await service.user()
   const bob = await service.user()
   await deliver(ann, 2)

@@ -5,7 +5,7 @@ import { Sealing } from './secrets.ts'
 
 const [old, current, other] = ['the old secret', 'the current secret', 'a third secret'] as const
 
-test('a text that either secret sealed is opened, and no other', async () => {
+test('a text that either secret sealed is opened, and no other (T20)', async () => {
   const both = new Sealing({ current, previous: old })
   for (const secret of [old, current])
     assert.equal(await both.open('factors', await new Sealing({ current: secret }).seal('factors', 'plum')), 'plum')

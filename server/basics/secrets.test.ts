@@ -47,7 +47,7 @@ test('two hashes are equal only if every character is', () => {
     assert.equal(equalHashes(a, b), false, b)
 })
 
-test('compares two secrets, and the secret of a producer key, in constant time (P4)', async () => {
+test('compares two secrets, and the secret of a producer key, in constant time (D4)', async () => {
   assert.equal(await constantTimeComparisons(() => equalSecrets('abc', 'xyz')), 1)
   let kept: Producer | undefined
   const store = stubStore()

@@ -48,7 +48,7 @@ test('an issuer may be any text if the entry has the address of its keys, and ma
   )
 })
 
-test('the error for each mistake names the entry, the member and what to write', () => {
+test('the error for each mistake names the entry, the member and what to write (L7)', () => {
   const mistakes: [unknown, RegExp][] = [
     [{ ...entry, issuer: undefined }, /^entry 1: "issuer" is required: write the text of the claim iss/],
     [{ ...entry, issuer: 7 }, /^entry 1: "issuer" is required/],

@@ -181,7 +181,7 @@ export function deliveryPromises(promise: PromiseOf): void {
     assert.equal((await world.store.read(readInbox, ann.id)).version, 20)
   })
 
-  promise('returns the first outcome for the same key and body, and changes nothing (P1)', async (world) => {
+  promise('returns the first outcome for the same key and body, and changes nothing (D1)', async (world) => {
     const ann = await world.addUser('ann')
     const ben = await world.addUser('ben')
     const idempotency = { key: 'k1', bodyHash: 'b1' }
@@ -196,7 +196,7 @@ export function deliveryPromises(promise: PromiseOf): void {
     assert.deepEqual(await world.list(ben), [])
   })
 
-  promise('keeps the idempotency keys of two producers apart (P1)', async (world) => {
+  promise('keeps the idempotency keys of two producers apart (D1)', async (world) => {
     const ann = await world.addUser('ann')
     const producerId = await world.addProducer('other')
     await world.send(ann, 'From one', { idempotency: { key: 'k1', bodyHash: 'b1' } })
@@ -204,7 +204,7 @@ export function deliveryPromises(promise: PromiseOf): void {
     assert.deepEqual(await world.titles(ann), ['From the other', 'From one'])
   })
 
-  promise('delivers once when the same key and body are sent many times at the same time (P3)', async (world) => {
+  promise('delivers once when the same key and body are sent many times at the same time (D3)', async (world) => {
     const ann = await world.addUser('ann')
     const ben = await world.addUser('ben')
     const idempotency = { key: 'k1', bodyHash: 'b1' }
@@ -215,7 +215,7 @@ export function deliveryPromises(promise: PromiseOf): void {
     for (const person of [ann, ben]) assert.deepEqual(await world.titles(person), ['Once'])
   })
 
-  promise('delivers one of several bodies that are sent with the same key at the same time (P2)', async (world) => {
+  promise('delivers one of several bodies that are sent with the same key at the same time (D2)', async (world) => {
     const ann = await world.addUser('ann')
     const outcomes = await Promise.all(
       Array.from({ length: 10 }, (_, n) =>
@@ -230,7 +230,7 @@ export function deliveryPromises(promise: PromiseOf): void {
     assert.deepEqual(await world.titles(ann), [`${winner}`])
   })
 
-  promise('delivers to no recipient and stores no key if the delivery to one of them fails (P3)', async (world) => {
+  promise('delivers to no recipient and stores no key if the delivery to one of them fails (D3)', async (world) => {
     const ann = await world.addUser('ann')
     const ben = await world.addUser('ben')
     await world.send(ben, 'Earlier')

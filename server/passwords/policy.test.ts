@@ -50,7 +50,7 @@ function isVaried(bytes: Uint8Array): boolean {
   return new Set(bytes).size > 12 && bytes.every((byte) => byte > 0x11)
 }
 
-test('A3: counts code points, from the setting to 256', () => {
+test('A3, A4: counts code points, from the setting to 256', () => {
   assert.equal(reasonOf('mqzrtwpvkxhbnj'), 'write at least 15 characters')
   assert.equal(reasonOf('🦊🐻🐼🐨🐯🦁🐮🐷🐸🐵🐔🐧🐦🐤'), 'write at least 15 characters')
   assert.equal(reasonOf('mqzrtwpv', { username: 'ann', minLength: 8 }), 'fine')

@@ -44,7 +44,7 @@ async function addAccount({ store }: World, subject: string, email: string | nul
 }
 
 export function providerAccountPromises(promise: PromiseOf): void {
-  promise('creates a user with an account, and finds the user by issuer and subject, byte by byte', async (world) => {
+  promise('creates a user with an account, and finds it by issuer and subject, byte by byte (P4)', async (world) => {
     const { store } = world
     const subject = newSubject()
     const ann = await addAccount(world, subject, 'ann@example.org')
@@ -72,7 +72,7 @@ export function providerAccountPromises(promise: PromiseOf): void {
     assert.equal(all.filter(({ displayName }) => displayName === 'Ann').length, 1)
   })
 
-  promise('an account of a user is not given to another user, and linking it again changes nothing', async (world) => {
+  promise('an account of a user goes to no other user, and linking it again changes nothing (P4)', async (world) => {
     const { store } = world
     const ann = await world.addUser('ann')
     const ben = await world.addUser('ben')
@@ -141,7 +141,7 @@ export function providerAccountPromises(promise: PromiseOf): void {
     assert.equal((await world.store.read(providerAccounts, id))[0]?.lastUsedAt, at(1))
   })
 
-  promise('removes an account unless it is the last way to sign in', async (world) => {
+  promise('removes an account unless it is the last way to sign in (P4)', async (world) => {
     const { store } = world
     const subject = newSubject()
     const second = newSubject()

@@ -1,4 +1,4 @@
-// The promises about the sign-ins of one user: all of them end except that of the caller, whatever the clocks say (T7).
+// The promises about the sign-ins of one user: all of them end except that of the caller, whatever the clocks say (S20).
 import assert from 'node:assert/strict'
 import { at, newId, type Person, type PromiseOf, type World } from '../store/contract/world.ts'
 import { revokeTokens, tokenRevocations } from '../tokens/tokens.store.ts'
@@ -34,7 +34,7 @@ export function signInPromises(promise: PromiseOf): void {
   }
 
   for (const [name, end] of Object.entries(ends)) {
-    promise(`${name} ends every session and token of a user except those of one session (T7, A13)`, async (world) => {
+    promise(`${name} ends every session and token of a user except those of one session (S20)`, async (world) => {
       const ann = await world.addUser('ann')
       const ben = await world.addUser('ben')
       const signInId = newId()
@@ -66,7 +66,7 @@ export function signInPromises(promise: PromiseOf): void {
       },
     )
 
-    promise(`${name} changes nothing if the excepted sign-in has ended: no sign-in is revived (T7)`, async (world) => {
+    promise(`${name} changes nothing if the excepted sign-in has ended: no sign-in is revived (S20)`, async (world) => {
       const ann = await world.addUser('ann')
       const kept = newId()
       const ended = newId()

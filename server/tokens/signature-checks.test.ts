@@ -26,7 +26,7 @@ test('accepts a signature of the key and refuses any other', async () => {
   assert.deepEqual(await Promise.all([valid, forged, valid].map(check)), [true, false, true])
 })
 
-test('after the first 200, failed checks use at most a tenth of the time', async () => {
+test('after the first 200, failed checks use at most a tenth of the time (T21)', async () => {
   const { clock, check } = checksWithClock()
   const results = await Promise.all(Array.from({ length: 260 }, () => check(forged)))
   assert.equal(results.filter(Boolean).length, 0)
@@ -56,7 +56,7 @@ test('checks run in the order of arrival, also a valid one among forged ones', a
   )
 })
 
-test('at most a thousand checks wait; one more is refused as unavailable', async () => {
+test('at most a thousand checks wait; one more is refused as unavailable (T21)', async () => {
   const { check } = checksWithClock()
   const waiting = Array.from({ length: 1_001 }, () => check(valid))
   assert.throws(() => check(valid), isUnavailable)

@@ -1,8 +1,8 @@
-// Checks that each id which code, tests and docs name, such as (S5), is a guarantee, that each guarantee names its code and a test, and that
-// SECURITY.md stays a page of a minute.
+// Checks that each id which code, tests and docs name, such as (S5), is one guarantee, that each guarantee names its code and tests with its
+// id, and that SECURITY.md stays a page of a minute.
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
-import { basename } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { test } from 'node:test'
 
 const pages = globSync('docs/guarantees/*.md')
@@ -16,7 +16,7 @@ const rows = pages.flatMap((page) =>
 )
 const ids = new Set(rows.flatMap(({ id }) => id.match(/[A-Z]\d+/g) ?? []))
 /** One of the letters that rows have; not a part of '%A9' or '-O1'. */
-const rowId = /(?<![\w%-])[ABCEFIKLNPRSTUWZ][1-9]\d?(?!\w)/g
+const rowId = /(?<![\w%-])[A-FIKLNPRSTUWZ][1-9]\d?(?!\w)/g
 
 test('docs/guarantees has a row for each id that is named', () => {
   assert.ok(ids.size > 70, 'No rows were found: docs/guarantees has another form now.')
@@ -27,6 +27,25 @@ test('docs/guarantees has a row for each id that is named', () => {
     (readFileSync(file, 'utf8').match(rowId) ?? []).filter((id) => !ids.has(id)).map((id) => `${file} names ${id}`),
   )
   assert.deepEqual(unknown, [])
+})
+
+test('each guarantee has an id, and no id is in two rows', () => {
+  const all = rows.flatMap(({ page, id, cells }) => id.match(/[A-Z]\d+/g) ?? [`none, ${page}: ${cells[1]}`])
+  assert.deepEqual(
+    all.filter((id, index) => id.startsWith('none') || all.indexOf(id) !== index),
+    [],
+  )
+})
+
+test('the tests of each guarantee name its id', () => {
+  const unnamed = rows.flatMap(({ page, id, cells: [, , , proof = ''] }) => {
+    const files = [...proof.matchAll(/\]\((\S+?\.ts)\)/g)].map(([, path = '']) =>
+      readFileSync(join(dirname(page), path), 'utf8'),
+    )
+    const isNamed = (one: string) => files.some((text) => new RegExp(`\\b${one}\\b`).test(text))
+    return (id.match(/[A-Z]\d+/g) ?? []).filter((one) => !isNamed(one)).map((one) => `${page}: ${one}`)
+  })
+  assert.deepEqual(unnamed, [])
 })
 
 test('each guarantee names its code and a test', () => {
@@ -46,6 +65,15 @@ test('docs/guarantees.md leads to each of its pages', () => {
     pages.filter((page) => !overview.includes(`](guarantees/${basename(page)})`)),
     [],
   )
+})
+
+test('docs/asvs.md counts its results', () => {
+  const text = readFileSync('docs/asvs.md', 'utf8')
+  const results = [...text.matchAll(/^\| \d+\.\d+\.\d+ \| [12] \| ([^|]+) \|/gm)].map(([, result]) => result)
+  const totals = [...text.matchAll(/^\| ([^|]+) \| (\d+) \| [^|]+ \|$/gm)]
+  assert.equal(totals.length, 4)
+  for (const [, result = '', total] of totals)
+    assert.equal(results.filter((one) => one === result).length, Number(total), result)
 })
 
 test('SECURITY.md has at most 60 lines and 500 words', () => {

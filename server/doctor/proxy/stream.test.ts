@@ -71,7 +71,7 @@ test('warns if a stream cannot be checked, and says how to check it', async () =
   assert.match(refused.change ?? '', /proxy_set_header Authorization/)
 })
 
-test('the token of doctor opens no user’s inbox, lives for a minute, and cannot be renewed', async () => {
+test('the token of doctor opens no user’s inbox, lives for a minute, and cannot be renewed (T22)', async () => {
   const proof = { authorization: `Bearer ${await token()}` }
   const request = async (path: string, method = 'GET') => await fetch(service.url + path, { method, headers: proof })
   const { sub } = JSON.parse(Buffer.from(proof.authorization.split('.')[1] ?? '', 'base64url').toString())

@@ -14,6 +14,12 @@ import type { Recognition } from '../../users/erased-ids.store.ts'
 import { addUser, findUser } from '../../users/users.store.ts'
 import type { Store } from '../store.ts'
 
+// Alone, a contract declares no test, which `node --test` reports as a success.
+if (process.argv[1]?.endsWith('.contract.ts'))
+  throw new Error(
+    "A contract runs in the test of an engine: npx node --test --test-name-pattern 'S7' server/store/sqlite/store.test.ts",
+  )
+
 /** What an engine provides to run the contract. */
 export type Engine = {
   name: string

@@ -402,7 +402,7 @@ test('a key belongs to one inbox: the same key for another user is another notif
   assert.notEqual(anns1.id, bobs1.id)
 })
 
-test('a delivery reaches all known recipients or none: a failure leaves no trace, and no internals in the response (P1)', async () => {
+test('a delivery reaches all known recipients or none: a failure leaves no trace, and no internals in the response (D1)', async () => {
   const people = [await app.user(), await app.user(), await app.user()]
   const recipients = people.map(({ id }) => ({ userId: id }))
   await sent({ recipients, category: 'jobs' })

@@ -18,7 +18,7 @@ const send = (idempotencyKey: string, sent: unknown, producerKey = key) =>
 const countOf = async ({ id }: TestUser) =>
   (await app.database.rows(`select * from notification where ${app.database.isOf(id)}`)).length
 
-test('the same key and body give the same response and one notification, however often they are sent (P1)', async () => {
+test('the same key and body give the same response and one notification, however often they are sent (D1)', async () => {
   const ann = await app.user()
   const first = await send('order-1', body(ann))
   assert.equal(first.status, 201)
@@ -31,13 +31,13 @@ test('the same key and body give the same response and one notification, however
   assert.equal(await countOf(ann), 1)
 })
 
-test('the same body twice without a key gives two notifications (P1)', async () => {
+test('the same body twice without a key gives two notifications (D1)', async () => {
   const ann = await app.user()
   for (let n = 0; n < 2; n++) await app.deliver({ to: ann, title: 'Hi' })
   assert.equal(await countOf(ann), 2)
 })
 
-test('other whitespace and escapes in the JSON do not make another body (P1)', async () => {
+test('other whitespace and escapes in the JSON do not make another body (D1)', async () => {
   const ann = await app.user()
   const first = await send('spelling', body(ann))
   const headers = { authorization: `Bearer ${key}`, 'idempotency-key': 'spelling', 'content-type': 'application/json' }
@@ -46,14 +46,14 @@ test('other whitespace and escapes in the JSON do not make another body (P1)', a
   assert.deepEqual([again.status, again.text], [201, first.text])
 })
 
-test('a field that is null and a field that is absent are the same body (P1)', async () => {
+test('a field that is null and a field that is absent are the same body (D1)', async () => {
   const ann = await app.user()
   const first = await send('nulls', body(ann))
   const again = await send('nulls', { ...body(ann), body: null, url: null, category: null, data: null, key: null })
   assert.deepEqual([again.status, again.text], [201, first.text])
 })
 
-test('the same key with another body is 422 and changes nothing (P2)', async () => {
+test('the same key with another body is 422 and changes nothing (D2)', async () => {
   const ann = await app.user()
   const bob = await app.user()
   const first = await send('order-2', body(ann))
@@ -69,14 +69,14 @@ test('the same key with another body is 422 and changes nothing (P2)', async () 
   assert.deepEqual([await countOf(ann), await countOf(bob)], [1, 0])
 })
 
-test('a refused body does not use its key (P2)', async () => {
+test('a refused body does not use its key (D2)', async () => {
   const ann = await app.user()
   assert.equal((await send('order-3', { ...body(ann), title: '' })).status, 400)
   assert.equal((await send('order-3', { ...body(ann), url: 'javascript:x' })).status, 400)
   assert.equal((await send('order-3', body(ann))).status, 201)
 })
 
-test('while a delivery is running, a second one with its key is 409, and the first one succeeds (P3)', async () => {
+test('while a delivery is running, a second one with its key is 409, and the first one succeeds (D3)', async () => {
   const ann = await app.user()
   const { key: othersKey } = await app.producerKey()
   const release = await app.database.holdWrites()
@@ -96,7 +96,7 @@ test('while a delivery is running, a second one with its key is 409, and the fir
   assert.equal(await countOf(ann), 2)
 })
 
-test('of ten requests at once one is delivered; the others are 409 or have its response, in 20 of 20 races (P3)', async () => {
+test('of ten requests at once one is delivered; the others are 409 or have its response, in 20 of 20 races (D3)', async () => {
   for (let round = 0; round < 20; round++) {
     const ann = await app.user()
     const responses = await Promise.all(Array.from({ length: 10 }, () => send(`race-${round}`, body(ann))))
@@ -107,7 +107,7 @@ test('of ten requests at once one is delivered; the others are 409 or have its r
   }
 })
 
-test('a key can be used again after its delivery failed (P3)', async () => {
+test('a key can be used again after its delivery failed (D3)', async () => {
   const ann = await app.user()
   const undo = await app.database.failInserts('delivery', { message: 'full' })
   const failed = await send('failing', body(ann))
@@ -118,7 +118,7 @@ test('a key can be used again after its delivery failed (P3)', async () => {
   assert.equal(await countOf(ann), 1)
 })
 
-test('a key belongs to one producer: the same key of another producer is another delivery (P1)', async () => {
+test('a key belongs to one producer: the same key of another producer is another delivery (D1)', async () => {
   const ann = await app.user()
   const { key: othersKey } = await app.producerKey()
   const one = await send('shared', body(ann))
@@ -127,7 +127,7 @@ test('a key belongs to one producer: the same key of another producer is another
   assert.equal(await countOf(ann), 2)
 })
 
-test('the response to a key stays the same after a restart, and after the data that it describes has changed (P1)', async () => {
+test('the response to a key stays the same after a restart, and after the data that it describes has changed (D1)', async () => {
   const ann = await app.user()
   const bob = await app.user()
   const sent = { recipients: [{ userId: ann.id }, { username: 'nobody' }, { userId: bob.id }], title: 'Hi', key: 'k' }
@@ -144,7 +144,7 @@ test('the response to a key stays the same after a restart, and after the data t
   assert.equal(await countOf(ann), 1)
 })
 
-test('a key is kept for a day (P1)', async () => {
+test('a key is kept for a day (D1)', async () => {
   const ann = await app.user()
   const first = await send('order-5', body(ann))
   app.pass(24 * hour)
@@ -176,7 +176,7 @@ test('a key of 1 to 255 visible characters is accepted', async () => {
   assert.equal((await send('X'.repeat(255), body(ann, 'Ho'))).status, 201)
 })
 
-test('a delivery that is repeated after its expiresAt gets its first response, and a new one is 400 (P1, R18)', async () => {
+test('a delivery that is repeated after its expiresAt gets its first response, and a new one is 400 (D1, R18)', async () => {
   const ann = await app.user()
   const expiring = { ...body(ann), expiresAt: new Date(app.now() + hour).toISOString() }
   const first = await send('expiring', expiring)

@@ -17,7 +17,7 @@ const send = (key: string) => sendWith(`Bearer ${key}`)
 const statusWith = async (key: string) => (await send(key)).status
 const deliveries = async () => (await app.database.rows('select * from notification')).length
 
-test('a key is displayed once, and only the hash of its secret is stored (P4)', async () => {
+test('a key is displayed once, and only the hash of its secret is stored (D4)', async () => {
   const { id, key } = await app.producerKey()
   const [, shownId, secret = ''] = /^crl_([0-9a-f]{16})_([\w-]{43})$/.exec(key) ?? []
   assert.equal(shownId, id)
@@ -27,7 +27,7 @@ test('a key is displayed once, and only the hash of its secret is stored (P4)', 
   assert.ok(!JSON.stringify(await app.store.read(listProducers)).includes(secret))
 })
 
-test('a key can send, and the time of its last use is stored (P4)', async () => {
+test('a key can send, and the time of its last use is stored (D4)', async () => {
   const { id, key } = await app.producerKey()
   const lastUsedAt = async () => {
     await app.noted()
@@ -40,7 +40,7 @@ test('a key can send, and the time of its last use is stored (P4)', async () => 
   assert.equal(await lastUsedAt(), app.now())
 })
 
-test('text that is not exactly a key is 401 with error="invalid_token", and sends nothing (P4)', async () => {
+test('text that is not exactly a key is 401 with error="invalid_token", and sends nothing (D4)', async () => {
   const { id, key } = await app.producerKey()
   const other = await app.producerKey()
   const secret = key.slice(-43)
@@ -77,7 +77,7 @@ test('text that is not exactly a key is 401 with error="invalid_token", and send
   assert.equal(await deliveries(), before)
 })
 
-test('two Authorization headers send nothing (P4)', async () => {
+test('two Authorization headers send nothing (D4)', async () => {
   const { key } = await app.producerKey()
   const field: [string, string] = ['Authorization', `Bearer ${key}`]
   const json: [string, string] = ['Content-Type', 'application/json']
@@ -87,7 +87,7 @@ test('two Authorization headers send nothing (P4)', async () => {
   assert.equal((await sent([json, field, field])).status, 401)
 })
 
-test('a key stops working at its expiry, to the millisecond (Z4, P4)', async () => {
+test('a key stops working at its expiry, to the millisecond (Z4, D4)', async () => {
   const { key } = await app.producerKey(['send'], app.now() + 60_000)
   app.pass(59_999)
   assert.equal(await statusWith(key), 201)
@@ -95,7 +95,7 @@ test('a key stops working at its expiry, to the millisecond (Z4, P4)', async () 
   assert.equal(await statusWith(key), 401)
 })
 
-test('a revoked key stops working at once and for ever, and no other key does (Z4, P4)', async () => {
+test('a revoked key stops working at once and for ever, and no other key does (Z4, D4)', async () => {
   const revoked = await app.producerKey()
   const other = await app.producerKey()
   assert.equal(await statusWith(revoked.key), 201)
@@ -120,7 +120,7 @@ test('a key without the scope is FORBIDDEN, and the response says how to make on
   assert.equal(await statusWith((await app.producerKey(['users', 'send'])).key), 201)
 })
 
-test('a key opens no route of a user (P4)', async () => {
+test('a key opens no route of a user (D4)', async () => {
   const { key } = await app.producerKey(['send', 'users'])
   const [id] = await app.deliver({ to: ann, title: 'Mine' })
   const requests: [string, string][] = [
@@ -141,7 +141,7 @@ test('a key opens no route of a user (P4)', async () => {
 })
 
 for (const variant of variants)
-  test(`no proof of a user can send a notification, not even to that user (P4, ${variant})`, async () => {
+  test(`no proof of a user can send a notification, not even to that user (D4, ${variant})`, async () => {
     const proof = await app.signIn(ann, variant)
     const before = await deliveries()
     const response = await app.post('/api/notifications', body, proof)
@@ -149,7 +149,7 @@ for (const variant of variants)
     assert.equal(await deliveries(), before)
   })
 
-test('a cookie beside a key is ignored (P4)', async () => {
+test('a cookie beside a key is ignored (D4)', async () => {
   const cookie = await app.signIn(ann, 'stateful')
   const { key } = await app.producerKey()
   assert.equal((await app.post('/api/notifications', body, { ...cookie, authorization: `Bearer ${key}` })).status, 201)

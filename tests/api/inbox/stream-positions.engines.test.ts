@@ -85,7 +85,7 @@ for (const variant of variants)
       await isLost(ann, { headers: { ...proof, 'last-event-id': '\u00e9\u00ff' } })
     })
 
-    test('a position of another user or of another history gets a resync, even if this inbox has reached that version (N3)', async () => {
+    test('a position of another user or of another history gets a resync, even if this inbox has reached that version (N3, R7)', async () => {
       const ann = await app.user()
       const bob = await app.user()
       const anns = await app.signIn(ann, variant)

@@ -205,7 +205,7 @@ suite('stream limits (N7)', () => {
       await canOpenAll(other)
     })
 
-  test('CARILLON_STREAMS limits all users together, and CARILLON_STREAMS_PER_USER each user (N7)', async (t) => {
+  test('CARILLON_STREAMS limits all users together, and CARILLON_STREAMS_PER_USER each user (N7, N8)', async (t) => {
     const small = await startTestService({ env: { CARILLON_STREAMS: '5', CARILLON_STREAMS_PER_USER: '3' } })
     t.after(() => small.stop())
     const anns = await small.signIn(await small.user(), 'stateful')

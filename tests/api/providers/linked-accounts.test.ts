@@ -76,7 +76,7 @@ for (const variant of variants)
       assert.equal((await browser().signIn('staff', subject)).status, 403)
     })
 
-    test('an account of another user is not linked, and neither is a second one of the provider', async () => {
+    test('an account of another user is not linked, and neither is a second one of the provider (P4)', async () => {
       const ann = await app.user()
       const ben = await app.user()
       const ofAnn = await signedIn(ann, variant)
@@ -110,7 +110,7 @@ for (const variant of variants)
       assert.deepEqual(await app.store.read(providerAccounts, user.id), [])
     })
 
-    test('another browser cannot finish it: no attacker links an account of a victim', async () => {
+    test('another browser cannot finish it: no attacker links an account of a victim (P2)', async () => {
       const { page, proof } = await signedIn(await app.user(), variant)
       const { url } = await beginLink(page, proof)
       const victim = browser()
@@ -172,7 +172,7 @@ test('a session of another user in the same browser links nothing', async () => 
   for (const { id } of [ann, ben]) assert.deepEqual(await app.store.read(providerAccounts, id), [])
 })
 
-test('the last way to sign in cannot be unlinked', async () => {
+test('the last way to sign in cannot be unlinked (P4)', async () => {
   const id = '01900000-0000-7000-8000-000000000001'
   const account = { issuer: provider.url, subject: 'only', newId: id, displayName: null, email: null, at: app.now() }
   await app.store.write(addProviderUser, account)

@@ -28,7 +28,7 @@ async function visitor() {
 }
 
 for (const variant of ['stateful', 'stateless'] as const)
-  test(`${variant}: a sign-in that begins, fails, or waits leaves the running session as it was (S3)`, async () => {
+  test(`${variant}: a sign-in that begins, fails, or waits leaves the running session as it was (P2, S3)`, async () => {
     const { own, keepsIt, isAlive } = await visitor()
     const query = `?variant=${variant}&return_to=/app`
     await own.start('staff', query)

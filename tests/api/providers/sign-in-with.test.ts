@@ -19,7 +19,7 @@ test('the providers are listed for the buttons of a page', async () => {
   })
 })
 
-test('the browser is sent to the provider with state, nonce and PKCE, and keeps the rest in a sealed cookie', async () => {
+test('the browser is sent to the provider with state, nonce and PKCE, and keeps the rest in a sealed cookie (P2)', async () => {
   const ann = browser()
   const { status, location, headers } = await ann.start('staff')
   assert.equal(status, 302)
@@ -79,7 +79,7 @@ test('an address that the provider did not verify is not stored, and finds no us
   assert.deepEqual([me.displayName, me.email], ['Eve', null])
 })
 
-test('a verified address of another user finds no user either', async () => {
+test('a verified address of another user finds no user either (P4)', async () => {
   const owner = await app.user('owner')
   await app.store.write(updateUser, { userId: owner.id, email: 'owner@example.org' })
   provider.claims.set('guest', { name: 'Guest', email: 'owner@example.org', email_verified: true })
@@ -97,7 +97,7 @@ test('a name that Carillon would not accept is left out and does not stop the si
 })
 
 suite('stateless', () => {
-  test('the page exchanges a code for the token, once, in the browser that began', async () => {
+  test('the page exchanges a code for the token, once, in the browser that began (P2)', async () => {
     const ann = browser()
     const back = await ann.signIn('staff', 'ann', '?variant=stateless&return_to=/app%23old')
     assert.equal(back.status, 303)

@@ -111,7 +111,7 @@ async function allPass(cases: readonly Case[]): Promise<number[]> {
   return [...seen].sort()
 }
 
-test('a large body to any route, with any proof, gets its response through a proxy that sends before it reads (I2, R9)', async () => {
+test('a large body to any route, with any proof, gets its response through a proxy that sends before it reads (I10, R9)', async () => {
   const all = routes.map(([method, path]) =>
     Object.entries(proofs).map(
       ([proof, fields]): Case => [
@@ -126,7 +126,7 @@ test('a large body to any route, with any proof, gets its response through a pro
   assert.deepEqual(await allPass(cases), [200, 302, 303, 400, 401, 403, 404, 413])
 })
 
-test('a large body that is refused for another reason, on any route, gets its response through such a proxy (I2, R9)', async () => {
+test('a large body that is refused for another reason, on any route, gets its response through such a proxy (I10, R9)', async () => {
   const all = routes.map(([method, path]) =>
     Object.entries(faults).map(
       ([fault, fields]): Case => [`${method} ${path} with ${fault}`, `${method} ${path} HTTP/1.1`, fields],
@@ -136,7 +136,7 @@ test('a large body that is refused for another reason, on any route, gets its re
   assert.deepEqual(await allPass(cases), [200, 302, 303, 400, 401, 403, 404, 413, 415, 421, 431])
 })
 
-test('a large body to a path without a route gets its response through such a proxy (I2, R9)', async () => {
+test('a large body to a path without a route gets its response through such a proxy (I10, R9)', async () => {
   const targets = ['/nowhere', '/login%00', '/%zz', '/%6cogin', '/login#a', '/\xff', '*', 'http://[::/']
   const lines = ['PUT', 'DELETE', 'OPTIONS', 'FOO', 'TRACE', 'HEAD', 'GET', 'POST'].flatMap((method) => [
     ...targets.map((target) => `${method} ${target} HTTP/1.1`),
@@ -150,7 +150,7 @@ test('a large body to a path without a route gets its response through such a pr
   assert.deepEqual(await allPass(cases), [400, 404, 405, 413])
 })
 
-test('a preflight, a live stream and an export with a large body get their responses (I2)', async () => {
+test('a preflight, a live stream and an export with a large body get their responses (I10)', async () => {
   using proxy = new WritingProxy(app.url)
   const preflight = { ...faults['a preflight'], 'content-length': String(large.length), connection: 'close' }
   assert.equal((await proxy.pass(headOf('OPTIONS /login HTTP/1.1', preflight), large)).status, 204)
@@ -254,14 +254,14 @@ const starts: Record<string, string> = {
 
 suite('the limits of dropping', { concurrency: true }, () => {
   for (const [name, start] of Object.entries(starts)) {
-    test(`${name}: at least 1 MiB is dropped, and at most 4 MiB and what the system buffers (I2)`, async () => {
+    test(`${name}: at least 1 MiB is dropped, and at most 4 MiB and what the system buffers (I10)`, async () => {
       const { sent, bytes } = await sendsForEver(start, Buffer.alloc(64 * 1024, 'a'), 1)
       assert.ok(sent >= 1024 * 1024, `${sent} bytes`)
       assert.ok(sent <= 24 * 1024 * 1024, `${sent} bytes`)
       assert.equal(readResponses(bytes).length, 1)
     })
 
-    test(`${name}, one byte at a time: it is read for 5 s, and the connection is closed before 10 s (I2, I8)`, async () => {
+    test(`${name}, one byte at a time: it is read for 5 s, and the connection is closed before 10 s (I8, I10)`, async () => {
       const { lifeMs, bytes } = await sendsForEver(start, 'a', 100)
       // The delay of a busy machine is added to the upper limit only.
       assert.ok(lifeMs >= 5_000 && lifeMs < 40_000, `it lived for ${lifeMs} ms`)
@@ -269,7 +269,7 @@ suite('the limits of dropping', { concurrency: true }, () => {
     })
   }
 
-  test('a body in chunks of one byte is dropped no longer than a body of few large chunks (I2)', async () => {
+  test('a body in chunks of one byte is dropped no longer than a body of few large chunks (I10)', async () => {
     const start = headOf('POST /nowhere HTTP/1.1', { 'transfer-encoding': 'chunked' })
     const { sent } = await sendsForEver(start, '1\r\na\r\n'.repeat(10_000), 1)
     assert.ok(sent < 12 * 1024 * 1024, `${sent} bytes`)

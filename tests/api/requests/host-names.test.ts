@@ -134,7 +134,7 @@ test('the memory of known hosts changes no decision, however many names are sent
   assert.ok(!isKnown('evil1.example'))
 })
 
-test('browsers use HTTPS for every subdomain if CARILLON_HSTS_SUBDOMAINS is on, and for the name alone otherwise', async (t) => {
+test('browsers use HTTPS for every subdomain if CARILLON_HSTS_SUBDOMAINS is on, and for the name alone otherwise (C5)', async (t) => {
   const env = { CARILLON_PUBLIC_URL: 'https://bell.example.org', CARILLON_HSTS_SUBDOMAINS: 'on' }
   const on = await startTestService({ env })
   t.after(() => on.stop())

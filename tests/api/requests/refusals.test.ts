@@ -11,7 +11,7 @@ const { app, client, session: proof, token, producer } = await startEveryRoute({
 const typed = (type: string): Proof => ({ 'content-type': type })
 const json = typed('application/json')
 
-test('every refusal has its own request id (E1)', async () => {
+test('every refusal has its own request id, and the header fields of every response (C5, E1)', async () => {
   const ids = await Promise.all(
     Array.from({ length: 500 }, async (_, n) => {
       const path = ['/nowhere', '/api/me', '/api/notifications?page=0', '/%zz'][n % 4] as string

@@ -1,4 +1,4 @@
-// A user signs in on a known device while others guess the password (A10).
+// A user signs in on a known device while others guess the password (A23).
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { type HttpResponse, startTestService, type TestUser, type Variant, variants } from '../../support/service.ts'
@@ -51,7 +51,7 @@ async function attack({ username }: TestUser): Promise<void> {
 }
 
 for (const variant of variants) {
-  test(`during an attack, the owner signs in on a known device, and on no other (${variant}, A10)`, async () => {
+  test(`during an attack, the owner signs in on a known device, and on no other (${variant}, A23)`, async () => {
     const ann = await app.user()
     const known = new Device(variant)
     const other = new Device(variant)
@@ -68,7 +68,7 @@ for (const variant of variants) {
     assert.equal((await known.login(ann)).status, 200, 'also after a restart')
   })
 
-  test(`100 guesses that wait together, of its user or of whatever name, do not delay a known device (${variant}, A10, A12)`, async () => {
+  test(`100 guesses that wait together, of its user or of whatever name, do not delay a known device (${variant}, A23, A12)`, async () => {
     const ann = await app.user()
     const known = new Device(variant)
     await known.login(ann)
@@ -95,7 +95,7 @@ for (const variant of variants) {
     assert.equal((await known.login(ann)).status, 200)
   })
 
-  test(`several users of one device are known there, each by themselves (${variant}, A10)`, async () => {
+  test(`several users of one device are known there, each by themselves (${variant}, A23)`, async () => {
     const users = [await app.user(), await app.user(), await app.user()]
     const shared = new Device(variant)
     for (const user of users) assert.equal((await shared.login(user)).status, 200)
@@ -106,7 +106,7 @@ for (const variant of variants) {
     assert.equal((await shared.login(stranger)).status, 429, 'who has not signed in there')
   })
 
-  test(`a raised device generation forgets the device (${variant}, A10)`, async () => {
+  test(`a raised device generation forgets the device (${variant}, A23)`, async () => {
     const ann = await app.user()
     const known = new Device(variant)
     await known.login(ann)
@@ -116,7 +116,7 @@ for (const variant of variants) {
     assert.equal((await known.login(ann)).status, 429)
   })
 
-  test(`an invented device token is no known device, and no error (${variant}, A10)`, async () => {
+  test(`an invented device token is no known device, and no error (${variant}, A23)`, async () => {
     const ann = await app.user()
     const ben = await app.user()
     const device = new Device(variant)

@@ -98,7 +98,7 @@ for (const variant of variants) {
     assert.equal((await app.get('/api/me/sessions', own.proof)).json().data.items.length, 1)
   })
 
-  test(`a ${variant} sign-in from a new device is reported with device, address, time and a link; the first is not`, async () => {
+  test(`a ${variant} sign-in from a new device is reported with device, address, time and a link; the first is not (A24)`, async () => {
     const user = await app.user()
     const first = await signIn(user, variant)
     assert.deepEqual(await notices(first), [])
@@ -132,7 +132,7 @@ for (const variant of variants) {
     assert.equal((await noticed(first, 1)).length, 1)
   })
 
-  test(`"That was not me" ends a ${variant} sign-in, and the password alone signs nobody in until it is replaced`, async () => {
+  test(`"That was not me" ends a ${variant} sign-in, and the password alone signs nobody in until it is replaced (A24)`, async () => {
     const user = await app.user()
     const own = await signIn(user, variant)
     const thief = await signIn(user, variant, { userAgent: chrome, address: '203.0.113.7' })

@@ -111,7 +111,7 @@ test('the list has no sign-in that was signed out, and none of another user', as
 
 for (const ender of variants)
   for (const variant of variants)
-    test(`a ${ender} sign-in ends a ${variant} one: it is refused at once with its tokens and streams, and no other ends (Z6)`, async () => {
+    test(`a ${ender} sign-in ends a ${variant} one: it is refused at once with its tokens and streams, and no other ends (S20, Z6)`, async () => {
       const user = await app.user()
       const own = await app.signIn(user, ender)
       const ended = await app.signIn(user, variant)
@@ -137,7 +137,7 @@ for (const ender of variants)
     })
 
 for (const variant of variants)
-  test(`a ${variant} sign-in ends all others with their tokens and streams, and keeps its own (A13)`, async () => {
+  test(`a ${variant} sign-in ends all others with their tokens and streams, and keeps its own (S20)`, async () => {
     const user = await app.user()
     const stranger = await app.user()
     const own = await app.signIn(user, variant)

@@ -24,7 +24,7 @@ const signInFor = (url: string) => `${signIn}?return_to=${encodeURIComponent(url
 const utf8 = (headers: Headers, name: string) => Buffer.from(headers.get(name) ?? '', 'latin1').toString('utf8')
 
 for (const variant of variants)
-  test(`a proof of a sign-in gets 200 with the user, and nothing may keep that response (${variant})`, async () => {
+  test(`a proof of a sign-in gets 200 with the user, and nothing may keep that response (${variant}, F1)`, async () => {
     const proof = await app.signIn(ann, variant)
     const { status, headers, text } = await verify(proof)
     assert.deepEqual([status, text], [200, ''])
@@ -50,7 +50,7 @@ test('a name is sent as UTF-8, and no character of it ends the field', async () 
   }
 })
 
-test('a user without a username is known by the id, never by the external id, which could be the name of another (U1)', async () => {
+test('a user without a username is known by the id, never by the external id, which could be the name of another (F1)', async () => {
   const nameless = await app.user()
   const proof = await app.signIn(nameless, 'stateful')
   await app.database.change(`update "user" set username = null, external_id = 'ann' where id = '${nameless.id}'`)
@@ -60,7 +60,7 @@ test('a user without a username is known by the id, never by the external id, wh
     assert.equal(headers.get(name), nameless.id, name)
 })
 
-test('a username that looks like the id of another user is not sent: the id is (U1)', async () => {
+test('a username that looks like the id of another user is not sent: the id is (F1)', async () => {
   const nameless = await app.user()
   await app.database.change(`update "user" set username = null where id = '${nameless.id}'`)
   const impostor = await app.user(nameless.id.toUpperCase())
@@ -70,7 +70,7 @@ test('a username that looks like the id of another user is not sent: the id is (
     assert.equal(headers.get(name), impostor.id, name)
 })
 
-test('a disabled user, an unknown proof and no proof get 401, and a token of scope inbox 403, all without a name (T14)', async () => {
+test('a disabled user, an unknown proof and no proof get 401, and a token of scope inbox 403, all without a name (F1)', async () => {
   const gone = await app.user('gone')
   const proofs = await Promise.all(variants.map((variant) => app.signIn(gone, variant)))
   await app.store.write(disableUser, { userId: gone.id, at: app.now() })

@@ -1,5 +1,5 @@
 // The caller's own sign-in is spared when all others end: its session and its tokens work on, its tokens are renewed, and no other
-// sign-in survives (T7, A13).
+// sign-in survives (S20).
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { decodeJwt } from 'jose'
@@ -26,7 +26,7 @@ const endOthers = ({ id: userId }: TestUser, token: Proof, aheadMs = 0) => {
 }
 
 for (const aheadMs of [-90_000, 0, 1_500])
-  test(`the end of all others on a node ${aheadMs} ms ahead spares every token of the caller and no other (T7)`, async () => {
+  test(`the end of all others on a node ${aheadMs} ms ahead spares every token of the caller and no other (S20)`, async () => {
     const user = await app.user()
     const own = await app.signIn(user, 'stateless')
     const owns = [own, await renewed(own)]
@@ -44,7 +44,7 @@ for (const aheadMs of [-90_000, 0, 1_500])
     for (const token of [...owns, fresh]) assert.equal(await isAccepted(token), true)
   })
 
-test('the spared sign-in of the change before is revoked by the next one, renewed or not (T7)', async () => {
+test('the spared sign-in of the change before is revoked by the next one, renewed or not (S20)', async () => {
   const user = await app.user()
   const first = await app.signIn(user, 'stateless')
   assert.equal(await endOthers(user, first), 'done')

@@ -34,7 +34,7 @@ for (const variant of variants)
     assert.deepEqual(browser.uncaught, [])
   })
 
-test('after a sign-out in one tab, no tab displays the list, and nothing of the user is kept in the browser (B3)', async () => {
+test('after a sign-out in one tab, no tab displays the list, and nothing of the user is kept in the browser (C14)', async () => {
   await using browser = await Chromium.start()
   const ann = await service.user()
   await service.deliver({ to: ann, title: 'Private' })

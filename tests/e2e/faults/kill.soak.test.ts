@@ -1,4 +1,4 @@
-// A service that is killed at random moments under load (R1, P1-P3): everything that it acknowledged is there, and every request
+// A service that is killed at random moments under load (R1, D1-D3): everything that it acknowledged is there, and every request
 // that it did not acknowledge can be repeated and takes effect once. SOAK=1 kills it 500 times.
 import assert from 'node:assert/strict'
 import { randomInt } from 'node:crypto'
@@ -117,7 +117,7 @@ async function isSound(folder: Folder): Promise<void> {
   await file.close()
 }
 
-test(`killed ${rounds} times under load, the service keeps everything that it acknowledged, once, and is ready again in 2 s (R1)`, async (t) => {
+test(`killed ${rounds} times under load, the service keeps everything that it acknowledged, once, and is ready again soon (R1)`, async (t) => {
   using folder = new Folder()
   const ledger = new Ledger()
   const readyAfterMs: number[] = []

@@ -139,7 +139,7 @@ test('a replica takes over: the service is not ready before, and everything ackn
 
 suite('a network in between', { concurrency: 4 }, () => {
   for (const where of ['before the call', 'before the reply', 'in the reply', 'reply dropped'] as Break[])
-    test(`the connection breaks during the commit of a delivery (${where}): the response says that the outcome is unknown, and a retry delivers once (R7, P1-P3)`, async () => {
+    test(`the connection breaks during the commit of a delivery (${where}): the response says that the outcome is unknown, and a retry delivers once (R7, D1-D3)`, async () => {
       await using proxy = await TcpProxy.to(server.port)
       await using place = await newPlace(proxy)
       const { user, session, node } = place

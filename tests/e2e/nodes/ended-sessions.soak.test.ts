@@ -1,5 +1,5 @@
 // Where a user is signed in, in a service of two processes: each lists the sign-ins of both, and what one of them ends is refused by the
-// other within a second, streams included. The caller's own sign-in works on both, and is renewed on both (T7, A13).
+// other within a second, streams included. The caller's own sign-in works on both, and is renewed on both (S20).
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { EventReader } from '../../support/event-source/event-source.ts'
@@ -70,7 +70,7 @@ function checkMedian(took: number[]): void {
 }
 
 for (const variant of variants) {
-  test(`a ${variant} sign-in that is ended on one node is refused within a second on the other, with its stream`, async () => {
+  test(`a ${variant} sign-in that is ended on one node is refused within a second on the other, with its stream (S20)`, async () => {
     const took: number[] = []
     for await (const round of rounds()) {
       const { a, b, own } = round
@@ -84,7 +84,7 @@ for (const variant of variants) {
     checkMedian(took)
   })
 
-  test(`a ${variant} sign-in that ends all others works on both nodes, and the others end on both (A13)`, async () => {
+  test(`a ${variant} sign-in that ends all others works on both nodes, and the others end on both (S20)`, async () => {
     const took: number[] = []
     for await (const round of rounds()) {
       const { a, b } = round

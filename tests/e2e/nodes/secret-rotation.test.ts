@@ -16,7 +16,7 @@ import { soakTest } from '../../support/soak.ts'
 const fresh = 'the new secret of every node, also long enough'
 
 soakTest(
-  'the secret changes on two nodes under load: 0 failed requests, nobody is signed out, and the one before is not needed afterwards',
+  'the secret changes on two nodes under load: 0 failed requests, nobody is signed out, and the one before is not needed afterwards (T20)',
   async (t) => {
     const database = await newDatabase()
     t.after(() => database.drop())
@@ -77,7 +77,7 @@ soakTest(
   },
 )
 
-test('on SQLite the command makes the new secret, while the service runs, and nobody is signed out', async (t) => {
+test('on SQLite the command makes the new secret, while the service runs, and nobody is signed out (T20)', async (t) => {
   using folder = new Folder()
   const port = await freePort()
   const env = { CARILLON_PORT: `${port}` }

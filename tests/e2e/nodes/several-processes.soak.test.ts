@@ -1,4 +1,4 @@
-// Several processes on one PostgreSQL database are one service: a change on one node is visible on all (S4, S7, T7, P1-P3).
+// Several processes on one PostgreSQL database are one service: a change on one node is visible on all (S4, S7, T7, D1-D3).
 import assert from 'node:assert/strict'
 import { after, suite, test } from 'node:test'
 import { newDatabase } from '../../support/postgres.ts'
@@ -92,7 +92,7 @@ test('a change that one node acknowledged is in the next response of every other
   assert.equal((await c.request({ path: '/api/notifications/counts', headers: proof })).json().data.unread, 0)
 })
 
-test('the same Idempotency-Key on three nodes at the same time makes one notification and one outcome (P1-P3)', async () => {
+test('the same Idempotency-Key on three nodes at the same time makes one notification and one outcome (D1-D3)', async () => {
   for (let n = 0; n < times; n++) {
     const responses = await Promise.all(users.map((user) => user.deliver(`Once ${n}`, `once-${n}`)))
     assert.deepEqual(

@@ -17,7 +17,7 @@ const paths = ['/', '/sign-in', '/forgot', resetPath, '/invite', '/demonstration
 const ofUsers = ['/account', '/inbox']
 
 for (const path of [...paths, ...ofUsers])
-  test(`${path.replace(/#.*/, '')} has an icon, one heading, a strict policy and the name of its reader with a button to sign out`, async () => {
+  test(`${path.replace(/#.*/, '')} has an icon, one heading, a strict policy and the name of its reader with a button to sign out (C6)`, async () => {
     const user = await service.user()
     for (const reader of ofUsers.includes(path) ? [user] : [undefined, user]) {
       await using opened = await pages.open(path, reader && { user: reader })

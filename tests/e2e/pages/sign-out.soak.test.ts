@@ -38,7 +38,7 @@ for (const { name, pages, prefix } of places) {
       assert.ok(!(await cookiesOf(opened)).includes(session))
     })
 
-  test(`after a sign-out, nothing of the user is kept in the browser, also in another tab (B3), ${name}`, async () => {
+  test(`after a sign-out, nothing of the user is kept in the browser, also in another tab (C14), ${name}`, async () => {
     const ann = await pages.service.user()
     await pages.service.deliver({ to: ann, title: 'Private' })
     await using inbox = await pages.open(`${prefix}/inbox`, { user: ann })

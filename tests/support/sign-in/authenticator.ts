@@ -4,12 +4,14 @@ import type { Proof, TestService, TestUser, Variant } from '../service.ts'
 
 export class Authenticator {
   readonly secret: Buffer
+  readonly base32: string
 
   /** `secret` as base32 (RFC 4648, section 6). */
   constructor(secret: string) {
     const bits = [...secret].map((letter) =>
       'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'.indexOf(letter).toString(2).padStart(5, '0'),
     )
+    this.base32 = secret
     this.secret = Buffer.from((bits.join('').match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)))
   }
 
