@@ -7,7 +7,9 @@ import { type Output, print, WrongUse } from './terminal/output.ts'
 import { requestService } from './terminal/service-request.ts'
 
 type Text = 'link' | 'key' | 'actor' | 'actorImage' | 'icon' | 'expires' | 'issuer' | 'update' | 'resolve' | 'withdraw'
-type Options = Output & { [Name in Text]?: string } & Pick<NotificationChange, 'category' | 'format'> & {
+type Options = Output &
+  Partial<Record<Text, string>> &
+  Pick<NotificationChange, 'category' | 'format'> & {
     to?: string[]
     userId?: string[]
     externalId?: string[]

@@ -98,7 +98,7 @@ type Shown = { config: Config; isTerminal: boolean; log: Log }
 function showOnce({ firstSignIn, url }: Service, { config, isTerminal, log }: Shown): void {
   if (firstSignIn === undefined) return
   const { database, publicUrl } = config
-  const text = firstSignInText(firstSignIn, { url, publicUrl, inFile: !isTerminal })
+  const text = firstSignInText(firstSignIn, url, publicUrl)
   if (isTerminal) return void process.stdout.write(text)
   const file = resolve(database.engine === 'sqlite' ? dirname(database.path) : 'data', 'first-sign-in.txt')
   try {

@@ -121,7 +121,7 @@ export function readSmtpUrl(text: string) {
   const isTls = url.protocol === 'smtps:'
   const host = url.hostname.replace(/^\[|\]$/g, '')
   const usualPort = isTls ? 465 : 587
-  const port = url.port === '' ? usualPort : Number(url.port)
+  const port = Number(url.port || usualPort)
   try {
     const auth = { user: decodeURIComponent(url.username), pass: decodeURIComponent(url.password) }
     return { host, port, isTls, auth: auth.user === '' ? undefined : auth }

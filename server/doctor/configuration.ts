@@ -25,8 +25,9 @@ export function settingFaults(faults: readonly SettingFault[], found = fault): F
 }
 
 /** `databaseTls`: why the connection to a PostgreSQL on another machine is not safe; undefined if it is. */
-export function examineSettings({ host, publicUrl, database }: Settings, databaseTls?: DatabaseTls): Finding[] {
-  const findings = [ok('settings', 'every setting is valid'), publicUrlFinding(host, publicUrl, database?.engine)]
+export function examineSettings(settings: Settings, databaseTls?: DatabaseTls): Finding[] {
+  const { host, publicUrl } = settings
+  const findings = [ok('settings', 'every setting is valid'), publicUrlFinding(settings)]
   if (publicUrl?.startsWith('https:') && !isLoopback(host)) {
     const found = `${host} accepts plain HTTP from other machines, without the proxy`
     const change = 'CARILLON_HOST=127.0.0.1 (in a container: publish the port to the proxy alone)'
@@ -54,11 +55,11 @@ export function examineOpenFiles(streams: number, limit: unknown): Finding[] {
   return [warning('open files', { found, change })]
 }
 
-function publicUrlFinding(host: string, publicUrl: string | undefined, engine: string | undefined): Finding {
+function publicUrlFinding({ host, publicUrl, database }: Settings): Finding {
   const check = 'public URL'
   if (publicUrl?.startsWith('https:')) return ok(check, publicUrl)
   const change = 'CARILLON_PUBLIC_URL=https://..., with a TLS proxy in front'
-  if (publicUrl === undefined && engine === 'postgres')
+  if (publicUrl === undefined && database?.engine === 'postgres')
     return warning(check, { found: 'not set: other processes refuse the access tokens of this one', change })
   const isHere = isLoopback(publicUrl === undefined ? host : new URL(publicUrl).hostname)
   if (isHere) return ok(check, publicUrl ?? 'not set: for browsers on this machine only')

@@ -36,21 +36,16 @@ export async function firstStart(dependencies: Dependencies): Promise<FirstSignI
   return { ...credentials, key }
 }
 
-/** The text for a terminal, or for a file (`inFile`), where it would stay. Without a public URL it names `localhost`: browsers have passkeys there, and at no number. */
-export function firstSignInText(
-  { username, password, key }: FirstSignIn,
-  { url, publicUrl, inFile }: { url: string; publicUrl: string | undefined; inFile: boolean },
-): string {
+/** The text that is displayed once. Without a public URL it names `localhost`: browsers have passkeys there, and at no number. */
+export function firstSignInText({ username, password, key }: FirstSignIn, url: string, publicUrl?: string): string {
   const browserUrl = publicUrl ?? url.replace(/^http:\/\/(127(\.\d+){3}|\[::1\])(?=[:/]|$)/, 'http://localhost')
-  const advice = inFile
-    ? 'Save the password and the key elsewhere, and delete this file.'
-    : 'This is displayed once; keep it.'
-  return `Open ${browserUrl}/ in a browser and sign in. ${advice}
+  return `Open ${browserUrl}/ in a browser and sign in. This is displayed once; keep it.
 
 username: ${username}
 password: ${password}
 key: ${key}
 
 The inbox shows the first steps. Every route, with commands to copy: ${browserUrl}/docs
+If this is a file, save both elsewhere and delete it.
 `
 }

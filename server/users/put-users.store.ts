@@ -63,7 +63,6 @@ type Addition = { namespace: string; at: number; erased: Recognition | undefined
 
 /** A user can be erased before the lock, and is then added again. */
 function* lockOrAdd(users: readonly Put[], { namespace, at, erased }: Addition): Write<AddedUser[]> {
-  const externalIds = users.map(({ externalId }) => externalId)
   // In the order in which deliveries create users.
   const sorted = users.toSorted((one, other) => (one.externalId < other.externalId ? -1 : 1))
   const added = sorted.map(({ newId: id, externalId }) => ({ id, externalId, namespace }))
@@ -71,7 +70,7 @@ function* lockOrAdd(users: readonly Put[], { namespace, at, erased }: Addition):
     yield* addUnlessErased(added, { at })
     const rows = yield* lockAll<User>`
       select ${userColumns} from "user" u
-      where u.external_id ${inList(externalIds)} and u.issuer = ${namespace} order by u.external_id`
+      where u.external_id ${inList(users.map(({ externalId }) => externalId))} and u.issuer = ${namespace} order by u.external_id`
     if (rows.length < users.length) continue
     const ids = new Set(users.map(({ newId }) => newId))
     // Beside an existing user, the one of an issuer may have been erased.

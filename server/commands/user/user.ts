@@ -233,14 +233,12 @@ async function listAll(options: ListOptions, command: Command): Promise<void> {
 
 async function everyUser({ store, application }: Users, { search, externalId }: ListOptions): Promise<User[]> {
   const users: User[] = []
-  let isEnd = false
-  while (!isEnd) {
+  for (;;) {
     const after = users.at(-1)?.id ?? ''
     const page = await store.read(listUsers, { after, limit: listedAtOnce, application, search, externalId })
     users.push(...page)
-    isEnd = page.length < listedAtOnce
+    if (page.length < listedAtOnce) return users
   }
-  return users
 }
 
 async function passwordFrom({ passwordStdin }: PasswordOptions): Promise<Chosen> {

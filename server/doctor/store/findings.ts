@@ -43,15 +43,14 @@ export async function examineContent(read: Read, { schema, applied, now, tables,
     findings.push(fault('hourly work', { found, change }))
   }
   findings.push(await lateWork(read, now))
-  const [seen] = await read(`
+  const seen = await read(`
     select seen_at as "seenAt", held_since as "heldSince" from time_seen
     where held_since is not null and seen_at < ${now - 7 * 24 * 3_600_000}`)
-  if (seen !== undefined) findings.push(clockAhead(seen))
+  findings.push(...seen.map(clockAhead))
   const sealedFactors = await read(`
     select ${header} as header, cast(count(*) as integer) as count
     from factor where sealed_secret is not null group by 1`)
-  const pairs = await twoMeanings(read)
-  if (pairs !== undefined) findings.push(pairs)
+  findings.push(...(await twoMeanings(read)))
   const { strings } = signingKeys().next().value as Query
   const keys = (await read(strings.join(''))) as SigningKey[]
   return { findings, signingKeys: keys, sealedFactors: sealedFactors as SealedFactors }
@@ -82,16 +81,16 @@ function clockAhead({ seenAt, heldSince }: Record<string, unknown>): Finding {
 }
 
 /** Usernames that are the verified address of another user of no application, whom the name then signs in (users/credentials.ts). */
-async function twoMeanings(read: Read): Promise<Finding | undefined> {
+async function twoMeanings(read: Read): Promise<Finding[]> {
   const [row] = await read(`
     select cast(count(*) as integer) as count
     from "user" owner join "user" other on other.username = lower(owner.email) and other.id <> owner.id
     where owner.email_verified_at is not null and owner.username is not null and owner.issuer not like '%\u0001%'`)
-  if (!row?.count) return undefined
+  if (!row?.count) return []
   const found = `usernames that are the verified address of another user: ${row.count}`
   const change =
     'rename those users: the address signs its owner in, and they sign in on known devices, by passkey or link'
-  return warning('names', { found, change })
+  return [warning('names', { found, change })]
 }
 
 export function schemaFinding({ applied, known }: { applied: readonly string[]; known: readonly string[] }): Finding {

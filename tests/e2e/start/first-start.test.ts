@@ -37,7 +37,7 @@ test('a first start without a terminal writes the sign-in to a file that only it
   assert.match(password, /^[a-z2-9]{5}(-[a-z2-9]{5}){3}$/)
   assert.match(key, /^crl_[0-9a-f]{16}_[\w-]{43}$/)
   assert.equal(mode(folder.file('first-sign-in.txt')), '600')
-  assert.match(firstSignInText(folder), / and delete this file\.$/m)
+  assert.match(firstSignInText(folder), /^If this is a file, save both elsewhere and delete it\.$/m)
   assert.equal(mode(folder.file('carillon.db')), '600')
   assert.equal(mode(folder.file('carillon.secret')), '600')
   assert.deepEqual(await inStore(folder), made)
