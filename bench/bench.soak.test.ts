@@ -1,5 +1,4 @@
-// Runs further scenarios briefly and with few users, to see that the bench works. Such figures mean nothing. bench.test.ts
-// runs one.
+// Runs scenarios briefly, to see that the bench works. Such figures mean nothing.
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { test } from 'node:test'
@@ -20,5 +19,9 @@ test('the bench compares a list with its floor, and says the processor time of a
 
 test('the bench measures the latency of an event on both engines and on a floor', async () => {
   const { stdout } = await bench('stream-latency', '--small', '--rounds', '1', '--seconds', '0.3')
-  assert.equal(stdout.match(/^(SQLite|PostgreSQL).* p95 .* [\d.]+ ms .* [\d.]+ ms /gm)?.length, 2, stdout)
+  assert.equal(
+    stdout.match(/^(SQLite|PostgreSQL).* p95 .* [\d.]+ ms .* [\d.]+ ms /gm)?.length,
+    2,
+    stdout,
+  )
 })

@@ -6,16 +6,22 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { refuseOption } from '../tools/run.ts'
 import { describeMachine, type Fact } from './report/machine.ts'
+import { plotOf } from './report/plot.ts'
 import { takeTurn } from './report/rounds.ts'
 import type { Scenario } from './report/scenario.ts'
 import { asPage, asText, besideBefore, type Result, type Row, summary } from './report/table.ts'
+import { bulkActs, postgresBulkActs } from './scenarios/bulk-acts.ts'
 import { depth } from './scenarios/depth.ts'
 import { durableWrites } from './scenarios/durable-writes.ts'
 import { emptying, postgresEmptying } from './scenarios/emptying.ts'
 import { largeDatabase } from './scenarios/large-database.ts'
+import { limits } from './scenarios/limits.ts'
 import { list, postgresList } from './scenarios/list.ts'
+import { mailTimers } from './scenarios/mail-timers.ts'
+import { metrics, operatorPage } from './scenarios/numbers.ts'
 import { postgresDeliveries } from './scenarios/postgres-deliveries.ts'
 import { retention } from './scenarios/retention.ts'
+import { scaleOut } from './scenarios/scale-out.ts'
 import { signIns } from './scenarios/sign-ins.ts'
 import { start } from './scenarios/start.ts'
 import { streamLatency } from './scenarios/stream-latency.ts'
@@ -23,33 +29,42 @@ import { streams } from './scenarios/streams.ts'
 import { bundle, type Checkout, thisCheckout } from './setup/checkout.ts'
 
 const scenarios: readonly Scenario[] = [
+  limits,
   list,
   depth,
   durableWrites,
+  mailTimers,
   largeDatabase,
   emptying,
+  bulkActs,
   retention,
   start,
   signIns,
   streams,
   streamLatency,
+  metrics,
+  operatorPage,
   postgresList,
   postgresDeliveries,
   postgresEmptying,
+  postgresBulkActs,
+  scaleOut,
 ]
 const usual = { rounds: 5, seconds: 2 }
 /** On the disk that the service would use. Ignored by git. */
 const data = fileURLToPath(new URL('../data/', import.meta.url))
 const page = new URL('./RESULTS.md', import.meta.url)
+const plot = new URL('./results.svg', import.meta.url)
 
 const help = `npm run bench [-- [scenario ...] [--before DIR] [--rounds N] [--seconds S] [--small]]
 
-Measures the service and prints each result. A run of all scenarios at their usual length also writes bench/RESULTS.md.
+Measures the service and prints each result. A run of all scenarios at their usual length also writes bench/RESULTS.md
+and its plot.
 Traffic goes to 127.0.0.1 only. Files go to data/ and are removed.
 
 ${scenarios.map(({ name, question }) => `  ${name.padEnd(25)}${question}`).join('\n')}
 
-  --before DIR   a second checkout of Carillon, with its packages installed: both are measured in turns (A B A B), and the
+  --before DIR   a second checkout of Carillon, with its packages installed: both are measured in turns (A B, B A), and the
                  result has both and their ratio
   --rounds N     rounds, in each of which every contender is measured once; ${usual.rounds}
   --seconds S    seconds per contender and round; ${usual.seconds}, or longer if a scenario needs it
@@ -62,7 +77,8 @@ const options = {
   seconds: { type: 'string' },
   small: { type: 'boolean', default: false },
 } as const
-const isKnown = (one: string) => Object.keys(options).some((name) => one.split('=')[0] === `--${name}`)
+const isKnown = (one: string) =>
+  Object.keys(options).some((name) => one.split('=')[0] === `--${name}`)
 refuseOption(
   process.argv.slice(2).find((one) => one.startsWith('-') && !isKnown(one)),
   help,
@@ -82,14 +98,18 @@ process.exit(problem === undefined ? 0 : 2)
 function problemOf(): string | undefined {
   const unknown = positionals.find((name) => !scenarios.some((scenario) => scenario.name === name))
   if (unknown !== undefined) return `${unknown} is not a scenario`
-  if (!(rounds >= 1 && (seconds ?? 1) > 0)) return '--rounds must be at least 1, and --seconds above 0'
+  if (!(rounds >= 1 && (seconds ?? 1) > 0))
+    return '--rounds must be at least 1, and --seconds above 0'
   if (before !== undefined && !existsSync(join(before, 'server/bin/launch.js')))
     return `${before} is not a checkout of Carillon: it has no server/bin/launch.js`
   return undefined
 }
 
 async function runAll(): Promise<void> {
-  const chosen = positionals.length === 0 ? scenarios : scenarios.filter(({ name }) => positionals.includes(name))
+  const chosen =
+    positionals.length === 0
+      ? scenarios
+      : scenarios.filter(({ name }) => positionals.includes(name))
   mkdirSync(data, { recursive: true, mode: 0o700 })
   const machine = [...describeMachine(data), ...checkouts.map(commitOf)]
   for (const [what, value] of machine) console.log(`${what}: ${value}`)
@@ -102,25 +122,42 @@ async function runAll(): Promise<void> {
     results.push(result)
   }
   console.log(`\n${summary(results)}`)
-  const isWhole = positionals.length === 0 && values.rounds === undefined && seconds === undefined && !values.small
-  if (!isWhole) return console.log('RESULTS.md is not written: it holds all scenarios at their usual length.')
+  const isWhole =
+    positionals.length === 0 &&
+    values.rounds === undefined &&
+    seconds === undefined &&
+    !values.small
+  if (!isWhole)
+    return console.log('RESULTS.md is not written: it holds all scenarios at their usual length.')
   writeFileSync(page, asPage(results, machine))
-  console.log('Written to bench/RESULTS.md')
+  writeFileSync(plot, plotOf(results.find(({ scenario }) => scenario === limits.name)?.rows ?? []))
+  console.log('Written to bench/RESULTS.md and bench/results.svg')
 }
 
 function commitOf({ name, root }: Checkout): Fact {
-  const { stdout } = spawnSync('git', ['-C', root, 'log', '-1', '--format=%h of %cs'], { encoding: 'utf8' })
+  const { stdout } = spawnSync('git', ['-C', root, 'log', '-1', '--format=%h of %cs'], {
+    encoding: 'utf8',
+  })
   return [name, stdout?.trim() || 'no commit']
 }
 
 async function measure(scenario: Scenario): Promise<Result> {
   const startedAt = performance.now()
-  const [rows = [], earlier] = await Promise.all(checkouts.map((checkout) => runOne(scenario, checkout)))
+  const [rows = [], earlier] = await Promise.all(
+    checkouts.map((checkout) => runOne(scenario, checkout)),
+  )
   const took = (performance.now() - startedAt) / 1000
-  return { scenario: scenario.name, rows: earlier === undefined ? rows : besideBefore(rows, earlier), seconds: took }
+  return {
+    scenario: scenario.name,
+    rows: earlier === undefined ? rows : besideBefore(rows, earlier),
+    seconds: took,
+  }
 }
 
-async function runOne({ name, run, seconds: itsUsual = usual.seconds }: Scenario, checkout: Checkout): Promise<Row[]> {
+async function runOne(
+  { name, run, seconds: itsUsual = usual.seconds }: Scenario,
+  checkout: Checkout,
+): Promise<Row[]> {
   const dir = mkdtempSync(join(data, `bench-${name}-${checkout.name}-`))
   const remove = () => rmSync(dir, { recursive: true, force: true })
   process.once('exit', remove)
@@ -131,12 +168,14 @@ async function runOne({ name, run, seconds: itsUsual = usual.seconds }: Scenario
   end.defer(() => void process.off('exit', remove))
   return await run({
     checkout,
+    place: checkout === thisCheckout ? 0 : 1,
     dir,
     rounds,
     seconds: seconds ?? itsUsual,
     scaled: (count) => (values.small ? count / 10 : count),
     takesAgain: !values.small,
-    progress: (text) => process.stderr.write(`  ${before === undefined ? '' : `${checkout.name}: `}${text}\n`),
+    progress: (text) =>
+      process.stderr.write(`  ${before === undefined ? '' : `${checkout.name}: `}${text}\n`),
     async turn() {
       const next = takeTurn()
       endTurn()

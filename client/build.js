@@ -1,5 +1,6 @@
-// Builds a package for npm: JavaScript without comments, declarations with comments, and a manifest that names both, because Node
-// does not strip types below node_modules. This file is plain JavaScript, so that any version of Node can run it.
+// Builds a package for npm: JavaScript without comments, declarations with comments, and a manifest
+// that names both, because Node strips no types below node_modules. Plain JavaScript, so that any
+// version of Node can run it.
 import { spawnSync } from 'node:child_process'
 import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -16,18 +17,49 @@ export function build(folder, source = client, paths = {}) {
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
   const manifest = JSON.parse(readFileSync(join(source, 'package.json'), 'utf8'))
-  const files = Object.values(manifest.exports).map((file) => join(source, String(file)))
-  const project = { extends: join(source, 'tsconfig.build.json'), compilerOptions: { paths }, files }
+  const sources = Object.entries(manifest.exports).filter(([, file]) =>
+    String(file).endsWith('.ts'),
+  )
+  const files = sources.map(([, file]) => join(source, String(file)))
+  const project = {
+    extends: join(source, 'tsconfig.build.json'),
+    compilerOptions: { paths },
+    files,
+  }
   compile(folder, project, '--removeComments')
   compile(folder, project, '--declaration', '--emitDeclarationOnly')
   const built = (/** @type {string} */ file) => ({
     types: file.replace(/ts$/, 'd.ts'),
     default: file.replace(/ts$/, 'js'),
   })
-  const exports = Object.fromEntries(Object.entries(manifest.exports).map(([path, file]) => [path, built(file)]))
+  /** @type {Record<string, unknown>} */
+  const exports = Object.fromEntries(sources.map(([path, file]) => [path, built(String(file))]))
+  // A script that is no module: the service worker.
+  for (const [path, file] of Object.entries(manifest.exports)) {
+    if (path in exports) continue
+    exports[path] = file
+    const script = {
+      paths,
+      moduleDetection: 'legacy',
+      allowJs: true,
+      checkJs: false,
+      rootDir: source,
+    }
+    compile(
+      folder,
+      { ...project, compilerOptions: script, files: [join(source, file)] },
+      '--removeComments',
+    )
+  }
   // The bundler is a dependency of the checkout only.
   const dependencies = manifest.dependencies && { ...manifest.dependencies, rolldown: undefined }
-  const content = { ...manifest, scripts: undefined, devDependencies: undefined, dependencies, exports }
+  const content = {
+    ...manifest,
+    scripts: undefined,
+    devDependencies: undefined,
+    dependencies,
+    exports,
+  }
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(content, null, 2)}\n`)
   copyFileSync(join(source, 'README.md'), join(folder, 'README.md'))
   copyFileSync(join(root, 'LICENSE'), join(folder, 'LICENSE'))

@@ -1,8 +1,12 @@
-// Each method of the inbox against a real service, with a session and with a token.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { startTestService, type TestService, variants } from '../tests/support/service.ts'
-import { type Changes, createCarillon, isCarillonError, type ListStatus } from './carillon-client.ts'
+import {
+  type Changes,
+  createCarillon,
+  isCarillonError,
+  type ListStatus,
+} from './carillon-client.ts'
 import { failureOf, signedIn } from './testing/clients.ts'
 
 let service: TestService
@@ -11,10 +15,16 @@ before(async () => {
 })
 after(() => service.stop())
 
-async function deliver(to: Awaited<ReturnType<TestService['user']>>, count: number, category?: string) {
+async function deliver(
+  to: Awaited<ReturnType<TestService['user']>>,
+  count: number,
+  category?: string,
+) {
   const ids: string[] = []
   for (let i = 1; i <= count; i++)
-    ids.push(...(await service.deliver({ to, title: `Number ${i}`, ...(category && { category }) })))
+    ids.push(
+      ...(await service.deliver({ to, title: `Number ${i}`, ...(category && { category }) })),
+    )
   return ids
 }
 
@@ -28,7 +38,10 @@ for (const variant of variants) {
     assert.deepEqual(await titles({ page: 2, limit: 2 }), ['Number 3', 'Number 2'])
     const first = await inbox.list({ limit: 3 })
     assert.deepEqual([first.total, first.hasMore, first.unread, first.version], [5, true, 5, 5])
-    assert.deepEqual(await titles({ limit: 3, before: first.next ?? assert.fail() }), ['Number 2', 'Number 1'])
+    assert.deepEqual(await titles({ limit: 3, before: first.next ?? assert.fail() }), [
+      'Number 2',
+      'Number 1',
+    ])
     assert.equal((await inbox.list()).items.length, 5)
     assert.deepEqual((await inbox.list({ page: 9 })).items, [])
   })
@@ -40,7 +53,10 @@ for (const variant of variants) {
     const all = await Array.fromAsync(inbox.iterate({ limit: 3 }), ({ id }) => id)
     assert.deepEqual(all, ids.toReversed())
     await inbox.read(ids[2] as string)
-    const unread = await Array.fromAsync(inbox.iterate({ limit: 2, status: 'unread' }), ({ id }) => id)
+    const unread = await Array.fromAsync(
+      inbox.iterate({ limit: 2, status: 'unread' }),
+      ({ id }) => id,
+    )
     assert.deepEqual(unread, ids.filter((id) => id !== ids[2]).toReversed())
     const read = await Array.fromAsync(inbox.iterate({ limit: 2, status: 'read' }), ({ id }) => id)
     assert.deepEqual(read, [ids[2]])
@@ -97,7 +113,8 @@ for (const variant of variants) {
     const ann = await service.user()
     const { inbox } = await signedIn(service, ann, variant)
     const [one = '', two = '', three = '', four = ''] = await deliver(ann, 4)
-    const idsIn = async (status?: ListStatus) => (await inbox.list({ status })).items.map(({ id }) => id)
+    const idsIn = async (status?: ListStatus) =>
+      (await inbox.list({ status })).items.map(({ id }) => id)
     const { version } = await inbox.list()
     const until = new Date(service.now() + 60_000).toISOString()
     for (const _ of [1, 2]) {
@@ -106,13 +123,29 @@ for (const variant of variants) {
       await inbox.remove(three)
     }
     await inbox.seen(4)
-    assert.deepEqual([await idsIn(), await idsIn('archived'), await idsIn('snoozed')], [[four], [one], [two]])
-    assert.deepEqual([await idsIn('all'), (await inbox.get(two)).snoozedUntil], [[four, two, one], until])
-    assert.deepEqual(await inbox.counts(), { total: 1, unread: 1, unseen: 0, archived: 1, snoozed: 1, categories: {} })
+    assert.deepEqual(
+      [await idsIn(), await idsIn('archived'), await idsIn('snoozed')],
+      [[four], [one], [two]],
+    )
+    assert.deepEqual(
+      [await idsIn('all'), (await inbox.get(two)).snoozedUntil],
+      [[four, two, one], until],
+    )
+    assert.deepEqual(await inbox.counts(), {
+      total: 1,
+      unread: 1,
+      unseen: 0,
+      archived: 1,
+      snoozed: 1,
+      categories: {},
+    })
     for (const id of [one, two]) await inbox.unarchive(id)
     await inbox.archiveRead()
     const changes = known(await inbox.changes({ since: version }))
-    assert.deepEqual([changes.removed, changes.archiveReads.length, changes.unseen], [[three], 1, 0])
+    assert.deepEqual(
+      [changes.removed, changes.archiveReads.length, changes.unseen],
+      [[three], 1, 0],
+    )
     assert.deepEqual([await idsIn(), await idsIn('archived')], [[four], [two, one]])
     await inbox.undo()
     assert.deepEqual([await idsIn(), await idsIn('archived')], [[four, two, one], []])
@@ -162,7 +195,10 @@ test('get and read throw NOT_FOUND for an id that this user does not have, whate
 })
 
 test('get and read throw NOT_FOUND without a request for a text that is not a UUID, because it could be another route', async () => {
-  const { inbox } = createCarillon({ baseUrl: service.url, fetch: () => assert.fail('the client sent a request') })
+  const { inbox } = createCarillon({
+    baseUrl: service.url,
+    fetch: () => assert.fail('the client sent a request'),
+  })
   for (const id of ['', '.', '..', 'stream', 'counts', 'changes', 'read-all', 'nothing', '\ud800'])
     for (const call of [inbox.get, inbox.read, inbox.archive, inbox.unarchive, inbox.remove])
       assert.ok(isCarillonError(await failureOf(call(id)), 'NOT_FOUND'), id)

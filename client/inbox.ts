@@ -37,11 +37,17 @@ export type ChangesOptions = CallOptions & {
 
 /** A method with an `id` throws NOT_FOUND if the user has no such notification. The same call changes nothing the second time. */
 export type Inbox = {
-  /** `GET /api/notifications`: a page, newest first. A page after the last one has no items. */
+  /**
+   * `GET /api/notifications`: a page, newest first. A page after the last one has no items.
+   *
+   * @example const { items, next } = await carillon.inbox.list({ status: 'unread', limit: 50 })
+   */
   list(options?: ListOptions): Promise<wire.NotificationPage>
   /**
-   * All notifications, newest first, each once. Requests a page when the loop needs it. `limit` is the size of a page. A
-   * notification that is sent again during the loop moves to the top: if the loop has not yielded it yet, it does not.
+   * All notifications, newest first, each once. The loop requests a page when it needs it. `limit`:
+   * the size of a page.
+   *
+   * @example for await (const { title } of carillon.inbox.iterate()) console.log(title)
    */
   iterate(options?: Omit<ListOptions, 'page' | 'before'>): AsyncGenerator<wire.Notification, void>
   /** `GET /api/notifications/counts`: exact counts, in total and by category. */
@@ -51,27 +57,35 @@ export type Inbox = {
   /** `PATCH /api/notifications/:id/read`: marks it read. */
   read(id: string, options?: CallOptions): Promise<void>
   /** `PATCH /api/notifications/:id/unread`: marks it unread, until the next `readAll`, and puts it back into the list. */
-  unread(id: string, options?: CallOptions): Promise<void>
+  markUnread(id: string, options?: CallOptions): Promise<void>
   /** `PATCH /api/notifications/:id/archive`: archives it, and marks it read. */
   archive(id: string, options?: CallOptions): Promise<void>
   /** `PATCH /api/notifications/:id/unarchive`: puts one that is archived or snoozed back at its place. */
   unarchive(id: string, options?: CallOptions): Promise<void>
-  /** `PATCH /api/notifications/:id/snooze`: it leaves the list until then, at most a year; then it is the newest, unread. */
+  /**
+   * `PATCH /api/notifications/:id/snooze`: it leaves the list until then, at most a year; then it
+   * is the newest, unread.
+   *
+   * @example await carillon.inbox.snooze(id, new Date(Date.now() + 3_600_000).toISOString())
+   */
   snooze(id: string, until: wire.Time, options?: CallOptions): Promise<void>
   /** `DELETE /api/notifications/:id`, for good. */
   remove(id: string, options?: CallOptions): Promise<void>
   /**
-   * `POST /api/notifications/read-all`: marks all read, or only those with a `seq` up to `throughSeq`, such as the highest one that
-   * was on screen. `through` is the id of a notification in place of its `seq`. With `category`, only those of these categories.
+   * `POST /api/notifications/read-all`: marks all read, or those with a `seq` up to `throughSeq`,
+   * or up to the notification with the id `through`. With `category`, only those of these
+   * categories.
+   *
+   * @example await carillon.inbox.readAll({ category: 'builds' })
    */
   readAll(options?: ReadAllOptions): Promise<void>
   /** `POST /api/notifications/archive-read`: archives everything that is read now. */
   archiveRead(options?: CallOptions): Promise<void>
-  /** `POST /api/notifications/seen`: `unseen` counts what has a higher `seq` than this, such as the highest one that was on screen. */
+  /** `POST /api/notifications/seen`: from then on, `unseen` counts what has a higher `seq`. */
   seen(throughSeq: number, options?: CallOptions): Promise<void>
   /**
-   * `POST /api/notifications/undo`: takes back the last `readAll` or `archiveRead`, within ten minutes. What arrived, or was marked alone since,
-   * stays as it is. A second call changes nothing. Throws CONFLICT if there is nothing to undo.
+   * `POST /api/notifications/undo`: takes back the last `readAll` or `archiveRead`, within ten
+   * minutes. What changed since stays as it is. Throws CONFLICT if there is nothing to undo.
    */
   undo(options?: CallOptions): Promise<void>
   /** `GET /api/notifications/changes`: the changes since a position. */
@@ -81,13 +95,15 @@ export type Inbox = {
   /** `PUT /api/me/preferences`: mutes what arrives from now on, or ends that; the rest stays. Throws CONFLICT for a mandatory category. */
   setPreferences(change: wire.PreferencesChange, options?: CallOptions): Promise<void>
   /**
-   * `GET /api/notifications/stream`: live events, each event once and in order; without `since`, from now on. After a lost
-   * connection, a restart of the server or sleep it reconnects and resumes. `break` closes it. Throws the reason of an
-   * aborted signal; UNAUTHORIZED if the proof has ended (`reason` says how) and there is no new token; and every other
-   * error that a retry would not fix.
+   * `GET /api/notifications/stream`: live events, each once and in order, from `since` or from now
+   * on. It reconnects and resumes by itself; `break` closes it. Throws the reason of an aborted
+   * signal, UNAUTHORIZED if the proof has ended (`reason` says how), and every error that a retry
+   * would not fix.
    *
-   * In a browser, all tabs of a user share one stream; a loop that falls 1,000 events behind gets a `resync`. Elsewhere it
-   * reads nothing ahead of the loop: if that reads nothing for 30 s, the server disconnects, and the client resumes.
+   * In a browser, all tabs of a user share one stream; a loop that falls 1,000 events behind gets a
+   * `resync`. Elsewhere, a loop that reads nothing for 30 s is disconnected, and resumes.
+   *
+   * @example for await (const event of carillon.inbox.subscribe()) console.log(event.type)
    */
   subscribe(options?: StreamOptions): AsyncIterableIterator<wire.StreamEvent>
 }
@@ -113,16 +129,18 @@ export function inboxOf(requests: Requests): Inbox {
     counts: (options) => requests.data({ ...options, path: 'api/notifications/counts' }),
     get: async (id, options) => requests.data({ ...options, path: pathOf(id) }),
     read: patch('read'),
-    unread: patch('unread'),
+    markUnread: patch('unread'),
     archive: patch('archive'),
     unarchive: patch('unarchive'),
     snooze: (id, until, options) => patch('snooze')(id, { ...options, body: { until } }),
-    remove: async (id, options) => requests.nothing({ ...options, method: 'DELETE', path: pathOf(id) }),
+    remove: async (id, options) =>
+      requests.nothing({ ...options, method: 'DELETE', path: pathOf(id) }),
     readAll: ({ signal, ...query } = {}) => post('read-all', { query, signal }),
     archiveRead: (options) => post('archive-read', options),
     seen: (throughSeq, options) => post('seen', { ...options, body: { throughSeq } }),
     undo: (options) => post('undo', options),
-    changes: ({ signal, ...query }) => requests.data({ path: 'api/notifications/changes', query, signal }),
+    changes: ({ signal, ...query }) =>
+      requests.data({ path: 'api/notifications/changes', query, signal }),
     preferences: (options) => requests.data({ ...options, path: preferences }),
     setPreferences: (change, options) =>
       requests.nothing({ ...options, method: 'PUT', path: preferences, body: change }),

@@ -1,4 +1,4 @@
-// The client on a telephone, in an imitation of what React Native lacks: it polls where it cannot stream, and refuses what was redirected.
+// An imitation of what React Native lacks: the client polls, and refuses what was redirected.
 import assert from 'node:assert/strict'
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -13,7 +13,9 @@ after(() => app.stop())
 type Line = { state?: string; unread?: number; titles?: string[]; error?: string; thrown?: string }
 
 function telephone(baseUrl: string, token: string) {
-  const child = fork(new URL('./testing/telephone.ts', import.meta.url), [baseUrl, token], { stdio: 'pipe' })
+  const child = fork(new URL('./testing/telephone.ts', import.meta.url), [baseUrl, token], {
+    stdio: 'pipe',
+  })
   let stdout = ''
   let stderr = ''
   child.stdout?.on('data', (text) => (stdout += text))

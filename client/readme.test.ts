@@ -1,5 +1,5 @@
-// The examples of client/README.md: the compiler checks each of them, and they run unchanged, in their order, against one real
-// service. Each must print the output that the page shows below it.
+// The compiler checks each example of client/README.md, and they run unchanged, in their order.
+// Each must print the output below it.
 import assert from 'node:assert/strict'
 import { execFile, spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -14,14 +14,16 @@ import { startTestService } from '../tests/support/service.ts'
 const root = fileURLToPath(new URL('..', import.meta.url))
 const printedAddress = 'https://bell.example'
 const page =
-  readPages(root).find(({ file }) => file === 'client/README.md') ?? assert.fail('client/README.md is missing')
+  readPages(root).find(({ file }) => file === 'client/README.md') ??
+  assert.fail('client/README.md is missing')
 const components = page.blocks.filter(({ language }) => language === 'tsx')
 const examples = page.blocks.flatMap(({ language, text, line }, i) => {
   const below = page.blocks[i + 1]
-  return language === 'ts' ? [{ line, code: text, shown: below?.language === 'text' ? below.text : undefined }] : []
+  return language === 'ts'
+    ? [{ line, code: text, shown: below?.language === 'text' ? below.text : undefined }]
+    : []
 })
 
-/** A folder with the installed package, and one file per example. */
 function newFolder(address: string): string {
   const folder = mkdtempSync(join(tmpdir(), 'carillon-readme-'))
   mkdirSync(join(folder, 'node_modules'))
@@ -29,7 +31,11 @@ function newFolder(address: string): string {
   symlinkSync(join(root, 'node_modules', '@types'), join(folder, 'node_modules', '@types'))
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
   for (const { line, code } of examples) {
-    assert.match(code, new RegExp(printedAddress), `line ${line} does not name the address of the service`)
+    assert.match(
+      code,
+      new RegExp(printedAddress),
+      `line ${line} does not name the address of the service`,
+    )
     writeFileSync(join(folder, `line-${line}.ts`), code.replaceAll(printedAddress, address))
   }
   for (const { line, text } of components) writeFileSync(join(folder, `line-${line}.tsx`), text)
@@ -37,7 +43,10 @@ function newFolder(address: string): string {
 }
 
 test('the examples of client/README.md print the output that the page shows', async (t) => {
-  assert.ok(examples.length >= 5 && components.length >= 2, 'the page has fewer examples than before')
+  assert.ok(
+    examples.length >= 5 && components.length >= 2,
+    'the page has fewer examples than before',
+  )
   const service = await startTestService()
   t.after(() => service.stop())
   await service.user('ann', 'plum orchard gate 41')
@@ -59,8 +68,12 @@ test('the examples of client/README.md print the output that the page shows', as
 test('every example of client/README.md compiles', (t) => {
   const folder = newFolder('http://127.0.0.1')
   t.after(() => rmSync(folder, { recursive: true, force: true }))
-  const files = [...examples.map(({ line }) => `line-${line}.ts`), ...components.map(({ line }) => `line-${line}.tsx`)]
-  const options = '--ignoreConfig --noEmit --strict --module nodenext --target esnext --types node'.split(' ')
+  const files = [
+    ...examples.map(({ line }) => `line-${line}.ts`),
+    ...components.map(({ line }) => `line-${line}.tsx`),
+  ]
+  const options =
+    '--ignoreConfig --noEmit --strict --module nodenext --target esnext --types node'.split(' ')
   const imports = ['--allowImportingTsExtensions', '--skipLibCheck', '--jsx', 'react-jsx']
   const { status, stdout } = spawnSync(
     process.execPath,

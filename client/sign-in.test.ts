@@ -1,4 +1,3 @@
-// Sign-in and sign-out of the client on a real service, with a session and with a token.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { startTestService, type TestService, variants } from '../tests/support/service.ts'
@@ -52,14 +51,22 @@ test('a wrong password throws INVALID_CREDENTIALS, and login does not call `auth
   const ann = await service.user()
   const auth = () => assert.fail('the client called auth')
   const carillon = createCarillon({ baseUrl: service.url, auth })
-  const failure = await failureOf(carillon.login({ username: ann.username, password: 'cherry orchard gate 41' }))
+  const failure = await failureOf(
+    carillon.login({ username: ann.username, password: 'cherry orchard gate 41' }),
+  )
   assert.ok(isCarillonError(failure, 'INVALID_CREDENTIALS'))
-  assert.deepEqual([failure.status, failure.message], [401, 'The username or the password is wrong'])
+  assert.deepEqual(
+    [failure.status, failure.message],
+    [401, 'The username or the password is wrong'],
+  )
 })
 
 test('renew exchanges a valid token for a new one, also inside `auth`', async () => {
   const { username, password } = await service.user()
-  const carillon = createCarillon({ baseUrl: service.url, auth: async () => (await carillon.renew(token)).token })
+  const carillon = createCarillon({
+    baseUrl: service.url,
+    auth: async () => (await carillon.renew(token)).token,
+  })
   const { token } = await carillon.login({ username, password, variant: 'stateless' })
   assert.equal((await carillon.restricted()).username, username)
   const failure = await failureOf(carillon.renew('no.such.token'))
@@ -92,7 +99,10 @@ for (const variant of variants)
   test(`a second factor is demanded by an error with challenge and factors, and completeSignIn ends the sign-in by a code or a recovery code, ${variant}`, async () => {
     const ann = await carefulUser(service)
     const { username, password } = ann
-    const codes = [() => ({ code: ann.app.code(service.now()) }), () => ({ recoveryCode: ann.recoveryCodes[0] ?? '' })]
+    const codes = [
+      () => ({ code: ann.app.code(service.now()) }),
+      () => ({ recoveryCode: ann.recoveryCodes[0] ?? '' }),
+    ]
     for (const factor of codes) {
       let token = ''
       const auth = variant === 'stateless' ? () => token : 'cookie'
@@ -116,7 +126,9 @@ for (const variant of variants)
   })
 
 test('no other error has a challenge or factors', async () => {
-  const failure = await failureOf(createCarillon({ baseUrl: service.url }).login({ username: 'nobody', password: 'x' }))
+  const failure = await failureOf(
+    createCarillon({ baseUrl: service.url }).login({ username: 'nobody', password: 'x' }),
+  )
   assert.ok(isCarillonError(failure, 'INVALID_CREDENTIALS'))
   const none: undefined = failure.challenge
   assert.deepEqual([none, failure.factors], [undefined, undefined])
@@ -130,7 +142,10 @@ test('a sign-in with a second factor opens the lists of the client', async () =>
   await until(() => list.state === 'signed-out')
   const demanded = await failureOf(carillon.login({ username, password, variant: 'stateful' }))
   assert.ok(isCarillonError(demanded, 'SECOND_FACTOR_REQUIRED'))
-  await carillon.completeSignIn({ challenge: demanded.challenge, code: ann.app.code(service.now()) })
+  await carillon.completeSignIn({
+    challenge: demanded.challenge,
+    code: ann.app.code(service.now()),
+  })
   await until(() => list.state === 'live')
   list.close()
 })

@@ -1,24 +1,41 @@
 // Sign-in, sign-out, and the user who is signed in. Each method sends one request.
 import type { Connection } from './store/connection.ts'
-import { type Call, type CallOptions, nullIfSignedOut, type Requests } from './transport/requests.ts'
+import {
+  type Call,
+  type CallOptions,
+  nullIfSignedOut,
+  type Requests,
+} from './transport/requests.ts'
 import type * as wire from './transport/types.ts'
 
 export type SignIn = {
   /**
-   * `POST /login`. Without `variant` the setting of the server decides. Throws INVALID_CREDENTIALS for an unknown user, a
-   * wrong password and a disabled user, without a difference.
+   * `POST /login`. Without `variant` the setting of the server decides. Throws INVALID_CREDENTIALS,
+   * the same for an unknown user, a wrong password and a disabled user.
+   *
+   * @example await carillon.login({ username: 'ann', password, variant: 'stateful' })
    */
-  login(credentials: wire.Credentials & { variant: 'stateful' }, options?: CallOptions): Promise<wire.StatefulLogin>
-  login(credentials: wire.Credentials & { variant: 'stateless' }, options?: CallOptions): Promise<wire.StatelessLogin>
+  login(
+    credentials: wire.Credentials & { variant: 'stateful' },
+    options?: CallOptions,
+  ): Promise<wire.StatefulLogin>
+  login(
+    credentials: wire.Credentials & { variant: 'stateless' },
+    options?: CallOptions,
+  ): Promise<wire.StatelessLogin>
   login(
     credentials: wire.Credentials & { variant?: wire.Variant },
     options?: CallOptions,
   ): Promise<wire.StatefulLogin | wire.StatelessLogin>
   /**
-   * `POST /login/second-factor`: completes a `login` that threw SECOND_FACTOR_REQUIRED, with the `challenge` of that error and a code, a
-   * recovery code or a passkey. Throws INVALID_CREDENTIALS for a wrong factor, and UNAUTHORIZED if the challenge has ended: sign in again.
+   * `POST /login/second-factor`: completes a `login` that threw SECOND_FACTOR_REQUIRED, with the
+   * `challenge` of that error and a code, a recovery code or a passkey. Throws UNAUTHORIZED if the
+   * challenge has ended: sign in again.
    */
-  completeSignIn(factor: wire.SecondFactor, options?: CallOptions): Promise<wire.StatefulLogin | wire.StatelessLogin>
+  completeSignIn(
+    factor: wire.SecondFactor,
+    options?: CallOptions,
+  ): Promise<wire.StatefulLogin | wire.StatelessLogin>
   /** `GET /routeRestreinte`. Throws Unauthorized without a valid proof. */
   restricted(options?: CallOptions): Promise<wire.Restricted>
   /** `GET /api/session`, with a token `GET /api/me`: who is signed in. Null if no user is, which is no error. */
@@ -33,17 +50,14 @@ export type SignIn = {
   /** `POST /logout`: ends the session or revokes the tokens of this sign-in, then `signOut`. No error if no user is signed in. */
   logout(options?: CallOptions): Promise<void>
   /**
-   * Ends what the page keeps of the user, without a request: the token, the stream, the open lists, acts that were not sent, and
-   * calls that have no response yet, which throw UNAUTHORIZED. With tokens it does the same in other tabs that have lists of this
-   * user open. Call it after your application has signed the user out. The next call calls `auth` again, and so does an open
-   * list when the page gets the focus; a token means that a user is signed in. Only `logout` ends the session of a cookie.
+   * Ends what the page keeps of the user, without a request: token, stream, open lists, and calls
+   * without a response, which throw UNAUTHORIZED. Call it after your application has signed the
+   * user out. Only `logout` ends the session of a cookie.
    */
   signOut(): void
 }
 
-/** @param user The open lists of the client: they look again after a sign-in, and end with a sign-out. */
 export function signInOf(requests: Requests, user: Connection): SignIn {
-  /** The device token of the client's last stateless sign-in. A page that wants to keep it longer passes it with the credentials. */
   let deviceToken: string | undefined
   const signedIn = async (call: Call) => {
     const response = await requests.signIn<wire.StatelessLogin>(call)
@@ -53,7 +67,12 @@ export function signInOf(requests: Requests, user: Connection): SignIn {
   }
   return {
     async login(credentials: wire.Credentials & { variant?: wire.Variant }, options?: CallOptions) {
-      const body = JSON.stringify({ deviceToken, ...credentials }, ['username', 'password', 'variant', 'deviceToken'])
+      const body = JSON.stringify({ deviceToken, ...credentials }, [
+        'username',
+        'password',
+        'variant',
+        'deviceToken',
+      ])
       return signedIn({ ...options, path: 'login', body })
     },
     async completeSignIn(factor, options) {
@@ -64,7 +83,11 @@ export function signInOf(requests: Requests, user: Connection): SignIn {
     restricted: (options) => requests.data({ ...options, path: 'routeRestreinte' }),
     me: (options) => requests.me(options),
     renew: (token, options) =>
-      requests.signIn({ ...options, path: 'token/renew', headers: { authorization: `Bearer ${token}` } }),
+      requests.signIn({
+        ...options,
+        path: 'token/renew',
+        headers: { authorization: `Bearer ${token}` },
+      }),
     token: (options) => requests.data({ ...options, method: 'POST', path: 'api/me/token' }),
     async logout(options) {
       await nullIfSignedOut(requests.nothing({ ...options, method: 'POST', path: 'logout' }))

@@ -1,5 +1,5 @@
-// TEST_CLIENT=1 runs the HTTP suite through the client. These tests check that: every request of a method goes through the
-// client, other requests go to fetch, and a difference between the client and the real response fails.
+// TEST_CLIENT=1 runs the HTTP suite through the client: a difference between it and the real
+// response fails.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
@@ -24,8 +24,15 @@ function snooze(headers: Record<string, string>): RequestInit {
 test('every request of a user goes through the client, with a session and with a token, and has the same status', async () => {
   const ann = await service.user()
   const [id] = await service.deliver({ to: ann, title: 'Hello' })
-  const login = JSON.stringify({ username: ann.username, password: ann.password, variant: 'stateless' })
-  for (const headers of [await service.signIn(ann, 'stateful'), await service.signIn(ann, 'stateless')]) {
+  const login = JSON.stringify({
+    username: ann.username,
+    password: ann.password,
+    variant: 'stateless',
+  })
+  for (const headers of [
+    await service.signIn(ann, 'stateful'),
+    await service.signIn(ann, 'stateless'),
+  ]) {
     const requests: [path: string, status: number, init?: RequestInit][] = [
       ['/routeRestreinte', 200],
       ['/api/notifications', 200],
@@ -48,7 +55,11 @@ test('every request of a user goes through the client, with a session and with a
       [`/api/notifications/read-all?through=${id}`, 204, { method: 'POST', headers }],
       ['/api/notifications/archive-read', 204, { method: 'POST', headers }],
       ['/api/notifications/undo', 204, { method: 'POST', headers }],
-      ['/api/notifications/seen', 204, { method: 'POST', headers: { ...headers, ...json }, body: '{"throughSeq":1}' }],
+      [
+        '/api/notifications/seen',
+        204,
+        { method: 'POST', headers: { ...headers, ...json }, body: '{"throughSeq":1}' },
+      ],
       [`/api/notifications/${crypto.randomUUID()}`, 404, { method: 'DELETE', headers }],
       ['/login', 200, { method: 'POST', headers: json, body: login }],
       ['/logout', 204, { method: 'POST', headers }],
@@ -58,7 +69,10 @@ test('every request of a user goes through the client, with a session and with a
   }
   const elsewhere = { ...(await service.signIn(ann, 'stateful')), 'sec-fetch-site': 'cross-site' }
   const crossing = { method: 'POST', headers: elsewhere }
-  assert.equal((await throughClient(service.url, '/api/notifications/read-all', crossing))?.status, 403)
+  assert.equal(
+    (await throughClient(service.url, '/api/notifications/read-all', crossing))?.status,
+    403,
+  )
   const renewing = { method: 'POST', headers: await service.signIn(ann, 'stateless') }
   assert.equal((await throughClient(service.url, '/token/renew', renewing))?.status, 200)
   assert.equal((await throughClient(service.url, '/routeRestreinte', {}))?.status, 401)
@@ -101,14 +115,20 @@ test('a request that no method of the client can send goes to fetch', async () =
     ['/login', { method: 'POST', headers: json, body: '{"username":' }],
     ['/login', { method: 'POST', body: new URLSearchParams({ username: 'ann', password: 'x' }) }],
     ['/token/renew', { method: 'POST' }],
-    ['/api/notifications', { method: 'POST', headers: json, body: '{"recipients":[],"title":"Hi"}' }],
+    [
+      '/api/notifications',
+      { method: 'POST', headers: json, body: '{"recipients":[],"title":"Hi"}' },
+    ],
   ]
   for (const [path, init = {}] of requests)
     assert.equal(await throughClient(service.url, path, init), undefined, `${path} ${init.body}`)
 })
 
 test('a difference between the client and the real response rejects', async () => {
-  const server = createServer((_request, response) => response.end('{"success":true}')).listen(0, '127.0.0.1')
+  const server = createServer((_request, response) => response.end('{"success":true}')).listen(
+    0,
+    '127.0.0.1',
+  )
   await once(server, 'listening')
   const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   // The client throws, because it expects 204; the response has status 200, which is no error.

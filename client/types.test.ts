@@ -1,6 +1,5 @@
-// The types of the client equal those of the server, field by field: otherwise this file does not compile. The types of the
-// server come from its schemas, which the tests in tests/api validate real responses against, and from its table of error codes
-// in server/basics/errors.ts.
+// This file compiles only if the client's types equal those of the server's schemas and error
+// codes.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type {
@@ -18,8 +17,14 @@ import type {
 import type { TypeOf } from '../server/http/openapi/schema.ts'
 import type * as inbox from '../server/inbox/inbox.schemas.ts'
 import type * as passwords from '../server/links/passwords.schemas.ts'
-import { type ChangesQuery, type ChangesResponse, events, type StreamQuery } from '../server/live/live.schemas.ts'
+import {
+  type ChangesQuery,
+  type ChangesResponse,
+  events,
+  type StreamQuery,
+} from '../server/live/live.schemas.ts'
 import type * as preferences from '../server/preferences/preferences.schemas.ts'
+import type * as pushes from '../server/reach/push/subscriptions.schemas.ts'
 import type * as sessions from '../server/sessions/sessions.schemas.ts'
 import type { TokenResponse } from '../server/sessions/sessions.schemas.ts'
 import type * as signIn from '../server/sign-in/sign-in.schemas.ts'
@@ -27,10 +32,12 @@ import type * as users from '../server/users/users.schemas.ts'
 import type * as client from './carillon-client.ts'
 import { eventTypes } from './stream/subscription.ts'
 
-/** Resolves intersections, so that `{ a } & { b }` equals `{ a, b }`. */
+/** `{ a } & { b }` then equals `{ a, b }`. */
 type Flat<Type> = Type extends object ? { [Field in keyof Type]: Flat<Type[Field]> } : Type
 type Same<One, Other> =
-  (<Any>() => Any extends Flat<One> ? 1 : 2) extends <Any>() => Any extends Flat<Other> ? 1 : 2 ? true : false
+  (<Any>() => Any extends Flat<One> ? 1 : 2) extends <Any>() => Any extends Flat<Other> ? 1 : 2
+    ? true
+    : false
 function holds<_Claim extends true>(): void {}
 
 type Data<Response> = TypeOf<Response> extends { success: true; data: infer Value } ? Value : never
@@ -55,6 +62,7 @@ test('the response types of the client equal the schemas of the server', () => {
   holds<Same<client.UserLink, Data<typeof passwords.UserLinkResponse>>>()
   holds<Same<client.Category, Data<typeof preferences.CategoryResponse>>>()
   holds<Same<client.Preferences, Data<typeof preferences.PreferencesResponse>>>()
+  holds<Same<client.PushSubscriptions, Data<typeof pushes.ListResponse>>>()
 })
 
 test('the type of changes narrows by `reset`', () => {
@@ -87,14 +95,32 @@ test('the request types of the client equal the schemas of the server', () => {
   holds<Same<Given<client.UsersOptions>, TypeOf<typeof users.UserQuery>>>()
   // These fields are text in the query; the client also accepts numbers.
   holds<
-    Same<Given<Omit<client.ListOptions, 'category'>>, Text<Omit<TypeOf<typeof inbox.ListQuery>, 'category'>, 'before'>>
+    Same<
+      Given<Omit<client.ListOptions, 'category'>>,
+      Text<Omit<TypeOf<typeof inbox.ListQuery>, 'category'>, 'before'>
+    >
   >()
   // A list of the client may be read-only, and one category needs no list.
-  holds<Same<client.ListOptions['category'], string | Readonly<TypeOf<typeof inbox.ListQuery>['category']>>>()
+  holds<
+    Same<
+      client.ListOptions['category'],
+      string | Readonly<TypeOf<typeof inbox.ListQuery>['category']>
+    >
+  >()
   holds<Same<Given<client.ChangesOptions>, Numeric<TypeOf<typeof ChangesQuery>, 'since'>>>()
   holds<Same<Given<client.StreamOptions>, Numeric<TypeOf<typeof StreamQuery>, 'since'>>>()
-  holds<Same<Given<Omit<client.ReadAllOptions, 'category'>>, Omit<TypeOf<typeof inbox.ReadAllQuery>, 'category'>>>()
-  holds<Same<client.ReadAllOptions['category'], string | Readonly<TypeOf<typeof inbox.ReadAllQuery>['category']>>>()
+  holds<
+    Same<
+      Given<Omit<client.ReadAllOptions, 'category'>>,
+      Omit<TypeOf<typeof inbox.ReadAllQuery>, 'category'>
+    >
+  >()
+  holds<
+    Same<
+      client.ReadAllOptions['category'],
+      string | Readonly<TypeOf<typeof inbox.ReadAllQuery>['category']>
+    >
+  >()
 })
 
 test('the error codes of the client, their statuses and their details equal the table of the server', () => {
@@ -121,12 +147,16 @@ test('the comparison of types detects an extra, missing, optional, non-null, wid
   holds<Same<{ items: One[] }, { items: { a: string; b: number }[] }>>()
 })
 
-/** Without the field that only allows `if (changes.reset)`, and that the server never sends. */
+/** The server never sends the field that only allows `if (changes.reset)`. */
 type Sent<Union> = Union extends { reset?: undefined } ? Omit<Union, 'reset'> : Union
 type KeysOf<Union> = Union extends unknown ? keyof Union : never
-/** Options without `signal`, which every call has, and without `undefined` values. */
-type Given<Options> = { [Name in keyof Omit<Options, 'signal'>]: Exclude<Omit<Options, 'signal'>[Name], undefined> }
-type Text<Query, Name extends keyof Query> = { [Key in keyof Query]: Query[Key] | (Key extends Name ? string : never) }
+/** Every call has `signal`. */
+type Given<Options> = {
+  [Name in keyof Omit<Options, 'signal'>]: Exclude<Omit<Options, 'signal'>[Name], undefined>
+}
+type Text<Query, Name extends keyof Query> = {
+  [Key in keyof Query]: Query[Key] | (Key extends Name ? string : never)
+}
 type Numeric<Query, Name extends keyof Query> = {
   [Key in keyof Query]: Query[Key] | (Key extends Name ? number : never)
 }

@@ -1,4 +1,4 @@
-// The client in workerd, the runtime of Cloudflare Workers: it sends, reads, follows a stream, and refuses a redirect.
+// workerd is the runtime of Cloudflare Workers.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -48,7 +48,7 @@ export default {
 }
 `
 
-/** The way to the program. workerd's own start script is a second process, which would outlive the test. */
+/** workerd's own start script is a second process, which would outlive the test. */
 function program(): string {
   const cpu = process.arch === 'x64' ? '64' : process.arch
   const system = process.platform === 'win32' ? 'windows' : process.platform
@@ -92,13 +92,18 @@ const config :Workerd.Config = (
 test('in Workers the client sends, signs in, follows a stream and lists; a redirect is UNREADABLE', async () => {
   const { username, password } = await app.user()
   const { key } = await app.producerKey()
-  const redirecting = createServer((_, response) => response.writeHead(307, { location: app.url }).end())
+  const redirecting = createServer((_, response) =>
+    response.writeHead(307, { location: app.url }).end(),
+  )
   await once(redirecting.listen(0, '127.0.0.1'), 'listening')
   const { port } = redirecting.address() as { port: number }
   const { url, stop } = await startWorker()
   try {
     const ask = async (baseUrl: string) => {
-      const response = await fetch(url, { method: 'POST', body: JSON.stringify({ baseUrl, key, username, password }) })
+      const response = await fetch(url, {
+        method: 'POST',
+        body: JSON.stringify({ baseUrl, key, username, password }),
+      })
       return response.json()
     }
     assert.deepEqual(await ask(app.url), { results: 1, event: 'Two', titles: ['Two', 'One'] })

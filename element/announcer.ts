@@ -1,11 +1,11 @@
-// The text of the live region of an element. Screen readers read what appears in it, so texts that come fast are collected, and
-// arrivals are counted: at most one text in three seconds. One arrival is announced with its title.
+// The text of the live region of an element. Texts that come fast are collected and arrivals
+// counted: a screen reader gets at most one text in three seconds.
 import type { CarillonElement } from './carillon-element.ts'
 
 const pauseMs = 3_000
 
 export class Announcer {
-  /** What the live region contains now. It is emptied afterwards, so that the same text can be announced again. */
+  /** Emptied afterwards, so that the same text can be announced again. */
   text = ''
   readonly host: CarillonElement
   readonly #texts: string[] = []

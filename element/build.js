@@ -1,7 +1,16 @@
-// Bundles what the service serves to browsers, into server/public: carillon-inbox.js (both elements, with Lit and the client),
-// carillon-client.js, and what its own pages load. Plain JavaScript, so that any Node that can install Carillon can run it.
+// Bundles what the service serves to browsers, into server/public: the elements with Lit and the
+// client, the client alone, and the scripts of its own pages. Plain JavaScript, so that any Node
+// that can install Carillon can run it.
 import { createHash } from 'node:crypto'
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
@@ -10,17 +19,17 @@ import { build as rolldown } from 'rolldown'
 /** @typedef {{ name: string, code: string, imports: string[] }} Script `imports`: what the browser loads with it, at once. */
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-/** Where the service looks for them; git ignores it. */
 export const servedFolder = join(root, 'server', 'public')
 
 /** Lit has this comment in each of its files. */
 const licence = '/*! Lit: Copyright Google LLC, SPDX-License-Identifier: BSD-3-Clause */'
 
-/** The scripts of the pages, bundled together: what two pages need is a chunk that a browser loads once. */
+/** Bundled together, so that a browser loads once what two pages need. */
 const pages = {
   'page-account': 'pages/account/account-frame.ts',
   'page-password': 'pages/password/password-page.ts',
   'page-inbox': 'pages/inbox/inbox-page.ts',
+  'page-operator': 'pages/operator/operator-page.ts',
   'page-sign-in': 'pages/sign-in/sign-in-page.ts',
   'page-docs': 'pages/docs/docs-page.ts',
   'every-page': 'pages/look/every-page.ts',
@@ -30,21 +39,26 @@ const pages = {
 /** Files of the pages that need no bundler. @returns {Script[]} */
 function assets() {
   const files = ['pages', 'demonstration/page'].flatMap((folder) =>
-    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((path) => join(root, folder, path)),
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((path) =>
+      join(root, folder, path),
+    ),
   )
-  return files.filter((path) => /\.(css|svg)$/.test(path)).map(asset)
+  const ofPlots = join(root, 'node_modules', 'uplot', 'dist', 'uPlot.min.css')
+  return [...files.filter((path) => /\.(css|svg)$/.test(path)), ofPlots].map(asset)
 }
 
 /**
- * Bundles all scripts, each with the chunks that it may load; those of the pages are together. The first script of a list is the entry.
- * Each name has a hash of the content, so equal names are equal files. A file that needs no bundler is a list of one.
- * @returns {Promise<Record<string, Script[]>>} by the name without a hash: `carillon-inbox.js`, `page.css`
+ * Bundles all scripts, each with the chunks that it may load, the entry first. A hash of the
+ * content is in each name.
+ * @returns {Promise<Record<string, Script[]>>} by the name without a hash: `carillon-inbox.js`,
+ * `page.css`
  */
 export async function bundleAll() {
   /** @type {Record<string, Script[]>} */
   const scripts = {
     'carillon-inbox.js': await bundle({ 'carillon-inbox': 'element/carillon-inbox.ts' }),
     'carillon-client.js': await bundle({ 'carillon-client': 'client/carillon-client.ts' }),
+    'carillon-push.js': await bundle({ 'carillon-push': 'client/push/carillon-push.js' }),
   }
   const ofPages = await bundle(pages)
   for (const name of Object.keys(pages)) {
@@ -67,7 +81,6 @@ function asset(path) {
 export async function bundle(input) {
   const { output } = await rolldown({
     input,
-    // Texts that the server alone displays or sends.
     external: /\/texts\/..\/service\.ts$/,
     platform: 'browser',
     cwd: root,
@@ -107,8 +120,9 @@ function smallCss(style) {
 }
 
 /**
- * Writes the scripts, each also compressed, and `manifest.json`: the names with hashes of each entry and its chunks. The manifest is replaced last and
- * every file in one step, so a build that is interrupted, or that runs twice at once, leaves a complete folder.
+ * Writes the scripts, also compressed, and `manifest.json`: the names with hashes. Each file is
+ * replaced in one step and the manifest last, so that an interrupted build, or two at once, leave
+ * a complete folder.
  * @param {string} folder
  */
 export async function build(folder) {
@@ -120,7 +134,10 @@ export async function build(folder) {
     files.set(`${name}.gz`, gzipSync(code, { level: 9 }))
     files.set(`${name}.br`, brotliCompressSync(code))
   }
-  const names = Object.entries(scripts).map(([entry, chunks]) => [entry, chunks.map(({ name }) => name)])
+  const names = Object.entries(scripts).map(([entry, chunks]) => [
+    entry,
+    chunks.map(({ name }) => name),
+  ])
   files.set('manifest.json', Buffer.from(`${JSON.stringify(Object.fromEntries(names), null, 2)}\n`))
   mkdirSync(folder, { recursive: true })
   for (const [name, bytes] of files) {

@@ -1,5 +1,5 @@
-// The settings of both elements, and the source of what they display. A base class, because Lit inherits reactive properties.
-import type { Auth, Carillon, Notification } from 'carillon-client'
+// The settings of both elements. A base class, because Lit inherits reactive properties.
+import type { Auth, Carillon, Notification, PushOptions } from 'carillon-client'
 import { LitElement, type PropertyDeclarations } from 'lit'
 import { defaultServer, InboxSource } from './inbox-source.ts'
 import type { Strings } from './languages/en/inbox.ts'
@@ -15,6 +15,7 @@ export class CarillonElement extends LitElement {
     category: {},
     titleBadge: { type: Boolean, attribute: 'title-badge' },
     appBadge: { type: Boolean, attribute: 'app-badge' },
+    pushWorker: { attribute: 'push-worker' },
     auth: { attribute: false },
     carillon: { attribute: false },
     strings: { attribute: false },
@@ -31,17 +32,16 @@ export class CarillonElement extends LitElement {
   declare limit: number | undefined
   /** One or more categories, separated by spaces. */
   declare category: string | undefined
-  /** The number of unread notifications in the title of the document. */
   declare titleBadge: boolean
-  /** The number of unread notifications on the icon of an installed application (Badging API). */
+  /** Displays the number on the icon of an installed application (Badging API). */
   declare appBadge: boolean
-  /** The `auth` of the client: a function that returns an access token, or null if no user is signed in. Default: the cookie. */
+  /** The service worker of web push, on the origin of the page. Default: that of the service, if it is on the same origin. */
+  declare pushWorker: string | undefined
+  /** The `auth` of the client. Default: the cookie. */
   declare auth: Auth | undefined
   /** A client that the page has already, in place of `server` and `auth`. */
   declare carillon: Carillon | undefined
-  /** Replaces some of the texts. */
   declare strings: Partial<Strings> | undefined
-  /** Makes the content of an item. */
   declare renderItem: ((notification: Notification) => Node) | undefined
 
   readonly source: InboxSource = new InboxSource(this)
@@ -51,12 +51,18 @@ export class CarillonElement extends LitElement {
     this.source.client?.signOut()
   }
 
-  /** The page to sign in at. The default is `sign-in` of the service, which leads back to this page. */
+  /** Default: `sign-in` of the service, which leads back to this page. */
   get signInLink(): string {
-    return this.signInUrl || `${this.pageOf('sign-in')}?return_to=${encodeURIComponent(location.href)}`
+    return (
+      this.signInUrl || `${this.pageOf('sign-in')}?return_to=${encodeURIComponent(location.href)}`
+    )
   }
 
-  /** The address of a page of the service. */
+  /** A click on a push opens the page "See all", or without one the page that the reader is on. */
+  get pushOptions(): PushOptions {
+    return { worker: this.pushWorker || undefined, url: this.allUrl || location.href }
+  }
+
   protected pageOf(name: string): string {
     return new URL(name, new URL(this.server || defaultServer || '/', location.href)).href
   }

@@ -1,6 +1,12 @@
-// Connects an element to the store of the client: opens the lists that it displays, closes them when it leaves the page, and
-// chooses its language. Elements with the same settings share a client, and so one stream and one request.
-import { type Auth, type Carillon, createCarillon, type InboxList, type InboxSnapshot } from 'carillon-client'
+// Connects an element to the store of the client: opens and closes its lists, and chooses its
+// language. Elements with the same settings share a client, so one stream and one request.
+import {
+  type Auth,
+  type Carillon,
+  createCarillon,
+  type InboxList,
+  type InboxSnapshot,
+} from 'carillon-client'
 import type { ReactiveController } from 'lit'
 import { Announcer } from './announcer.ts'
 import type { CarillonElement } from './carillon-element.ts'
@@ -8,28 +14,26 @@ import type { Strings } from './languages/en/inbox.ts'
 import { englishStrings, stringsFor } from './languages/languages.ts'
 import { retriedImport } from './retried-import.ts'
 
-/** The Carillon that served this script under a name with a hash. Undefined, for the origin of the page, in an application's bundle. */
-export const defaultServer: string | undefined = /^(https?:.*\/)carillon-scripts\/carillon-inbox-[0-9a-f]+\.js$/i.exec(
-  import.meta.url,
-)?.[1]
+/** Undefined, for the origin of the page, in an application's bundle. */
+export const defaultServer: string | undefined =
+  /^(https?:.*\/)carillon-scripts\/carillon-inbox-[0-9a-f]+\.js$/i.exec(import.meta.url)?.[1]
 
-/** By the proof and by the server. */
 const clients = new WeakMap<object, Map<string | undefined, Carillon>>()
 const cookie = {}
 
 let badge: Promise<typeof import('./title-badge.ts')> | undefined
 
-/** What a tab displays. */
 export type Tab = 'inbox' | 'unread' | 'archived' | 'snoozed'
 
-/** Per client, the highest `seq` that an element announced: several elements of a page announce an arrival once. */
+/**
+ * The highest `seq` that a client announced: several elements of a page announce an arrival once.
+ */
 const announced = new WeakMap<Carillon, number>()
 
 export class InboxSource implements ReactiveController {
   strings: Strings = englishStrings
-  /** A list in the panel of a bell has that of the bell: the page of one bell has one live region. */
+  /** The list in the panel of a bell has the announcer of the bell: one live region. */
   announcer: Announcer
-  /** Undefined for an element that is not in the page. */
   client: Carillon | undefined
   readonly #host: CarillonElement
   readonly #lists = new Map<Tab, InboxList>()
@@ -39,6 +43,9 @@ export class InboxSource implements ReactiveController {
   #language = ''
   #loaded = englishStrings
   #unread: number | undefined
+  /** What was unread and read at the last look at the notifications of the system. */
+  #tidied = ''
+  #tidying = Promise.resolve()
 
   constructor(host: CarillonElement) {
     this.#host = host
@@ -51,7 +58,6 @@ export class InboxSource implements ReactiveController {
     this.#host.requestUpdate()
   }
 
-  /** Before each rendering: the settings may have changed. */
   hostUpdate(): void {
     const { isConnected, server, auth, carillon, limit, category, strings } = this.#host
     if (!isConnected) return
@@ -65,13 +71,15 @@ export class InboxSource implements ReactiveController {
     this.client = carillon ?? sharedClient(server || undefined, auth)
   }
 
-  /** An element that is moved is removed first: it closes its lists only if it is not in the page afterwards. */
+  /**
+   * An element that is moved is removed first: its lists stay open if it is in the page afterwards.
+   */
   hostDisconnected(): void {
     this.#languages.disconnect()
     queueMicrotask(() => this.#host.isConnected || this.#close())
   }
 
-  /** Opens the list at the first call. Undefined for an element that is not in the page. */
+  /** Undefined for an element that is not in the page. */
   list(tab: Tab): InboxList | undefined {
     const opened = this.#lists.get(tab)
     if (opened || !this.client) return opened
@@ -89,7 +97,6 @@ export class InboxSource implements ReactiveController {
     return this.list(tab)?.getSnapshot()
   }
 
-  /** The number of notifications in the list of a tab, if the reader has opened it. */
   openTotal(tab: Tab): number | undefined {
     return this.#lists.get(tab)?.getSnapshot().total
   }
@@ -99,7 +106,8 @@ export class InboxSource implements ReactiveController {
     const { unread, state } = snapshot
     this.#host.requestUpdate()
     if (state === 'loading') return
-    // Before, the list has nothing, and what it then gets has not arrived just now.
+    if (state === 'live') this.#tidy(snapshot)
+    // The list was empty before, so what it gets has not arrived just now.
     if (tab === 'inbox' && state === 'live') this.#announceArrivals(snapshot)
     if (unread === this.#unread) return
     this.#unread = unread
@@ -107,9 +115,24 @@ export class InboxSource implements ReactiveController {
     this.#host.dispatchEvent(new CustomEvent('carillon-change', change))
   }
 
-  reopen(): void {
-    this.#close()
-    this.#host.requestUpdate()
+  /** Closes notifications of the system about what was read elsewhere. Only a browser that displays them asks the client. */
+  #tidy(snapshot: InboxSnapshot): void {
+    if (globalThis.Notification?.permission !== 'granted') return
+    const { push } = this.client ?? {}
+    const { unread, items } = snapshot
+    // The number can change before the items.
+    const tidied = `${unread} ${items.filter(({ read }) => read).length}`
+    if (!push || tidied === this.#tidied) return
+    this.#tidied = tidied
+    // One after the other, so that the newest number stays on the icon.
+    this.#tidying = this.#tidying
+      .then(() => push.tidy(snapshot, this.#host.pushOptions))
+      .catch(() => {})
+  }
+
+  /** The client ends the wait for its next attempt at this event. */
+  retry(): void {
+    dispatchEvent(new Event('online'))
   }
 
   #announceArrivals({ items, newer }: InboxSnapshot): void {
@@ -154,6 +177,7 @@ export class InboxSource implements ReactiveController {
     this.#lists.clear()
     this.client = undefined
     this.#unread = undefined
+    this.#tidied = ''
   }
 }
 
@@ -166,7 +190,7 @@ function sharedClient(server = defaultServer, auth?: Auth): Carillon {
   return client
 }
 
-/** The nearest `lang` of the element and what is around it, also outside of a shadow root. */
+/** The search leaves shadow roots. */
 function languageAround(element: Element): string {
   const nearest = element.closest<HTMLElement>('[lang]')
   if (nearest) return nearest.lang

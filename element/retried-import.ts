@@ -1,13 +1,16 @@
-// Loads a part of the elements on demand, and tries again until it is there: the connection may be lost at that moment.
+// Loads a part of the elements on demand, and tries again until it is there.
 
-/** Before the second retry. The first one follows at once, each later one after a pause that is longer by this time. */
+/** Milliseconds before the second retry; each later pause is longer by this. */
 const retryMs = 5_000
 
 /**
  * Chromium keeps the failure of an import until the page is loaded again, so a retry adds a query to the address, which the
  * message of Chromium contains. Other browsers request the same address again.
  */
-export async function retriedImport<Module>(load: () => Promise<Module>, onFailure?: () => void): Promise<Module> {
+export async function retriedImport<Module>(
+  load: () => Promise<Module>,
+  onFailure?: () => void,
+): Promise<Module> {
   let next = load
   for (let attempt = 0; ; attempt++)
     try {
@@ -16,6 +19,8 @@ export async function retriedImport<Module>(load: () => Promise<Module>, onFailu
       onFailure?.()
       await new Promise((resolve) => setTimeout(resolve, retryMs * attempt))
       const [address] = /https?:[^\s?]+/.exec(String(error)) ?? []
-      next = address ? () => import(/* webpackIgnore: true */ /* @vite-ignore */ `${address}?${attempt}`) : load
+      next = address
+        ? () => import(/* webpackIgnore: true */ /* @vite-ignore */ `${address}?${attempt}`)
+        : load
     }
 }

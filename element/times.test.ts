@@ -68,7 +68,10 @@ test('a day reads as today, yesterday, or its date with the year if it is anothe
     [0, 12 * hour, 2 * day, 365 * day].map((ms) => heading(ms)),
     ['Today', 'Yesterday', 'Friday, November 20', 'Saturday, November 22, 2025'],
   )
-  assert.deepEqual([heading(0, 'de'), heading(day, 'fr'), heading(0, 'ar')], ['Heute', 'Hier', 'اليوم'])
+  assert.deepEqual(
+    [heading(0, 'de'), heading(day, 'fr'), heading(0, 'ar')],
+    ['Heute', 'Hier', 'اليوم'],
+  )
 })
 
 test('a time in the near future names the hour, its weekday, or its date', () => {

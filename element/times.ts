@@ -5,10 +5,14 @@ const day = 24 * hour
 
 export type Times = ReturnType<typeof timesOf>
 
-/** In the time zone of the reader. Keep the result: making a formatter is slow. A text that is no time reads as ''. */
+/**
+ * Writes times in the time zone of the reader. Keep the result: making a formatter is slow. An
+ * invalid time reads as ''.
+ */
 export function timesOf(locale: string) {
   const ago = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' })
-  const formatter = (options: Intl.DateTimeFormatOptions) => new Intl.DateTimeFormat(locale, options)
+  const formatter = (options: Intl.DateTimeFormatOptions) =>
+    new Intl.DateTimeFormat(locale, options)
   const dayOfYear = formatter({ day: 'numeric', month: 'short' })
   const dayAndYear = formatter({ dateStyle: 'medium' })
   const complete = formatter({ dateStyle: 'full', timeStyle: 'short' })
@@ -19,9 +23,10 @@ export function timesOf(locale: string) {
   const timeOfDay = formatter(clock)
   const timeOfWeek = formatter({ ...clock, weekday: 'short' })
   const timeOfYear = formatter({ ...clock, day: 'numeric', month: 'short' })
-  const isThisYear = (time: number, now: number) => new Date(time).getFullYear() === new Date(now).getFullYear()
+  const isThisYear = (time: number, now: number) =>
+    new Date(time).getFullYear() === new Date(now).getFullYear()
   return {
-    /** `now` in milliseconds since 1970. A time in the future, as a clock that is slow sees it, reads as now. */
+    /** `now`: in milliseconds since 1970. A time in the future reads as now. */
     relative(at: string, now: number): string {
       const time = Date.parse(at)
       if (Number.isNaN(time)) return ''
@@ -37,14 +42,16 @@ export function timesOf(locale: string) {
       const time = Date.parse(at)
       return Number.isNaN(time) ? '' : complete.format(time)
     },
-    /** The day as a heading: "Today", "Yesterday", "Friday, 20 November". `at` and `now` in milliseconds since 1970. */
+    /** "Today", "Yesterday", "Friday, 20 November". Times in milliseconds since 1970. */
     day(at: number, now: number): string {
       const days = midnightsBetween(at, now)
-      const text =
-        days < 2 ? ago.format(-Math.max(days, 0), 'day') : (isThisYear(at, now) ? dayOfWeek : dayOfYears).format(at)
+      const dated = isThisYear(at, now) ? dayOfWeek : dayOfYears
+      const text = days < 2 ? ago.format(-Math.max(days, 0), 'day') : dated.format(at)
       return text.charAt(0).toLocaleUpperCase(locale) + text.slice(1)
     },
-    /** A time in the future: with the day of the week if it is near, otherwise with the date. */
+    /**
+     * Writes a time in the future: with the day of the week if it is near, otherwise with the date.
+     */
     moment(at: number, now: number): string {
       const days = midnightsBetween(at, now)
       if (Number.isNaN(days)) return ''

@@ -1,10 +1,10 @@
-// The command line: runs a command and reports how it ended. Exit status 0: done, 1: failed, 2: wrong use; errors on stderr.
+// Exit status 0: done, 1: failed, 2: wrong use; errors on stderr.
 import { Command, CommanderError } from 'commander'
 import { CarillonError } from './basics/errors.ts'
 import { description, displayVersion } from './basics/version.ts'
 import { WrongUse } from './commands/terminal/output.ts'
 
-/** In the order of --help. Each is imported only if it runs, so that the service does not load the other commands. */
+/** --help lists them in this order. */
 const loaders: Readonly<Record<string, () => Promise<{ makeCommand: () => Command }>>> = {
   serve: () => import('./commands/serve.ts'),
   user: () => import('./commands/user/user.ts'),
@@ -14,6 +14,11 @@ const loaders: Readonly<Record<string, () => Promise<{ makeCommand: () => Comman
   audit: () => import('./commands/audit.ts'),
   explain: () => import('./commands/explain.ts'),
   retention: () => import('./commands/retention.ts'),
+  reach: () => import('./commands/reach.ts'),
+  stats: () => import('./commands/stats.ts'),
+  outbox: () => import('./commands/outbox.ts'),
+  mail: () => import('./commands/mail.ts'),
+  webhook: () => import('./commands/webhook.ts'),
   send: () => import('./commands/send.ts'),
   tail: () => import('./commands/tail.ts'),
   migrate: () => import('./commands/migrate.ts'),
@@ -36,10 +41,13 @@ program.on('option:version', () => {
   process.stdout.write(`${displayVersion()}\n`)
   throw new CommanderError(0, 'commander.version', '')
 })
-for (const command of [...program.commands, ...program.commands.flatMap(({ commands }) => commands)])
+for (const command of [
+  ...program.commands,
+  ...program.commands.flatMap(({ commands }) => commands),
+])
   command.copyInheritedSettings(program).exitOverride().helpCommand(false)
 
-// A program that closes the pipe, as `head` does, is no failure. A command with a listener of its own handles the others.
+// A program that closes the pipe, as `head` does, is no failure.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE' && process.stdout.listenerCount('error') === 1) throw error
 })
@@ -49,16 +57,17 @@ try {
   process.exitCode = report(error)
 }
 
-/** All of them for --help, and for an unknown name, for which commander suggests a similar one. */
+/** Commander suggests a similar name for an unknown one. */
 function loadersFor(name = '') {
   const load = Object.hasOwn(loaders, name) ? loaders[name] : undefined
   return load === undefined ? Object.values(loaders) : [load]
 }
 
 function report(error: unknown): number {
-  // Commander has printed its own message, or the help (status 0).
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
   const isOurs = error instanceof CarillonError || error instanceof WrongUse
-  process.stderr.write(`carillon: ${isOurs ? error.message : ((error as Error).stack ?? String(error))}\n`)
+  process.stderr.write(
+    `carillon: ${isOurs ? error.message : ((error as Error).stack ?? String(error))}\n`,
+  )
   return error instanceof WrongUse ? 2 : 1
 }

@@ -1,19 +1,15 @@
-// Opens the store of a database, with the writes of all rooms. The only file above the engines that knows them.
-import type { Database } from './config/database-url.ts'
+// Only this file above the engines knows all writes.
+import type { Database } from './store/database.ts'
 import type { Noticed } from './store/migrations.ts'
 import type { StartTimeout } from './store/postgres/connection/opening.ts'
 import type { Store } from './store/store.ts'
 import * as writes from './writes.ts'
 
-/** How many partitions a new PostgreSQL database gets for each table that belongs to users. */
 export const usualPartitions = 8
 
 type Options = { partitions?: number; startTimeout?: StartTimeout } & Noticed
 
-/**
- * `migrations`: those that were applied. With `startTimeout` it waits for a PostgreSQL server that cannot be reached, is starting or has no
- * connection left, and for nothing else.
- */
+/** `startTimeout`: waits only for a PostgreSQL that is away or starting. */
 export async function openStore(
   database: Database,
   { partitions = usualPartitions, startTimeout, onNotice }: Options = {},
@@ -23,5 +19,9 @@ export async function openStore(
     return openPostgresStore(database.url, { partitions, startTimeout, onNotice })
   }
   const { openSqliteStore } = await import('./store/sqlite/store.ts')
-  return openSqliteStore(database.path, { writes, writerEntry: new URL('./writer.ts', import.meta.url), onNotice })
+  return openSqliteStore(database.path, {
+    writes,
+    writerEntry: new URL('./writer.ts', import.meta.url),
+    onNotice,
+  })
 }

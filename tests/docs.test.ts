@@ -1,5 +1,5 @@
-// Checks the documentation: runs every command of its pages unchanged, in a real bash against a real service, and compares each
-// response with the one on the page. Every link, setting and route that a page names must exist.
+// Runs every command of the documentation unchanged, in a real bash against a real service, and
+// compares each response with the one on the page.
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -40,8 +40,13 @@ const usualDatabase = 'postgres://carillon@db.example/carillon?sslmode=verify-fu
 const pages = readPages(root)
 const readme = pageOf('README.md')
 /** The commands of these pages and of those in the folder beside each are run in the order of its links, in one shell. */
-const sessions = [pageOf('docs/inbox.md'), pageOf('docs/sign-in.md')].map((page) => [page, ...pagesBeside(page)])
-const withCommands = pages.filter(({ file }) => file === 'README.md' || /^docs\/(?!decisions\/)/.test(file))
+const sessions = [pageOf('docs/inbox.md'), pageOf('docs/sign-in.md')].map((page) => [
+  page,
+  ...pagesBeside(page),
+])
+const withCommands = pages.filter(
+  ({ file }) => file === 'README.md' || /^docs\/(?!decisions\/)/.test(file),
+)
 const alone = withCommands.filter((page) => !sessions.flat().includes(page))
 /** Shell commands. Each curl writes the status of its response to stderr. */
 const substitute = `'${process.execPath}' '${fileURLToPath(new URL('./support/http/curl.ts', import.meta.url))}'`
@@ -49,18 +54,21 @@ const installed = spawnSync('sh', ['-c', 'command -v curl'], { encoding: 'utf8' 
 const curl = installed === '' ? substitute : `'${installed}' -w '%{stderr}%{http_code}\\n'`
 
 for (const session of [...alone.map((page) => [page]), ...sessions])
-  if (session.flatMap(examplesOf).some((example) => !isForNpm(example))) runsAsPrinted(session, curl)
+  if (session.flatMap(examplesOf).some((example) => !isForNpm(example)))
+    runsAsPrinted(session, curl)
 // A machine without curl runs all pages by the substitute.
-if (curl !== substitute && process.env.SOAK !== undefined) runsAsPrinted([pageOf('docs/first-steps.md')], substitute)
+if (curl !== substitute && process.env.SOAK !== undefined)
+  runsAsPrinted([pageOf('docs/first-steps.md')], substitute)
 
 /** The pages of the folder of this name, in the order of the page's links. */
 function pagesBeside(page: Page): Page[] {
   const links = linksOf(page).map((link) => posix.join(posix.dirname(page.file), link))
-  const files = new Set(links.filter((file) => file.startsWith(page.file.replace('.md', '/')) && file.endsWith('.md')))
+  const files = new Set(
+    links.filter((file) => file.startsWith(page.file.replace('.md', '/')) && file.endsWith('.md')),
+  )
   return [...files].map(pageOf)
 }
 
-/** Declares the test of one page, or of several in one shell, with its own service. */
 function runsAsPrinted(session: Page[], by: string): void {
   test(`${session[0]?.file}: every command works and prints what the page shows, by ${by === substitute ? 'our substitute for curl' : 'curl'}`, async (t) => {
     const service = await startOnEmptyFolder()
@@ -73,15 +81,25 @@ function runsAsPrinted(session: Page[], by: string): void {
     })
     const responses = new PrintedResponses()
     for (const { example, outcome } of run(examples, service, by))
-      await t.test(`${example.file}, line ${example.line}`, () => agrees(example, outcome, responses))
+      await t.test(`${example.file}, line ${example.line}`, () =>
+        agrees(example, outcome, responses),
+      )
   })
 }
 
-/** Throws AssertionError if the outcome differs from the page. */
-function agrees(example: Example, { complaint, printed, statuses }: Outcome, responses: PrintedResponses): void {
+function agrees(
+  example: Example,
+  { complaint, printed, statuses }: Outcome,
+  responses: PrintedResponses,
+): void {
   assert.equal(complaint, undefined, `the command failed or was not reached: ${complaint}`)
-  assert.deepEqual(statuses, example.statuses, `the statuses of its requests; it printed ${printed}`)
-  if (example.json !== undefined) responses.compareJson(JSON.parse(example.json), JSON.parse(printed))
+  assert.deepEqual(
+    statuses,
+    example.statuses,
+    `the statuses of its requests; it printed ${printed}`,
+  )
+  if (example.json !== undefined)
+    responses.compareJson(JSON.parse(example.json), JSON.parse(printed))
   if (example.text !== undefined) compareText(example.text, printed)
 }
 
@@ -90,28 +108,41 @@ function atAddress(address: string) {
   const byName = (url: string) => url.replace('127.0.0.1', 'localhost')
   return (block: Page['blocks'][number]) => ({
     ...block,
-    text: block.text.replaceAll(usualAddress, address).replaceAll(byName(usualAddress), byName(address)),
+    text: block.text
+      .replaceAll(usualAddress, address)
+      .replaceAll(byName(usualAddress), byName(address)),
   })
 }
 
 function onDatabase(url: string) {
-  return (block: Page['blocks'][number]) => ({ ...block, text: block.text.replaceAll(usualDatabase, url) })
+  return (block: Page['blocks'][number]) => ({
+    ...block,
+    text: block.text.replaceAll(usualDatabase, url),
+  })
 }
 
 type Outcome = { complaint: string | undefined; printed: string; statuses: number[] }
 type Service = { folder: string; address: string; firstSignIn: string; stop(): Promise<void> }
 
-/** Runs all commands in one bash, which ends at the first failure. `read` gets its input from stdin. */
-function run<E extends Example>(examples: readonly E[], { folder, address, firstSignIn }: Service, by: string) {
+/** One bash runs all commands, and ends at the first failure. `read` gets its input from stdin. */
+function run<E extends Example>(
+  examples: readonly E[],
+  { folder, address, firstSignIn }: Service,
+  by: string,
+) {
   const fileOf = (i: number, what: string) => join(folder, 'outcome', `${i}.${what}`)
   mkdirSync(join(folder, 'outcome'))
   const script = examples.map((example, i) => {
     if (isForNpm(example)) return ''
-    const [statuses, printed, done] = ['statuses', 'printed', 'done'].map((what) => `'${fileOf(i, what)}'`)
+    const [statuses, printed, done] = ['statuses', 'printed', 'done'].map(
+      (what) => `'${fileOf(i, what)}'`,
+    )
     return `export STATUSES=${statuses}\n{\n${example.commands}\n} > ${printed}\n: > ${done}`
   })
   const path = [programs(folder, by), dirname(process.execPath), process.env.PATH].join(delimiter)
-  const secrets = ['password', 'key'].map((name) => new RegExp(`^${name}: (.+)$`, 'm').exec(firstSignIn)?.[1])
+  const secrets = ['password', 'key'].map(
+    (name) => new RegExp(`^${name}: (.+)$`, 'm').exec(firstSignIn)?.[1],
+  )
   const { stderr } = spawnSync('bash', ['-c', `set -euo pipefail\n${script.join('\n')}`], {
     cwd: folder,
     env: { ...environment(), PATH: path, CARILLON_URL: address },
@@ -120,8 +151,9 @@ function run<E extends Example>(examples: readonly E[], { folder, address, first
     encoding: 'utf8',
   })
   return examples.map((example, i): { example: E; outcome: Outcome } => {
-    // npm is not run here. The output of `npm start` is in a file.
-    if (isForNpm(example)) return { example, outcome: { complaint: undefined, printed: firstSignIn, statuses: [] } }
+    // `npm start` has run already; its output is in a file.
+    if (isForNpm(example))
+      return { example, outcome: { complaint: undefined, printed: firstSignIn, statuses: [] } }
     const complaint = existsSync(fileOf(i, 'done')) ? undefined : stderr
     const statuses = textOf(fileOf(i, 'statuses')).split('\n').filter(Boolean).map(Number)
     return { example, outcome: { complaint, printed: textOf(fileOf(i, 'printed')), statuses } }
@@ -149,10 +181,11 @@ function textOf(file: string): string {
 
 /** Without the settings of the developer who runs the tests. */
 function environment(): NodeJS.ProcessEnv {
-  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('CARILLON_')))
+  return Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => !name.startsWith('CARILLON_')),
+  )
 }
 
-/** As `npm start` in an empty folder. */
 async function startOnEmptyFolder(): Promise<Service> {
   const folder = mkdtempSync(join(tmpdir(), 'carillon-docs-'))
   const child = spawn(process.execPath, [join(root, 'server', 'bin', 'launch.js'), 'serve'], {
@@ -213,7 +246,8 @@ test('every link leads to an existing file and heading', () => {
     linksOf(page).flatMap((link) => {
       const [path = '', anchor] = link.split('#')
       const file = path === '' ? page.file : posix.join(posix.dirname(page.file), path)
-      if (!existsSync(join(root, file))) return [`${page.file} links to ${link}, which does not exist`]
+      if (!existsSync(join(root, file)))
+        return [`${page.file} links to ${link}, which does not exist`]
       if (anchor === undefined || anchorsOf(pageOf(file)).includes(anchor)) return []
       return [`${page.file} links to ${link}, and ${file} has no such heading`]
     }),
@@ -234,11 +268,19 @@ test('a page leads to each proxy configuration', () => {
 
 test('README.md, docs/integrate.md, docs/express.md and docs/inbox/ show code as the examples have it, indentation aside', () => {
   const languages = ['css', 'html', 'js', 'jsx', 'py', 'svelte', 'vue']
-  const codes = [readme, pageOf('docs/integrate.md'), pageOf('docs/express.md'), pageOf('docs/inbox/users.md')]
+  const codes = [
+    readme,
+    pageOf('docs/integrate.md'),
+    pageOf('docs/express.md'),
+    pageOf('docs/inbox/users.md'),
+  ]
     .flatMap(({ blocks }) => blocks)
     .filter(({ language }) => [...languages, 'python'].includes(language))
-  assert.equal(codes.length, 23)
-  const files = globSync(`examples/**/*.{${languages}}`, { cwd: root, exclude: (name) => name === 'node_modules' })
+  assert.equal(codes.length, 25)
+  const files = globSync(`examples/**/*.{${languages}}`, {
+    cwd: root,
+    exclude: (name) => name === 'node_modules',
+  })
   const flush = (code: string) => code.replaceAll(/^ +/gm, '')
   const sources = files.map((file) => flush(readFileSync(join(root, file), 'utf8')))
   for (const { text, line } of codes)
@@ -261,9 +303,13 @@ test('every setting that a page names exists', () => {
 test('every route that a page names exists, and the pages of the documentation name every route', async (t) => {
   const { address, stop } = await startOnEmptyFolder()
   t.after(stop)
-  const { paths } = (await (await fetch(`${address}/openapi.json`)).json()) as { paths: Record<string, object> }
+  const { paths } = (await (await fetch(`${address}/openapi.json`)).json()) as {
+    paths: Record<string, object>
+  }
   const served = Object.entries(paths).flatMap(([path, methods]) =>
-    Object.keys(methods).map((method) => `${method.toUpperCase()} ${path.replaceAll(/\{(\w+)\}/g, ':$1')}`),
+    Object.keys(methods).map(
+      (method) => `${method.toUpperCase()} ${path.replaceAll(/\{(\w+)\}/g, ':$1')}`,
+    ),
   )
   assert.ok(served.includes('POST /login'), 'openapi.json lists no routes')
   const invented = pages.flatMap((page) =>
@@ -272,7 +318,9 @@ test('every route that a page names exists, and the pages of the documentation n
       .map((route) => `${page.file} names ${route}`),
   )
   assert.deepEqual(invented, [])
-  const naming = pages.filter(({ file }) => /^docs\/(inbox|sign-in|pages|operations)(\.md$|\/)/.test(file))
+  const naming = pages.filter(({ file }) =>
+    /^docs\/(inbox|sign-in|pages|operations|operator)(\.md$|\/)/.test(file),
+  )
   const named = naming.flatMap(routesIn)
   assert.deepEqual(
     served.filter((route) => !named.includes(route)),

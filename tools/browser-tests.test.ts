@@ -13,7 +13,9 @@ test('finds the tests that start Chromium, by their own imports and by those of 
 })
 
 test('finds every test that handles a page of playwright-core', () => {
-  const tests = globSync('{client,tests}/**/*.test.ts', { exclude: (name) => name === 'node_modules' })
+  const tests = globSync('{client,tests}/**/*.test.ts', {
+    exclude: (name) => name === 'node_modules',
+  })
   const driving = tests.filter((file) => / from 'playwright-core'/.test(readFileSync(file, 'utf8')))
   assert.ok(driving.length > 5)
   assert.deepEqual(

@@ -20,8 +20,8 @@ const startOfService = /[\\/]server[\\/](commands[\\/]serve|store[\\/]sqlite[\\/
  */
 const inlined = /^(commander|fastify|ipaddr\.js|jose|pg|pino|@oxc-project\/runtime)($|\/)/
 const native = /^@node-rs\//
-/** Inside the scripts that the service serves (element/build.js), whose comments name its authors. */
-const ofScripts = join(root, 'node_modules', 'lit', 'package.json')
+/** Inside the scripts that the service serves (element/build.js). */
+const ofScripts = ['lit', 'uplot'].map((name) => join(root, 'node_modules', name, 'package.json'))
 /** Fastify's defaults that the service replaces (bodies.ts), and what pg looks for and need not find. */
 const unused = /^(@fastify\/(ajv|fast-json-stringify)-compiler|pg-native|pg-cloudflare)$/
 /** npm writes it after each change of the installed packages, which the bundle contains. */
@@ -31,7 +31,10 @@ const installed = join(root, 'node_modules', '.package-lock.json')
 export async function bundle(folder = bundleFolder) {
   const made = await bundled(folder, (id) => inlined.test(id))
   const own = new Set(made.filter((id) => id.startsWith(root) && !isOfPackage(id)))
-  const entries = [...own, installed].map((file) => [relative(bundleFolder, file).replaceAll(sep, '/'), stampOf(file)])
+  const entries = [...own, installed].map((file) => [
+    relative(bundleFolder, file).replaceAll(sep, '/'),
+    stampOf(file),
+  ])
   writeFileSync(join(folder, 'manifest.json'), JSON.stringify(Object.fromEntries(entries)))
 }
 
@@ -48,13 +51,16 @@ export async function bundleAll(folder) {
  */
 async function bundled(folder, isInside, required = {}) {
   rmSync(folder, { recursive: true, force: true })
-  const main = { carillon: join(server, 'carillon.ts'), demonstration: join(root, 'demonstration/server/main.ts') }
+  const main = {
+    carillon: join(server, 'carillon.ts'),
+    demonstration: join(root, 'demonstration/server/main.ts'),
+  }
   const made = [
     ...(await write(required, folder, isInside, 'cjs')),
     ...(await write(main, folder, isInside)),
     ...(await write({ writer: join(server, 'writer.ts') }, folder, isInside)),
   ]
-  writeFileSync(join(folder, 'LICENSES.txt'), licences([...made.filter(isOfPackage), ofScripts]))
+  writeFileSync(join(folder, 'LICENSES.txt'), licences([...made.filter(isOfPackage), ...ofScripts]))
   return made
 }
 
@@ -66,7 +72,9 @@ function isOfPackage(id) {
 /** The licences of the packages in the bundle, which ask to be with every copy. @param {string[]} modules */
 function licences(modules) {
   const folders = new Set(
-    modules.flatMap((id) => /^.*[\\/]node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+/.exec(id)?.[0] ?? []),
+    modules.flatMap(
+      (id) => /^.*[\\/]node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+/.exec(id)?.[0] ?? [],
+    ),
   )
   return [...folders].sort().flatMap(licence).join('\n')
 }
@@ -81,7 +89,10 @@ function licence(folder) {
 
 /** The time of the last change of the file, and its content. @param {string} file */
 function stampOf(file) {
-  return { changedAt: statSync(file).ctimeMs, content: hash('sha256', readFileSync(file), 'base64') }
+  return {
+    changedAt: statSync(file).ctimeMs,
+    content: hash('sha256', readFileSync(file), 'base64'),
+  }
 }
 
 /**
@@ -96,7 +107,11 @@ async function write(input, folder, isInside, format = 'esm') {
     cwd: root,
     logLevel: 'silent',
     external: (id, importer) => isExternal(id, importer, isInside),
-    plugins: [...(isInside('@fastify/ajv-compiler') ? [compilerInside] : []), originalPlaces, builtinsOnDemand],
+    plugins: [
+      ...(isInside('@fastify/ajv-compiler') ? [compilerInside] : []),
+      originalPlaces,
+      builtinsOnDemand,
+    ],
   })
   try {
     const { output } = await build.write({
@@ -106,7 +121,8 @@ async function write(input, folder, isInside, format = 'esm') {
       entryFileNames: format === 'esm' ? '[name].js' : '[name].cjs',
       codeSplitting: { groups: [{ name: 'service', test: startOfService }] },
     })
-    for (const file of output) if (file.type === 'chunk') writeFileSync(join(folder, file.fileName), inAscii(file.code))
+    for (const file of output)
+      if (file.type === 'chunk') writeFileSync(join(folder, file.fileName), inAscii(file.code))
     return output.flatMap((file) => (file.type === 'chunk' ? file.moduleIds : []))
   } finally {
     await build.close()
@@ -118,7 +134,10 @@ async function write(input, folder, isInside, format = 'esm') {
  * JavaScript has strings, templates and regular expressions, except in `String.raw`. @param {string} code
  */
 function inAscii(code) {
-  return code.replace(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+  return code.replace(
+    /[\u0080-\uffff]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
 }
 
 /** @param {string} id @param {string | undefined} importer @param {(id: string) => boolean} isInside */
@@ -150,10 +169,13 @@ const originalPlaces = {
   transform(code, id) {
     if (!id.startsWith(server) || !code.includes('import.meta.url')) return
     const source = relative(bundleFolder, id).replaceAll(sep, '/')
-    const [, entry, name] = /new URL\('([./]*\/(writer|demonstration)[^']*)', import\.meta\.url\)/.exec(code) ?? []
+    const [, entry, name] =
+      /new URL\('([./]*\/(writer|demonstration)[^']*)', import\.meta\.url\)/.exec(code) ?? []
     return code
       .split(`new URL('${entry}', import.meta.url)`)
-      .map((part) => part.replaceAll('import.meta.url', `new URL('${source}', import.meta.url).href`))
+      .map((part) =>
+        part.replaceAll('import.meta.url', `new URL('${source}', import.meta.url).href`),
+      )
       .join(`new URL('./${name}.js', import.meta.url)`)
   },
 }
@@ -183,7 +205,9 @@ const builtinsOnDemand = {
 
 /** @param {string} _ @param {string} whole @param {string} namespace @param {string} names @param {string} builtin */
 function declared(_, whole, namespace, names, builtin) {
-  const targets = [whole, namespace, names?.replaceAll(' as ', ': ')].filter((target) => target !== undefined)
+  const targets = [whole, namespace, names?.replaceAll(' as ', ': ')].filter(
+    (target) => target !== undefined,
+  )
   return `const ${targets.map((target) => `${target} = process.getBuiltinModule("${builtin}")`).join(', ')};`
 }
 

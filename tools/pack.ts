@@ -1,5 +1,13 @@
 // Builds the packages that a release publishes, the client, the element and the service, as files in dist/ (docs/release.md).
-import { copyFileSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -20,10 +28,13 @@ export async function pack(folder: string): Promise<string[]> {
     mkdirSync(folder, { recursive: true })
     buildClient(join(staging, 'client'))
     buildElement(join(staging, 'element'), join(staging, 'client'))
-    for (const name of ['client', 'element']) write(join(staging, name), manifestOf(join(staging, name)))
+    for (const name of ['client', 'element'])
+      write(join(staging, name), manifestOf(join(staging, name)))
     await buildServer(join(staging, 'server'))
     buildNode(join(staging, 'node'))
-    return ['client', 'element', 'server', 'node'].map((name) => packed(join(staging, name), folder))
+    return ['client', 'element', 'server', 'node'].map((name) =>
+      packed(join(staging, name), folder),
+    )
   } finally {
     rmSync(staging, { recursive: true, force: true })
   }
@@ -42,7 +53,9 @@ async function buildServer(folder: string): Promise<void> {
   await bundleAll(join(folder, 'bundle'))
   await buildScripts(join(folder, 'public'))
   const manifest = manifestOf(server)
-  const outside = Object.entries(manifest.dependencies).filter(([name]) => name.startsWith('@node-rs/'))
+  const outside = Object.entries(manifest.dependencies).filter(([name]) =>
+    name.startsWith('@node-rs/'),
+  )
   write(folder, {
     ...manifest,
     scripts: undefined,
@@ -82,14 +95,27 @@ function buildNode(folder: string): void {
 function write(folder: string, manifest: object): void {
   const { repository } = manifestOf(root)
   const gitHead = run('git', ['-C', root, 'rev-parse', 'HEAD']).trim()
-  writeFileSync(join(folder, 'package.json'), `${JSON.stringify({ ...manifest, repository, gitHead }, null, 2)}\n`)
+  writeFileSync(
+    join(folder, 'package.json'),
+    `${JSON.stringify({ ...manifest, repository, gitHead }, null, 2)}\n`,
+  )
   copyFileSync(join(root, 'LICENSE'), join(folder, 'LICENSE'))
 }
 
 function packed(source: string, folder: string): string {
-  const listed = run('npm', ['pack', source, '--pack-destination', folder, '--json', '--loglevel', 'error'])
+  const listed = run('npm', [
+    'pack',
+    source,
+    '--pack-destination',
+    folder,
+    '--json',
+    '--loglevel',
+    'error',
+  ])
   // npm 12 lists the packages by name.
-  const [{ filename } = { filename: '' }] = Object.values(JSON.parse(listed) as Record<string, { filename: string }>)
+  const [{ filename } = { filename: '' }] = Object.values(
+    JSON.parse(listed) as Record<string, { filename: string }>,
+  )
   return join(folder, filename)
 }
 

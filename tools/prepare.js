@@ -40,7 +40,11 @@ async function compile(binary) {
   const folder = mkdtempSync(join(tmpdir(), 'carillon-'))
   const launcher = fileURLToPath(new URL('../server/bin/launch.js', import.meta.url))
   const env = { CARILLON_DATABASE_URL: `sqlite:${join(folder, 'carillon.db')}`, CARILLON_PORT: '0' }
-  const service = spawn(binary, [launcher, 'serve'], { env, stdio: ['ignore', 'pipe', 'ignore'], timeout: 30_000 })
+  const service = spawn(binary, [launcher, 'serve'], {
+    env,
+    stdio: ['ignore', 'pipe', 'ignore'],
+    timeout: 30_000,
+  })
   service.stdout.on('data', (text) => String(text).includes('is listening') && service.kill())
   await once(service, 'close').catch(() => {})
   spawnSync(binary, [launcher, '--help'], { env: {} })
@@ -52,7 +56,9 @@ async function compile(binary) {
  * bundler is native code. @param {string} script
  */
 function build(script) {
-  spawnSync(process.execPath, [fileURLToPath(new URL(`../${script}`, import.meta.url))], { timeout: 60_000 })
+  spawnSync(process.execPath, [fileURLToPath(new URL(`../${script}`, import.meta.url))], {
+    timeout: 60_000,
+  })
 }
 
 /** The packages are built for glibc: under musl the binary exists but does not start. @param {string} binary */

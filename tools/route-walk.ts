@@ -12,7 +12,10 @@ if (!/^postgres(ql)?:/.test(url) || word !== 'fill') {
   process.exit(2)
 }
 
-await using nodes = new Nodes(url, { CARILLON_DATABASE_PARTITIONS: '1', CARILLON_PUBLIC_URL: publicUrl })
+await using nodes = new Nodes(url, {
+  CARILLON_DATABASE_PARTITIONS: '1',
+  CARILLON_PUBLIC_URL: publicUrl,
+})
 const node = await nodes.add()
 const added = ['key', 'add', 'walk', '--scope', 'send,users', '--json']
 const { stdout } = await carillon(nodes.folder, added, { env: nodes.environment })
@@ -20,7 +23,8 @@ const { calls, failures } = await walkRoutes(node.url, JSON.parse(stdout).key)
 // The removal of old rows runs at the start.
 for (const line of node.process.lines.filter(({ event }) => event === 'tidying-failed'))
   failures.push(`old rows could not be removed: ${JSON.stringify(line.err)}`)
-if ((await node.process.end('SIGTERM')).status !== 0) failures.push('the process did not end with status 0')
+if ((await node.process.end('SIGTERM')).status !== 0)
+  failures.push('the process did not end with status 0')
 
 process.stdout.write([...failures, `${calls} calls, ${failures.length} failures`, ''].join('\n'))
 process.exitCode = failures.length === 0 ? 0 : 1

@@ -18,7 +18,10 @@ for (const [name, text] of [
   ['a test that fails', `${start} test('x', () => { throw new Error('broken') })`],
   ['a skipped test', `${start} test('x', { skip: true }, () => {})`],
   ['a test left to do', `${start} test('x', { todo: true }, () => {})`],
-  ['a test that never ends', `${start} test('x', () => new Promise(() => setInterval(() => {}, 1000)))`],
+  [
+    'a test that never ends',
+    `${start} test('x', () => new Promise(() => setInterval(() => {}, 1000)))`,
+  ],
   [
     'an error after a test has ended, while others run',
     `${start} test('x', () => { setTimeout(() => { throw new Error('late') }) })
@@ -38,8 +41,13 @@ for (const [name, text] of [
 
 test('reports both errors of a test that failed before the end of what it used failed', () => {
   const use = `await using used = { async [Symbol.asyncDispose]() { throw new Error('not ended') } }`
-  const { report } = runOn(`${start} test('x', async () => { ${use}; throw new Error('not right') })`)
-  assert.match(report, /Error: not right.+Then, as what the test used was ended:\s+Error: not ended/s)
+  const { report } = runOn(
+    `${start} test('x', async () => { ${use}; throw new Error('not right') })`,
+  )
+  assert.match(
+    report,
+    /Error: not right.+Then, as what the test used was ended:\s+Error: not ended/s,
+  )
 })
 
 const busy = 'setTimeout(() => { const end = Date.now() + 3_000; while (Date.now() < end); }, 100)'
@@ -51,7 +59,9 @@ test('counts every test of a file that ends while the runner is busy', () => {
 
 test('reports a file of which the end is lost', () => {
   const stopReporting = 'setTimeout(() => { process.send = () => true; done() }, 50)'
-  const { passed, report } = runOn(`${start} test('x', () => {}); test('y', (t, done) => { ${stopReporting} })`)
+  const { passed, report } = runOn(
+    `${start} test('x', () => {}); test('y', (t, done) => { ${stopReporting} })`,
+  )
   assert.equal(passed, false)
   assert.match(report, /✖ a file that did not report its end\n {2}first\.test\.ts/)
 })
@@ -65,7 +75,7 @@ test('ends a file that still has a timer after its tests', () => {
   assert.equal(report, '1 passed, 0 failed')
 })
 
-/** Runs test files with these texts, in a process without the environment variable that marks it as a test. */
+/** The process has no environment variable that marks it as a test. */
 function runOn(...texts: string[]): Outcome {
   return runBeside('', ...texts)
 }
@@ -74,7 +84,8 @@ function runOn(...texts: string[]): Outcome {
 function runBeside(code: string, ...texts: string[]): Outcome {
   const folder = mkdtempSync(join(tmpdir(), 'carillon-run-tests-'))
   try {
-    for (const [i, text] of texts.entries()) writeFileSync(join(folder, `${['first', 'second'][i]}.test.ts`), text)
+    for (const [i, text] of texts.entries())
+      writeFileSync(join(folder, `${['first', 'second'][i]}.test.ts`), text)
     const program = new URL('./run-tests.ts', import.meta.url).href
     writeFileSync(
       join(folder, 'run.ts'),
@@ -85,7 +96,11 @@ function runBeside(code: string, ...texts: string[]): Outcome {
        writeFileSync('outcome.json', JSON.stringify(outcome))`,
     )
     const { NODE_TEST_CONTEXT: _, ...env } = process.env
-    const { stdout, stderr } = spawnSync(process.execPath, ['run.ts'], { cwd: folder, env, encoding: 'utf8' })
+    const { stdout, stderr } = spawnSync(process.execPath, ['run.ts'], {
+      cwd: folder,
+      env,
+      encoding: 'utf8',
+    })
     assert.ok(existsSync(join(folder, 'outcome.json')), stdout + stderr)
     return JSON.parse(readFileSync(join(folder, 'outcome.json'), 'utf8'))
   } finally {

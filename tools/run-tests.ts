@@ -21,7 +21,9 @@ type Plan = { files: readonly string[]; perTestMs: number; allMs: number }
 export async function runTests({ files, perTestMs, allMs }: Plan): Promise<Outcome> {
   const run = new Run(perTestMs, AbortSignal.timeout(allMs))
   const waiting = inOrder(files)
-  await Promise.all(Array.from({ length: availableParallelism() * processesPerCore }, () => run.files(waiting)))
+  await Promise.all(
+    Array.from({ length: availableParallelism() * processesPerCore }, () => run.files(waiting)),
+  )
   return run.outcome()
 }
 
@@ -45,7 +47,12 @@ class Run {
     while (waiting.length > 0) {
       const lost = await this.#process(waiting)
       if (lost !== undefined)
-        this.#blame('a file that did not report its end', lost, 1, 'Some of its tests may not have run.')
+        this.#blame(
+          'a file that did not report its end',
+          lost,
+          1,
+          'Some of its tests may not have run.',
+        )
     }
   }
 
@@ -76,10 +83,12 @@ class Run {
     child.stderr?.on('data', keep)
     const faultsBefore = this.#faults.length
     child.on('message', (message: Message) => {
-      if (message.kind === 'fault') this.#blame(message.name, message.file, message.line, message.reason)
+      if (message.kind === 'fault')
+        this.#blame(message.name, message.file, message.line, message.reason)
       // For example a random seed.
       if (message.kind === 'note') keep(`${message.text}\n`)
-      if (message.kind === 'note' && message.isInfo) this.#notes.push(`${display(message.file)}: ${message.text}`)
+      if (message.kind === 'note' && message.isInfo)
+        this.#notes.push(`${display(message.file)}: ${message.text}`)
       if (message.kind !== 'end') return
       this.#passed += message.passed
       this.#times.push(message)
@@ -102,11 +111,17 @@ class Run {
 
   outcome(): Outcome {
     const slowest = this.#times.sort((one, other) => other.ms - one.ms).slice(0, slowestShown)
-    const shown = slowest.map(({ file, ms }) => `  ${(ms / 1000).toFixed(1).padStart(6)} s  ${display(file)}`)
+    const shown = slowest.map(
+      ({ file, ms }) => `  ${(ms / 1000).toFixed(1).padStart(6)} s  ${display(file)}`,
+    )
     const report = [...this.#faults, ...this.#printed]
     if (this.#times.length > slowestShown) report.push(`The slowest files:\n${shown.join('\n')}`)
     report.push(`${this.#passed} passed, ${this.#faults.length} failed`)
-    return { passed: this.#faults.length === 0 && this.#passed > 0, report: report.join('\n\n'), notes: this.#notes }
+    return {
+      passed: this.#faults.length === 0 && this.#passed > 0,
+      report: report.join('\n\n'),
+      notes: this.#notes,
+    }
   }
 }
 

@@ -36,11 +36,15 @@ const lists: Record<string, Step[]> = {
   test: [
     ...builds,
     { name: 'types', run: () => command('node_modules/typescript/bin/tsc') },
-    { name: 'lint', run: () => command('node_modules/@biomejs/biome/bin/biome', 'check', '--error-on-warnings') },
+    {
+      name: 'lint',
+      run: () => command('node_modules/@biomejs/biome/bin/biome', 'check', '--error-on-warnings'),
+    },
     { name: 'tests', run: () => runTests({ files: everydayTests(), ...limits }) },
     {
       name: 'what can differ by engine of the HTTP suite, on PostgreSQL and through the client',
-      run: () => onPostgresThroughClient(() => runTests({ files: globSync(enginesSuite), ...limits })),
+      run: () =>
+        onPostgresThroughClient(() => runTests({ files: globSync(enginesSuite), ...limits })),
     },
   ],
   soak: [...builds, { name: 'soak', run: soak }],
@@ -67,7 +71,9 @@ function allTests(): string[] {
 
 function everydayTests(): string[] {
   const files = allTests().filter((file) => !isSoak(file))
-  return options.includes('--without-browser') ? files.filter((file) => !startsBrowser(file)) : files
+  return options.includes('--without-browser')
+    ? files.filter((file) => !startsBrowser(file))
+    : files
 }
 
 async function allPass(steps: Step[]): Promise<boolean> {
@@ -98,7 +104,8 @@ async function onPostgresThroughClient(run: () => Promise<Outcome>): Promise<Out
 async function soak(): Promise<Outcome> {
   const part = options.includes('--part') ? (options[options.indexOf('--part') + 1] ?? '') : '1/1'
   const [number, parts] = part.split('/').map(Number)
-  if (!number || !parts || number > parts) return { passed: false, report: `--part ${part}: write it as 3/8` }
+  if (!number || !parts || number > parts)
+    return { passed: false, report: `--part ${part}: write it as 3/8` }
   process.env.SOAK = '1'
   const startedAt = Date.now()
   const soakLimits = { perTestMs: 180 * minute, allMs: 360 * minute }
@@ -109,7 +116,10 @@ async function soak(): Promise<Outcome> {
   const again = await onPostgresThroughClient(() => runTests({ files: http, ...soakLimits }))
   const hasPassed = outcome.passed && (again.passed || http.length === 0)
   const last = ({ report }: Outcome) => report.split('\n').at(-1)
-  const notes = [...(outcome.notes ?? []), ...(again.notes ?? []).map((note) => `${note} (PostgreSQL)`)]
+  const notes = [
+    ...(outcome.notes ?? []),
+    ...(again.notes ?? []).map((note) => `${note} (PostgreSQL)`),
+  ]
   keep(`## Part ${number}/${parts}
 
 - ${new Date(startedAt).toISOString().slice(0, 10)}, ${((Date.now() - startedAt) / minute).toFixed(1)} minutes, Node ${process.versions.node}, SQLite ${process.versions.sqlite}
@@ -133,7 +143,9 @@ function keep(section: string): void {
 
 /** Runs a program of node_modules under this Node. Reports its output only if it fails. */
 function command(script: string, ...args: string[]): Outcome {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [script, ...args], { encoding: 'utf8' })
+  const { status, stdout, stderr } = spawnSync(process.execPath, [script, ...args], {
+    encoding: 'utf8',
+  })
   const passed = status === 0
   return { passed, report: passed ? '' : `${stdout}${stderr}`.trimEnd() }
 }

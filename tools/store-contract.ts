@@ -3,7 +3,7 @@
 //
 //   node tools/store-contract.ts postgres://carillon@127.0.0.1:23500/carillon empty [--test-name-pattern ...]
 import pg from 'pg'
-import { storeContract } from '../server/store/contract/store.contract.ts'
+import { storeContract } from '../server/contract/store.contract.ts'
 import { openPostgresStore } from '../server/store/postgres/store.ts'
 import { tableNames } from '../server/store/transfer/rows.ts'
 

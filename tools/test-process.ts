@@ -38,7 +38,11 @@ async function runFile(file: string, perTestMs: number): Promise<void> {
   let faults = 0
   let isOver = false
   const late: string[] = []
-  const blame = (name: string, place: { file?: string | undefined; line?: number | undefined }, reason: string) => {
+  const blame = (
+    name: string,
+    place: { file?: string | undefined; line?: number | undefined },
+    reason: string,
+  ) => {
     faults += 1
     void send({ kind: 'fault', name, file: place.file ?? file, line: place.line ?? 1, reason })
   }
@@ -64,7 +68,8 @@ async function runFile(file: string, perTestMs: number): Promise<void> {
   tests.on('test:pass', (test) => {
     if (test.skip !== undefined || test.todo !== undefined)
       blame(test.name, test, 'Did not run. No test may be skipped.')
-    else if (test.name === file) blame('a file without a test', test, 'Write one, or remove the file.')
+    else if (test.name === file)
+      blame('a file without a test', test, 'Write one, or remove the file.')
     else if (test.name === end) return
     else if (test.details.type !== 'suite') passed += 1
   })
@@ -77,7 +82,8 @@ async function runFile(file: string, perTestMs: number): Promise<void> {
       process.emit(`end of ${number}`)
   })
   tests.on('test:summary', ({ success, file: place }) => {
-    if (place === undefined && !success && faults === 0) blame('a file that failed', {}, late.join('\n'))
+    if (place === undefined && !success && faults === 0)
+      blame('a file that failed', {}, late.join('\n'))
   })
   for await (const _ of tests);
   clearInterval(held)

@@ -1,7 +1,14 @@
 // The pages of the API, from the same description as GET /openapi.json: one for each group of routes, and one with the shapes.
 import { type Described, openApi, type Parameter } from '../server/http/openapi/openapi.ts'
 import type { Schema } from '../server/http/openapi/schema.ts'
-import { commonErrors, curl, nameOf, noteOf, whoMayCall, withQuery } from '../server/pages/docs/documentation-page.ts'
+import {
+  commonErrors,
+  curl,
+  nameOf,
+  noteOf,
+  whoMayCall,
+  withQuery,
+} from '../server/pages/docs/documentation-page.ts'
 import { routesWith } from '../server/routes.ts'
 import { type Item, type Page, pageOf, titleOf } from './pages.ts'
 
@@ -15,7 +22,10 @@ export function apiPages(version: string): Page[] {
     cookieName: '__Host-carillon',
   })
   const routes = Object.entries(paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, described]) => ({ route: `${method.toUpperCase()} ${path}`, described })),
+    Object.entries(methods).map(([method, described]) => ({
+      route: `${method.toUpperCase()} ${path}`,
+      described,
+    })),
   )
   const groups = tags.map(({ name, description }) => {
     const own = routes.filter(({ described }) => (described.tags as string[]).includes(name))
@@ -23,27 +33,41 @@ export function apiPages(version: string): Page[] {
   })
   const lists = groups.map(({ name, description, routes: own }) => {
     const links = own.map(
-      ({ route, described }) => `- [\`${route}\`](${name}.md#${anchorOf(route)}): ${described.summary}`,
+      ({ route, described }) =>
+        `- [\`${route}\`](${name}.md#${anchorOf(route)}): ${described.summary}`,
     )
     return `## [${titled(name)}](${name}.md)\n\n${description}.\n\n${links.join('\n')}\n`
   })
   const pages = groups.map(({ name, description, routes: own }) => {
-    const sections = own.map(({ route, described }) => section(route, described, components.schemas))
-    return pageOf(`api/${name}.md`, `# ${titled(name)}\n\n${description}.\n\n${sections.join('\n')}`)
+    const sections = own.map(({ route, described }) =>
+      section(route, described, components.schemas),
+    )
+    return pageOf(
+      `api/${name}.md`,
+      `# ${titled(name)}\n\n${description}.\n\n${sections.join('\n')}`,
+    )
   })
-  const shapes = Object.entries(components.schemas).map(([name, schema]) => `## ${name}\n\n${fieldsOf(schema)}\n`)
+  const shapes = Object.entries(components.schemas).map(
+    ([name, schema]) => `## ${name}\n\n${fieldsOf(schema)}\n`,
+  )
   return [
     pageOf(
       'api/README.md',
       `# Routes\n\nFor developers: every route of Carillon ${version}. \`GET /docs\` of a running service displays the same, and \`GET /openapi.json\` is the description for programs.\n\n${lists.join('\n')}`,
     ),
     ...pages,
-    pageOf('api/shapes.md', `# Shapes\n\nThe objects that requests and responses consist of.\n\n${shapes.join('\n')}`),
+    pageOf(
+      'api/shapes.md',
+      `# Shapes\n\nThe objects that requests and responses consist of.\n\n${shapes.join('\n')}`,
+    ),
   ]
 }
 
 export function apiItem(pages: readonly Page[]): Item {
-  const items = pages.map((page) => ({ text: titleOf(page), link: `/${page.path.replace(/\.md$/, '.html')}` }))
+  const items = pages.map((page) => ({
+    text: titleOf(page),
+    link: `/${page.path.replace(/\.md$/, '.html')}`,
+  }))
   return { text: 'API', items }
 }
 
@@ -61,7 +85,9 @@ function section(
   const others = all
     .filter(([status, { description }]) => commonErrors.test(description) && status !== 'default')
     .map(([status]) => status)
-  const example = own.find(([status, { content }]) => status < '3' && content?.['application/json']?.example)
+  const example = own.find(
+    ([status, { content }]) => status < '3' && content?.['application/json']?.example,
+  )
   const printed = example?.[1].content?.['application/json']?.example
   return [
     `## ${route}`,
@@ -97,7 +123,12 @@ function fieldsOf(schema: Schema): string {
   return table(['field', 'type', 'meaning'], rows)
 }
 
-function fieldRow({ name, required, schema, description = noteOf(schema) }: Omit<Parameter, 'in'>): string[] {
+function fieldRow({
+  name,
+  required,
+  schema,
+  description = noteOf(schema),
+}: Omit<Parameter, 'in'>): string[] {
   return [`\`${name}\`${required ? '' : ', optional'}`, typeOf(schema), prose(description)]
 }
 
@@ -105,19 +136,23 @@ function typeOf(schema: Schema): string {
   const name = nameOf(schema)
   if (name !== undefined) return `[${name}](shapes.md#${name.toLowerCase()})`
   const values = 'const' in schema ? [schema.const] : schema.enum
-  if (values !== undefined) return values.map((value) => `\`${JSON.stringify(value)}\``).join(' or ')
+  if (values !== undefined)
+    return values.map((value) => `\`${JSON.stringify(value)}\``).join(' or ')
   const variants = schema.anyOf ?? schema.oneOf
   if (variants !== undefined) return variants.map(typeOf).join(' or ')
   if (schema.items !== undefined) return `array of ${typeOf(schema.items)}`
   if (schema.properties !== undefined) {
-    const members = Object.entries(schema.properties).map(([member, one]) => `\`${member}\` ${typeOf(one)}`)
+    const members = Object.entries(schema.properties).map(
+      ([member, one]) => `\`${member}\` ${typeOf(one)}`,
+    )
     return `object of ${members.join(', ')}`
   }
   return [schema.type ?? 'anything'].flat().join(' or ')
 }
 
 function table(heads: readonly string[], rows: readonly string[][]): string {
-  const line = (cells: readonly string[]) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
+  const line = (cells: readonly string[]) =>
+    `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
   return [line(heads), line(heads.map(() => '---')), ...rows.map(line)].join('\n')
 }
 

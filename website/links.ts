@@ -24,7 +24,12 @@ const parts =
  * The text with its links: those to other pages lead to their place in the site, those to other files to the repository. Pictures keep their
  * path in the repository; they are added to `pictures`.
  */
-export function withLinks(page: Page, pages: Pages, repository: Repository, pictures: Set<string>): string {
+export function withLinks(
+  page: Page,
+  pages: Pages,
+  repository: Repository,
+  pictures: Set<string>,
+): string {
   const here = posix.dirname(page.path)
   const rewritten = (link: string, isShown: boolean): string => {
     if (/^([a-z]+:|[#/])/.test(link)) return link
@@ -37,10 +42,15 @@ export function withLinks(page: Page, pages: Pages, repository: Repository, pict
       return posix.relative(here, target)
     }
     const to = pageAt(pages, target)
-    return to === undefined ? urlIn(repository, target) + anchor : posix.relative(here, to.path) + anchor
+    return to === undefined
+      ? urlIn(repository, target) + anchor
+      : posix.relative(here, to.path) + anchor
   }
   return page.text.replaceAll(parts, (...match) => {
-    const { link, picture, target, attribute, url } = match.at(-1) as Record<string, string | undefined>
+    const { link, picture, target, attribute, url } = match.at(-1) as Record<
+      string,
+      string | undefined
+    >
     if (target !== undefined) return `${link}${rewritten(target, picture !== undefined)})`
     if (url !== undefined) return `${attribute}${rewritten(url, attribute !== 'href="')}"`
     return match[0]
@@ -56,13 +66,15 @@ const inBothThemes =
  */
 export function withThemes(text: string, path: string): string {
   const here = posix.dirname(path)
-  const at = (picture: string) => (/^([a-z]+:|\/)/.test(picture) ? picture : posix.join('/', here, picture))
+  const at = (picture: string) =>
+    /^([a-z]+:|\/)/.test(picture) ? picture : posix.join('/', here, picture)
   const themed = text.replaceAll(
     inBothThemes,
     (_, dark: string, light: string, others: string) =>
       `<img class="in-light" src="${at(light)}"${others} loading="lazy"><img class="in-dark" src="${at(dark)}"${others} loading="lazy">`,
   )
-  if (themed.includes('<picture>')) throw new Error(`${path} has a <picture> in another form than that of README.md.`)
+  if (themed.includes('<picture>'))
+    throw new Error(`${path} has a <picture> in another form than that of README.md.`)
   return themed.replaceAll(
     /(!\[[^\]]*\]\()([^)\s]+)\)/g,
     (_, begin: string, picture: string) => `${begin}${at(picture)})`,

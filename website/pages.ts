@@ -18,8 +18,15 @@ const sources = [
 ]
 
 export function readPages(root: string): Pages {
-  const files = globSync(sources, { cwd: root, exclude: (name) => ['node_modules', 'data', 'dist'].includes(name) })
-  return new Map(files.sort().map((source) => [source, pageOf(source, readFileSync(posix.join(root, source), 'utf8'))]))
+  const files = globSync(sources, {
+    cwd: root,
+    exclude: (name) => ['node_modules', 'data', 'dist'].includes(name),
+  })
+  return new Map(
+    files
+      .sort()
+      .map((source) => [source, pageOf(source, readFileSync(posix.join(root, source), 'utf8'))]),
+  )
 }
 
 /** The pages of website/ lie at the top of the site. */
@@ -58,9 +65,12 @@ export function pageAt(pages: Pages, target: string): Page | undefined {
 /** The doors of docs/README.md. Throws if a page of the repository is behind none. `urlOf`: of what is no page of the site. */
 export function sidebarOf(pages: Pages, urlOf: (target: string) => string): Item[] {
   const start = pages.get(overview)
-  if (start === undefined) throw new Error(`There is no ${overview}, from which the sidebar is made.`)
+  if (start === undefined)
+    throw new Error(`There is no ${overview}, from which the sidebar is made.`)
   const named = new Set(
-    linksIn(listsIn(start.text)).map(({ target }) => pageAt(pages, targetOf(start, target))?.source),
+    linksIn(listsIn(start.text)).map(
+      ({ target }) => pageAt(pages, targetOf(start, target))?.source,
+    ),
   )
   const placed = new Set([overview, 'README.md'])
   const doors = start.text.split(/^(?=## )/m).filter((part) => part.startsWith('## '))
@@ -71,11 +81,17 @@ export function sidebarOf(pages: Pages, urlOf: (target: string) => string): Item
       if (page === undefined) return { text: label, link: urlOf(targetOf(start, target)) }
       const below = placed.has(page.source) ? [] : itemsBelow(page, { pages, named, placed })
       placed.add(page.source)
-      return { text: label, link: linkTo(page, target), ...(below.length > 0 && { items: below, collapsed: true }) }
+      return {
+        text: label,
+        link: linkTo(page, target),
+        ...(below.length > 0 && { items: below, collapsed: true }),
+      }
     })
     return { text: door.slice(3, door.indexOf('\n')), items: links }
   })
-  const lost = [...pages.keys()].filter((source) => !placed.has(source) && !source.startsWith('website/'))
+  const lost = [...pages.keys()].filter(
+    (source) => !placed.has(source) && !source.startsWith('website/'),
+  )
   if (lost.length > 0)
     throw new Error(
       `In no door: ${lost.join(', ')}. Link to each from ${overview}, or from the overview page beside the folder that it is in.`,
@@ -95,14 +111,23 @@ type Doors = { pages: Pages; named: ReadonlySet<string | undefined>; placed: Set
 
 /** The pages in the folder of an overview page, in the order in which it links to them, without those that have their own link in a door. */
 function itemsBelow(page: Page, doors: Doors): Item[] {
-  const folder = page.source.endsWith('/README.md') ? posix.dirname(page.source) : page.source.replace(/\.md$/, '')
+  const folder = page.source.endsWith('/README.md')
+    ? posix.dirname(page.source)
+    : page.source.replace(/\.md$/, '')
   return linksIn(page.text).flatMap(({ target }) => {
     const below = pageAt(doors.pages, targetOf(page, target))
-    if (below === undefined || doors.named.has(below.source) || doors.placed.has(below.source)) return []
+    if (below === undefined || doors.named.has(below.source) || doors.placed.has(below.source))
+      return []
     if (!below.source.startsWith(`${folder}/`)) return []
     doors.placed.add(below.source)
     const items = itemsBelow(below, doors)
-    return [{ text: titleOf(below), link: linkTo(below), ...(items.length > 0 && { items, collapsed: true }) }]
+    return [
+      {
+        text: titleOf(below),
+        link: linkTo(below),
+        ...(items.length > 0 && { items, collapsed: true }),
+      },
+    ]
   })
 }
 

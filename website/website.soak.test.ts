@@ -1,5 +1,6 @@
-// Builds the site as `npm run website` does and opens it in a real Chromium: links, accessibility, both themes, a narrow screen, the search.
-// SCREENSHOTS=folder keeps a picture of each page that axe checks.
+// Builds the site as `npm run website` does and opens it in a real Chromium: links, accessibility,
+// both themes, a narrow screen, the search. SCREENSHOTS=folder keeps a picture of each page that
+// axe checks.
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -29,17 +30,25 @@ const types: Readonly<Record<string, string>> = {
   '.woff2': 'font/woff2',
 }
 
-const { status, stdout, stderr } = spawnSync('npm', ['run', 'website'], { cwd: root, encoding: 'utf8' })
+const { status, stdout, stderr } = spawnSync('npm', ['run', 'website'], {
+  cwd: root,
+  encoding: 'utf8',
+})
 assert.equal(status, 0, stdout + stderr)
-const site: { base: string; sidebar: Item[] } = JSON.parse(readFileSync(join(root, 'website/dist/site.json'), 'utf8'))
+const site: { base: string; sidebar: Item[] } = JSON.parse(
+  readFileSync(join(root, 'website/dist/site.json'), 'utf8'),
+)
 const pages = globSync('**/*.html', { cwd: built }).filter((path) => path !== '404.html')
 
-/** As a host of static files does: a folder is its index.html. */
+/** A folder is its index.html, as at a host of static files. */
 const server = createServer((request, response) => {
   const { pathname } = new URL(request.url ?? '/', 'http://site')
   const path = fileAt(pathname)
   if (path === undefined) response.writeHead(404).end()
-  else response.writeHead(200, { 'content-type': types[extname(path)] ?? 'text/plain' }).end(readFileSync(path))
+  else
+    response
+      .writeHead(200, { 'content-type': types[extname(path)] ?? 'text/plain' })
+      .end(readFileSync(path))
 })
 await once(server.listen(0, '127.0.0.1'), 'listening')
 const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
@@ -59,9 +68,14 @@ function fileAt(pathname: string): string | undefined {
 
 type Opened = { page: Page; complaints: string[]; elsewhere: string[] }
 
-/** Opens pages in a theme and size. `elsewhere`: requests that left the site. */
+/** `elsewhere` has the requests that left the site. */
 async function profile(colorScheme: 'light' | 'dark', viewport: typeof wide): Promise<Opened> {
-  const context = await browser.newContext({ colorScheme, viewport, reducedMotion: 'reduce', locale: 'en' })
+  const context = await browser.newContext({
+    colorScheme,
+    viewport,
+    reducedMotion: 'reduce',
+    locale: 'en',
+  })
   const page = await context.newPage()
   const complaints: string[] = []
   const elsewhere: string[] = []
@@ -72,7 +86,8 @@ async function profile(colorScheme: 'light' | 'dark', viewport: typeof wide): Pr
   })
   page.on(
     'response',
-    (response) => response.status() >= 400 && complaints.push(`${response.status()} ${response.url()}`),
+    (response) =>
+      response.status() >= 400 && complaints.push(`${response.status()} ${response.url()}`),
   )
   return { page, complaints, elsewhere }
 }
@@ -84,20 +99,25 @@ const overflowOf = (page: Page) =>
 test('every link inside the site leads to a page and to a heading of it', () => {
   const texts = new Map(pages.map((path) => [path, readFileSync(join(built, path), 'utf8')]))
   const ids = new Map(
-    [...texts].map(([path, text]) => [path, new Set([...text.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id))]),
+    [...texts].map(([path, text]) => [
+      path,
+      new Set([...text.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id)),
+    ]),
   )
   let followed = 0
   const broken = [...texts].flatMap(([path, text]) =>
-    [...text.matchAll(/<(?:a|img|script|link|iframe)\b[^>]*? (?:href|src)="([^"]+)"/g)].flatMap(([, address = '']) => {
-      const link = new URL(address.replaceAll('&amp;', '&'), at(path))
-      if (link.origin !== origin) return []
-      followed++
-      const file = fileAt(link.pathname)
-      if (file === undefined) return [`${path} links to ${address}, which does not exist`]
-      const anchor = decodeURIComponent(link.hash.slice(1))
-      const has = anchor === '' || ids.get(posix.relative(built, file))?.has(anchor)
-      return has ? [] : [`${path} links to ${address}, which has no such heading`]
-    }),
+    [...text.matchAll(/<(?:a|img|script|link|iframe)\b[^>]*? (?:href|src)="([^"]+)"/g)].flatMap(
+      ([, address = '']) => {
+        const link = new URL(address.replaceAll('&amp;', '&'), at(path))
+        if (link.origin !== origin) return []
+        followed++
+        const file = fileAt(link.pathname)
+        if (file === undefined) return [`${path} links to ${address}, which does not exist`]
+        const anchor = decodeURIComponent(link.hash.slice(1))
+        const has = anchor === '' || ids.get(posix.relative(built, file))?.has(anchor)
+        return has ? [] : [`${path} links to ${address}, which has no such heading`]
+      },
+    ),
   )
   assert.deepEqual([...new Set(broken)], [])
   assert.ok(followed > pages.length * 20, `only ${followed} links`)
@@ -105,7 +125,9 @@ test('every link inside the site leads to a page and to a heading of it', () => 
 
 test('a Markdown file lies beside each page, its links lead to files, and llms.txt and llms-full.txt have all of them', () => {
   const files = globSync('**/*.md', { cwd: built })
-  const withPage = pages.filter((path) => !path.startsWith('gallery/')).map((path) => path.replace(/\.html$/, '.md'))
+  const withPage = pages
+    .filter((path) => !/^(gallery|demonstration)\//.test(path))
+    .map((path) => path.replace(/\.html$/, '.md'))
   assert.deepEqual(files.toSorted(), withPage.toSorted())
   const broken = [...files, 'llms.txt'].flatMap((file) =>
     linksIn(readFileSync(join(built, file), 'utf8'))
@@ -116,15 +138,29 @@ test('a Markdown file lies beside each page, its links lead to files, and llms.t
   assert.deepEqual(broken, [])
   const full = readFileSync(join(built, 'llms-full.txt'), 'utf8')
   for (const file of files) assert.ok(full.includes(readFileSync(join(built, file), 'utf8')), file)
-  const listed = linksIn(readFileSync(join(built, 'llms.txt'), 'utf8')).map(({ target }) => target.replace(/#.*/, ''))
+  const listed = linksIn(readFileSync(join(built, 'llms.txt'), 'utf8')).map(({ target }) =>
+    target.replace(/#.*/, ''),
+  )
   const unlisted = files.filter((file) => !listed.includes(file)).sort()
   assert.deepEqual(unlisted, ['docs/index.md', 'index.md', 'see.md'])
 })
 
-/** The front page, the pages of the site's own, and the first page of each door and of the API. */
+/**
+ * Returns the front page, the pages of the site's own, and the first page of each door and of the
+ * API.
+ */
 function tenPages(): string[] {
-  const firstOfDoors = site.sidebar.slice(1).map(({ items }) => items?.[0]?.link?.slice(1).replace(/#.*/, '') ?? '')
-  const ten = new Set(['', 'see.html', 'api/health.html', 'docs/config.html', ...firstOfDoors, 'SECURITY.html'])
+  const firstOfDoors = site.sidebar
+    .slice(1)
+    .map(({ items }) => items?.[0]?.link?.slice(1).replace(/#.*/, '') ?? '')
+  const ten = new Set([
+    '',
+    'see.html',
+    'api/health.html',
+    'docs/config.html',
+    ...firstOfDoors,
+    'SECURITY.html',
+  ])
   assert.equal(ten.size, 10, [...ten].join(' '))
   return [...ten]
 }
@@ -145,7 +181,10 @@ for (const theme of ['light', 'dark'] as const)
         if ((await overflowOf(page)) > 0) faults.push(`${path} scrolls sideways`)
         faults.push(...(await violationsIn(page)).map((violation) => `${path}: ${violation}`))
       }
-      assert.deepEqual({ faults, complaints, elsewhere }, { faults: [], complaints: [], elsewhere: [] })
+      assert.deepEqual(
+        { faults, complaints, elsewhere },
+        { faults: [], complaints: [], elsewhere: [] },
+      )
     })
 
 test('no page scrolls sideways on a narrow screen, and none requests anything from elsewhere', async (t) => {
@@ -179,7 +218,9 @@ test('pictures and the gallery follow the switch of the site', async (t) => {
   const addresses = await gallery
     .locator('carillon-inbox :is(a[href], img[src])')
     .evaluateAll((all) =>
-      all.map((one) => new URL((one as HTMLAnchorElement).href ?? (one as HTMLImageElement).src).pathname),
+      all.map(
+        (one) => new URL((one as HTMLAnchorElement).href ?? (one as HTMLImageElement).src).pathname,
+      ),
     )
   assert.ok(addresses.length > 5)
   assert.deepEqual(
@@ -193,7 +234,7 @@ test('the search finds a page by its words and opens it by the keyboard', async 
   t.after(() => page.context().close())
   await page.goto(at(''), { waitUntil: 'networkidle' })
   await page.getByRole('button', { name: 'Search' }).click()
-  await page.getByRole('searchbox').fill('high-water mark')
+  await page.getByRole('searchbox').fill('bulk act')
   await page.locator('.VPLocalSearchBox .result').first().waitFor()
   const { SCREENSHOTS } = process.env
   if (SCREENSHOTS) await page.screenshot({ path: join(SCREENSHOTS, 'search-narrow-dark.png') })

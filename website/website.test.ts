@@ -20,7 +20,8 @@ test('the sidebar has the links of each door in order, and below an overview the
   const pages = pagesOf({
     'docs/README.md': `${doors}- [The inbox](inbox.md): all of it\n`,
     'docs/first.md': '# First steps\n',
-    'docs/inbox.md': '# The inbox\n\n[live](inbox/live.md), [lists](inbox/lists.md#filters), [first](first.md)\n',
+    'docs/inbox.md':
+      '# The inbox\n\n[live](inbox/live.md), [lists](inbox/lists.md#filters), [first](first.md)\n',
     'docs/inbox/lists.md': '# Lists of `GET`\n',
     'docs/inbox/live.md': '# Live\n',
   })
@@ -53,7 +54,11 @@ test('the sidebar has the links of each door in order, and below an overview the
 })
 
 test('a page that no door leads to is an error with its name', () => {
-  const pages = pagesOf({ 'docs/README.md': doors, 'docs/first.md': '# First', 'docs/lost.md': '# Lost' })
+  const pages = pagesOf({
+    'docs/README.md': doors,
+    'docs/first.md': '# First',
+    'docs/lost.md': '# Lost',
+  })
   assert.throws(
     () => sidebarOf(pages, String),
     /^Error: In no door: docs\/lost\.md\. Link to each from docs\/README\.md/,
@@ -65,7 +70,8 @@ test('every page of the repository is behind a door, and is built', () => {
   assert.ok(pages.size > 50)
   assert.equal(sidebarOf(pages, String).length, 4)
   const pictures = new Set<string>()
-  for (const page of pages.values()) withThemes(withLinks(page, pages, repository, pictures), page.path)
+  for (const page of pages.values())
+    withThemes(withLinks(page, pages, repository, pictures), page.path)
   assert.ok(pictures.size >= 2)
 })
 
@@ -75,7 +81,10 @@ test('links lead to pages of the site or to the repository, and code is unchange
     'docs/inbox.md',
     `[a](README.md#use) [\`b\`](../README.md) [c](../server/routes.ts) [d](#e) [f](https://a.example) [g](../server)\n${code}`,
   )
-  const pages = new Map([...pagesOf({ 'docs/README.md': '', 'README.md': '' }), [page.source, page]])
+  const pages = new Map([
+    ...pagesOf({ 'docs/README.md': '', 'README.md': '' }),
+    [page.source, page],
+  ])
   assert.equal(
     withLinks(page, pages, repository, new Set()),
     `[a](index.md#use) [\`b\`](../index.md) [c](https://git.example/carillon/blob/HEAD/server/routes.ts) [d](#e) [f](https://a.example) [g](https://git.example/carillon/tree/HEAD/server)\n${code}`,
@@ -84,7 +93,10 @@ test('links lead to pages of the site or to the repository, and code is unchange
 
 test('a link to a file that does not exist, and a picture that does not, are errors', () => {
   for (const text of ['[a](lost.md)', '![a](lost.png)'])
-    assert.throws(() => withLinks(pageOf('docs/a.md', text), new Map(), repository, new Set()), /does not exist/)
+    assert.throws(
+      () => withLinks(pageOf('docs/a.md', text), new Map(), repository, new Set()),
+      /does not exist/,
+    )
 })
 
 test('a picture for two themes becomes one for each state of the switch', () => {
@@ -103,10 +115,17 @@ test('a picture for two themes becomes one for each state of the switch', () => 
 test('the pages of the API have every route, and each shape that they name', () => {
   const pages = apiPages('0.1.0')
   const text = pages.map((page) => page.text).join('\n')
-  for (const route of ['POST /login', 'GET /routeRestreinte', 'POST /api/notifications', 'GET /openapi.json'])
+  for (const route of [
+    'POST /login',
+    'GET /routeRestreinte',
+    'POST /api/notifications',
+    'GET /openapi.json',
+  ])
     assert.ok(text.includes(`\n## ${route}\n`), route)
   const named = new Set([...text.matchAll(/\]\(shapes\.md#(\w+)\)/g)].map(([, name]) => name))
-  const shapes = [...(pages.at(-1)?.text ?? '').matchAll(/^## (\w+)$/gm)].map(([, name = '']) => name.toLowerCase())
+  const shapes = [...(pages.at(-1)?.text ?? '').matchAll(/^## (\w+)$/gm)].map(([, name = '']) =>
+    name.toLowerCase(),
+  )
   assert.deepEqual(
     [...named].filter((name) => !shapes.includes(name ?? '')),
     [],

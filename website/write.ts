@@ -1,6 +1,6 @@
 // `npm run website`, first step: writes what VitePress builds the site from into website/dist. Its pages and its sidebar come from the Markdown files of
 // the repository and from the route table. Beside each page the site has its Markdown, and `llms.txt` and `llms-full.txt` for programs that read.
-import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { files as galleryFiles, scripts as galleryScripts } from '../element/gallery/serve.ts'
@@ -13,18 +13,26 @@ const out = join(root, 'website', 'dist')
 /** What VitePress copies into the site as it is. */
 const copied = join(out, 'pages', 'public')
 
-const { version, description, repository } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+const { version, description, repository } = JSON.parse(
+  readFileSync(join(root, 'package.json'), 'utf8'),
+)
 const address = repository.url.replace(/^git\+/, '').replace(/\.git$/, '')
 const base = `/${posix.basename(address)}/`
 const own = { root, address }
+const recordedPage = join(root, 'demonstration/dist/demonstration.html')
 
 rmSync(out, { recursive: true, force: true })
 const api = apiPages(version)
-const pages: Pages = new Map([...readPages(root), ...api.map((page) => [page.source, page] as const)])
+const pages: Pages = new Map([
+  ...readPages(root),
+  ...api.map((page) => [page.source, page] as const),
+])
 const repositoryPages = new Map([...pages].filter(([source]) => !source.startsWith('api/')))
 const doors = sidebarOf(repositoryPages, (target) => urlIn(own, target))
 const pictures = new Set<string>()
-const texts = new Map([...pages.values()].map((page) => [page.path, withLinks(page, pages, own, pictures)]))
+const texts = new Map(
+  [...pages.values()].map((page) => [page.path, withLinks(page, pages, own, pictures)]),
+)
 
 for (const [path, text] of texts) {
   const source = withThemes(text, path)
@@ -36,6 +44,8 @@ for (const [path, text] of texts) {
 for (const picture of pictures) cpSync(join(root, picture), join(copied, picture))
 cpSync(join(root, 'pages/look/favicon.svg'), join(copied, 'icon.svg'))
 await writeGallery()
+// `npm run demonstration:record` has made it.
+if (existsSync(recordedPage)) cpSync(recordedPage, join(copied, 'demonstration/index.html'))
 writeForPrograms()
 const sidebar = [
   {
@@ -58,7 +68,8 @@ function put(file: string, content: string | Uint8Array): void {
 /** README.md with its title and first sentence as the head of the page, above one button for each door. */
 function frontPage(text: string, all: readonly Item[]): string {
   const [, name, first, rest] = /^# (.+)\n\n([\s\S]+?)\n\n([\s\S]*)$/.exec(text) ?? []
-  if (name === undefined || first === undefined) throw new Error('README.md begins with a title and a sentence.')
+  if (name === undefined || first === undefined)
+    throw new Error('README.md begins with a title and a sentence.')
   const actions = all.map((door, at) => ({
     theme: at === 0 ? 'brand' : 'alt',
     text: door.text,
@@ -82,7 +93,9 @@ async function writeGallery(): Promise<void> {
   // Addresses in notifications begin with a slash. These are of the gallery.
   const place = `${base}gallery/`
   for (const [path, code] of await galleryScripts()) {
-    const moved = code.replaceAll('/?state=', `${place}?state=`).replaceAll('imageUrl:`/', `imageUrl:\`${place}`)
+    const moved = code
+      .replaceAll('/?state=', `${place}?state=`)
+      .replaceAll('imageUrl:`/', `imageUrl:\`${place}`)
     put(join(copied, 'gallery', path), moved)
   }
 }
@@ -97,7 +110,10 @@ function writeForPrograms(): void {
           .replace(/\/(#|$)/, '/index.md$1')
       : link
     const about = firstLineOf(texts.get(target.replace(/#.*/, '')))
-    return [`${indent}- [${text}](${target})${about}`, ...items.map((item) => line(item, `${indent}  `))].join('\n')
+    return [
+      `${indent}- [${text}](${target})${about}`,
+      ...items.map((item) => line(item, `${indent}  `)),
+    ].join('\n')
   }
   const sections = [...doors, apiItem(api)].map(
     ({ text, items = [] }) => `## ${text}\n\n${items.map((item) => line(item, '')).join('\n')}\n`,
@@ -114,5 +130,7 @@ function firstLineOf(text = ''): string {
     .replaceAll('\n', ' ')
     .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')
     .split(/(?<=[.:])\s/)
-  return sentence.startsWith('Status') || sentence === '' ? '' : `: ${sentence.replace(/[.:]$/, '')}`
+  return sentence.startsWith('Status') || sentence === ''
+    ? ''
+    : `: ${sentence.replace(/[.:]$/, '')}`
 }

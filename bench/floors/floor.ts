@@ -12,15 +12,28 @@ import type { Role } from '../report/machine.ts'
 import type { Bench } from '../report/scenario.ts'
 
 /** `database`: each response waits for a row that a statement finds by its key. 'streams': a POST writes an event to streams. */
-type FloorRequest = { responses: readonly HttpResponse[]; database?: string | undefined } | { streams: true }
-type Sent = { port: number; texts: readonly string[]; status?: number; database?: string | undefined }
+type FloorRequest =
+  | { responses: readonly HttpResponse[]; database?: string | undefined }
+  | { streams: true }
+type Sent = {
+  port: number
+  texts: readonly string[]
+  status?: number
+  database?: string | undefined
+}
 
 /** Sends what the service at `port` responds to `texts`, one after another, equal in every byte except the date. */
-export async function startFloor(bench: Bench, { port, texts, status = 200, database }: Sent): Promise<Server> {
+export async function startFloor(
+  bench: Bench,
+  { port, texts, status = 200, database }: Sent,
+): Promise<Server> {
   const responses = await Promise.all(texts.map((text) => send(port, text)))
   for (const response of responses) assert.equal(response.status, status, response.body)
   const floor = await start(bench, { responses, database }, 'server')
-  assert.deepEqual(dateless(await send(floor.port, texts[0] as string)), dateless(responses[0] as HttpResponse))
+  assert.deepEqual(
+    dateless(await send(floor.port, texts[0] as string)),
+    dateless(responses[0] as HttpResponse),
+  )
   return floor
 }
 
@@ -36,7 +49,10 @@ async function start(bench: Bench, question: FloorRequest, role: Role): Promise<
 }
 
 function dateless(response: HttpResponse): HttpResponse {
-  return { ...response, headers: response.headers.map(([name, value]) => [name, name === 'Date' ? '' : value]) }
+  return {
+    ...response,
+    headers: response.headers.map(([name, value]) => [name, name === 'Date' ? '' : value]),
+  }
 }
 
 /** Node adds these fields. */
@@ -45,7 +61,10 @@ const keys = 100
 /** About as long as that of Carillon. */
 const event = `event: created\nid: ${'0'.repeat(40)}\ndata: {"notification":{"title":"${'x'.repeat(390)}"}}\n\n`
 
-async function serveResponses(responses: readonly HttpResponse[], database?: string): Promise<{ port: number }> {
+async function serveResponses(
+  responses: readonly HttpResponse[],
+  database?: string,
+): Promise<{ port: number }> {
   const ready = responses.map(({ status, headers, body }) => ({
     status,
     written: headers.filter(([name]) => !ofNode.has(name.toLowerCase())).flat(),

@@ -9,7 +9,13 @@ import type { Bench } from '../report/scenario.ts'
 import { Connection, type ProofLine, requestText } from './requests.ts'
 
 type Opening = { port: number; requests: readonly string[] }
-type Following = { port: number; texts: readonly string[]; events: number; seconds: number; everyMs?: number }
+type Following = {
+  port: number
+  texts: readonly string[]
+  events: number
+  seconds: number
+  everyMs?: number
+}
 type ListenRequest = { open: Opening } | { follow: Following } | { close: true }
 
 export class Listener {
@@ -74,7 +80,12 @@ function openOne(port: number, request: string): Promise<void> {
     }
     return true
   }
-  const socket = connect({ port, host: '127.0.0.1', noDelay: true, onread: { buffer: bytes, callback: receive } })
+  const socket = connect({
+    port,
+    host: '127.0.0.1',
+    noDelay: true,
+    onread: { buffer: bytes, callback: receive },
+  })
   sockets.push(socket)
   socket.on('error', () => {})
   socket.on('close', () => {
@@ -86,7 +97,12 @@ function openOne(port: number, request: string): Promise<void> {
 
 function note(length: number): void {
   const piece = bytes.subarray(0, length)
-  for (let at = piece.indexOf(beginning); at >= 0; at = piece.indexOf(beginning, at + beginning.length)) missing--
+  for (
+    let at = piece.indexOf(beginning);
+    at >= 0;
+    at = piece.indexOf(beginning, at + beginning.length)
+  )
+    missing--
   if (missing <= 0) arrival.resolve(performance.now())
 }
 

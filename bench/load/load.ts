@@ -8,7 +8,7 @@ import { serveRequests, type Usage } from '../processes/respond.ts'
 import type { Role } from '../report/machine.ts'
 import type { Bench } from '../report/scenario.ts'
 
-export type Server = { port: number; process: BenchProcess }
+export type Server = { port: number; process: Pick<BenchProcess, 'request' | 'pid' | 'stop'> }
 type Plan = {
   port: number
   connections: number
@@ -29,7 +29,11 @@ type Plan = {
 type LoadRequest = { begin: Plan; warmUpSeconds: number } | { seconds: number }
 type Measured = { perSecond: number; p99Ms: number; processorShare: number }
 /** Shares of one core: the server with all its threads, its database, and programs that are not part of the bench. */
-export type Loaded = Measured & { serverShare: number; databaseShare: number; otherProgramsShare: number }
+export type Loaded = Measured & {
+  serverShare: number
+  databaseShare: number
+  otherProgramsShare: number
+}
 export type Load = Omit<Plan, 'port'> & { seconds: number; warmUpSeconds?: number }
 
 export class Loader {
@@ -42,7 +46,10 @@ export class Loader {
     this.#process = BenchProcess.of(bench, import.meta.filename, role)
   }
 
-  async measure({ port, process: server }: Server, { seconds, warmUpSeconds = 0, ...plan }: Load): Promise<Loaded> {
+  async measure(
+    { port, process: server }: Server,
+    { seconds, warmUpSeconds = 0, ...plan }: Load,
+  ): Promise<Loaded> {
     const used = async () => {
       const usage = await server.request<Usage>('usage')
       return { ...usage, idle: idleUs(), database: this.#databaseUs() }
@@ -145,7 +152,9 @@ class Run {
       if (missing > 0) missing -= length
       else {
         if (bytes.compare(wanted, 0, 3, statusAt, statusAt + 3) !== 0)
-          this.#fail(`${status} was expected, not ${bytes.toString('latin1', 0, Math.min(length, 2_000))}`)
+          this.#fail(
+            `${status} was expected, not ${bytes.toString('latin1', 0, Math.min(length, 2_000))}`,
+          )
         missing = responseLength(bytes, length) - length
       }
       if (missing > 0 || this.#isOver) return true
@@ -156,7 +165,12 @@ class Run {
       else setTimeout(send, Math.max(0, sentAt + everyMs - now))
       return true
     }
-    const socket = connect({ port, host: '127.0.0.1', noDelay: true, onread: { buffer: bytes, callback: receive } })
+    const socket = connect({
+      port,
+      host: '127.0.0.1',
+      noDelay: true,
+      onread: { buffer: bytes, callback: receive },
+    })
     this.#sockets.push(socket)
     this.#sends.push(send)
     socket.on('close', () => this.#isOver || this.#fail('the server closed a connection'))

@@ -1,7 +1,11 @@
 // HTTP requests as text, and connections that send them and parse the response.
 import { connect, type Socket } from 'node:net'
 
-export type HttpResponse = { status: number; headers: [name: string, value: string][]; body: string }
+export type HttpResponse = {
+  status: number
+  headers: [name: string, value: string][]
+  body: string
+}
 
 /** A header line with a proof or a producer key. */
 export type ProofLine = string
@@ -13,7 +17,8 @@ export function requestText(
 ): string {
   const lines = [`${method} ${path} HTTP/1.1`, 'Host: 127.0.0.1', 'Accept: application/json']
   if (proof !== undefined) lines.push(proof)
-  if (body !== undefined) lines.push('Content-Type: application/json', `Content-Length: ${Buffer.byteLength(body)}`)
+  if (body !== undefined)
+    lines.push('Content-Type: application/json', `Content-Length: ${Buffer.byteLength(body)}`)
   return `${lines.join('\r\n')}\r\n\r\n${body ?? ''}`
 }
 
@@ -54,7 +59,11 @@ function parse(received: string): HttpResponse | undefined {
   if (end < 0) return undefined
   const [first = '', ...fields] = received.slice(0, end).split('\r\n')
   const headers = fields.map((field) => field.split(/: *(.*)/, 2) as [name: string, value: string])
-  const bodyLength = Number(headers.find(([name]) => name.toLowerCase() === 'content-length')?.[1] ?? 0)
+  const bodyLength = Number(
+    headers.find(([name]) => name.toLowerCase() === 'content-length')?.[1] ?? 0,
+  )
   const body = received.slice(end + 4)
-  return body.length < bodyLength ? undefined : { status: Number(first.split(' ')[1]), headers, body }
+  return body.length < bodyLength
+    ? undefined
+    : { status: Number(first.split(' ')[1]), headers, body }
 }

@@ -8,10 +8,14 @@ const tickUs = 10_000
 /** Processor time of a process with its children, ended ones included; 0 if there is no /proc. */
 export function processorUsOf(pid: number): number {
   try {
-    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean)
+    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
+      .split(' ')
+      .filter(Boolean)
     const ticks = [String(pid), ...children].map((one) => {
       const fields = readFileSync(`/proc/${one}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
-      const [user = 0, system = 0, userOfEnded = 0, systemOfEnded = 0] = fields.slice(11, 15).map(Number)
+      const [user = 0, system = 0, userOfEnded = 0, systemOfEnded = 0] = fields
+        .slice(11, 15)
+        .map(Number)
       return user + system + (one === String(pid) ? userOfEnded + systemOfEnded : 0)
     })
     return ticks.reduce((sum, of) => sum + of, 0) * tickUs

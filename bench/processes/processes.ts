@@ -28,12 +28,20 @@ export class BenchProcess {
   readonly death: Promise<never>
   readonly #pending: PromiseWithResolvers<unknown>[] = []
 
-  constructor(bench: Pick<Bench, 'onEnd'>, { command, role, cwd, env, output, responds = true }: Start) {
+  constructor(
+    bench: Pick<Bench, 'onEnd'>,
+    { command, role, cwd, env, output, responds = true }: Start,
+  ) {
     const [program, ...args] = [...coreArguments(role), ...command] as [string, ...string[]]
     this.#child = spawn(program, args, {
       ...(cwd !== undefined && { cwd }),
       env: { ...environment(), ...env },
-      stdio: ['ignore', output ?? 'ignore', output ?? 'pipe', ...(responds ? (['ipc'] as const) : [])],
+      stdio: [
+        'ignore',
+        output ?? 'ignore',
+        output ?? 'pipe',
+        ...(responds ? (['ipc'] as const) : []),
+      ],
       serialization: 'advanced',
     })
     live.add(this.#child)
@@ -46,7 +54,11 @@ export class BenchProcess {
     this.death = new Promise((_, reject) => {
       this.#child.on('exit', (status, signal) => {
         live.delete(this.#child)
-        reject(new Error(`${command.join(' ')} ended with ${signal ?? `exit status ${status}`}\n${complaint}`))
+        reject(
+          new Error(
+            `${command.join(' ')} ended with ${signal ?? `exit status ${status}`}\n${complaint}`,
+          ),
+        )
       })
     })
     this.death.catch(() => {})
@@ -77,5 +89,7 @@ export class BenchProcess {
 
 /** Without the CARILLON_ and NODE_ variables of this shell: the service has its defaults, except for what a scenario sets. */
 export function environment(): NodeJS.ProcessEnv {
-  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(CARILLON|NODE)_/.test(name)))
+  return Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => !/^(CARILLON|NODE)_/.test(name)),
+  )
 }

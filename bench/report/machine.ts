@@ -8,7 +8,8 @@ import { asUs } from './table.ts'
 /** The measured server, the load on it, or all cores. */
 export type Role = 'server' | 'load' | 'anywhere'
 
-const affinity = spawnSync('taskset', ['-cp', String(process.pid)], { encoding: 'utf8' }).stdout ?? ''
+const affinity =
+  spawnSync('taskset', ['-cp', String(process.pid)], { encoding: 'utf8' }).stdout ?? ''
 /** Such as 0 and 3 of `list: 0-3`: the first and the last core that this process may use. */
 const cores = /list: (.+)/.exec(affinity)?.[1]?.match(/\d+/g) ?? []
 const canPin = cores.length > 1
@@ -27,7 +28,12 @@ export function describeMachine(dir: string): Fact[] {
     ['memory', `${(totalmem() / 2 ** 30).toFixed(0)} GiB`],
     ['system', `${type()} ${release().split('-')[0]}`],
     ['disk', `4 KiB written and synced: ${syncCost(dir)}`],
-    ['cores', canPin ? 'server on one, load on another' : 'server and load share them: processes cannot be pinned'],
+    [
+      'cores',
+      canPin
+        ? 'server on one, load on another'
+        : 'server and load share them: processes cannot be pinned',
+    ],
     ['versions', `Node ${process.versions.node}, SQLite ${process.versions.sqlite}`],
   ]
 }

@@ -1,5 +1,6 @@
-// Compares contenders on a noisy machine: they run in turns (A B A B), so that a disturbance affects all of them. With a second checkout
-// each contender of the one is followed by the same contender of the other.
+// Compares contenders on a noisy machine: they run in turns, so that a disturbance affects all of them. Their order changes in each round
+// (A B, B A), because the first one is at a disadvantage. With a second checkout each contender of the one is followed by the same
+// contender of the other. The order of the two changes, too.
 import type { Bench } from './scenario.ts'
 
 /** Share of one core. If other programs use more, the sample is taken again. */
@@ -7,13 +8,20 @@ const maxOtherProgramsShare = 0.15
 
 /** Each contender's samples, in the order of the rounds. A disturbed one is taken once more. */
 export async function inTurns<Name extends string, Sample>(
-  { rounds, takesAgain, progress, turn }: Bench,
+  { place, rounds, takesAgain, progress, turn }: Bench,
   contenders: Record<Name, () => Promise<Sample & { otherProgramsShare?: number }>>,
 ): Promise<Record<Name, Sample[]>> {
   const all = Object.entries(contenders) as [Name, (typeof contenders)[Name]][]
-  const samples = Object.fromEntries(all.map(([name]) => [name, [] as Sample[]])) as Record<Name, Sample[]>
-  for (let round = 1; round <= rounds; round++)
-    for (const [name, take] of all) {
+  const samples = Object.fromEntries(all.map(([name]) => [name, [] as Sample[]])) as Record<
+    Name,
+    Sample[]
+  >
+  for (let round = 1; round <= rounds; round++) {
+    // The checkout that was first in the round before lets the other one go first.
+    const wasFirst = round > 1 && round % 2 === place
+    if (wasFirst) await turn()
+    const isForward = round % 2 === 1
+    for (const [name, take] of isForward ? all : all.toReversed()) {
       await turn()
       progress(`round ${round} of ${rounds}: ${name}`)
       let sample = await take()
@@ -23,6 +31,7 @@ export async function inTurns<Name extends string, Sample>(
       }
       samples[name].push(sample)
     }
+  }
   return samples
 }
 

@@ -38,6 +38,7 @@ export function row<Sample>(given: Given<Sample> & Shown<Sample>): Row {
     target: bound === undefined ? '' : target,
     met: bound === undefined ? undefined : isMet(bound),
     figures,
+    shares: ratio,
   }
 }
 
@@ -51,7 +52,8 @@ export function rateRow(given: Given<Loaded>): Row {
 
 /** Compares the server's processor time for a request, since it has more threads than its floor. */
 export function costRow(given: Given<Loaded>): Row {
-  const more = (samples: readonly Loaded[]) => `${asRate(median(samples.map(rate)))}, p99 ${asMs(p99(samples))}`
+  const more = (samples: readonly Loaded[]) =>
+    `${asRate(median(samples.map(rate)))}, p99 ${asMs(p99(samples))}`
   return row({ ...given, figure: cpuUs, as: asUs, more })
 }
 

@@ -5,6 +5,8 @@ import type { Row } from './table.ts'
 export type Bench = {
   /** The Carillon that is measured. */
   checkout: Checkout
+  /** 0 for the checkout that measures first, 1 for the second one. */
+  place: 0 | 1
   /** An empty folder for this scenario, on the disk that the service would use. */
   dir: string
   rounds: number

@@ -12,8 +12,10 @@ export type Row = {
   met: boolean | undefined
   /** What `measured` shows, of each round, so that two checkouts can be compared. */
   figures: readonly number[]
+  /** The figures divided by those of the floor, round by round. */
+  shares: readonly number[] | undefined
   /** The row of the other checkout, with the ratio of this one's figures to its figures, round by round. */
-  before?: { measured: string; ratio: string }
+  before?: { measured: string; ratio: string; figures: readonly number[] }
 }
 export type Result = { scenario: string; rows: Row[]; seconds: number }
 
@@ -37,14 +39,18 @@ export function besideBefore(now: readonly Row[], before: readonly Row[]): Row[]
     if (same === undefined) return row
     const ownRatio = same.ratio === '' ? '' : `; ratio ${same.ratio}`
     const ratio = asSpread(ratios(row.figures, same.figures))
-    return { ...row, before: { measured: same.measured + ownRatio, ratio } }
+    return { ...row, before: { measured: same.measured + ownRatio, ratio, figures: same.figures } }
   })
 }
 
 export function asText({ rows }: Result): string {
   const lines = linesOf(rows)
-  const widths = (lines[0] ?? []).map((_, i) => Math.max(...lines.map((cells) => cells[i]?.length ?? 0)))
-  const padded = lines.map((cells) => cells.map((cell, i) => cell.padEnd(widths[i] as number)).join('  '))
+  const widths = (lines[0] ?? []).map((_, i) =>
+    Math.max(...lines.map((cells) => cells[i]?.length ?? 0)),
+  )
+  const padded = lines.map((cells) =>
+    cells.map((cell, i) => cell.padEnd(widths[i] as number)).join('  '),
+  )
   return padded.map((line) => line.trimEnd()).join('\n')
 }
 
@@ -59,6 +65,8 @@ export function asPage(results: readonly Result[], machine: readonly Fact[]): st
   return `# What was measured
 
 Written by \`npm run bench\` on ${written} UTC; [README.md](README.md) says what the rows mean.
+
+![What was measured, beside what kernel and disk allow](results.svg)
 
 ${summary(results)}
 
@@ -95,7 +103,9 @@ export function asMegabytes(megabytes: number): string {
 /** How many targets are met, and which are not. */
 export function summary(results: readonly Result[]): string {
   const rows = results.flatMap((result) => result.rows).filter(({ met }) => met !== undefined)
-  const missed = rows.filter(({ met }) => met === false).map(({ what, target }) => `${what} (${target})`)
+  const missed = rows
+    .filter(({ met }) => met === false)
+    .map(({ what, target }) => `${what} (${target})`)
   const count = `${rows.length - missed.length} of ${rows.length} targets are met.`
   return missed.length === 0 ? count : `${count} Not met: ${missed.join('; ')}.`
 }

@@ -6,7 +6,14 @@ import { type ProofLine, requestText } from '../load/requests.ts'
 import { inTurns } from '../report/rounds.ts'
 import { costRow, p99Row, rateRow, timeRow } from '../report/rows.ts'
 import type { Scenario } from '../report/scenario.ts'
-import { deliveryTo, fillInboxes, newestIds, prepare, type Reader, requestsOf } from '../setup/inboxes.ts'
+import {
+  deliveryTo,
+  fillInboxes,
+  newestIds,
+  prepare,
+  type Reader,
+  requestsOf,
+} from '../setup/inboxes.ts'
 import { startService } from '../setup/service.ts'
 import { firstPage, listsOfOthers } from './list.ts'
 
@@ -30,7 +37,11 @@ export const durableWrites: Scenario = {
     const loader = new Loader(bench)
     const lister = new Loader(bench)
     const toOne = readers.map((reader) => deliveryTo([reader], producer))
-    const floor = await startFloor(bench, { port: service.port, texts: toOne.slice(0, 1), status: 201 })
+    const floor = await startFloor(bench, {
+      port: service.port,
+      texts: toOne.slice(0, 1),
+      status: 201,
+    })
     const marks = await marksOf(service.port, owners)
     const usual = { seconds, warmUpSeconds: seconds / 4 }
     const deliver = (server: Server, connections: number, requests: readonly string[] = toOne) =>
@@ -41,7 +52,11 @@ export const durableWrites: Scenario = {
       const load = { requests, connections, status: 204, count: requests.length, seconds }
       return { ...(await loader.measure(service, load)), otherProgramsShare: 0 }
     }
-    const listing = { ...usual, ...listsOfOthers, requests: requestsOf(owners, 'cookies', firstPage) }
+    const listing = {
+      ...usual,
+      ...listsOfOthers,
+      requests: requestsOf(owners, 'cookies', firstPage),
+    }
     const taken = await inTurns(bench, {
       floor: () => deliver(floor, 64),
       'deliver 64': () => deliver(service, 64),
@@ -49,7 +64,10 @@ export const durableWrites: Scenario = {
       'to 1,000': () => deliver(service, 1, [deliveryTo(readers, producer)]),
       'lists alone': () => lister.measure(service, listing),
       'lists beside 256': async () => {
-        const [listed] = await Promise.all([lister.measure(service, listing), deliver(service, 256)])
+        const [listed] = await Promise.all([
+          lister.measure(service, listing),
+          deliver(service, 256),
+        ])
         // The deliveries are no other program.
         return { ...listed, otherProgramsShare: 0 }
       },
@@ -58,7 +76,10 @@ export const durableWrites: Scenario = {
     })
     const alone = taken['deliver 1']
     const listedAlone = taken['lists alone']
-    const beside = { what: 'p99 of lists by others, 256 deliveries at once', of: taken['lists beside 256'] }
+    const beside = {
+      what: 'p99 of lists by others, 256 deliveries at once',
+      of: taken['lists beside 256'],
+    }
     return [
       costRow({
         what: 'CPU of a delivery, 64 at once',
@@ -67,7 +88,12 @@ export const durableWrites: Scenario = {
         max: targets.cost,
       }),
       rateRow({ what: 'deliveries, one at a time', of: alone }),
-      timeRow({ what: 'one call with 1,000 recipients', of: taken['to 1,000'], floor: alone, max: targets.toMany }),
+      timeRow({
+        what: 'one call with 1,000 recipients',
+        of: taken['to 1,000'],
+        floor: alone,
+        max: targets.toMany,
+      }),
       p99Row({ ...beside, floor: listedAlone, max: targets.listsMs }),
       rateRow({ what: 'marks as read, one at a time', of: taken['mark 1'] }),
       rateRow({ what: 'marks as read, 32 at once', of: taken['mark 32'] }),
@@ -83,5 +109,7 @@ async function marksOf(port: number, owners: readonly Reader[]): Promise<string[
     const ids = await newestIds(port, proof, marksEach)
     marks.push(ids.map((id) => requestText('PATCH', `/api/notifications/${id}/read`, { proof })))
   }
-  return Array.from({ length: marksEach }, (_, i) => marks.map((ofOne) => ofOne[i] as string)).flat()
+  return Array.from({ length: marksEach }, (_, i) =>
+    marks.map((ofOne) => ofOne[i] as string),
+  ).flat()
 }

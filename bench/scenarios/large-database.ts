@@ -17,7 +17,8 @@ const targets = { ratio: 1.25, bytes: 480 }
 
 export const largeDatabase: Scenario = {
   name: 'large-database',
-  question: 'deliveries to 10,000 inboxes of 1,000,000 notifications and of 1,000, and bytes per notification',
+  question:
+    'deliveries to 10,000 inboxes of 1,000,000 notifications and of 1,000, and bytes per notification',
   async run(bench) {
     const loader = new Loader(bench, 'anywhere')
     const service = await startService(bench, { role: 'anywhere' })
@@ -32,10 +33,8 @@ export const largeDatabase: Scenario = {
     const filling = await startService(bench, { dir: large, role: 'anywhere' })
     await fillInboxes(filling, prepared, eachInLarge)
     await filling.stop()
-    const [sizeOfLarge, sizeOfSmall] = [large, bench.dir].map((dir) => statSync(databaseIn(dir)).size) as [
-      number,
-      number,
-    ]
+    const sizeOfLarge = statSync(databaseIn(large)).size
+    const sizeOfSmall = statSync(databaseIn(bench.dir)).size
 
     // To every inbox once, in an order without neighbours: steps of a prime that does not divide the count.
     const reader = (i: number) => prepared.readers[(i * 3_571) % inboxes] as Reader
@@ -53,7 +52,12 @@ export const largeDatabase: Scenario = {
     }
     const all = await inTurns(bench, { small: deliverToAll(bench.dir), large: deliverToAll(large) })
     return [
-      costRow({ what: 'CPU of a delivery, large database', of: all.large, floor: all.small, max: targets.ratio }),
+      costRow({
+        what: 'CPU of a delivery, large database',
+        of: all.large,
+        floor: all.small,
+        max: targets.ratio,
+      }),
       row({
         what: 'file bytes per notification',
         of: [(sizeOfLarge - sizeOfSmall) / (inboxes * eachInLarge)],

@@ -18,7 +18,8 @@ export const listsOfOthers = { connections: 8, everyMs: 40, status: 200 }
 
 export const list: Scenario = {
   name: 'list',
-  question: 'first 20 of 1,000 notifications, 1,000 proofs of 100 users, compared with a bare node:http server',
+  question:
+    'first 20 of 1,000 notifications, 1,000 proofs of 100 users, compared with a bare node:http server',
   async run(bench) {
     const { onFresh, ...unchanged } = await contendersOf(bench)
     const all = await inTurns(bench, {
@@ -39,13 +40,22 @@ export const list: Scenario = {
 
 export const postgresList: Scenario = {
   name: 'postgres-list',
-  question: 'the list from PostgreSQL, compared with a bare node:http server that makes a round trip, too',
+  question:
+    'the list from PostgreSQL, compared with a bare node:http server that makes a round trip, too',
   async run(bench) {
     const { onFresh, ...unchanged } = await contendersOf(bench, await startDatabase(bench, 'load'))
-    const { cookie, floor, token, fresh } = await inTurns(bench, { ...unchanged, fresh: onFresh('tokens') })
+    const { cookie, floor, token, fresh } = await inTurns(bench, {
+      ...unchanged,
+      fresh: onFresh('tokens'),
+    })
     const what = 'list from PostgreSQL'
     return [
-      rateRow({ what: `${what}, inbox unchanged, cookie`, of: cookie, floor, min: targets.postgres }),
+      rateRow({
+        what: `${what}, inbox unchanged, cookie`,
+        of: cookie,
+        floor,
+        min: targets.postgres,
+      }),
       rateRow({ what: `${what}, inbox unchanged, token`, of: token, floor, min: targets.postgres }),
       rateRow({ what: `${what}, page not rendered before, token`, of: fresh }),
     ]
@@ -78,7 +88,12 @@ async function contendersOf(bench: Bench, { url: database, processorUs }: Partia
     await fresh.stop()
     return loaded
   }
-  return { cookie: on(service, cookies), floor: on(floor, tokens), token: on(service, tokens), onFresh }
+  return {
+    cookie: on(service, cookies),
+    floor: on(floor, tokens),
+    token: on(service, tokens),
+    onFresh,
+  }
 }
 
 export function firstPage(proof: ProofLine): string {
@@ -90,10 +105,11 @@ function placesOf(readers: readonly Reader[], kind: Kind): string[] {
   // Steps of a prime that does not divide the count: the same order in every run.
   const step = 389
   const count = inboxSize - limit
-  return Array.from({ length: count }, (_, i) => limit + 1 + ((i * step) % count)).flatMap((place, i) =>
-    readers.map((reader) => {
-      const proof = reader[kind][i % reader[kind].length] as ProofLine
-      return requestText('GET', `/api/notifications?before=${place}&limit=${limit}`, { proof })
-    }),
+  return Array.from({ length: count }, (_, i) => limit + 1 + ((i * step) % count)).flatMap(
+    (place, i) =>
+      readers.map((reader) => {
+        const proof = reader[kind][i % reader[kind].length] as ProofLine
+        return requestText('GET', `/api/notifications?before=${place}&limit=${limit}`, { proof })
+      }),
   )
 }

@@ -21,7 +21,13 @@ export const postgresDeliveries: Scenario = {
     const loader = new Loader(bench, 'anywhere', processorUs)
     const toOne = readers.map((reader) => deliveryTo([reader], producer))
     const load = (requests: readonly string[], connections: number) => () =>
-      loader.measure(service, { connections, requests, status: 201, seconds, warmUpSeconds: seconds / 2 })
+      loader.measure(service, {
+        connections,
+        requests,
+        status: 201,
+        seconds,
+        warmUpSeconds: seconds / 2,
+      })
     const taken = await inTurns(bench, {
       '64 at once': load(toOne, 64),
       'one at a time': load(toOne, 1),

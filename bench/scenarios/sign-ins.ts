@@ -22,7 +22,11 @@ export const signIns: Scenario = {
     const signer = new Loader(bench, 'anywhere')
     const lister = new Loader(bench, 'anywhere')
     const usual = { status: 200, seconds: bench.seconds, warmUpSeconds: 0.7 }
-    const listing = { ...usual, ...listsOfOthers, requests: requestsOf(prepared.readers, 'cookies', firstPage) }
+    const listing = {
+      ...usual,
+      ...listsOfOthers,
+      requests: requestsOf(prepared.readers, 'cookies', firstPage),
+    }
     const logins = { ...usual, connections: 16, requests: loginsOf(prepared.readers) }
     const list = () => lister.measure(service, listing)
     const { quiet, busy } = await inTurns<'quiet' | 'busy', Sample>(bench, {
@@ -34,8 +38,17 @@ export const signIns: Scenario = {
     })
     const of = (samples: Sample[]) => samples.map(({ lists }) => lists)
     return [
-      rateRow({ what: 'sign-ins by password', of: busy.flatMap(({ logged }) => logged ?? []), min: targets.perSecond }),
-      p99Row({ what: 'p99 of lists at the same time', of: of(busy), floor: of(quiet), max: targets.ms }),
+      rateRow({
+        what: 'sign-ins by password',
+        of: busy.flatMap(({ logged }) => logged ?? []),
+        min: targets.perSecond,
+      }),
+      p99Row({
+        what: 'p99 of lists at the same time',
+        of: of(busy),
+        floor: of(quiet),
+        max: targets.ms,
+      }),
     ]
   },
 }

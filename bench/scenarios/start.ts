@@ -9,7 +9,14 @@ import { inTurns, median } from '../report/rounds.ts'
 import { row } from '../report/rows.ts'
 import type { Bench, Scenario } from '../report/scenario.ts'
 import { asMegabytes, asMs } from '../report/table.ts'
-import { fillInboxes, loginsOf, prepare, type Reader, requestsOf, sendAll } from '../setup/inboxes.ts'
+import {
+  fillInboxes,
+  loginsOf,
+  prepare,
+  type Reader,
+  requestsOf,
+  sendAll,
+} from '../setup/inboxes.ts'
 import { startService } from '../setup/service.ts'
 import { firstPage } from './list.ts'
 
@@ -35,17 +42,32 @@ export const start: Scenario = {
       uncompiled: () => timeStart(bench, { dir, settings: { NODE_COMPILE_CACHE: newFolder() } }),
     })
     const { used } = await inTurns(bench, { used: () => memoryOf(bench, dir, prepared.readers) })
-    const processorMs = (samples: readonly Timed[]) => median(samples.map((sample) => sample.processorMs ?? 0))
+    const processorMs = (samples: readonly Timed[]) =>
+      median(samples.map((sample) => sample.processorMs ?? 0))
     const more = (samples: readonly Timed[]) =>
       samples === timed.floor ? undefined : `CPU ${asMs(processorMs(samples))}`
     const shown = { floor: timed.floor, figure: ({ ms }: Timed) => ms, as: asMs, more }
     const memory = { of: used, as: asMegabytes }
     const afterLoad = `resident memory after ${load.lists} lists and ${load.signIns} sign-ins`
     return [
-      row({ what: 'start to first response, existing database', of: timed.existing, ...shown, max: targets.start }),
+      row({
+        what: 'start to first response, existing database',
+        of: timed.existing,
+        ...shown,
+        max: targets.start,
+      }),
       row({ what: 'start to first response, new database', of: timed.new, ...shown }),
-      row({ what: 'the same as the first, without a compile cache', of: timed.uncompiled, ...shown }),
-      row({ what: 'resident memory after the start', ...memory, figure: ({ rested }) => rested, max: targets.restMb }),
+      row({
+        what: 'the same as the first, without a compile cache',
+        of: timed.uncompiled,
+        ...shown,
+      }),
+      row({
+        what: 'resident memory after the start',
+        ...memory,
+        figure: ({ rested }) => rested,
+        max: targets.restMb,
+      }),
       row({ what: afterLoad, ...memory, figure: ({ loaded }) => loaded, max: targets.loadedMb }),
     ]
   },
@@ -56,7 +78,11 @@ type Timed = { ms: number; processorMs?: number }
 type Place = { dir: string; settings?: Record<string, string> }
 
 async function timeStart(bench: Bench, place: Place): Promise<Timed> {
-  const { startedInMs, process, stop } = await startService(bench, { ...place, role: 'anywhere', asNpm: true })
+  const { startedInMs, process, stop } = await startService(bench, {
+    ...place,
+    role: 'anywhere',
+    asNpm: true,
+  })
   const processorMs = processorUsOf(process.pid) / 1_000
   await stop()
   return { ms: startedInMs, processorMs }

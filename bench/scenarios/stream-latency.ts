@@ -18,7 +18,8 @@ const targets = { sqliteMs: 50, acrossNodesMs: 150 }
 
 export const streamLatency: Scenario = {
   name: 'stream-latency',
-  question: 'from a delivery to the event at its client: on SQLite, and from one PostgreSQL node to another',
+  question:
+    'from a delivery to the event at its client: on SQLite, and from one PostgreSQL node to another',
   async run(bench) {
     const own = { users: bench.scaled(maxUsers), proofs: 1 }
     const { url: database } = await startDatabase(bench, 'anywhere')
@@ -33,14 +34,23 @@ export const streamLatency: Scenario = {
     }
     const { floor, ...taken } = await inTurns(bench, {
       floor: await follow(bench, { from: floored, to: floored, ...toFloor }),
-      sqlite: await follow(bench, { from: sqlite, to: sqlite, ...textsOf(await prepare(sqlite, own)) }),
+      sqlite: await follow(bench, {
+        from: sqlite,
+        to: sqlite,
+        ...textsOf(await prepare(sqlite, own)),
+      }),
       postgres: await follow(bench, { from, to, ...textsOf(await prepare(from, own)) }),
     })
     const shown = { floor, figure: p95, as: asMs, isAbsolute: true }
     const what = 'p95 from a delivery to its event'
     return [
       row({ what: `SQLite: ${what}`, of: taken.sqlite, ...shown, max: targets.sqliteMs }),
-      row({ what: `PostgreSQL, another node: ${what}`, of: taken.postgres, ...shown, max: targets.acrossNodesMs }),
+      row({
+        what: `PostgreSQL, another node: ${what}`,
+        of: taken.postgres,
+        ...shown,
+        max: targets.acrossNodesMs,
+      }),
     ]
   },
 }
@@ -49,7 +59,10 @@ type Latencies = { ms: number[] }
 /** `from` receives the deliveries, `to` has the streams. */
 type Following = { from: Server; to: Server; requests: string[]; texts: string[] }
 
-async function follow(bench: Bench, { from, to, requests, texts }: Following): Promise<() => Promise<Latencies>> {
+async function follow(
+  bench: Bench,
+  { from, to, requests, texts }: Following,
+): Promise<() => Promise<Latencies>> {
   const listener = new Listener(bench)
   await listener.open({ port: to.port, requests })
   const plan = { port: from.port, texts, events: 1, seconds: bench.seconds, everyMs }

@@ -21,7 +21,8 @@ const targets = { residentMb: 400, aboveFloor: 1.25, lastMs: 250 }
 
 export const streams: Scenario = {
   name: 'streams',
-  question: '10,000 open streams in one process: their memory, and the time until one event has reached all',
+  question:
+    '10,000 open streams in one process: their memory, and the time until one event has reached all',
   seconds: 4,
   async run(bench) {
     const { seconds } = bench
@@ -39,7 +40,8 @@ export const streams: Scenario = {
       text: requestText('POST', '/all', { body: '{}' }),
     }
     const { floor, service: of } = await inTurns(bench, {
-      floor: async () => measure(listener, { ...(await startStreamFloor(bench)), seconds, ...toFloor }),
+      floor: async () =>
+        measure(listener, { ...(await startStreamFloor(bench)), seconds, ...toFloor }),
       service: async () => {
         const service = await startService(bench, { role: 'anywhere' })
         return measure(listener, { ...service, seconds, requests, text })
@@ -81,13 +83,21 @@ type Measure = Server & { seconds: number; requests: readonly string[]; text: st
 type Sample = { before: number; open: number; reachedMs: number[] }
 
 /** Opens all streams, looks at the memory before, and after they were open for a while, and delivers to all of them. */
-async function measure(listener: Listener, { port, process, seconds, requests, text }: Measure): Promise<Sample> {
+async function measure(
+  listener: Listener,
+  { port, process, seconds, requests, text }: Measure,
+): Promise<Sample> {
   await pause(restMs)
   const before = residentMegabytes(process.pid)
   await listener.open({ port, requests })
   await pause(seconds * 1_000)
   const open = residentMegabytes(process.pid)
-  const reachedMs = await listener.follow({ port, texts: [text], events: streamCount, seconds: seconds + 1 })
+  const reachedMs = await listener.follow({
+    port,
+    texts: [text],
+    events: streamCount,
+    seconds: seconds + 1,
+  })
   await listener.close()
   await process.stop()
   return { before, open, reachedMs }

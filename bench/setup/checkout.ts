@@ -11,7 +11,10 @@ export type Checkout = {
   root: string
 }
 
-export const thisCheckout: Checkout = { name: 'now', root: fileURLToPath(new URL('../../', import.meta.url)) }
+export const thisCheckout: Checkout = {
+  name: 'now',
+  root: fileURLToPath(new URL('../../', import.meta.url)),
+}
 
 /** As after `npm ci`: a service whose sources have changed since then would run them instead of its bundle, and start later. */
 export async function bundle({ root }: Checkout): Promise<void> {
@@ -23,9 +26,18 @@ export async function bundle({ root }: Checkout): Promise<void> {
 }
 
 /** The output of a command of the checkout. */
-export function run(root: string, script: string, args: readonly string[] = [], env: Record<string, string> = {}) {
+export function run(
+  root: string,
+  script: string,
+  args: readonly string[] = [],
+  env: Record<string, string> = {},
+) {
   const options = { cwd: root, encoding: 'utf8', env: { ...environment(), ...env } } as const
-  const { status, stdout, stderr } = spawnSync(process.execPath, [join(root, script), ...args], options)
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    [join(root, script), ...args],
+    options,
+  )
   if (status !== 0) throw new Error(`${script} ${args.join(' ')} failed in ${root}: ${stderr}`)
   return stdout
 }

@@ -6,7 +6,8 @@ import type { Service } from './service.ts'
 
 const password = 'plum orchard gate 41'
 /** The hash of this password, with the cost that the service itself uses. */
-const passwordHash = '$argon2id$v=19$m=19456,t=2,p=1$Lh/RN32i166LVnOT527GuQ$atE0D0XAxD4D+YQ+ugbjJe69heSQT3rzEz3p5FIKCZA'
+const passwordHash =
+  '$argon2id$v=19$m=19456,t=2,p=1$Lh/RN32i166LVnOT527GuQ$atE0D0XAxD4D+YQ+ugbjJe69heSQT3rzEz3p5FIKCZA'
 /** Users of a request, and recipients of a delivery. */
 const maxInRequest = 1_000
 const atOnce = 8
@@ -45,23 +46,35 @@ export async function prepare(
 
 /** One sign-in of each reader. */
 export function loginsOf(readers: readonly Reader[]): string[] {
-  return readers.map(({ username }) => requestText('POST', '/login', { body: JSON.stringify({ username, password }) }))
+  return readers.map(({ username }) =>
+    requestText('POST', '/login', { body: JSON.stringify({ username, password }) }),
+  )
 }
 
 function cookieIn({ headers }: HttpResponse): ProofLine {
-  const values = headers.filter(([name]) => name.toLowerCase() === 'set-cookie').map(([, value]) => value)
+  const values = headers
+    .filter(([name]) => name.toLowerCase() === 'set-cookie')
+    .map(([, value]) => value)
   return `Cookie: ${values.find((value) => value.startsWith('carillon='))?.split(';')[0]}`
 }
 
 /** Sends `count` notifications to each reader. */
-export async function fillInboxes({ port }: Service, { readers, producer }: Prepared, count: number): Promise<void> {
+export async function fillInboxes(
+  { port }: Service,
+  { readers, producer }: Prepared,
+  count: number,
+): Promise<void> {
   const deliveries = groupsOf(readers).map((some) => deliveryTo(some, producer))
   const all = Array.from({ length: count }, () => deliveries)
   await sendAll(port, all.flat(), 201)
 }
 
 /** A delivery of about 300 characters in the form that is stored. */
-export function deliveryTo(readers: readonly Reader[], producer: ProofLine, category = 'orders'): string {
+export function deliveryTo(
+  readers: readonly Reader[],
+  producer: ProofLine,
+  category = 'orders',
+): string {
   const body = JSON.stringify({
     recipients: readers.map(({ username }) => ({ username })),
     title: 'Your order 100234 is on its way',
@@ -74,7 +87,12 @@ export function deliveryTo(readers: readonly Reader[], producer: ProofLine, cate
 }
 
 /** Sends each text once, some at a time. The responses are in the order of the texts; each must have this status. */
-export async function sendAll(port: number, texts: readonly string[], status: number, connections = atOnce) {
+export async function sendAll(
+  port: number,
+  texts: readonly string[],
+  status: number,
+  connections = atOnce,
+) {
   const responses: HttpResponse[] = []
   const all = texts.entries()
   const sendOn = async () => {
@@ -95,16 +113,24 @@ export async function newestIds(port: number, proof: ProofLine, count: number): 
     requestText('GET', `/api/notifications?limit=100&page=${i + 1}`, { proof }),
   )
   const responses = await sendAll(port, pages, 200)
-  return responses.flatMap(({ body }) => (JSON.parse(body).data.items as { id: string }[]).map(({ id }) => id))
+  return responses.flatMap(({ body }) =>
+    (JSON.parse(body).data.items as { id: string }[]).map(({ id }) => id),
+  )
 }
 
 /** One request text per proof of each reader. Neighbours in the list belong to different readers. */
-export function requestsOf(readers: readonly Reader[], kind: Kind, text: (proof: ProofLine) => string): string[] {
+export function requestsOf(
+  readers: readonly Reader[],
+  kind: Kind,
+  text: (proof: ProofLine) => string,
+): string[] {
   const each = readers[0]?.[kind] ?? []
   return each.flatMap((_, i) => readers.map((reader) => text(reader[kind][i] as ProofLine)))
 }
 
 function groupsOf<One>(all: readonly One[]): One[][] {
   const count = Math.ceil(all.length / maxInRequest)
-  return Array.from({ length: count }, (_, i) => all.slice(i * maxInRequest, (i + 1) * maxInRequest))
+  return Array.from({ length: count }, (_, i) =>
+    all.slice(i * maxInRequest, (i + 1) * maxInRequest),
+  )
 }

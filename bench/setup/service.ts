@@ -60,10 +60,20 @@ export async function startService(
   const command = asNpm
     ? ['sh', '-c', JSON.parse(readFileSync(at('package.json'), 'utf8')).scripts.start as string]
     : [process.execPath, '--import', preload, at('server/bin/launch.js'), 'serve']
-  const env = { ...settings, ...(asNpm && { PATH: [at('node_modules/.bin'), process.env.PATH].join(delimiter) }) }
+  const env = {
+    ...settings,
+    ...(asNpm && { PATH: [at('node_modules/.bin'), process.env.PATH].join(delimiter) }),
+  }
   const output = openSync(join(dir, 'carillon.log'), 'a')
   const startedAt = performance.now()
-  const service = new BenchProcess(bench, { command, role, cwd: checkout.root, env, output, responds: !asNpm })
+  const service = new BenchProcess(bench, {
+    command,
+    role,
+    cwd: checkout.root,
+    env,
+    output,
+    responds: !asNpm,
+  })
   closeSync(output)
   await Promise.race([untilReady(port), service.death])
   const startedInMs = performance.now() - startedAt

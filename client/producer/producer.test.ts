@@ -1,4 +1,4 @@
-// Each delivery happens once, whatever happens to its requests: a real service behind a proxy that drops responses.
+// Each delivery happens once, whatever happens to its requests: a proxy drops responses.
 import assert from 'node:assert/strict'
 import { getEventListeners } from 'node:events'
 import { after, before, test } from 'node:test'
@@ -17,12 +17,15 @@ before(async () => {
 })
 after(() => service.stop())
 
-/** A producer with short delays between attempts. */
 function quick(connection: Connection) {
-  return producerOf(new Requests(connection, () => key), { retryMs: 5, maxRetryMs: 20, random: Math.random })
+  return producerOf(new Requests(connection, () => key), {
+    retryMs: 5,
+    maxRetryMs: 20,
+    random: Math.random,
+  })
 }
 
-/** A fetch whose first attempts get the given responses, in turn; later ones reach the service. Records all requests. */
+/** The first attempts get the given responses, in turn; later ones reach the service. */
 function scripted(...acts: ((url: string, init: RequestInit) => Response | Promise<Response>)[]) {
   const sent: { body: unknown; key: string | null }[] = []
   const send = async (url: string, init: RequestInit) => {
@@ -50,7 +53,12 @@ test('a declared category has its texts for the producer, and in the language of
   const { categories, send } = createProducer({ baseUrl: service.url, key })
   const name = { en: 'Orders & more', de: 'Bestellungen' }
   await categories.put('orders/1', { name, description: 'What you bought' })
-  assert.deepEqual(await categories.get('orders/1'), { name, description: 'What you bought', mandatory: false })
+  assert.deepEqual(await categories.get('orders/1'), {
+    name,
+    description: 'What you bought',
+    mandatory: false,
+    mail: null,
+  })
   assert.ok(isCarillonError(await failureOf(categories.get('others')), 'NOT_FOUND'))
   for (const bad of ['', '.', '..'])
     assert.ok(isCarillonError(await failureOf(categories.get(bad)), 'INVALID_REQUEST'), bad)
@@ -59,12 +67,34 @@ test('a declared category has its texts for the producer, and in the language of
   const preferences = await inbox.preferences()
   assert.deepEqual(preferences, {
     mutedUntil: null,
+    mail: null,
+    usualMail: 'off',
+    push: null,
+    timeZone: null,
+    digestAt: null,
+    quietHours: null,
+    ways: { mail: 'off' },
     categories: {
-      'orders/1': { mutedUntil: 'forever', label: 'Orders & more', description: 'What you bought', mandatory: false },
+      'orders/1': {
+        mutedUntil: 'forever',
+        mail: null,
+        usualMail: 'off',
+        push: null,
+        label: 'Orders & more',
+        description: 'What you bought',
+        mandatory: false,
+      },
     },
   })
-  const { results } = await send({ recipients: [{ userId: ann.id }], title: 'Order 7', category: 'orders/1' })
-  assert.deepEqual([results[0]?.status, (await inbox.list({ status: 'archived' })).total], ['muted', 1])
+  const { results } = await send({
+    recipients: [{ userId: ann.id }],
+    title: 'Order 7',
+    category: 'orders/1',
+  })
+  assert.deepEqual(
+    [results[0]?.status, (await inbox.list({ status: 'archived' })).total],
+    ['muted', 1],
+  )
 })
 
 test('what was sent with a key is changed, resolved and withdrawn in all inboxes; a key that no inbox has is NOT_FOUND', async () => {
@@ -72,13 +102,23 @@ test('what was sent with a key is changed, resolved and withdrawn in all inboxes
   const ben = await service.user()
   const producer = createProducer({ baseUrl: service.url, key })
   const name = 'build/7 & more'
-  await producer.send({ recipients: [{ userId: ann.id }, { userId: ben.id }], title: 'Build 7 failed', key: name })
+  await producer.send({
+    recipients: [{ userId: ann.id }, { userId: ben.id }],
+    title: 'Build 7 failed',
+    key: name,
+  })
   const { inbox } = await signedIn(service, ann, 'stateless')
-  assert.deepEqual(await producer.updateByKey(name, { title: 'Build 7 failed again', body: 'Twice' }), { inboxes: 2 })
+  assert.deepEqual(
+    await producer.updateByKey(name, { title: 'Build 7 failed again', body: 'Twice' }),
+    { inboxes: 2 },
+  )
   const [one] = (await inbox.list()).items
   assert.deepEqual([one?.title, one?.body, one?.read], ['Build 7 failed again', 'Twice', false])
   assert.deepEqual(await producer.resolveByKey(name), { inboxes: 2 })
-  assert.deepEqual([(await inbox.list()).total, (await inbox.list({ status: 'archived' })).total], [0, 1])
+  assert.deepEqual(
+    [(await inbox.list()).total, (await inbox.list({ status: 'archived' })).total],
+    [0, 1],
+  )
   assert.deepEqual(await producer.removeByKey(name), { inboxes: 2 })
   assert.equal((await inbox.list({ status: 'all' })).total, 0)
   for (const call of [
@@ -150,7 +190,9 @@ test('two calls with the same idempotencyKey are one delivery', async () => {
   const both = [1, 2].map(() => producer.send(delivery, { idempotencyKey: 'order-7' }))
   const [one, two] = await Promise.all(both)
   assert.deepEqual(one, two)
-  const failure = await failureOf(producer.send({ ...delivery, title: 'Order 8' }, { idempotencyKey: 'order-7' }))
+  const failure = await failureOf(
+    producer.send({ ...delivery, title: 'Order 8' }, { idempotencyKey: 'order-7' }),
+  )
   assert.ok(isCarillonError(failure, 'UNPROCESSABLE'))
 })
 
@@ -163,7 +205,10 @@ for (const [status, code] of [
   test(`send tries again after ${code}`, async () => {
     const ann = await service.user()
     const { sent, fetch } = scripted(refusal(status, code))
-    await quick({ baseUrl: service.url, fetch }).send({ recipients: [{ username: ann.username }], title: 'Hello' })
+    await quick({ baseUrl: service.url, fetch }).send({
+      recipients: [{ username: ann.username }],
+      title: 'Hello',
+    })
     assert.equal(sent.length, 2)
   })
 
@@ -171,7 +216,10 @@ test('send tries again after a 502 or 504 of a proxy', async () => {
   const ann = await service.user()
   const page = (status: number) => () => new Response('<h1>Bad Gateway</h1>', { status })
   const { sent, fetch } = scripted(page(502), page(504))
-  await quick({ baseUrl: service.url, fetch }).send({ recipients: [{ username: ann.username }], title: 'Hello' })
+  await quick({ baseUrl: service.url, fetch }).send({
+    recipients: [{ username: ann.username }],
+    title: 'Hello',
+  })
   assert.equal(sent.length, 3)
 })
 
@@ -186,7 +234,9 @@ for (const [status, code] of [
 ] as const)
   test(`send throws ${code} without a second attempt`, async () => {
     const { sent, fetch } = scripted(refusal(status, code))
-    const failure = await failureOf(quick({ baseUrl: service.url, fetch }).send({ recipients: [], title: '' }))
+    const failure = await failureOf(
+      quick({ baseUrl: service.url, fetch }).send({ recipients: [], title: '' }),
+    )
     assert.ok(isCarillonError(failure, code))
     assert.equal(sent.length, 1)
   })
@@ -196,7 +246,9 @@ test('after its last attempt, send throws the last error', async () => {
   for (const attempts of [undefined, 2, 1]) {
     const { sent, fetch } = scripted(...unavailable)
     const producer = quick({ baseUrl: service.url, fetch })
-    const failure = await failureOf(producer.send({ recipients: [{ username: 'ann' }], title: 'Hi' }, { attempts }))
+    const failure = await failureOf(
+      producer.send({ recipients: [{ username: 'ann' }], title: 'Hi' }, { attempts }),
+    )
     assert.ok(isCarillonError(failure, 'UNAVAILABLE'))
     assert.equal(sent.length, attempts ?? 6)
   }
@@ -204,8 +256,13 @@ test('after its last attempt, send throws the last error', async () => {
 
 test('send makes one attempt if `attempts` is 0, negative or NaN', async () => {
   for (const attempts of [0, -1, Number.NaN]) {
-    const { sent, fetch } = scripted(...Array.from({ length: 9 }, () => refusal(503, 'UNAVAILABLE')))
-    const failing = quick({ baseUrl: service.url, fetch }).send({ recipients: [], title: 'Hi' }, { attempts })
+    const { sent, fetch } = scripted(
+      ...Array.from({ length: 9 }, () => refusal(503, 'UNAVAILABLE')),
+    )
+    const failing = quick({ baseUrl: service.url, fetch }).send(
+      { recipients: [], title: 'Hi' },
+      { attempts },
+    )
     assert.ok(isCarillonError(await failureOf(failing), 'UNAVAILABLE'))
     assert.equal(sent.length, 1)
   }
@@ -213,14 +270,27 @@ test('send makes one attempt if `attempts` is 0, negative or NaN', async () => {
 
 test('an attempt without a response counts as NETWORK, and send tries again', async () => {
   const hang = (_url: string, { signal }: RequestInit) =>
-    new Promise<never>((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)))
+    new Promise<never>((_, reject) =>
+      signal?.addEventListener('abort', () => reject(signal.reason)),
+    )
   const backoff = { retryMs: 5, maxRetryMs: 20, random: Math.random }
-  // A prepared response: on a busy machine, a real service might exceed the time limit too.
-  const { sent, fetch } = scripted(hang, () => new Response('{"success":true,"data":{}}', { status: 201 }))
-  const producer = producerOf(new Requests({ baseUrl: service.url, fetch }, () => key), backoff, 500)
+  // On a busy machine, a real service might exceed the time limit too.
+  const { sent, fetch } = scripted(
+    hang,
+    () => new Response('{"success":true,"data":{}}', { status: 201 }),
+  )
+  const producer = producerOf(
+    new Requests({ baseUrl: service.url, fetch }, () => key),
+    backoff,
+    500,
+  )
   await producer.send({ recipients: [{ username: 'ann' }], title: 'Hello' })
   assert.equal(sent.length, 2)
-  const never = producerOf(new Requests({ baseUrl: service.url, fetch: hang }, () => key), backoff, 20)
+  const never = producerOf(
+    new Requests({ baseUrl: service.url, fetch: hang }, () => key),
+    backoff,
+    20,
+  )
   const failure = await failureOf(never.send({ recipients: [], title: 'Hi' }, { attempts: 2 }))
   assert.ok(isCarillonError(failure, 'NETWORK'))
 })
@@ -229,11 +299,16 @@ test('a key that a header field cannot have throws an error at once, without the
   const { sent, fetch } = scripted()
   const delivery = { recipients: [{ username: 'ann' }], title: 'Hi' }
   const failures = [
-    await failureOf(quick({ baseUrl: service.url, fetch }).send(delivery, { idempotencyKey: 'secret 🔔' })),
-    await failureOf(createProducer({ baseUrl: service.url, fetch, key: 'secret\n7' }).send(delivery)),
+    await failureOf(
+      quick({ baseUrl: service.url, fetch }).send(delivery, { idempotencyKey: 'secret 🔔' }),
+    ),
+    await failureOf(
+      createProducer({ baseUrl: service.url, fetch, key: 'secret\n7' }).send(delivery),
+    ),
   ]
   assert.ok(failures[0] instanceof TypeError && isCarillonError(failures[1], 'AUTH_FAILED'))
-  for (const { message, cause } of failures as Error[]) assert.doesNotMatch(`${message} ${cause}`, /secret/)
+  for (const { message, cause } of failures as Error[])
+    assert.doesNotMatch(`${message} ${cause}`, /secret/)
   assert.equal(sent.length, 0)
 })
 
@@ -248,7 +323,10 @@ test('send waits for the time in Retry-After', async () => {
   const ann = await service.user()
   const { fetch } = scripted(refusal(503, 'UNAVAILABLE', { 'retry-after': '1' }))
   const from = performance.now()
-  await quick({ baseUrl: service.url, fetch }).send({ recipients: [{ username: ann.username }], title: 'Hello' })
+  await quick({ baseUrl: service.url, fetch }).send({
+    recipients: [{ username: ann.username }],
+    title: 'Hello',
+  })
   assert.ok(performance.now() - from >= 995)
 })
 
@@ -257,10 +335,44 @@ test('an abort ends the wait between attempts, and no listener stays on the sign
   const controller = new AbortController()
   const { signal } = controller
   const failing = failureOf(
-    quick({ baseUrl: service.url, fetch }).send({ recipients: [{ username: 'ann' }], title: 'Hi' }, { signal }),
+    quick({ baseUrl: service.url, fetch }).send(
+      { recipients: [{ username: 'ann' }], title: 'Hi' },
+      { signal },
+    ),
   )
   setTimeout(() => controller.abort(), 50)
   assert.equal(((await failing) as Error).name, 'AbortError')
   assert.equal(sent.length, 1)
   assert.deepEqual(getEventListeners(signal, 'abort'), [])
+})
+
+test('events come in order, each at least once, and are acknowledged when the loop has gone through them', async () => {
+  const ann = await service.user()
+  const { key: withWebhooks } = await service.producerKey(['send', 'webhooks'], null)
+  const proof = { authorization: `Bearer ${withWebhooks}` }
+  const events = ['notification.created']
+  const { id } = (await service.post('/api/webhooks', { events }, proof)).json().data
+  const { sent, fetch } = scripted(refusal(503, 'UNAVAILABLE'))
+  const producer = producerOf(new Requests({ baseUrl: service.url, fetch }, () => withWebhooks), {
+    retryMs: 5,
+    maxRetryMs: 20,
+    random: Math.random,
+  })
+  const titles: string[] = []
+  for (const title of ['One', 'Two']) {
+    await producer.send({ recipients: [{ userId: ann.id }], title })
+    for await (const { type, data } of producer.events(id)) {
+      titles.push(`${type} ${data.items?.map((item) => item.title)}`)
+      // A loop that ends before the next request acknowledges nothing.
+      if (titles.at(-1)?.includes(title)) break
+    }
+  }
+  const [created, ...others] = ['One', 'One', 'Two'].map((title) => `notification.created ${title}`)
+  assert.deepEqual(titles, [created, ...others])
+  assert.ok(sent.length >= 5)
+  const controller = new AbortController()
+  const ending = producer.events(id, { signal: controller.signal })
+  controller.abort()
+  assert.equal(((await failureOf(ending.next())) as Error).name, 'AbortError')
+  assert.ok(isCarillonError(await failureOf(producer.events('none').next()), 'NOT_FOUND'))
 })

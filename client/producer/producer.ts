@@ -16,6 +16,11 @@ export type SendOptions = CallOptions & {
   attempts?: number | undefined
 }
 
+export type EventOptions = CallOptions & {
+  /** Called if events waited for more than three days, and are lost. */
+  onMissed?: (() => void) | undefined
+}
+
 export type Categories = {
   /** `PUT /api/categories/:name`: declares a category, so that users see its texts and can mute it. */
   put(name: string, category: wire.CategoryDeclaration, options?: CallOptions): Promise<void>
@@ -25,18 +30,31 @@ export type Categories = {
 
 export type Producer = {
   /**
-   * `POST /api/notifications`. Delivers to all known recipients, or to none. Tries again after 408, 409 (an earlier attempt
-   * is still in progress), 429, 502, 503, 504, and if no response arrives within 30 seconds. After the last attempt it
-   * throws the last error. If that is NETWORK, the delivery may have happened.
+   * `POST /api/notifications`: delivers to all known recipients, or to none. Tries again after 408,
+   * 409 (an earlier attempt is in progress), 429, 502, 503, 504 and 30 seconds without a response;
+   * then it throws the last error. After NETWORK, the delivery may have happened.
+   *
+   * @example await producer.send({ recipients: [{ username: 'ann' }], title: 'Your parcel is here' })
    */
   send(delivery: wire.DeliveryRequest, options?: SendOptions): Promise<wire.Delivery>
   /** `PATCH /api/notifications/by-key/:key`: changes it in all inboxes, silently. Throws NOT_FOUND if none has it. */
-  updateByKey(key: string, change: wire.NotificationChange, options?: CallOptions): Promise<wire.KeyChange>
+  updateByKey(
+    key: string,
+    change: wire.NotificationChange,
+    options?: CallOptions,
+  ): Promise<wire.KeyChange>
   /** `DELETE /api/notifications/by-key/:key`: takes it back from all inboxes. Throws NOT_FOUND. */
   removeByKey(key: string, options?: CallOptions): Promise<wire.KeyChange>
   /** `POST /api/notifications/by-key/:key/resolve`: it is done, so it becomes read and archived in all inboxes. Throws NOT_FOUND. */
   resolveByKey(key: string, options?: CallOptions): Promise<wire.KeyChange>
   categories: Categories
+  /**
+   * `GET /api/webhooks/:id/events`: the events of a webhook without a URL, as they come. Each comes
+   * at least once, and those of one user in order. When the loop has gone through the events of a
+   * response, the next request acknowledges them. It waits and tries again as `send` does, without
+   * an end. Needs a key with the scope `webhooks`.
+   */
+  events(webhookId: string, options?: EventOptions): AsyncGenerator<wire.WebhookEvent, never>
   /** Needs a key with the scope `users`. */
   users: Users
   /** One-time links by which a user sets a password. Needs a key with the scope `users`. */
@@ -52,9 +70,32 @@ export type Producer = {
 const defaultBackoff: Backoff = { retryMs: 500, maxRetryMs: 5_000, random: Math.random }
 const temporaryStatuses: readonly (number | undefined)[] = [408, 409, 429, 502, 503, 504]
 
-export function producerOf(requests: Requests, backoff = defaultBackoff, attemptMs = 30_000): Producer {
+function isTemporary(error: unknown): boolean {
+  return (
+    isCarillonError(error) && (error.code === 'NETWORK' || temporaryStatuses.includes(error.status))
+  )
+}
+
+export function producerOf(
+  requests: Requests,
+  backoff = defaultBackoff,
+  attemptMs = 30_000,
+): Producer {
+  /** The next response, after any number of failures. */
+  async function received(call: Call): Promise<wire.WebhookEvents> {
+    for (let failures = 0; ; failures++)
+      try {
+        return await requests.data<wire.WebhookEvents>(call)
+      } catch (error) {
+        if (!isTemporary(error)) throw error
+        await pause(delayAfter(error, failures, backoff), call.signal)
+      }
+  }
   const byKey = async (key: string, call: Pick<Call, 'method' | 'body' | 'signal'>, act = '') =>
-    requests.data<wire.KeyChange>({ ...call, path: `api/notifications/by-key/${nameInPath(key, 'a key')}${act}` })
+    requests.data<wire.KeyChange>({
+      ...call,
+      path: `api/notifications/by-key/${nameInPath(key, 'a key')}${act}`,
+    })
   const categoryPath = (name: string) => `api/categories/${nameInPath(name, 'a category')}`
   return {
     users: usersOf(requests),
@@ -62,13 +103,28 @@ export function producerOf(requests: Requests, backoff = defaultBackoff, attempt
       create: async (user, link, options) =>
         requests.data({ ...options, method: 'POST', path: `${pathOf(user)}/links`, body: link }),
     },
-    updateByKey: (key, change, options) => byKey(key, { ...options, method: 'PATCH', body: change }),
+    updateByKey: (key, change, options) =>
+      byKey(key, { ...options, method: 'PATCH', body: change }),
     removeByKey: (key, options) => byKey(key, { ...options, method: 'DELETE' }),
     resolveByKey: (key, options) => byKey(key, { ...options, method: 'POST' }, '/resolve'),
     categories: {
       put: async (name, category, options) =>
         requests.nothing({ ...options, method: 'PUT', path: categoryPath(name), body: category }),
       get: async (name, options) => requests.data({ ...options, path: categoryPath(name) }),
+    },
+    async *events(webhookId, { onMissed, signal } = {}) {
+      const path = `api/webhooks/${nameInPath(webhookId, 'a webhook')}/events`
+      for (let after: string | undefined; ; ) {
+        const found = await received({
+          path,
+          query: { wait: 25, after },
+          signal,
+          timeoutMs: attemptMs,
+        })
+        if (found.missed) onMissed?.()
+        yield* found.events
+        after = found.cursor ?? undefined
+      }
     },
     async send(delivery, { idempotencyKey = crypto.randomUUID(), attempts = 6, signal } = {}) {
       const call = {
@@ -84,10 +140,8 @@ export function producerOf(requests: Requests, backoff = defaultBackoff, attempt
         try {
           return await requests.data<wire.Delivery>(call)
         } catch (error) {
-          const isTemporary =
-            isCarillonError(error) && (error.code === 'NETWORK' || temporaryStatuses.includes(error.status))
           // The comparison is in this order so that NaN attempts count as one.
-          if (!(failures + 1 < attempts && isTemporary)) throw error
+          if (!(failures + 1 < attempts && isTemporary(error))) throw error
           await pause(delayAfter(error, failures, backoff), signal)
         }
     },

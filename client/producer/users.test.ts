@@ -1,8 +1,12 @@
-// An application that keeps its users and issues tokens for them, on a real service.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { startTestService, type TestService } from '../../tests/support/service.ts'
-import { createCarillon, createProducer, isCarillonError, type Producer } from '../carillon-client.ts'
+import {
+  createCarillon,
+  createProducer,
+  isCarillonError,
+  type Producer,
+} from '../carillon-client.ts'
 import { failureOf } from '../testing/clients.ts'
 
 let service: TestService
@@ -16,10 +20,16 @@ after(() => service.stop())
 
 test('an application creates, changes, finds, lists and erases its users', async () => {
   const kim = await producer.users.put('customer-42', { displayName: 'Kim', locale: 'de-CH' })
-  assert.deepEqual([kim.externalId, kim.displayName, kim.username, kim.disabled], ['customer-42', 'Kim', null, false])
+  assert.deepEqual(
+    [kim.externalId, kim.displayName, kim.username, kim.disabled],
+    ['customer-42', 'Kim', null, false],
+  )
   assert.deepEqual(await producer.users.put('customer-42'), kim)
   assert.deepEqual(await producer.users.get({ id: kim.id }), kim)
-  const changed = await producer.users.update({ externalId: 'customer-42' }, { displayName: null, disabled: true })
+  const changed = await producer.users.update(
+    { externalId: 'customer-42' },
+    { displayName: null, disabled: true },
+  )
   assert.deepEqual([changed.displayName, changed.locale, changed.disabled], [null, 'de-CH', true])
   assert.equal((await producer.users.update({ id: kim.id }, { disabled: false })).disabled, false)
   // An id begins with the time.
@@ -36,7 +46,10 @@ test('an application creates, changes, finds, lists and erases its users', async
     ],
   )
   service.pass(1)
-  const lee = await producer.users.create({ username: 'lee', password: 'quiet lantern above the harbour' })
+  const lee = await producer.users.create({
+    username: 'lee',
+    password: 'quiet lantern above the harbour',
+  })
   const first = await producer.users.list({ limit: 2 })
   const second = await producer.users.list({ limit: 2, after: first.next ?? '' })
   assert.deepEqual(
@@ -76,7 +89,11 @@ test('each external id is one user, with any characters that a path needs escape
 })
 
 test('a name that would make the path that of another route is refused without a request', async () => {
-  const { users } = createProducer({ baseUrl: service.url, key: 'x', fetch: () => assert.fail('a request was sent') })
+  const { users } = createProducer({
+    baseUrl: service.url,
+    key: 'x',
+    fetch: () => assert.fail('a request was sent'),
+  })
   for (const externalId of ['', '.', '..'])
     for (const call of [
       () => users.put(externalId),
@@ -85,7 +102,11 @@ test('a name that would make the path that of another route is refused without a
     ])
       assert.ok(isCarillonError(await failureOf(call()), 'INVALID_REQUEST'), externalId)
   for (const id of ['', '..', 'external', '../notifications'])
-    for (const call of [() => users.get({ id }), () => users.revokeTokens({ id })])
+    for (const call of [
+      () => users.get({ id }),
+      () => users.revokeTokens({ id }),
+      () => users.signOut({ id }),
+    ])
       assert.ok(isCarillonError(await failureOf(call()), 'NOT_FOUND'), id)
 })
 
@@ -105,26 +126,42 @@ test('a page uses issued tokens: `auth` gets one from the application, and revok
   await producer.users.revokeTokens({ id })
   assert.equal((await carillon.inbox.list()).total, 0)
   assert.equal(issued, 2)
+  await producer.users.signOut({ id })
+  assert.equal((await carillon.inbox.list()).total, 0)
+  assert.equal(issued, 3)
 })
 
 test('an application makes links for its users: an invitation that leads on and verifies the address, and one to reset', async () => {
   const { links, users } = producer
   const email = 'lou@shop.example'
   const lou = await users.create({ username: 'lou', externalId: 'customer-45', email })
-  const wanted = { purpose: 'invite', returnTo: '/inbox', lifetime: 3_600, mailedTo: email } as const
+  const wanted = {
+    purpose: 'invite',
+    returnTo: '/inbox',
+    lifetime: 3_600,
+    mailedTo: email,
+  } as const
   const invitation = await links.create({ externalId: 'customer-45' }, wanted)
   assert.equal(Date.parse(invitation.expiresAt), service.now() + 3_600_000)
   const [page, token] = invitation.url.split('#')
   assert.deepEqual([page, token?.length], [`${service.url}/invite`, 43])
   const facts = (await service.post('/password/link', { token })).json().data
-  assert.deepEqual([facts.username, facts.returnTo, facts.mailedTo], ['lou', '/inbox', 'l***@shop.example'])
-  const set = await service.post('/password/reset', { token, newPassword: 'grey heron over the weir' })
+  assert.deepEqual(
+    [facts.username, facts.returnTo, facts.mailedTo],
+    ['lou', '/inbox', 'l***@shop.example'],
+  )
+  const set = await service.post('/password/reset', {
+    token,
+    newPassword: 'grey heron over the weir',
+  })
   assert.equal(set.status, 204)
   assert.equal((await users.get({ id: lou.id })).emailVerified, true)
   const refused = await failureOf(links.create({ id: lou.id }, { purpose: 'invite' }))
   assert.ok(isCarillonError(refused, 'CONFLICT'))
   const elsewhere = { purpose: 'reset', returnTo: 'https://evil.example' } as const
-  assert.ok(isCarillonError(await failureOf(links.create({ id: lou.id }, elsewhere)), 'INVALID_REQUEST'))
+  assert.ok(
+    isCarillonError(await failureOf(links.create({ id: lou.id }, elsewhere)), 'INVALID_REQUEST'),
+  )
   assert.match((await links.create({ id: lou.id }, { purpose: 'reset' })).url, /\/reset#[\w-]{43}$/)
 })
 
@@ -137,7 +174,10 @@ test('a session gets a token for a backend of the application', async () => {
     return fetch(url, { ...init, headers })
   }
   const { token } = await createCarillon({ baseUrl: service.url, fetch: withCookie }).token()
-  assert.equal((await createCarillon({ baseUrl: service.url, auth: () => token }).me())?.user.id, ann.id)
+  assert.equal(
+    (await createCarillon({ baseUrl: service.url, auth: () => token }).me())?.user.id,
+    ann.id,
+  )
 })
 
 test('a key without the scope `users` gets FORBIDDEN', async () => {

@@ -22,8 +22,16 @@ export type TokenOptions = CallOptions & {
 
 /** A method throws NOT_FOUND if there is no such user. */
 export type Users = {
-  /** `PUT /api/users/external/:externalId`: creates the user, or changes the fields that are given. */
-  put(externalId: string, profile?: wire.UserProfile, options?: CallOptions): Promise<wire.UserAccount>
+  /**
+   * `PUT /api/users/external/:externalId`: creates the user, or changes the fields that are given.
+   *
+   * @example await producer.users.put('customer-42', { displayName: 'Kim', locale: 'de-CH' })
+   */
+  put(
+    externalId: string,
+    profile?: wire.UserProfile,
+    options?: CallOptions,
+  ): Promise<wire.UserAccount>
   /** `PUT /api/users`: the same for 1 to 1,000 users; all of them, or none if one has a fault. */
   putAll(users: readonly wire.UserEntry[], options?: CallOptions): Promise<wire.UserPut[]>
   /** `POST /api/users`: creates a user who signs in here. Throws CONFLICT if the username or the external id is taken. */
@@ -36,7 +44,13 @@ export type Users = {
   update(user: UserName, change: wire.UserChange, options?: CallOptions): Promise<wire.UserAccount>
   /** `DELETE` of the same: erases the user with inbox, sessions and tokens. */
   delete(user: UserName, options?: CallOptions): Promise<void>
-  /** `POST .../tokens`: a token that opens the inbox of the user, for a page of your application. */
+  /** `DELETE .../sessions`: ends every session and token; the user can sign in again. */
+  signOut(user: UserName, options?: CallOptions): Promise<void>
+  /**
+   * `POST .../tokens`: a token that opens the inbox of the user, for a page of your application.
+   *
+   * @example const { token } = await producer.users.issueToken({ externalId: 'customer-42' })
+   */
   issueToken(user: UserName, options?: TokenOptions): Promise<wire.IssuedToken>
   /** `DELETE .../tokens`: revokes all that were issued. */
   revokeTokens(user: UserName, options?: CallOptions): Promise<void>
@@ -50,14 +64,23 @@ export function usersOf(requests: Requests): Users {
       const call = { ...options, method: 'PUT', path: 'api/users', body: { users } } as const
       return (await requests.data<{ results: wire.UserPut[] }>(call)).results
     },
-    create: async (user, options) => requests.data({ ...options, method: 'POST', path: 'api/users', body: user }),
+    create: async (user, options) =>
+      requests.data({ ...options, method: 'POST', path: 'api/users', body: user }),
     list: ({ signal, ...query } = {}) => requests.data({ path: 'api/users', query, signal }),
     get: async (user, options) => requests.data({ ...options, path: pathOf(user) }),
     update: async (user, change, options) =>
       requests.data({ ...options, method: 'PATCH', path: pathOf(user), body: change }),
-    delete: async (user, options) => requests.nothing({ ...options, method: 'DELETE', path: pathOf(user) }),
+    delete: async (user, options) =>
+      requests.nothing({ ...options, method: 'DELETE', path: pathOf(user) }),
+    signOut: async (user, options) =>
+      requests.nothing({ ...options, method: 'DELETE', path: `${pathOf(user)}/sessions` }),
     issueToken: async (user, { lifetime, signal } = {}) =>
-      requests.data({ method: 'POST', path: `${pathOf(user)}/tokens`, body: { scope: 'inbox', lifetime }, signal }),
+      requests.data({
+        method: 'POST',
+        path: `${pathOf(user)}/tokens`,
+        body: { scope: 'inbox', lifetime },
+        signal,
+      }),
     revokeTokens: async (user, options) =>
       requests.nothing({ ...options, method: 'DELETE', path: `${pathOf(user)}/tokens` }),
   }

@@ -1,4 +1,4 @@
-// `useInbox()` in a real Chromium with React 19 (its development build) against a real service.
+// A real Chromium with React 19 (its development build) and a real service.
 import assert from 'node:assert/strict'
 import { after, type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
@@ -8,7 +8,15 @@ import { renderToString } from 'react-dom/server'
 import { rolldown } from 'rolldown'
 import type { TestUser } from '../../tests/support/service.ts'
 import type { NotificationPage } from '../carillon-client.ts'
-import { openStreams, send, setCookie, startBrowser, startService, tokenOf, until } from '../testing/tab-browser.ts'
+import {
+  openStreams,
+  send,
+  setCookie,
+  startBrowser,
+  startService,
+  tokenOf,
+  until,
+} from '../testing/tab-browser.ts'
 import { Boards } from './testing/board.ts'
 import type { Shown } from './testing/page.ts'
 
@@ -36,7 +44,7 @@ async function bundledPage(): Promise<string> {
 
 type Opened = { page: Page; user: TestUser; lists: string[]; streams: string[]; messages: string[] }
 
-/** A page of a new user with a session, and what it requests and prints. `html` is what a server has rendered. */
+/** `html` is what a server has rendered. */
 async function open(t: TestContext, titles: string[] = [], html = ''): Promise<Opened> {
   const user = await service.user()
   for (const title of titles) await send(user, 1, 0, title)
@@ -52,7 +60,9 @@ async function open(t: TestContext, titles: string[] = [], html = ''): Promise<O
     if (['error', 'warning'].includes(message.type())) opened.messages.push(message.text())
   })
   const body = `<!doctype html><title>React</title><link rel="icon" href="data:,"><div id="root">${html}</div><script type="module" src="/react.js"></script>`
-  await page.route(`${service.url}/react.html`, (route) => route.fulfill({ contentType: 'text/html', body }))
+  await page.route(`${service.url}/react.html`, (route) =>
+    route.fulfill({ contentType: 'text/html', body }),
+  )
   await page.goto(`${service.url}/react.html`)
   await page.waitForFunction(() => 'react' in globalThis)
   return opened
@@ -68,7 +78,6 @@ function show({ page }: Opened, shown: Shown = {}): Promise<void> {
   return page.evaluate((what) => react.show(what), shown)
 }
 
-/** Waits until each board shows this. */
 async function shows({ page }: Opened, board: string, boards = 1): Promise<void> {
   const expected = Array<string>(boards).fill(board)
   let shown: string[] = []
@@ -76,7 +85,9 @@ async function shows({ page }: Opened, board: string, boards = 1): Promise<void>
     shown = await page
       .locator('section')
       .evaluateAll((sections) =>
-        sections.map((section) => [...section.querySelectorAll('output, li')].map((one) => one.textContent).join('; ')),
+        sections.map((section) =>
+          [...section.querySelectorAll('output, li')].map((one) => one.textContent).join('; '),
+        ),
       )
     return shown.join('\n') === expected.join('\n')
   }
@@ -108,7 +119,8 @@ test('a component that reads the categories has their labels and counts, and one
   const opened = await open(t)
   const requests: string[] = []
   opened.page.on('request', (request) => requests.push(new URL(request.url()).pathname))
-  for (const category of ['orders', 'chat']) await service.deliver({ to: opened.user, title: 'New', category })
+  for (const category of ['orders', 'chat'])
+    await service.deliver({ to: opened.user, title: 'New', category })
   await show(opened)
   await shows(opened, '2 unread, live; New; New')
   assert.ok(!requests.includes('/api/notifications/counts'))
@@ -133,12 +145,16 @@ test('the acts of a component mark a notification as unread, and take back the l
   await show(opened)
   await shows(opened, '2 unread, live; Second; First')
   await opened.page.evaluate(() => react.inboxes[0]?.readAll())
-  await opened.page.evaluate(() => react.inboxes[0]?.markUnread(react.inboxes[0].items[1]?.id ?? ''))
+  await opened.page.evaluate(() =>
+    react.inboxes[0]?.markUnread(react.inboxes[0].items[1]?.id ?? ''),
+  )
   await shows(opened, '1 unread, live; Second, read; First')
   await opened.page.evaluate(() => react.inboxes[0]?.undo())
   await shows(opened, '0 unread, live; Second, read; First, read')
   await opened.page.evaluate(() => react.inboxes[0]?.readAll())
-  await opened.page.evaluate(() => react.inboxes[0]?.markUnread(react.inboxes[0].items[1]?.id ?? ''))
+  await opened.page.evaluate(() =>
+    react.inboxes[0]?.markUnread(react.inboxes[0].items[1]?.id ?? ''),
+  )
   await opened.page.evaluate(() => react.inboxes[0]?.archive(react.inboxes[0].items[1]?.id ?? ''))
   await shows(opened, '0 unread, live; Second, read')
   await opened.page.evaluate(() => react.inboxes[0]?.undo())
@@ -203,7 +219,8 @@ test('the acts of a component archive, put back, snooze and remove notifications
 
 test('equal options in a new object change nothing; other options open another list on the same stream', async (t) => {
   const opened = await open(t, ['First', 'Second'])
-  for (let render = 0; render < 3; render++) await show(opened, { lists: [{ status: 'unread', category: [] }] })
+  for (let render = 0; render < 3; render++)
+    await show(opened, { lists: [{ status: 'unread', category: [] }] })
   await shows(opened, '2 unread, live; Second; First')
   assert.equal(opened.lists.length, 1)
   await opened.page.evaluate(() => react.inboxes[0]?.read(react.inboxes[0].items[0]?.id ?? ''))
@@ -258,7 +275,8 @@ test('another client of the provider shows the inbox of its user, and the stream
   await until(() => openStreams.size === 1)
   const renders = await opened.page.evaluate(() => react.renders[0] ?? [])
   assert.equal(
-    renders.findLastIndex(([title]) => title === 'For Ann') < renders.findIndex(([title]) => title === 'For Bob'),
+    renders.findLastIndex(([title]) => title === 'For Ann') <
+      renders.findIndex(([title]) => title === 'For Bob'),
     true,
   )
 })
@@ -267,10 +285,17 @@ test('a page that a server has rendered is adopted without a mismatch and withou
   const user = await service.user()
   await send(user, 1, 0, 'First')
   const initial = await listOf(user)
-  const opened = await open(t, [], renderToString(createElement(Boards, { initial, lists: [undefined, undefined] })))
+  const opened = await open(
+    t,
+    [],
+    renderToString(createElement(Boards, { initial, lists: [undefined, undefined] })),
+  )
   await setCookie(chromium, await service.signIn(user, 'stateful'))
   await send(user, 1, 0, 'Arrived in between')
-  await opened.page.evaluate((page) => react.hydrate({ initial: page, lists: [undefined, undefined] }), initial)
+  await opened.page.evaluate(
+    (page) => react.hydrate({ initial: page, lists: [undefined, undefined] }),
+    initial,
+  )
   await shows(opened, '2 unread, live; Arrived in between; First', 2)
   assert.deepEqual([opened.lists.length, opened.streams.length], [0, 1])
   assert.deepEqual(await fails(opened), [])

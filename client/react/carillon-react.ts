@@ -1,7 +1,14 @@
-// The entry point of `carillon-client/react`: the inbox of the signed-in user as a hook. It contains no JSX, so that it needs no
-// build step, and of React only what has no document, so that a server can render it.
+// The entry point of `carillon-client/react`: the inbox of the signed-in user as a hook. It has no
+// JSX, so it needs no build step, and uses no document, so a server can render it.
 'use client'
-import { createContext, createElement, type ReactNode, useContext, useMemo, useSyncExternalStore } from 'react'
+import {
+  createContext,
+  createElement,
+  type ReactNode,
+  useContext,
+  useMemo,
+  useSyncExternalStore,
+} from 'react'
 import { type Carillon, createCarillon, type NotificationPage } from '../carillon-client.ts'
 import {
   firstSnapshot,
@@ -19,33 +26,28 @@ export type CarillonProviderProps = {
   children?: ReactNode
 }
 
-export type UseInbox = InboxSnapshot &
-  Omit<InboxList, 'getSnapshot' | 'subscribe' | 'unread' | 'close'> & {
-    /** `unread` is the number of unread notifications, so the act has this name. */
-    markUnread: InboxList['unread']
-  }
+export type UseInbox = InboxSnapshot & Omit<InboxList, 'getSnapshot' | 'subscribe' | 'close'>
 
-/** The methods of a list that send a request. */
-type Sent = Exclude<keyof UseInbox & keyof InboxList, 'hold' | 'showNewer'> | 'unread'
+type Sent = Exclude<keyof UseInbox & keyof InboxList, 'hold' | 'showNewer'>
 
-/** A list that components have open, and how many of them. */
 type Opened = { list: OpenList; subscribers: number }
 
-/** By name. Here, so that another component shows the same from its first render on. */
+/** The lists live here, so that a second component shows the list in its first render. */
 const openedOf = new WeakMap<Carillon, Map<string, Opened>>()
 const ProvidedContext = createContext<Pick<CarillonProviderProps, 'carillon' | 'initial'>>({})
 let shared: Carillon | undefined
 
-/** The components below use this client. */
 export function CarillonProvider({ carillon, initial, children }: CarillonProviderProps) {
   const value = useMemo(() => ({ carillon, initial }), [carillon, initial])
   return createElement(ProvidedContext.Provider, { value }, children)
 }
 
 /**
- * An open list, and what its reader does with it. Components with the same options share one list, and all lists of a client
- * share one stream. The list is requested after the first render, and closed when the last component that uses it is removed. If the
- * options change, the component gets another list; `initial` counts once only.
+ * An open list, and what its reader does with it. Components with the same options share one list,
+ * which is requested after the first render and closed with the last of them. If the options
+ * change, the component gets another list; `initial` counts once only.
+ *
+ * @example const { items, unread, read } = useInbox({ category: 'builds' })
  */
 export function useInbox(options: OpenOptions = {}): UseInbox {
   shared ??= createCarillon()
@@ -56,12 +58,11 @@ export function useInbox(options: OpenOptions = {}): UseInbox {
   return useMemo(() => view.inboxOf(snapshot), [snapshot, view])
 }
 
-/** Equal for options of the same list. */
 function nameOf({ status, category = [], limit }: OpenOptions): string {
   return JSON.stringify([status, [category].flat(), limit])
 }
 
-/** `whole` is the first page of the list without a filter. A render must have no effect, so a subscription opens the list. */
+/** A render must have no effect, so only a subscription opens the list. */
 function viewOf(carillon: Carillon, options: OpenOptions, whole: NotificationPage | undefined) {
   const name = nameOf(options)
   const { status, category = [] } = options
@@ -77,7 +78,8 @@ function viewOf(carillon: Carillon, options: OpenOptions, whole: NotificationPag
     (...given: string[]): Promise<void> => {
       const list = open()
       const done = list[method](...(given as [string, string])).finally(() => list.close())
-      // The list shows what has failed. A component that ignores the promise causes no unhandled rejection.
+      // A component that ignores the promise causes no unhandled rejection: the list shows the
+      // failure.
       done.catch(() => {})
       return done
     }
@@ -86,7 +88,7 @@ function viewOf(carillon: Carillon, options: OpenOptions, whole: NotificationPag
     hold: (isHeld: boolean) => lists.get(name)?.list.hold(isHeld),
     showNewer: () => lists.get(name)?.list.showNewer(),
     read: sent('read'),
-    markUnread: sent('unread'),
+    markUnread: sent('markUnread'),
     archive: sent('archive'),
     unarchive: sent('unarchive'),
     snooze: sent('snooze'),
@@ -97,7 +99,6 @@ function viewOf(carillon: Carillon, options: OpenOptions, whole: NotificationPag
     undo: sent('undo'),
   }
 
-  /** A component has read them. */
   let usesCategories = false
 
   return {
@@ -113,7 +114,6 @@ function viewOf(carillon: Carillon, options: OpenOptions, whole: NotificationPag
       const opened = lists.get(name) ?? { list: open(), subscribers: 0 }
       lists.set(name, opened)
       opened.subscribers++
-      // The list requests them as soon as they are read.
       if (usesCategories) opened.list.categories
       const unsubscribe = opened.list.subscribe(listener)
       return () => {
@@ -127,7 +127,7 @@ function viewOf(carillon: Carillon, options: OpenOptions, whole: NotificationPag
       }
     },
     getSnapshot: (): InboxSnapshot => lists.get(name)?.list.getSnapshot() ?? first,
-    /** While a server renders, and while the browser adopts what it has rendered: both have to render the same. */
+    /** The server renders this, and the browser has to render the same first. */
     getServerSnapshot: (): InboxSnapshot => first,
   }
 }

@@ -1,4 +1,3 @@
-// `useInbox()` in Node, as a server renders it: no document, no request.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createElement } from 'react'
@@ -23,20 +22,31 @@ function render(props: BoardsProps): string {
 
 test('a server renders the page that the provider received', () => {
   const initial = notificationPage(['Second', 'First'])
-  const rendered = '<section><output>2 unread, loading</output><ul><li>Second</li><li>First</li></ul></section>'
+  const rendered =
+    '<section><output>2 unread, loading</output><ul><li>Second</li><li>First</li></ul></section>'
   assert.equal(render({ carillon, initial }), rendered)
   assert.equal(render({ initial, lists: [{ limit: 50 }] }), rendered)
 })
 
 test('a server renders the page that the hook received, in place of the page of the provider', () => {
   const lists = [{ status: 'unread' as const, initial: notificationPage(['Own']) }]
-  assert.match(render({ carillon, initial: notificationPage(['Of the provider']), lists }), /<ul><li>Own<\/li><\/ul>/)
+  assert.match(
+    render({ carillon, initial: notificationPage(['Of the provider']), lists }),
+    /<ul><li>Own<\/li><\/ul>/,
+  )
 })
 
 test('the page of the provider is not shown in a list with a filter', () => {
   const initial = notificationPage(['First'])
-  for (const options of [{ status: 'unread' as const }, { category: 'orders' }, { category: ['orders', 'news'] }])
-    assert.match(render({ carillon, initial, lists: [options] }), /<output>0 unread, loading<\/output><ul><\/ul>/)
+  for (const options of [
+    { status: 'unread' as const },
+    { category: 'orders' },
+    { category: ['orders', 'news'] },
+  ])
+    assert.match(
+      render({ carillon, initial, lists: [options] }),
+      /<output>0 unread, loading<\/output><ul><\/ul>/,
+    )
 })
 
 test('without a page, and without a provider, a server renders an empty list that is loading', () => {

@@ -4,32 +4,28 @@ import { delayAfter } from '../transport/backoff.ts'
 import { pause } from '../transport/cancellation.ts'
 import type { Act } from './state.ts'
 
-/** `isDone`: the server has accepted it. What is known does not have to show it yet. */
+/** `isDone`: the server has accepted it, and the snapshot may not show it yet. */
 type PendingAct = Act & { isDone?: boolean; resolve(): void; reject(error: unknown): void }
 
 type ActsHost = {
   /** Throws unless the user of the acts is still signed in. `isRetry`: another one may be, even if the stream has greeted again. */
   confirm(isRetry: boolean): Promise<void>
   transmit(act: Act): Promise<void>
-  /** No list is open, so acts do not wait for a connection. */
   readonly isClosed: boolean
-  /** Acts were added or removed, or are done. */
   show(): void
 }
 
 export class Acts {
   readonly #host: ActsHost
   pending: readonly PendingAct[] = []
-  /** Ends a wait early. */
   wake = () => {}
-  /** Resolves when the last act is done or refused: each one waits for those before it. */
+  /** Each act waits for those before it. */
   #sent: Promise<void> = Promise.resolve()
 
   constructor(host: ActsHost) {
     this.#host = host
   }
 
-  /** Settles when the server has accepted or refused the act. */
   add(act: Act): Promise<void> {
     const settled = new Promise<void>((resolve, reject) => {
       this.pending = [...this.pending, Object.assign(act, { resolve, reject })]
@@ -51,7 +47,6 @@ export class Acts {
     this.pending = []
   }
 
-  /** Tries until the act is done or refused. An act of another user is not pending any more. */
   async #send(act: PendingAct): Promise<void> {
     for (let failures = 0; !act.isDone && this.pending.includes(act); ) {
       try {
@@ -66,7 +61,12 @@ export class Acts {
           act.reject(error)
           this.remove([act])
         } else if (this.#host.isClosed) this.rejectAll(error)
-        else await pause(delayAfter(error, failures++, defaultTiming), undefined, (end) => (this.wake = end))
+        else
+          await pause(
+            delayAfter(error, failures++, defaultTiming),
+            undefined,
+            (end) => (this.wake = end),
+          )
       }
       this.#host.show()
     }

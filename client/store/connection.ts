@@ -1,5 +1,5 @@
-// Who is signed in, and the stream of that user: connects while lists are open, and tries again after every failure. A sign-in,
-// another tab, the network and the return of the reader to the page end a wait early.
+// Who is signed in, and the stream of that user: connects while lists are open, and again after
+// every failure.
 import { channelOf, openSharedStream } from '../stream/shared-stream.ts'
 import { defaultTiming, isFinal } from '../stream/subscription.ts'
 import { delayAfter } from '../transport/backoff.ts'
@@ -14,11 +14,11 @@ import type { ListState } from './inbox-list.ts'
 const slowTiming = { ...defaultTiming, retryMs: 5_000, maxRetryMs: 60_000 }
 
 type ConnectionHost = {
-  /** Requests what is missing. Resolves to the position at which the stream has to begin. */
+  /** Resolves to the position at which the stream has to begin. */
   load(): Promise<Position>
   onEvent(event: StreamEvent): Promise<void>
   onState(state: ListState, error?: unknown): void
-  /** The server has said that the user of before is not signed in. `error` is for the acts of that user. */
+  /** `error`: for the acts of the user before. */
   onOtherUser(error: CarillonError): void
 }
 
@@ -31,7 +31,6 @@ export class Connection {
   /** Says to other tabs who is signed in; with tokens, as each tab has its own sign-in, only whom the page signed out. */
   #channel: BroadcastChannel | undefined
   #wake = () => {}
-  /** In a row, since the last event. */
   #failures = 0
   #turn = new AbortController()
 
@@ -50,10 +49,13 @@ export class Connection {
     const open = new AbortController()
     this.#open = open
     const wake = () => this.#wake()
-    // The option `signal` of each listener is that of `open`.
     for (const type of ['online', 'focus']) globalThis.addEventListener?.(type, wake, open)
     globalThis.document?.addEventListener('visibilitychange', wake, open)
-    globalThis.addEventListener?.('offline', () => this.#on.onState('offline', networkError(undefined)), open)
+    globalThis.addEventListener?.(
+      'offline',
+      () => this.#on.onState('offline', networkError(undefined)),
+      open,
+    )
     this.#channel = channelOf(this.#requests, tokens ? 'signed-out' : 'user')
     this.#channel?.addEventListener('message', ({ data }) => {
       if (!tokens) data !== this.#user && this.lookAgain()
@@ -68,25 +70,23 @@ export class Connection {
     this.#open = this.#channel = undefined
   }
 
-  /** Another user may be signed in now. */
   lookAgain(): void {
     this.#wake()
     if (this.#open && !this.#requests.tokens) this.confirm().catch(() => {})
   }
 
-  /** Requests who is signed in. Throws UNAUTHORIZED if no user is. */
+  /** Throws UNAUTHORIZED if no user is signed in. */
   async confirm(signal?: AbortSignal): Promise<void> {
     const me = await this.#requests.me({ signal, timeoutMs: defaultTiming.connectMs })
     this.#setUser(me?.user.id ?? null)
     if (!me) throw signedOut()
   }
 
-  /** Connects again: at once, or after the pause that follows `error`. */
   restart(error?: unknown): void {
     abort(this.#turn, error)
   }
 
-  /** Ends what this page keeps of the user, without a request. `isHere`: the page said so, and not another tab. */
+  /** `isHere`: this page said so, and not another tab. */
   signOut(isHere = true): void {
     const error = signedOut()
     if (isHere) this.#channel?.postMessage(this.#user)
@@ -132,25 +132,30 @@ export class Connection {
       onLost: (error: unknown) => {
         if (signal.aborted) return
         this.#on.onState('offline', error)
-        // Something may block streams and nothing else: then the lists are requested again and again.
+        // A proxy may block streams and nothing else: then the lists are requested again and again.
         if (++lost > 2) abort(turn, error)
       },
       onUser: (user: string) => this.#setUser(user),
     }
-    for await (const event of openSharedStream(this.#requests, { since, signal }, undefined, undefined, hooks)) {
+    for await (const event of openSharedStream(
+      this.#requests,
+      { since, signal },
+      undefined,
+      undefined,
+      hooks,
+    )) {
       this.#failures = lost = 0
       await this.#on.onEvent(event)
     }
   }
 
-  /** Shows the error, and waits until the next attempt, or until `restart()`. */
   async #rest(error: unknown, turn: AbortSignal): Promise<void> {
     if ((error as Error).name === 'AbortError') return
     const isSignedOut = isUnauthorized(error)
     const isError = isFinal(error, true)
     const failed = isError ? 'error' : 'offline'
     this.#on.onState(isSignedOut ? 'signed-out' : failed, error)
-    // Only an event of the page, or a token, ends the wait of a page on which no user is signed in.
+    // Without a user, only an event of the page or a token ends the wait.
     const timing = isError ? slowTiming : defaultTiming
     const ms = isSignedOut ? maxTimerMs : delayAfter(error, this.#failures++, timing)
     await pause(ms, turn, (end) => (this.#wake = end))

@@ -1,4 +1,4 @@
-// Open lists whose pages and events come at chosen moments: over HTTP as an application would see it, from an inbox in memory.
+// Pages and events come at chosen moments, from an inbox in memory.
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { createCarillon } from '../carillon-client.ts'
@@ -7,8 +7,12 @@ import { type ModelFilter, ModelInbox } from '../testing/model-inbox.ts'
 import { eventText } from '../testing/stream-server.ts'
 import type { StreamEvent } from '../transport/types.ts'
 
-/** Lists of `inbox`. It is read for a page after `onPage`, except for a list with categories: before it. */
-function listsOf(t: TestContext, inbox: ModelInbox, onPage = async (_query: URLSearchParams) => {}) {
+/** The inbox is read after `onPage`; for a list with categories before it. */
+function listsOf(
+  t: TestContext,
+  inbox: ModelInbox,
+  onPage = async (_query: URLSearchParams) => {},
+) {
   const stream = new TransformStream<Uint8Array, Uint8Array>()
   const writer = stream.writable.getWriter()
   const send = (...texts: string[]) => void writer.write(new TextEncoder().encode(texts.join('')))
@@ -18,10 +22,16 @@ function listsOf(t: TestContext, inbox: ModelInbox, onPage = async (_query: URLS
       send(eventText('hello', inbox.version, inbox.counters))
       return new Response(stream.readable, { headers: { 'content-type': 'text/event-stream' } })
     }
-    if (pathname === '/api/session') return Response.json({ success: true, data: { user: { id: 'ann' } } })
+    if (pathname === '/api/session')
+      return Response.json({ success: true, data: { user: { id: 'ann' } } })
     const { category = [], status, limit } = Object.fromEntries(searchParams)
-    const filter = { status, category: [category].flat(), limit: Number(limit ?? 20) } as ModelFilter
-    const page = () => inbox.page(filter, Number(searchParams.get('before') ?? Number.POSITIVE_INFINITY))
+    const filter = {
+      status,
+      category: [category].flat(),
+      limit: Number(limit ?? 20),
+    } as ModelFilter
+    const page = () =>
+      inbox.page(filter, Number(searchParams.get('before') ?? Number.POSITIVE_INFINITY))
     const early = page()
     await onPage(searchParams)
     const data = category.length > 0 ? early : page()

@@ -1,14 +1,28 @@
-// What a list knows after pages and events that overlap, without a network.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { type ModelFilter, ModelInbox } from '../testing/model-inbox.ts'
 import type { NotificationPage, StreamEvent } from '../transport/types.ts'
 import { isDue, SharedList } from './shared-list.ts'
-import { type Act, emptyState, type InboxState, isUnclear, withActs, withEvents, withPages } from './state.ts'
+import {
+  type Act,
+  emptyState,
+  type InboxState,
+  isUnclear,
+  withActs,
+  withEvents,
+  withPages,
+} from './state.ts'
 
 test('a page that is older than the events does not make a list certain that those events made unclear', () => {
-  const page: NotificationPage = { items: [], total: 0, unread: 3, version: 4, hasMore: false, next: null }
+  const page: NotificationPage = {
+    items: [],
+    total: 0,
+    unread: 3,
+    version: 4,
+    hasMore: false,
+    next: null,
+  }
   const list = new SharedList({ status: 'read' })
   list.isUnclear = true
   list.extendTo(page, new Map(), 5)
@@ -25,7 +39,7 @@ const filters: ModelFilter[] = statuses.flatMap((status) =>
   ]),
 )
 
-/** Lists of a client without a network and without timers: what is unclear is requested at once. */
+/** There are no timers: what is unclear is requested at once. */
 class Client {
   readonly inbox = new ModelInbox()
   readonly lists: { list: SharedList; filter: ModelFilter }[]
@@ -38,12 +52,14 @@ class Client {
 
   show(acts: readonly Act[] = []): void {
     const shown = withActs(this.state, acts, '2026-01-01T00:00:00.000Z')
-    for (const { list } of this.lists) list.show({ ...shown, categories: {}, state: 'live', error: undefined })
+    for (const { list } of this.lists)
+      list.show({ ...shown, categories: {}, state: 'live', error: undefined })
   }
 
   receive(events: readonly StreamEvent[]): void {
     const { known } = this.state
-    for (const { list } of this.lists) list.isUnclear ||= events.some((event) => isUnclear(list, event, known))
+    for (const { list } of this.lists)
+      list.isUnclear ||= events.some((event) => isUnclear(list, event, known))
     this.state = withEvents(this.state, events)
     this.show()
     for (const { list, filter } of this.lists) if (isDue(list)) this.load(list, filter)
@@ -56,7 +72,6 @@ class Client {
     list.extendTo(page, this.state.known, this.inbox.version)
   }
 
-  /** As the snapshot shows it. */
   expected(filter: ModelFilter, { snapshot }: SharedList) {
     const { items, total } = this.inbox.page({ ...filter, limit: snapshot.items.length })
     const { unread, unseen } = this.inbox.counters
@@ -68,7 +83,11 @@ class Client {
     return this.lists.map(({ list: { snapshot } }) => ({
       ...snapshot,
       unseen: type === 'unread' || type === 'unarchive' ? undefined : snapshot.unseen,
-      items: snapshot.items.map((one) => ({ ...one, readAt: null, archivedAt: one.archivedAt !== null })),
+      items: snapshot.items.map((one) => ({
+        ...one,
+        readAt: null,
+        archivedAt: one.archivedAt !== null,
+      })),
     }))
   }
 
@@ -83,7 +102,17 @@ class Client {
   }
 }
 
-const names = ['deliver', 'mute', 'raise', 'read', 'unread', 'archive', 'unarchive', 'snooze', 'remove'] as const
+const names = [
+  'deliver',
+  'mute',
+  'raise',
+  'read',
+  'unread',
+  'archive',
+  'unarchive',
+  'snooze',
+  'remove',
+] as const
 const bulk = ['read-all', 'archive-read', 'seen'] as const
 const change = fc.record({
   name: fc.constantFrom(...names, 'deliver' as const, ...bulk),
@@ -93,13 +122,17 @@ const change = fc.record({
 })
 type Change = typeof change extends fc.Arbitrary<infer Value> ? Value : never
 
-function actOf({ name, at, category }: Change, inbox: ModelInbox): Exclude<Act, { type: 'undo' }> | undefined {
+function actOf(
+  { name, at, category }: Change,
+  inbox: ModelInbox,
+): Exclude<Act, { type: 'undo' }> | undefined {
   const items = [...inbox.items.values()]
   const one = items[Math.floor(at * items.length)]
   if (name === 'deliver' || name === 'mute' || name === 'raise' || !one) return undefined
   if (name === 'archive-read') return { type: name }
   if (name === 'seen') return { type: name, throughSeq: one.seq }
-  if (name === 'read-all') return { type: name, throughSeq: one.seq, categories: category ? [category] : [] }
+  if (name === 'read-all')
+    return { type: name, throughSeq: one.seq, categories: category ? [category] : [] }
   if (name === 'snooze') return { type: name, id: one.id, until: '2026-02-01T00:00:00.000Z' }
   return { type: name, id: one.id }
 }
@@ -109,7 +142,9 @@ function make(one: Change, inbox: ModelInbox): StreamEvent | undefined {
   if (act) return inbox.act(act)
   const items = [...inbox.items.values()]
   const old = items[Math.floor(one.at * items.length)]
-  return one.name === 'raise' && old ? inbox.raise(old) : inbox.deliver(one.category, one.name === 'mute')
+  return one.name === 'raise' && old
+    ? inbox.raise(old)
+    : inbox.deliver(one.category, one.name === 'mute')
 }
 
 test('after any changes of an inbox, by event alone or with the requests that are due, each list is that of the inbox', () => {

@@ -6,11 +6,14 @@ import { type Extent, hasCounter, type InboxState, itemsOf } from './state.ts'
 /** Arrivals push older items out of a list that is not held, once it is that much longer than the pages that were requested. */
 const maxSurplus = 100
 
-/** `own`: the ids of the notifications that acts of this page change. */
-export type View = InboxState & Pick<InboxSnapshot, 'categories' | 'state' | 'error'> & { own: ReadonlySet<string> }
+export type View = InboxState &
+  Pick<InboxSnapshot, 'categories' | 'state' | 'error'> & { own: ReadonlySet<string> }
 
-/** What one `open()` has subscribed, and whether its reader holds the list. The same function may be subscribed twice. */
-export type Opened = { listeners: Set<{ listener: (snapshot: InboxSnapshot) => void }>; isHeld: boolean }
+/** An application may subscribe one function twice, so each has an object. */
+export type Opened = {
+  listeners: Set<{ listener: (snapshot: InboxSnapshot) => void }>
+  isHeld: boolean
+}
 
 export class SharedList implements Extent {
   readonly key: string
@@ -19,24 +22,23 @@ export class SharedList implements Extent {
   readonly limit: number
   end = 0
   rest = 0
-  /** False before the first page, and after the user has changed. */
   isLoaded = false
-  /** It has to be requested again, because an event did not say enough. */
+  /** An event did not say enough, so the list has to be requested again. */
   isUnclear = false
-  /** One for each `open()` whose list is not closed yet. */
   readonly opened = new Set<Opened>()
-  /** The request for the next page. */
   next: Promise<void> | undefined
   isLoading = false
   snapshot: InboxSnapshot
-  /** The number of items that were requested. */
   #wanted: number
 
   constructor({ status, category = [], limit = 20, initial }: OpenOptions) {
     const categories = [category].flat().sort()
     this.key = JSON.stringify([status, categories, limit])
     const isNamed = !categories[20] && categories.every(({ length }) => length && length < 65)
-    if (!isNamed || !/^(undefined|unread|read|archived|snoozed|all) ([1-9]\d?|100)$/.test(`${status} ${limit}`))
+    if (
+      !isNamed ||
+      !/^(undefined|unread|read|archived|snoozed|all) ([1-9]\d?|100)$/.test(`${status} ${limit}`)
+    )
       throw new TypeError(`Invalid list: ${this.key}`)
     this.status = status ?? 'inbox'
     this.categories = categories
@@ -49,23 +51,23 @@ export class SharedList implements Extent {
     return { status: status === 'inbox' ? undefined : status, category: categories, limit }
   }
 
-  /** The number of items to request when the list is requested again. */
   get size(): number {
     return Math.max(this.limit, this.snapshot.items.length + this.snapshot.newer.length)
   }
 
-  /** Pages have been added to what is known; `last` is the last of them. `version`: up to which events have been received. */
+  /** `version`: up to which events have been received. */
   extendTo(last: NotificationPage, known: InboxState['known'], version: number): void {
     this.end = (last.next && last.items.at(-1)?.seq) || 0
     const count = itemsOf(known, this).length
     this.rest = this.end && last.total - count
     this.#wanted = Math.max(this.limit, count)
     this.isLoaded = true
-    // Events that the page does not have may have made the list unclear, and make the rest wrong, even 0.
-    this.isUnclear = last.version !== version && (this.isUnclear || (this.end > 0 && !hasCounter(this)))
+    // Events that the page lacks make the rest wrong, even 0.
+    this.isUnclear =
+      last.version !== version && (this.isUnclear || (this.end > 0 && !hasCounter(this)))
   }
 
-  /** Makes a new snapshot. Calls the listeners if it differs. `isRequested`: shows what waits in `newer`. */
+  /** `isRequested`: shows what waits in `newer`. */
   show(view: View, isRequested = false): void {
     const { known, own, unread, unseen, categories, error } = view
     const state = view.state === 'live' && !this.isLoaded ? 'loading' : view.state
@@ -77,11 +79,11 @@ export class SharedList implements Extent {
       all.length = this.#wanted
       this.end = all.at(-1)?.seq ?? 0
     }
-    // Only what the reader asks for may move the items that are on screen: the next page, below the last of them, and own acts.
+    // Items on screen move only if the reader asked for it: by the next page, or by an act.
     const places = new Set(old.items.map(({ seq }) => seq))
     const low = old.items.at(-1)?.seq ?? Number.POSITIVE_INFINITY
-    const isShown = ({ id, seq }: Notification) => !isHeld || isRequested || seq < low || places.has(seq) || own.has(id)
-    // The reader has emptied the list, and there are more.
+    const isShown = ({ id, seq }: Notification) =>
+      !isHeld || isRequested || seq < low || places.has(seq) || own.has(id)
     if (this.end && all.length < this.limit) this.isUnclear = true
     const total = this.isLoaded ? this.#totalOf(view, all.length) : 0
     const waiting = all.filter((one) => !isShown(one))
@@ -97,7 +99,8 @@ export class SharedList implements Extent {
       hasMore: this.end > 0 && total > all.length,
       isLoading: this.isLoading || (!this.isLoaded && state === 'loading'),
     }
-    if (Object.entries(next).every(([name, value]) => value === old[name as keyof InboxSnapshot])) return
+    if (Object.entries(next).every(([name, value]) => value === old[name as keyof InboxSnapshot]))
+      return
     this.snapshot = next
     this.#notify()
   }
@@ -108,10 +111,11 @@ export class SharedList implements Extent {
     return this.status === 'unread' ? unread : total - unread
   }
 
-  /** A listener may end subscriptions, or act. Async: its error becomes an unhandled rejection, and ends nothing here. */
+  /** Async, so that the error of a listener is an unhandled rejection, and ends nothing here. */
   #notify(): void {
     for (const { listeners } of [...this.opened])
-      for (const entry of [...listeners]) if (listeners.has(entry)) void (async () => entry.listener(this.snapshot))()
+      for (const entry of [...listeners])
+        if (listeners.has(entry)) void (async () => entry.listener(this.snapshot))()
   }
 }
 
@@ -119,6 +123,11 @@ export function isDue({ isLoaded, isUnclear }: SharedList): boolean {
   return !isLoaded || isUnclear
 }
 
-function sameIfEqual(old: readonly Notification[], items: readonly Notification[]): readonly Notification[] {
-  return old.length === items.length && items.every((one, index) => one === old[index]) ? old : items
+function sameIfEqual(
+  old: readonly Notification[],
+  items: readonly Notification[],
+): readonly Notification[] {
+  return old.length === items.length && items.every((one, index) => one === old[index])
+    ? old
+    : items
 }

@@ -1,10 +1,16 @@
-// Open lists of an application with its own users, on a real service: signed out because `auth` has no token, failures of `auth`,
-// and `signOut`, which sends no request.
+// Open lists of an application with its own users are signed out: `auth` has no token or fails, or
+// by `signOut`, which sends no request.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { startTestService, type TestService, type TestUser } from '../../tests/support/service.ts'
-import { CarillonError, createCarillon, type InboxList, isCarillonError, type TokenResult } from '../carillon-client.ts'
+import {
+  CarillonError,
+  createCarillon,
+  type InboxList,
+  isCarillonError,
+  type TokenResult,
+} from '../carillon-client.ts'
 import { failureOf, until } from '../testing/clients.ts'
 import { jwt } from '../testing/jwt.ts'
 
@@ -16,7 +22,8 @@ after(() => service.stop())
 
 async function userWith(count: number): Promise<TestUser> {
   const user = await service.user()
-  for (let number = 1; number <= count; number++) await service.deliver({ to: user, title: `Number ${number}` })
+  for (let number = 1; number <= count; number++)
+    await service.deliver({ to: user, title: `Number ${number}` })
   return user
 }
 
@@ -25,7 +32,7 @@ async function tokenFor(user: TestUser): Promise<string> {
   return authorization.replace('Bearer ', '')
 }
 
-/** A page whose backend answers with `backend.token`. Records the requests to Carillon, and can lose the network. */
+/** The backend answers with `backend.token`. The page can lose the network. */
 function pageWith(token: () => TokenResult) {
   const backend = { token, calls: 0 }
   const requests: string[] = []
@@ -81,7 +88,7 @@ test('a list whose token ends while `auth` has no other one is signed out and em
   t.mock.timers.enable({ apis: ['Date'], now: Date.now() })
   const ann = await userWith(1)
   const real = await tokenFor(ann)
-  // The client reads the end of this token, and the service gets the real one.
+  // The client reads this token's end, and the service gets the real one.
   const first = jwt({ id: 1, endsIn: 30.5, lifetime: 300 })
   const sent: string[] = []
   let calls = 0
@@ -104,7 +111,8 @@ test('a list whose token ends while `auth` has no other one is signed out and em
 const failures: Record<string, () => unknown> = {
   'an error': () => Promise.reject(new Error('status 500')),
   'a defect': () => Promise.reject(new TypeError('null has no members')),
-  'an error of Carillon': () => Promise.reject(new CarillonError('FORBIDDEN', 'No', { status: 403 })),
+  'an error of Carillon': () =>
+    Promise.reject(new CarillonError('FORBIDDEN', 'No', { status: 403 })),
   'no text': () => 7 as unknown as string,
   'a text that no header field can have': () => 'a\nb',
 }

@@ -1,4 +1,3 @@
-// Open lists against a real service: what they share, their acts, their states and their end.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -25,7 +24,7 @@ after(() => {
   return service.stop()
 })
 
-/** A client in a browser with one cookie jar, which records its requests and can lose the network. */
+/** A cookie jar as in a browser. It records its requests and can lose the network. */
 async function device(user: TestUser) {
   const jar = new CookieJar()
   const requests: string[] = []
@@ -53,7 +52,8 @@ const isLive = (list: InboxList) => list.getSnapshot().state === 'live'
 
 async function deliver(to: TestUser, count: number) {
   const ids: string[] = []
-  for (let i = 1; i <= count; i++) ids.push(...(await service.deliver({ to, title: `Number ${i}` })))
+  for (let i = 1; i <= count; i++)
+    ids.push(...(await service.deliver({ to, title: `Number ${i}` })))
   return ids.reverse()
 }
 
@@ -208,7 +208,8 @@ test('200 notifications cause few snapshots, and a list that is not held keeps a
   let snapshots = 0
   list.subscribe(() => snapshots++)
   const startedAt = performance.now()
-  for (let round = 0; round < 20; round++) await Promise.all(Array.from({ length: 10 }, () => deliver(ann, 1)))
+  for (let round = 0; round < 20; round++)
+    await Promise.all(Array.from({ length: 10 }, () => deliver(ann, 1)))
   await until(() => list.getSnapshot().items[0]?.seq === 200)
   assert.ok(snapshots <= 3 + (performance.now() - startedAt) / 50, `${snapshots} snapshots`)
   const { items, hasMore } = list.getSnapshot()
@@ -278,7 +279,8 @@ test('invalid options throw a TypeError, and other lists stay live', async () =>
     ...['', 'seen'].map((status) => ({ status })),
     ...[Array(21).fill('a'), '', ['a', 'x'.repeat(65)]].map((category) => ({ category })),
   ]
-  for (const options of invalid) assert.throws(() => carillon.inbox.open(options as OpenOptions), TypeError)
+  for (const options of invalid)
+    assert.throws(() => carillon.inbox.open(options as OpenOptions), TypeError)
   await until(() => isLive(list))
   list.close()
 })
@@ -331,11 +333,21 @@ test('undo puts a notification back as it was: unread, read, archived or snoozed
   await inbox.snooze(snoozed, new Date(service.now() + 60_000).toISOString())
   const list = inbox.open({ status: 'all' })
   await until(() => isLive(list))
-  const stateOf = ({ read: isRead, archivedAt, snoozedUntil }: Notification) => [isRead, !!archivedAt, snoozedUntil]
+  const stateOf = ({ read: isRead, archivedAt, snoozedUntil }: Notification) => [
+    isRead,
+    !!archivedAt,
+    snoozedUntil,
+  ]
   const wakesAt = new Date(service.now() + 120_000).toISOString()
   for (const id of [unread, read, archived, snoozed]) {
     const wasAs = stateOf(await inbox.get(id))
-    const acts = [list.read, list.unread, list.archive, list.unarchive, (one: string) => list.snooze(one, wakesAt)]
+    const acts = [
+      list.read,
+      list.markUnread,
+      list.archive,
+      list.unarchive,
+      (one: string) => list.snooze(one, wakesAt),
+    ]
     for (const act of acts) {
       await act(id)
       const undone = list.undo()
@@ -380,7 +392,13 @@ test('undo takes back the last act that was not refused, also one whose outcome 
   const list = carillon.inbox.open()
   await until(() => isLive(list))
   const refused = () => list.archive(crypto.randomUUID())
-  const outcomes = await Promise.allSettled([list.archive(first), refused(), list.readAll(), refused(), refused()])
+  const outcomes = await Promise.allSettled([
+    list.archive(first),
+    refused(),
+    list.readAll(),
+    refused(),
+    refused(),
+  ])
   const expected = ['fulfilled', 'rejected', 'fulfilled', 'rejected', 'rejected']
   assert.deepEqual(
     outcomes.map(({ status }) => status),
@@ -401,15 +419,23 @@ test('a list has labels and counts of the categories as soon as a page reads the
   const ann = await service.user()
   const producer = createProducer({ baseUrl: service.url, key: (await service.producerKey()).key })
   await producer.categories.put('orders', { name: { en: 'Orders', de: 'Bestellungen' } })
-  for (const category of ['orders', 'orders', 'chat']) await service.deliver({ to: ann, title: 'New', category })
+  for (const category of ['orders', 'orders', 'chat'])
+    await service.deliver({ to: ann, title: 'New', category })
   const { carillon, count } = await device(ann)
   const list = carillon.inbox.open({ limit: 1 })
   await until(() => isLive(list))
-  assert.equal(count('GET /api/notifications/counts'), 0, 'a page that reads none causes no request')
+  assert.equal(
+    count('GET /api/notifications/counts'),
+    0,
+    'a page that reads none causes no request',
+  )
   assert.deepEqual(list.categories, {})
   const are = (chat: object, orders: object) =>
     until(() =>
-      isDeepStrictEqual(list.categories, { chat: { label: 'chat', ...chat }, orders: { label: 'Orders', ...orders } }),
+      isDeepStrictEqual(list.categories, {
+        chat: { label: 'chat', ...chat },
+        orders: { label: 'Orders', ...orders },
+      }),
     )
   await are({ total: 1, unread: 1 }, { total: 2, unread: 2 })
   await service.deliver({ to: ann, title: 'New', category: 'orders' })
@@ -421,7 +447,9 @@ test('a list has labels and counts of the categories as soon as a page reads the
   const ben = await service.user()
   await carillon.login({ username: ben.username, password: ben.password, variant: 'stateful' })
   await until(
-    () => isLive(list) && isDeepStrictEqual(list.categories, { orders: { label: 'Orders', total: 0, unread: 0 } }),
+    () =>
+      isLive(list) &&
+      isDeepStrictEqual(list.categories, { orders: { label: 'Orders', total: 0, unread: 0 } }),
   )
 })
 
@@ -444,16 +472,23 @@ test('readAll of a list with a category marks that category in every list, and u
   const marked = orders.readAll()
   assert.deepEqual([unreadIn(all), all.getSnapshot().unread], [[null, 'chat'], 2], 'at once')
   await marked
-  await until(() => seen.every((categories) => categories().length === 2) && other.getSnapshot().unread === 2)
+  await until(
+    () => seen.every((categories) => categories().length === 2) && other.getSnapshot().unread === 2,
+  )
   assert.equal((await carillon.inbox.counts()).unread, 2)
   await read.readAll()
-  assert.equal((await carillon.inbox.counts()).unread, 2, 'a list of read notifications has nothing to mark')
+  assert.equal(
+    (await carillon.inbox.counts()).unread,
+    2,
+    'a list of read notifications has nothing to mark',
+  )
   await orders.undo()
   await until(() => seen.every((categories) => categories().length === 4))
   assert.equal((await carillon.inbox.counts()).unread, 4)
 })
 
-const titlesOf = (list: InboxList) => list.getSnapshot().items.map(({ title }) => title.replace('Number ', ''))
+const titlesOf = (list: InboxList) =>
+  list.getSnapshot().items.map(({ title }) => title.replace('Number ', ''))
 
 test('what a reader archives, snoozes or removes leaves each list at once, and is in its other list, on every device', async () => {
   const ann = await service.user()
@@ -478,7 +513,9 @@ test('what a reader archives, snoozes or removes leaves each list at once, and i
   const refused = await failureOf(list.archive('01900000-0000-7000-8000-000000000000'))
   assert.ok(isCarillonError(refused, 'NOT_FOUND'))
   await Promise.all(acts)
-  await until(() => elsewhere.getSnapshot().unseen === 1 && titlesOf(archivedElsewhere).length === 1)
+  await until(
+    () => elsewhere.getSnapshot().unseen === 1 && titlesOf(archivedElsewhere).length === 1,
+  )
   assert.deepEqual([titlesOf(elsewhere), titlesOf(list), titlesOf(archived)], [['1'], ['1'], ['4']])
   assert.deepEqual(await carillon.inbox.counts(), {
     total: 1,
@@ -527,22 +564,34 @@ test('a security notice that the user deletes, snoozes or archives with all othe
     method: 'PUT',
     credentials: 'include',
     headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ currentPassword: ann.password, newPassword: 'grey heron over the weir' }),
+    body: JSON.stringify({
+      currentPassword: ann.password,
+      newPassword: 'grey heron over the weir',
+    }),
   })
   assert.equal(changed.status, 204)
   const list = carillon.inbox.open()
-  await until(() => isLive(list) && list.getSnapshot().items.some(({ category }) => category === 'security'))
+  await until(
+    () => isLive(list) && list.getSnapshot().items.some(({ category }) => category === 'security'),
+  )
   const shown = titlesOf(list)
-  const notice = list.getSnapshot().items.find(({ category }) => category === 'security') ?? assert.fail()
+  const notice =
+    list.getSnapshot().items.find(({ category }) => category === 'security') ?? assert.fail()
   for (const act of [list.remove, list.archive]) {
     const acting = act(notice.id)
-    assert.ok(!titlesOf(list).includes(`${notice.title}`), 'it is displayed before the confirmation')
+    assert.ok(
+      !titlesOf(list).includes(`${notice.title}`),
+      'it is displayed before the confirmation',
+    )
     assert.ok(isCarillonError(await failureOf(acting), 'CONFLICT'))
     assert.deepEqual(titlesOf(list), shown)
   }
   await list.readAll()
   await list.archiveRead()
-  await until(() => titlesOf(list).includes(notice.title) && list.getSnapshot().total === titlesOf(list).length)
+  await until(
+    () =>
+      titlesOf(list).includes(notice.title) && list.getSnapshot().total === titlesOf(list).length,
+  )
   assert.ok(!titlesOf(list).includes('1'))
 })
 

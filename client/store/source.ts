@@ -1,5 +1,6 @@
-// Where all open lists of a client come from. It requests their pages, keeps what is known of the inbox (state.ts) with the events of
-// the stream (connection.ts), and shows it, with the acts of the user (acts.ts), to the lists (shared-list.ts).
+// The origin of all open lists of a client: requests pages, keeps what is known of the inbox
+// (state.ts) by the events of the stream (connection.ts), and shows it, with the acts of the user
+// (acts.ts), to the lists (shared-list.ts).
 import type { Inbox } from '../inbox.ts'
 import { areOfOneInbox, versionOf } from '../stream/position.ts'
 import { abort, throwIfAborted } from '../transport/cancellation.ts'
@@ -23,14 +24,12 @@ import {
   withPages,
 } from './state.ts'
 
-/** Between two snapshots that events cause. An act, and an event after a pause, cause one at once. */
+/** Milliseconds between two snapshots that events cause. An act causes one at once. */
 const snapshotMs = 50
-/** The pause before a list that is unclear is requested again. */
 const againMs = 1_000
-/** Above this, what no list contains is forgotten. Until then, an undo may list it again. */
+/** The client forgets above this number what no list contains. An undo may list the rest again. */
 const maxKnown = 2_000
 type Undo = Extract<Act, { type: 'undo' }>
-/** What an undo shows if no bulk act of this page is to be taken back. */
 const noBulk: Undo = { type: 'undo', of: 'read-all', ids: [], made: 0 }
 
 type Timer = ReturnType<typeof setTimeout> | undefined
@@ -41,23 +40,26 @@ export class Source {
   readonly #acts: Acts
   readonly connection: Connection
   #state = emptyState
-  #view: View = { ...emptyState, own: new Set(), categories: {}, state: 'loading', error: undefined }
-  /** Events that the state does not have yet. */
+  #view: View = {
+    ...emptyState,
+    own: new Set(),
+    categories: {},
+    state: 'loading',
+    error: undefined,
+  }
   #events: StreamEvent[] = []
-  /** The position of the last event; before the first one, the version of the oldest page. */
   #position: Position | undefined
-  /** The user has not changed yet, so a page that the server has rendered is that of the user. */
+  /** The page that the server has rendered is that of the first user. */
   #isFirstUser = true
   #isStale = true
-  /** What an undo takes back is at the end: an act, or the undo of a bulk act. Before it are acts in case later ones are refused. */
+  /**
+   * The last one is what an undo takes back. Earlier ones are kept in case later ones are refused.
+   */
   #made: Act[] = [noBulk]
-  /** A page has read the categories: most pages display none. */
   #usesCategories = false
-  /** They may have changed since they were requested. */
   #areCategoriesDue = false
-  /** Aborts the requests for pages when the user changes, and when the last list is closed. */
   #session = new AbortController()
-  /** The requests for pages, one after the other. Events wait for them. */
+  /** Page requests run one after the other; events wait for them. */
   #pages: Promise<unknown> = Promise.resolve()
   #shownAt = Number.NEGATIVE_INFINITY
   #showTimer: Timer
@@ -74,7 +76,8 @@ export class Source {
     const opened: Opened = { listeners: new Set(), isHeld: false }
     const { listeners } = opened
     list.opened.add(opened)
-    const one = (type: Exclude<ActOnOne['type'], 'snooze'>) => (id: string) => this.#actOn({ type, id })
+    const one = (type: Exclude<ActOnOne['type'], 'snooze'>) => (id: string) =>
+      this.#actOn({ type, id })
     const methods: InboxList = {
       getSnapshot: () => list.snapshot,
       subscribe: (listener) => {
@@ -89,7 +92,7 @@ export class Source {
       },
       showNewer: () => list.show(this.#view, true),
       read: one('read'),
-      unread: one('unread'),
+      markUnread: one('unread'),
       archive: one('archive'),
       unarchive: one('unarchive'),
       snooze: (id, until) => this.#actOn({ type: 'snooze', id, until }),
@@ -159,10 +162,9 @@ export class Source {
     this.onState('loading')
   }
 
-  /** An act with which the user marks as read what the list shows, and nothing that arrives later. */
   #readAll({ snapshot, categories, status }: SharedList): Promise<void> {
     const throughSeq = snapshot.items[0]?.seq
-    // In other lists, what is unread is not shown.
+    // Other lists show nothing unread.
     if (!throughSeq || !['inbox', 'unread', 'all'].includes(status)) return Promise.resolve()
     return this.#addBulk({ type: 'read-all', throughSeq, categories, isExact: !categories.length })
   }
@@ -172,9 +174,12 @@ export class Source {
     const settled = this.#acts.add(act)
     const now = this.#view
     const made = [...known.values()].filter((one) => now.known.get(one.id) !== one)
-    // It changes one of the two.
+    // An act changes one of the two.
     const count = unread - now.unread + total - now.total
-    return this.#remember({ type: 'undo', of: act.type, ids: made.map(({ id }) => id), made: count }, settled)
+    return this.#remember(
+      { type: 'undo', of: act.type, ids: made.map(({ id }) => id), made: count },
+      settled,
+    )
   }
 
   #actOn(act: ActOnOne): Promise<void> {
@@ -190,13 +195,13 @@ export class Source {
     return settled
   }
 
-  /** A second call changes nothing. */
   async #undo(): Promise<void> {
     const last = this.#made.at(-1)
     this.#made = []
     const back = last && backOf(last)
     if (back) return this.#acts.add(back)
-    if (last) throw new CarillonError('CONFLICT', 'What was removed does not come back', { status: 409 })
+    if (last)
+      throw new CarillonError('CONFLICT', 'What was removed does not come back', { status: 409 })
   }
 
   #seen({ snapshot }: SharedList): Promise<void> {
@@ -216,7 +221,8 @@ export class Source {
     for (const list of this.#lists) list.show(this.#view)
     // A list that was opened before the stream has no page yet.
     if (this.#lists.some(({ isLoaded }) => !isLoaded)) this.#again(0)
-    else if (this.#isFreshDue || this.#areCategoriesDue || this.#lists.some(isDue)) this.#again(againMs)
+    else if (this.#isFreshDue || this.#areCategoriesDue || this.#lists.some(isDue))
+      this.#again(againMs)
   }
 
   async #loadCategories(signal: AbortSignal): Promise<void> {
@@ -227,7 +233,9 @@ export class Source {
       this.#inbox.preferences({ signal }),
     ])
     const entries = Object.entries(preferences.categories).map(([name, { label }]) => {
-      const count = Object.hasOwn(counts.categories, name) ? counts.categories[name] : { total: 0, unread: 0 }
+      const count = Object.hasOwn(counts.categories, name)
+        ? counts.categories[name]
+        : { total: 0, unread: 0 }
       return [name, { label, ...count }]
     })
     this.#view = { ...this.#view, categories: Object.fromEntries(entries) }
@@ -244,12 +252,12 @@ export class Source {
     return this.#view.state === 'live'
   }
 
-  /** An event that an act has to cause may be missing, because another act has undone it: after a request, it does not matter. */
+  /** An event that an act has to cause may be missing, because another act has undone it. */
   get #isFreshDue(): boolean {
     return this.#isStale || this.#acts.pending.some(({ isDone }) => isDone)
   }
 
-  /** Requests what is due if the stream is open. Without a pause, it does not wait for the end of one that has begun. */
+  /** Requests what is due. Without a pause, it does not wait for a pause that has begun. */
   #again(ms: number): void {
     if (ms && this.#againTimer) return
     clearTimeout(this.#againTimer)
@@ -274,7 +282,6 @@ export class Source {
       this.#applyEvents()
       const wasUnclear = list.isUnclear
       this.#add(list, [page])
-      // The page has nothing of what may be missing above it.
       list.isUnclear ||= wasUnclear
     }).finally(() => {
       list.isLoading = false
@@ -285,7 +292,7 @@ export class Source {
     return list.next
   }
 
-  /** Runs after the requests for pages before it. Throws if the user changes in between. */
+  /** Throws if the user changes in between. */
   #inTurn<Result>(task: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
     const { signal } = this.#session
     const turn = this.#pages.then(() => {
@@ -301,7 +308,12 @@ export class Source {
     let missing = list.size
     for (;;) {
       const before = pages.at(-1)?.items.at(-1)?.seq
-      const page = await this.#inbox.list({ ...list.query, limit: Math.min(missing, 100), before, signal })
+      const page = await this.#inbox.list({
+        ...list.query,
+        limit: Math.min(missing, 100),
+        before,
+        signal,
+      })
       pages.push(page)
       missing -= page.items.length
       if (missing <= 0 || !page.next) return { list, pages, version: page.version }
@@ -312,12 +324,11 @@ export class Source {
     const events = this.#events.splice(0)
     this.#areCategoriesDue ||= this.#usesCategories && events.length > 0
     const { known } = this.#state
-    for (const list of this.#lists) list.isUnclear ||= events.some((event) => isUnclear(list, event, known))
+    for (const list of this.#lists)
+      list.isUnclear ||= events.some((event) => isUnclear(list, event, known))
     this.#state = withEvents(this.#state, events)
     if (this.#state.known.size > maxKnown) this.#state = withLists(this.#state, this.#lists)
   }
-
-  // For the acts
 
   async confirm(isRetry: boolean): Promise<void> {
     if (isRetry || !this.#isLive) await this.connection.confirm()
@@ -325,20 +336,19 @@ export class Source {
 
   async transmit(act: Act): Promise<void> {
     const inbox = this.#inbox
-    // No list has it.
     if ('id' in act && act.type !== 'remove') act.before ??= await inbox.get(act.id)
-    if (act.type === 'read-all') return inbox.readAll({ throughSeq: act.throughSeq, category: act.categories })
+    if (act.type === 'read-all')
+      return inbox.readAll({ throughSeq: act.throughSeq, category: act.categories })
     if (act.type === 'archive-read') return inbox.archiveRead()
     if (act.type === 'seen') return inbox.seen(act.throughSeq)
     if (act.type === 'snooze') return inbox.snooze(act.id, act.until)
-    return act.type === 'undo' ? inbox.undo() : inbox[act.type](act.id)
+    if (act.type === 'undo') return inbox.undo()
+    return act.type === 'unread' ? inbox.markUnread(act.id) : inbox[act.type](act.id)
   }
 
   get isClosed(): boolean {
     return !this.connection.isOpen
   }
-
-  // For the connection
 
   onOtherUser(error: CarillonError): void {
     this.#acts.rejectAll(error)
@@ -367,9 +377,9 @@ export class Source {
       throwIfAborted(signal)
       this.#applyEvents()
       const { known } = this.#state
-      // The oldest first: the rest of a list is its total without what is known, which must not be newer.
+      // The oldest first: the rest of a list is its total without what is known, which must not be
+      // newer.
       loaded.sort((a, b) => a.version - b.version)
-      // A list that was not loaded before has one page.
       this.#position ??= loaded[0]?.version ?? 0
       if (isFresh) {
         this.#state = { ...this.#state, known: new Map() }
@@ -393,7 +403,6 @@ export class Source {
     }
     this.#position = event.position
     if (event.type === 'hello' || event.type === 'resync') {
-      // The events before it have an older number, and no page has one.
       this.#applyEvents()
       this.#state = { ...this.#state, unseen: event.unseen }
     } else this.#events.push(event)

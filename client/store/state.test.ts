@@ -1,4 +1,3 @@
-// What pages, events and acts make of what is known, without a network.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
@@ -19,9 +18,29 @@ const all: Extent = { status: 'inbox', categories: [], end: 0, rest: 0 }
 const now = '2026-01-01T00:00:00.000Z'
 
 function notification(seq: number, more: Partial<Notification> = {}): Notification {
-  const texts = { title: `Number ${seq}`, body: null, url: null, category: null, data: null, key: null }
-  const times = { createdAt: now, updatedAt: now, readAt: null, archivedAt: null, expiresAt: null, snoozedUntil: null }
-  const look = { actor: null, icon: null, actions: null, format: 'text' } as const
+  const texts = {
+    title: `Number ${seq}`,
+    body: null,
+    url: null,
+    category: null,
+    data: null,
+    key: null,
+  }
+  const times = {
+    createdAt: now,
+    updatedAt: now,
+    readAt: null,
+    archivedAt: null,
+    expiresAt: null,
+    snoozedUntil: null,
+  }
+  const look = {
+    actor: null,
+    icon: null,
+    actions: null,
+    format: 'text',
+    priority: 'normal',
+  } as const
   return { id: `n${seq}`, seq, count: 1, read: false, ...texts, ...look, ...times, ...more }
 }
 
@@ -33,12 +52,23 @@ function pageOf(items: Notification[], version: number): NotificationPage {
 type OneType = 'created' | 'read' | 'unread' | 'archived' | 'unarchived' | 'snoozed'
 
 function event(type: OneType, one: Notification, version: number, unread = 0): StreamEvent {
-  return { type, position: `${version}-5f3a9c1e`, version, unread, total: 9, unseen: 0, notification: one }
+  return {
+    type,
+    position: `${version}-5f3a9c1e`,
+    version,
+    unread,
+    total: 9,
+    unseen: 0,
+    notification: one,
+  }
 }
 
 test('an event changes only what was read at an older version', () => {
   const fresh = withPages(emptyState, all, [pageOf([notification(1, { title: 'new' })], 5)])
-  const events = [event('created', notification(1, { title: 'old' }), 4), event('created', notification(2), 6)]
+  const events = [
+    event('created', notification(1, { title: 'old' }), 4),
+    event('created', notification(2), 6),
+  ]
   assert.deepEqual(
     itemsOf(withEvents(fresh, events).known, all).map(({ title }) => title),
     ['Number 2', 'new'],
@@ -50,7 +80,9 @@ test('a read-all does not mark what was marked as unread after it', () => {
   const readAll = { type: 'read-all', through: null, throughSeq: 2, readAt: now } as const
   const counters = { position: '6-5f3a9c1e', unread: 0, total: 2, unseen: 0 }
   const unread = (version: number) =>
-    itemsOf(withEvents(state, [{ ...readAll, ...counters, version }]).known, all).filter(({ read }) => !read).length
+    itemsOf(withEvents(state, [{ ...readAll, ...counters, version }]).known, all).filter(
+      ({ read }) => !read,
+    ).length
   assert.deepEqual([unread(6), unread(8)], [2, 0])
 })
 
@@ -69,8 +101,13 @@ test('an act is idle once the state shows it, and several acts on one notificati
   assert.deepEqual(withActs(state, [read], now).idle, [])
   assert.equal(withActs(state, [read], now).unread, 1)
   assert.equal(withActs(state, [read, unread], now).unread, 2)
-  assert.equal(withActs(state, [read], now).known.get('n1'), withActs(state, [read], now).known.get('n1'))
-  const after = withEvents(state, [event('read', notification(1, { read: true, readAt: now }), 4, 1)])
+  assert.equal(
+    withActs(state, [read], now).known.get('n1'),
+    withActs(state, [read], now).known.get('n1'),
+  )
+  const after = withEvents(state, [
+    event('read', notification(1, { read: true, readAt: now }), 4, 1),
+  ])
   assert.deepEqual(withActs(after, [read], now).idle, [read])
   assert.equal(withActs(after, [read], now).unread, 1)
 })
@@ -81,7 +118,12 @@ test('an act on a notification that is gone changes nothing', () => {
 })
 
 test('what no list contains is forgotten, so that a page can stay open for weeks', () => {
-  const items = [notification(4, { read: true }), notification(3), notification(2), notification(1, { category: 'a' })]
+  const items = [
+    notification(4, { read: true }),
+    notification(3),
+    notification(2),
+    notification(1, { category: 'a' }),
+  ]
   const state = withPages(emptyState, all, [pageOf(items, 5)])
   const unread: Extent = { status: 'unread', categories: [], end: 3, rest: 0 }
   const { known } = withLists(state, [unread, { ...all, categories: ['a'] }])
@@ -109,7 +151,10 @@ test('a list with categories cannot tell what changed below its loaded part', ()
   assert.equal(isUnclear(partial, event('created', notification(6), 9), known), false)
   assert.equal(isUnclear(partial, event('read', notification(2), 9), known), true)
   assert.equal(isUnclear({ ...partial, rest: 0 }, event('unread', notification(2), 9), known), true)
-  assert.equal(isUnclear({ ...partial, end: 0, rest: 0 }, event('read', notification(2), 9), known), false)
+  assert.equal(
+    isUnclear({ ...partial, end: 0, rest: 0 }, event('read', notification(2), 9), known),
+    false,
+  )
 })
 
 test('a list with categories cannot tell from which place something has moved up that a newer page of another list has', () => {
@@ -118,31 +163,43 @@ test('a list with categories cannot tell from which place something has moved up
   const partial: Extent = { status: 'inbox', categories: ['a'], end: 5, rest: 3 }
   assert.deepEqual(
     [11, 13].map((version) =>
-      isUnclear(partial, { ...event('created', one, version), type: 'replaced' } as StreamEvent, known),
+      isUnclear(
+        partial,
+        { ...event('created', one, version), type: 'replaced' } as StreamEvent,
+        known,
+      ),
     ),
     [true, false],
   )
 })
 
 test('however pages and events arrive, the list is that of the newest versions', () => {
-  const change = fc.record({ seq: fc.integer({ min: 1, max: 6 }), read: fc.boolean(), pageAt: fc.integer({ max: 30 }) })
+  const change = fc.record({
+    seq: fc.integer({ min: 1, max: 6 }),
+    read: fc.boolean(),
+    pageAt: fc.integer({ max: 30 }),
+  })
   fc.assert(
-    fc.property(fc.array(change, { maxLength: 30 }), fc.integer({ min: 0, max: 30 }), (changes, pageAt) => {
-      const truth = new Map<number, Notification>()
-      let state = emptyState
-      let page = pageOf([], 0)
-      const late: StreamEvent[] = []
-      for (const [index, { seq, read }] of changes.entries()) {
-        const one = notification(seq, { read, title: `at ${index}`, readAt: read ? now : null })
-        truth.set(seq, one)
-        late.push(event('read', one, index + 1))
-        const items = [...truth.values()].sort((a, b) => b.seq - a.seq)
-        if (index + 1 === Math.min(pageAt, changes.length)) page = pageOf(items, index + 1)
-      }
-      // The page is newer than the first events, and older than the last ones.
-      state = withEvents(withPages(state, all, [page]), late)
-      const expected = [...truth.values()].sort((a, b) => b.seq - a.seq)
-      assert.equal(JSON.stringify(itemsOf(state.known, all)), JSON.stringify(expected))
-    }),
+    fc.property(
+      fc.array(change, { maxLength: 30 }),
+      fc.integer({ min: 0, max: 30 }),
+      (changes, pageAt) => {
+        const truth = new Map<number, Notification>()
+        let state = emptyState
+        let page = pageOf([], 0)
+        const late: StreamEvent[] = []
+        for (const [index, { seq, read }] of changes.entries()) {
+          const one = notification(seq, { read, title: `at ${index}`, readAt: read ? now : null })
+          truth.set(seq, one)
+          late.push(event('read', one, index + 1))
+          const items = [...truth.values()].sort((a, b) => b.seq - a.seq)
+          if (index + 1 === Math.min(pageAt, changes.length)) page = pageOf(items, index + 1)
+        }
+        // The page is newer than the first events, and older than the last ones.
+        state = withEvents(withPages(state, all, [page]), late)
+        const expected = [...truth.values()].sort((a, b) => b.seq - a.seq)
+        assert.equal(JSON.stringify(itemsOf(state.known, all)), JSON.stringify(expected))
+      },
+    ),
   )
 })

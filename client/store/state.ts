@@ -1,28 +1,31 @@
 // What a client knows of an inbox, and how pages, events and acts change it: functions without a network and without a clock.
 import type { ListStatus } from '../inbox.ts'
-import type { Notification, NotificationPage, StreamData, StreamEvent, Time } from '../transport/types.ts'
+import type {
+  Notification,
+  NotificationPage,
+  StreamData,
+  StreamEvent,
+  Time,
+} from '../transport/types.ts'
 
 export type Filter = {
   /** `inbox`: neither archived nor snoozed. */
   status: ListStatus | 'inbox'
-  /** Empty: every category. */
   categories: readonly string[]
 }
 
-/** The loaded part of a list: all notifications that match the filter and have a `seq` of at least `end`. */
+/** The loaded part of a list: what matches the filter and has a `seq` of at least `end`. */
 export type Extent = Filter & {
   /** 0 if the whole list is loaded. */
   end: number
-  /** The number of notifications below `end`. Used only if the counters of the inbox do not suffice: see `hasCounter`. */
+  /** How many are below `end`. Used only without a counter: see `hasCounter`. */
   rest: number
 }
 
 type Known = ReadonlyMap<string, Notification>
 
 export type InboxState = {
-  /** The notifications of all lists by id, each at the version of the inbox at which it was read or changed last. */
   known: Known
-  /** The counters of the whole inbox. */
   unread: number
   total: number
   /** Only events have it. */
@@ -31,20 +34,18 @@ export type InboxState = {
 
 export const emptyState: InboxState = { known: new Map(), unread: 0, total: 0, unseen: 0 }
 
-/** `before`: the notification as it was; undefined until it is known. */
 export type ActOnOne = { id: string; before?: Notification | undefined } & (
   | { type: 'read' | 'unread' | 'archive' | 'unarchive' | 'remove' }
   | { type: 'snooze'; until: Time }
 )
 
-/** What the user has done. */
 export type Act =
   | ActOnOne
   /** Marks these categories as read, or all without `categories`. `isExact`: all unread notifications above `throughSeq` are known. */
   | { type: 'read-all'; throughSeq: number; categories?: readonly string[]; isExact?: boolean }
   | { type: 'archive-read' }
   | { type: 'seen'; throughSeq: number }
-  /** The known notifications that the last bulk act made read or archived, and how many it changed in all. */
+  /** `ids`: known ones that the last bulk act changed. `made`: how many it changed in all. */
   | { type: 'undo'; of: 'read-all' | 'archive-read'; ids: readonly string[]; made: number }
 
 const versions = new WeakMap<Notification, number>()
@@ -55,7 +56,6 @@ function isListed({ archivedAt, snoozedUntil }: Notification): boolean {
 
 const isIn: Record<Filter['status'], (one: Notification) => boolean> = {
   inbox: isListed,
-  // What is archived or snoozed is read.
   unread: ({ read }) => !read,
   read: (one) => one.read && isListed(one),
   archived: ({ archivedAt }) => archivedAt !== null,
@@ -67,7 +67,6 @@ function contains({ status, categories, end }: Extent, one: Notification): boole
   return one.seq >= end && isIn[status](one) && isOf(categories, one.category)
 }
 
-/** Do the counters of the inbox say how long the list is? */
 export function hasCounter({ status, categories }: Filter): boolean {
   return !categories.length && ['inbox', 'unread', 'read'].includes(status)
 }
@@ -76,40 +75,45 @@ function isOf(categories: readonly string[], category: string | null): boolean {
   return !categories.length || categories.includes(category ?? '')
 }
 
-/** Newest first. */
 export function itemsOf(known: Known, extent: Extent): Notification[] {
   const items = [...known.values()].filter((one) => contains(extent, one))
   return items.sort((a, b) => b.seq - a.seq)
 }
 
-/** Drops what no list contains: a page may stay open for weeks. */
+/** A page may stay open for weeks. */
 export function withLists(state: InboxState, lists: readonly Extent[]): InboxState {
   const known = [...state.known].filter(([, one]) => lists.some((list) => contains(list, one)))
   return { ...state, known: new Map(known) }
 }
 
-/** Adds pages of one list. Notifications that have not changed since `before` are the same objects as there. */
-export function withPages(state: InboxState, filter: Filter, pages: NotificationPage[], before = state.known) {
+/** Notifications that have not changed since `before` are the same objects as there. */
+export function withPages(
+  state: InboxState,
+  filter: Filter,
+  pages: NotificationPage[],
+  before = state.known,
+) {
   const known = new Map(state.known)
   let { unread, total } = state
   for (const page of pages) {
     for (const item of page.items) put(known, item, page.version, before)
     unread = page.unread
-    if (filter.status !== 'unread' && hasCounter(filter)) total = page.total + (filter.status === 'read' ? unread : 0)
+    if (filter.status !== 'unread' && hasCounter(filter))
+      total = page.total + (filter.status === 'read' ? unread : 0)
   }
   return { ...state, known, unread, total }
 }
 
-/** The state after events. Each changes only what was read at an older version. */
+/** Each event changes only what was read at an older version. */
 export function withEvents(state: InboxState, events: readonly StreamEvent[]): InboxState {
   const known = new Map(state.known)
   for (const event of events) {
     if ('notification' in event) put(known, event.notification, event.version)
     else if (event.type === 'read-all') readAll(known, event)
     else if (event.type === 'archive-read') archiveRead(known, event)
-    else if (event.type === 'removed' && isOlder(known.get(event.id), event.version)) known.delete(event.id)
+    else if (event.type === 'removed' && isOlder(known.get(event.id), event.version))
+      known.delete(event.id)
   }
-  // An event has the counters of the moment at which it was sent, so those of the last one are the newest.
   const { unread, total, unseen } = events.at(-1) ?? state
   return { known, unread, total, unseen }
 }
@@ -127,31 +131,34 @@ function archiveRead(known: Map<string, Notification>, event: StreamData['archiv
     if (isIn.read(one) && one.seq <= throughSeq) put(known, { ...one, archivedAt }, version)
 }
 
-/** Can a list not tell from the event, and from what was known before it, what it has to contain now? */
 export function isUnclear(extent: Extent, event: StreamEvent, known: Known): boolean {
   const { status, end } = extent
-  // What was not in the list may be in it now, and is unknown.
   if (event.type === 'read-all' && status === 'read') return true
   if (event.type === 'archive-read' && status === 'archived') return true
   if (end === 0 || event.type === 'seen' || hasCounter(extent)) return false
-  const { id = '', updatedAt = '' } = 'notification' in event ? event.notification : (event as Partial<Notification>)
-  // A notification whose snooze has ended was sent before others.
+  const { id = '', updatedAt = '' } =
+    'notification' in event ? event.notification : (event as Partial<Notification>)
   const isNew =
-    status !== 'all' && status !== 'snoozed' && [...known.values()].every((one) => one.updatedAt <= updatedAt)
-  // Otherwise it may have been one of the rest. If a newer page of another list has it, it may have moved up since.
+    status !== 'all' &&
+    status !== 'snoozed' &&
+    [...known.values()].every((one) => one.updatedAt <= updatedAt)
+  // It may have been one of the rest, or have moved up in a newer page of another list.
   const before = known.get(id)
-  return !(event.type === 'created' && isNew) && !(before && before.seq >= end && isOlder(before, event.version))
+  return (
+    !(event.type === 'created' && isNew) &&
+    !(before && before.seq >= end && isOlder(before, event.version))
+  )
 }
 
 type Shown = InboxState & {
   known: Map<string, Notification>
-  /** The ids of the notifications that acts change. */
   own: Set<string>
-  /** The lowest `seq` of what is unseen. */
   unseenFrom: number
 }
 
-/** What the user sees: the state, and on top of it the acts. `idle` are those acts that the state shows already. */
+/**
+ * What the user sees: the state with the acts on top. `idle`: acts that the state shows already.
+ */
 export function withActs<Made extends Act>(state: InboxState, acts: readonly Made[], at: Time) {
   const { unseen } = state
   const listed = itemsOf(state.known, everything)
@@ -161,20 +168,23 @@ export function withActs<Made extends Act>(state: InboxState, acts: readonly Mad
     const before = { ...shown }
     const flips = idsOf(act, shown.known).filter((id) => flip(shown, id, act, at)).length
     countBulk(shown, act, flips)
-    return !flips && (['unread', 'total', 'unseen'] as const).every((name) => before[name] === shown[name])
+    return (
+      !flips &&
+      (['unread', 'total', 'unseen'] as const).every((name) => before[name] === shown[name])
+    )
   })
   return { ...shown, idle }
 }
 
 const everything: Extent = { status: 'inbox', categories: [], end: 0, rest: 0 }
 
-/** False if it is already so, or is not known. */
 function flip(shown: Shown, id: string, act: Act, at: Time): boolean {
   const { known, own, unseenFrom } = shown
   const one = known.get(id)
   const next = one && changedBy(act, one, at)
   if (!one || one === next) return false
-  const difference = (counts: (one: Notification) => boolean) => Number(!!next && counts(next)) - Number(counts(one))
+  const difference = (counts: (one: Notification) => boolean) =>
+    Number(!!next && counts(next)) - Number(counts(one))
   shown.unread += difference(isIn.unread)
   shown.total += difference(isListed)
   shown.unseen += difference((any) => isListed(any) && any.seq >= unseenFrom)
@@ -184,11 +194,12 @@ function flip(shown: Shown, id: string, act: Act, at: Time): boolean {
   return true
 }
 
-/** Counts what an act changes of notifications that are not known. */
 function countBulk(shown: Shown, act: Act, flips: number): void {
   const { known } = shown
-  if (act.type === 'read-all' && act.isExact) shown.unread = [...known.values()].filter(isIn.unread).length
-  if (act.type === 'undo' && flips > 0) shown[act.of === 'read-all' ? 'unread' : 'total'] += act.made - act.ids.length
+  if (act.type === 'read-all' && act.isExact)
+    shown.unread = [...known.values()].filter(isIn.unread).length
+  if (act.type === 'undo' && flips > 0)
+    shown[act.of === 'read-all' ? 'unread' : 'total'] += act.made - act.ids.length
   if (act.type === 'archive-read') shown.total = shown.unread
   if (act.type === 'seen') {
     const end = act.throughSeq + 1
@@ -202,13 +213,18 @@ function idsOf(act: Act, known: Known): readonly string[] {
   if ('id' in act) return [act.id]
   if (act.type === 'seen') return []
   const isMeant = (one: Notification) =>
-    act.type === 'archive-read' ? isIn.read(one) : one.seq <= act.throughSeq && isOf(act.categories ?? [], one.category)
+    act.type === 'archive-read'
+      ? isIn.read(one)
+      : one.seq <= act.throughSeq && isOf(act.categories ?? [], one.category)
   return [...known.values()].filter(isMeant).map(({ id }) => id)
 }
 
 const changed = new WeakMap<Act, WeakMap<Notification, Notification>>()
 
-/** Returns the same object for the same act and notification: the notification itself if the act changes nothing, undefined if it removes it. */
+/**
+ * Returns the same object for the same act and notification, so that a page renders it once;
+ * undefined for a removal.
+ */
 function changedBy(act: Act, one: Notification, at: Time): Notification | undefined {
   if (act.type === 'remove') return undefined
   const others = changed.get(act) ?? new WeakMap<Notification, Notification>()
@@ -216,7 +232,8 @@ function changedBy(act: Act, one: Notification, at: Time): Notification | undefi
   const other = others.get(one) ?? { ...one, ...changeBy(act, one, at) }
   others.set(one, other)
   const { read, archivedAt, snoozedUntil } = one
-  const isSame = other.read === read && other.archivedAt === archivedAt && other.snoozedUntil === snoozedUntil
+  const isSame =
+    other.read === read && other.archivedAt === archivedAt && other.snoozedUntil === snoozedUntil
   return isSame ? one : other
 }
 
@@ -224,16 +241,16 @@ function changeBy(act: Act, one: Notification, at: Time): Partial<Notification> 
   const read = { read: true, readAt: one.readAt ?? at }
   const unread = { read: false, readAt: null }
   if (act.type === 'unread') return { ...unread, archivedAt: null, snoozedUntil: null }
-  if (act.type === 'archive') return { ...read, archivedAt: one.archivedAt ?? at, snoozedUntil: null }
+  if (act.type === 'archive')
+    return { ...read, archivedAt: one.archivedAt ?? at, snoozedUntil: null }
   if (act.type === 'snooze') return { ...read, archivedAt: null, snoozedUntil: act.until }
   if (act.type === 'archive-read') return { archivedAt: at }
-  // What was archived or snoozed since stays so.
   if (act.type === 'undo' && act.of === 'read-all') return isListed(one) ? unread : {}
   if (act.type === 'undo') return { archivedAt: null }
   return act.type === 'unarchive' ? { archivedAt: null, snoozedUntil: null } : read
 }
 
-/** The act that takes this one back: the notification is again as it was. Undefined for a removal, which is final. */
+/** The act that takes this one back. Undefined for a removal, which is final. */
 export function backOf(act: Act): Act | undefined {
   if (!('id' in act)) return { ...act }
   const { type, id, before } = act
@@ -249,7 +266,12 @@ function isOlder(one: Notification | undefined, version: number): boolean {
   return (versions.get(one as Notification) ?? -1) < version
 }
 
-function put(known: Map<string, Notification>, one: Notification, version: number, before: Known = known): void {
+function put(
+  known: Map<string, Notification>,
+  one: Notification,
+  version: number,
+  before: Known = known,
+): void {
   if (!isOlder(known.get(one.id), version)) return
   const old = before.get(one.id)
   const kept = old && JSON.stringify(old) === JSON.stringify(one) ? old : one

@@ -1,5 +1,5 @@
-// The functions of the client that the code of the tabs uses. That code is loaded on demand and gets them as an argument: if it
-// imported them, bundlers would move them into one more file, which a page would have to load before everything else.
+// Functions that the code of the tabs, which is loaded on demand, gets as an argument: if it
+// imported them, bundlers would add a file that a page has to load first.
 import { delayAfter } from '../transport/backoff.ts'
 import { following, pause, unlessAborted } from '../transport/cancellation.ts'
 import { CarillonError, signedOut } from '../transport/errors.ts'

@@ -1,5 +1,5 @@
-// The parser follows WHATWG HTML, section 9.2.6: by the examples of that section, by each rule, and compared with the
-// package eventsource-parser.
+// WHATWG HTML, section 9.2.6: the examples of that section, each rule, and a comparison with
+// eventsource-parser.
 import assert from 'node:assert/strict'
 import { randomInt } from 'node:crypto'
 import { test } from 'node:test'
@@ -8,16 +8,23 @@ import { EventStreamParser, type ServerSentEvent } from './event-stream.ts'
 
 const encoder = new TextEncoder()
 
-/** The events of a stream that arrives in chunks of `pieceBytes` bytes. */
-function eventsOf(text: string | Uint8Array, pieceBytes = Number.POSITIVE_INFINITY): ServerSentEvent[] {
+function eventsOf(
+  text: string | Uint8Array,
+  pieceBytes = Number.POSITIVE_INFINITY,
+): ServerSentEvent[] {
   const bytes = typeof text === 'string' ? encoder.encode(text) : text
   const parser = new EventStreamParser()
   const events: ServerSentEvent[] = []
-  for (let at = 0; at < bytes.length; at += pieceBytes) events.push(...parser.push(bytes.subarray(at, at + pieceBytes)))
+  for (let at = 0; at < bytes.length; at += pieceBytes)
+    events.push(...parser.push(bytes.subarray(at, at + pieceBytes)))
   return events
 }
 
-const rules: { rule: string; stream: string; events: (Partial<ServerSentEvent> & { data: string })[] }[] = [
+const rules: {
+  rule: string
+  stream: string
+  events: (Partial<ServerSentEvent> & { data: string })[]
+}[] = [
   {
     rule: 'several data lines are joined by a line feed (9.2.6, first example)',
     stream: 'data: YHOO\ndata: +2\ndata: 10\n\n',
@@ -25,7 +32,8 @@ const rules: { rule: string; stream: string; events: (Partial<ServerSentEvent> &
   },
   {
     rule: 'a comment is ignored; an id applies until the next id; an empty id clears it (9.2.6, second example)',
-    stream: ': test stream\n\ndata: first event\nid: 1\n\ndata:second event\nid\n\ndata:  third event\n\n',
+    stream:
+      ': test stream\n\ndata: first event\nid: 1\n\ndata:second event\nid\n\ndata:  third event\n\n',
     events: [{ data: 'first event', id: '1' }, { data: 'second event' }, { data: ' third event' }],
   },
   {
@@ -43,8 +51,16 @@ const rules: { rule: string; stream: string; events: (Partial<ServerSentEvent> &
     stream: 'data: a\n\ndata: b\r\n\r\ndata: c\r\r',
     events: [{ data: 'a' }, { data: 'b' }, { data: 'c' }],
   },
-  { rule: 'line endings can be mixed', stream: 'data: a\r\ndata: b\rdata: c\n\r\n', events: [{ data: 'a\nb\nc' }] },
-  { rule: 'one byte order mark at the start is removed', stream: '\uFEFFdata: a\n\n', events: [{ data: 'a' }] },
+  {
+    rule: 'line endings can be mixed',
+    stream: 'data: a\r\ndata: b\rdata: c\n\r\n',
+    events: [{ data: 'a\nb\nc' }],
+  },
+  {
+    rule: 'one byte order mark at the start is removed',
+    stream: '\uFEFFdata: a\n\n',
+    events: [{ data: 'a' }],
+  },
   {
     rule: 'a second byte order mark is part of the field name',
     stream: '\uFEFF\uFEFFdata: a\n\ndata: b\n\n',
@@ -75,7 +91,11 @@ const rules: { rule: string; stream: string; events: (Partial<ServerSentEvent> &
     stream: 'Data: a\ndata : b\n data: c\ndata: d\n\n',
     events: [{ data: 'd' }],
   },
-  { rule: 'a value can contain colons', stream: 'data: {"a":1}\n\n', events: [{ data: '{"a":1}' }] },
+  {
+    rule: 'a value can contain colons',
+    stream: 'data: {"a":1}\n\n',
+    events: [{ data: '{"a":1}' }],
+  },
 ]
 
 for (const { rule, stream, events } of rules)
@@ -168,15 +188,17 @@ test('the parser agrees with eventsource-parser on 2,000 random streams in rando
   assert.ok(compared > 1_000, `only ${compared} events were compared`)
 })
 
-/** Without ids: eventsource-parser reports only an id in the same event. The rules above test the ids. */
+/** eventsource-parser reports only an id in the same event. */
 function theirEventsOf(text: string) {
   const events: { type: string; data: string }[] = []
-  const parser = createParser({ onEvent: ({ event, data }) => events.push({ type: event || 'message', data }) })
+  const parser = createParser({
+    onEvent: ({ event, data }) => events.push({ type: event || 'message', data }),
+  })
   parser.feed(text)
   return events
 }
 
-/** mulberry32: a small random generator, which repeats its numbers for a seed. They are below `bound`. */
+/** mulberry32 repeats its numbers for a seed. They are below `bound`. */
 function randomFrom(seed: number): (bound: number) => number {
   let state = seed
   return (bound) => {

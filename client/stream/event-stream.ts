@@ -3,18 +3,18 @@
 /** `id` is the id of the last event that had one: an event without an id keeps it, an empty id clears it. */
 export type ServerSentEvent = { type: string; data: string; id: string }
 
-/** In characters; far above the limits of a notification. A longer event is not from Carillon and must not fill the memory. */
+/**
+ * In characters, far above the limits of a notification: a longer event must not fill the memory.
+ */
 const maxEventLength = 8 * 2 ** 20
 
 export class EventStreamParser {
-  /** Milliseconds; undefined until the stream sends a `retry` field. */
   retryMs: number | undefined
   /** Removes a byte order mark and replaces invalid UTF-8 by U+FFFD, as section 9.2.6 requires. */
   readonly #decoder = new TextDecoder()
   #line = ''
   #hasEndedInCr = false
   #type = ''
-  /** The `data` lines so far, each with a line feed. */
   #data = ''
   #id = ''
 
@@ -29,7 +29,8 @@ export class EventStreamParser {
     lines[0] = this.#line + lines[0]
     this.#line = lines.pop() ?? ''
     const events = lines.flatMap((line) => (line === '' ? this.#complete() : this.#field(line)))
-    if (this.#line.length + this.#data.length > maxEventLength) throw new RangeError('An event is too long')
+    if (this.#line.length + this.#data.length > maxEventLength)
+      throw new RangeError('An event is too long')
     return events
   }
 

@@ -1,12 +1,21 @@
-// The live stream of a real service across lost connections, restarts, and the end of sessions and tokens.
 import assert from 'node:assert/strict'
 import { randomInt } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { disableUser } from '../../server/users/user-changes.store.ts'
 import { TcpProxy } from '../../tests/support/network/tcp-proxy.ts'
-import { startTestService, type TestService, type TestUser, variants } from '../../tests/support/service.ts'
-import { type Carillon, createCarillon, isCarillonError, type StreamEvent } from '../carillon-client.ts'
+import {
+  startTestService,
+  type TestService,
+  type TestUser,
+  variants,
+} from '../../tests/support/service.ts'
+import {
+  type Carillon,
+  createCarillon,
+  isCarillonError,
+  type StreamEvent,
+} from '../carillon-client.ts'
 import { failureOf, signedIn, until } from '../testing/clients.ts'
 import { CookieJar } from '../testing/cookie-jar.ts'
 import { Requests } from '../transport/requests.ts'
@@ -20,12 +29,16 @@ after(() => service.stop())
 
 type Subscribe = Carillon['inbox']['subscribe']
 
-/** Follows in the background; `ended` resolves with the error that ended the stream. */
-function follow({ inbox }: { inbox: { subscribe: Subscribe } }, options: Parameters<Subscribe>[0] = {}) {
+/** `ended` resolves with the error that ended the stream. */
+function follow(
+  { inbox }: { inbox: { subscribe: Subscribe } },
+  options: Parameters<Subscribe>[0] = {},
+) {
   const events: StreamEvent[] = []
   const leave = new AbortController()
   const listening = async () => {
-    for await (const event of inbox.subscribe({ signal: leave.signal, ...options })) events.push(event)
+    for await (const event of inbox.subscribe({ signal: leave.signal, ...options }))
+      events.push(event)
   }
   const ended = failureOf(listening())
   return {
@@ -42,7 +55,8 @@ function follow({ inbox }: { inbox: { subscribe: Subscribe } }, options: Paramet
 
 async function deliver(to: TestUser, count: number, from = 1): Promise<string[]> {
   const ids: string[] = []
-  for (let i = from; i < from + count; i++) ids.push(...(await service.deliver({ to, title: `Number ${i}` })))
+  for (let i = from; i < from + count; i++)
+    ids.push(...(await service.deliver({ to, title: `Number ${i}` })))
   return ids
 }
 
@@ -59,7 +73,13 @@ for (const variant of variants)
     await carillon.inbox.readAll()
     await until(() => following.count('read-all') === 1)
     await following.leave()
-    assert.deepEqual(following.seen(), ['hello 0', 'created 1', 'created 2', 'read 3', 'read-all 4'])
+    assert.deepEqual(following.seen(), [
+      'hello 0',
+      'created 1',
+      'created 2',
+      'read 3',
+      'read-all 4',
+    ])
     const [hello, arrived, , read, readAll] = following.events
     assert.ok(hello?.type === 'hello' && arrived?.type === 'created' && read?.type === 'read')
     assert.ok(readAll?.type === 'read-all')
@@ -108,7 +128,7 @@ test('at least 200 notifications over randomly broken connections arrive once ea
   const seed = Number(process.env.SEED ?? randomInt(2 ** 31))
   t.diagnostic(`SEED=${seed}`)
   let state = seed
-  /** A small random generator (LCG), which repeats its numbers for a seed. */
+  /** An LCG repeats its numbers for a seed. */
   const below = (bound: number) => {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
     return Math.floor((state / 2 ** 32) * bound)
@@ -118,12 +138,20 @@ test('at least 200 notifications over randomly broken connections arrive once ea
   const { authorization = '' } = await service.signIn(ann, 'stateless')
   const auth = () => authorization.slice('Bearer '.length)
   const requests = new Requests({ baseUrl: proxy.urlFor(service.url) }, auth)
-  // The `retry` of the server is in seconds. The test needs shorter delays, to have many connections.
-  const timing = { heartbeatMs: 15_000, connectMs: 15_000, retryMs: 20, maxRetryMs: 20, random: Math.random }
-  const following = follow({ inbox: { subscribe: (options) => openStream(requests, options, timing) } })
+  // The server's `retry` is in seconds; the test needs shorter delays.
+  const timing = {
+    heartbeatMs: 15_000,
+    connectMs: 15_000,
+    retryMs: 20,
+    maxRetryMs: 20,
+    random: Math.random,
+  }
+  const following = follow({
+    inbox: { subscribe: (options) => openStream(requests, options, timing) },
+  })
   await until(() => following.count('hello') === 1)
   let disconnects = 0
-  // Passes on a part of the bytes and disconnects, so some connections end within an event.
+  // Some connections end within an event.
   proxy.intercept = ({ direction, bytes }) => {
     if (direction === 'to server' || below(4) > 0) return undefined
     disconnects++
@@ -131,12 +159,16 @@ test('at least 200 notifications over randomly broken connections arrive once ea
   }
   let sent = 0
   for (; sent < 200 || disconnects < 10; sent += 4)
-    await Promise.all([1, 2, 3, 4].map((i) => service.deliver({ to: ann, title: `Number ${sent + i}` })))
+    await Promise.all(
+      [1, 2, 3, 4].map((i) => service.deliver({ to: ann, title: `Number ${sent + i}` })),
+    )
   proxy.intercept = undefined
   await until(() => following.count('created') >= sent)
   await sleep(50)
   await following.leave()
-  const versions = following.events.filter(({ type }) => type === 'created').map(({ version }) => version)
+  const versions = following.events
+    .filter(({ type }) => type === 'created')
+    .map(({ version }) => version)
   assert.deepEqual(
     versions,
     Array.from({ length: sent }, (_, i) => i + 1),
@@ -175,13 +207,17 @@ test('after a sign-out elsewhere the stream ends with the reason, and the client
   await carillon.login({ username: ann.username, password: ann.password, variant: 'stateful' })
   const following = follow(carillon)
   await until(() => following.count('hello') === 1)
-  // Without this client, which therefore keeps its cookie.
+  // This client keeps its cookie.
   await service.post('/logout', undefined, { cookie: jar.cookie })
   const failure = await following.ended
   assert.ok(isCarillonError(failure, 'UNAUTHORIZED'), `${failure}`)
   assert.equal(failure.reason, 'revoked')
   assert.match(failure.message, /revoked/)
-  assert.equal(streams, 3, 'a refused reconnection is sent twice: its cookie may have been replaced')
+  assert.equal(
+    streams,
+    3,
+    'a refused reconnection is sent twice: its cookie may have been replaced',
+  )
 })
 
 test('after its token expires the client calls `auth` again, and the stream continues without a gap', async () => {

@@ -6,13 +6,15 @@ export function versionOf(position: Position | undefined): number {
   return Number(String(position).split('-')[0])
 }
 
-/** Undefined for a bare version, such as the one in the list of notifications. */
 export function inboxTagOf(position: Position | undefined): string | undefined {
   return String(position).split('-')[1]
 }
 
 /** False only if both have an inbox tag and the tags differ. The server, too, accepts a bare version for any inbox. */
-export function areOfOneInbox(position: Position | undefined, other: Position | undefined): boolean {
+export function areOfOneInbox(
+  position: Position | undefined,
+  other: Position | undefined,
+): boolean {
   const tag = inboxTagOf(position)
   const otherTag = inboxTagOf(other)
   return !tag || !otherTag || tag === otherTag

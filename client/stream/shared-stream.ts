@@ -3,9 +3,15 @@ import { leavable, unlessAborted } from '../transport/cancellation.ts'
 import type { Requests } from '../transport/requests.ts'
 import type { StreamEvent } from '../transport/types.ts'
 import { clientFunctions } from './client-functions.ts'
-import { defaultTiming, openStream, type StreamOptions, type StreamWatcher, type Timing } from './subscription.ts'
+import {
+  defaultTiming,
+  openStream,
+  type StreamOptions,
+  type StreamWatcher,
+  type Timing,
+} from './subscription.ts'
 
-/** A channel to the other tabs. Undefined outside a page, in a browser that has no channels, and in a page whose storage is forbidden. */
+/** Undefined outside a page, without channels, and in a page whose storage is forbidden. */
 export function channelOf(requests: Requests, purpose: string): BroadcastChannel | undefined {
   try {
     return globalThis.document && new BroadcastChannel(`carillon ${purpose} ${requests.base}`)
@@ -30,7 +36,11 @@ export function openSharedStream(
     const tabs = await unlessAborted(loading, signal)
     const { since } = options
     if (tabs)
-      yield* tabs.openTogether({ requests, timing, silenceMs, watcher, functions: clientFunctions }, since, signal)
+      yield* tabs.openTogether(
+        { requests, timing, silenceMs, watcher, functions: clientFunctions },
+        since,
+        signal,
+      )
     else yield* openStream(requests, { since, signal }, timing, watcher)
   })
 }

@@ -1,5 +1,5 @@
-// The loop over the stream of one client: how it ends by break or abort, how slowly it may read, and how events of the page
-// wake it. Against a test server that can misbehave.
+// A test server can misbehave: how does the loop end, how slowly may it read, and how do events of
+// the page wake it?
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { getEventListeners, once } from 'node:events'
@@ -34,7 +34,8 @@ test('return() ends the stream without an error, even while a next() waits', asy
 const moments: Record<string, (stream: Stream) => unknown> = {
   'during a connection attempt': () => {},
   'during the wait for events': (stream) => stream.greet(0),
-  'during the wait before a retry': (stream) => stream.refuse(503, 'UNAVAILABLE', { 'retry-after': '20' }),
+  'during the wait before a retry': (stream) =>
+    stream.refuse(503, 'UNAVAILABLE', { 'retry-after': '20' }),
 }
 for (const [moment, act] of Object.entries(moments))
   test(`an abort ${moment} ends the stream promptly with the reason of the signal, and leaves no listener`, async () => {
@@ -72,7 +73,8 @@ test('with a custom fetch that ignores the signal, break cancels the body; a fai
   let cancelled = 0
   const fetchOnce = async () => {
     const body = new ReadableStream({
-      start: (source) => source.enqueue(new TextEncoder().encode(eventText('hello', 0) + notificationText(1))),
+      start: (source) =>
+        source.enqueue(new TextEncoder().encode(eventText('hello', 0) + notificationText(1))),
       cancel() {
         cancelled++
         throw new Error('cannot cancel')
@@ -142,7 +144,9 @@ test('a process can exit when its loop has ended', async (t) => {
     console.log('over')
   `
   const stdio = ['ignore', 'pipe', 'inherit'] as const
-  const child = spawn(process.execPath, ['--input-type=module', '--eval', script], { stdio: [...stdio] })
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', script], {
+    stdio: [...stdio],
+  })
   t.after(() => child.kill())
   await once(child.stdout ?? assert.fail(), 'data', { signal: AbortSignal.timeout(60_000) })
   const [status] = await once(child, 'exit', { signal: AbortSignal.timeout(20_000) })
@@ -173,7 +177,8 @@ class Page implements Disposable {
   }
 
   [Symbol.dispose]() {
-    for (const name of ['document', 'addEventListener', 'removeEventListener']) Reflect.deleteProperty(globalThis, name)
+    for (const name of ['document', 'addEventListener', 'removeEventListener'])
+      Reflect.deleteProperty(globalThis, name)
   }
 }
 

@@ -1,5 +1,4 @@
-// The stream of one client across failures of its connections, against a test server that can misbehave. The tests against
-// a real service are in live-stream.test.ts.
+// A test server can misbehave. live-stream.test.ts has a real service.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { test } from 'node:test'
@@ -123,7 +122,8 @@ test('a hello without an id keeps the requested position, and the resync after i
 
 test('the client skips unknown types of events, and resumes after them', async () => {
   await using server = await StreamServer.with(
-    (stream) => stream.greet(0).write(eventText('archive', 1)).write(eventText('toString', 2)).end(),
+    (stream) =>
+      stream.greet(0).write(eventText('archive', 1)).write(eventText('toString', 2)).end(),
     (stream) => stream.greet(2).notify(3),
   )
   assert.deepEqual(await received(subscribe(server), 1), ['hello 0', 'hello 2', 'created 3'])
@@ -132,10 +132,16 @@ test('the client skips unknown types of events, and resumes after them', async (
 
 test('after an event with invalid JSON the client reconnects and requests that event again', async () => {
   await using server = await StreamServer.with(
-    (stream) => stream.greet(0).write('event: created\nid: 1-x\ndata: {"version":1,\xff\n\n').notify(2),
+    (stream) =>
+      stream.greet(0).write('event: created\nid: 1-x\ndata: {"version":1,\xff\n\n').notify(2),
     (stream) => stream.greet(0).notify(1).notify(2),
   )
-  assert.deepEqual(await received(subscribe(server), 2), ['hello 0', 'hello 0', 'created 1', 'created 2'])
+  assert.deepEqual(await received(subscribe(server), 2), [
+    'hello 0',
+    'hello 0',
+    'created 1',
+    'created 2',
+  ])
   assert.equal(server.streams[1]?.since, positionOf(0))
 })
 
@@ -145,7 +151,10 @@ test('after 2.5 heartbeats without data the client drops the connection and reco
     (stream) => stream.greet(0).notify(1),
   )
   // With backoff, the client would wait for minutes here.
-  await received(subscribe(server, { timing: { heartbeatMs: 60, retryMs: 600_000, maxRetryMs: 600_000 } }), 1)
+  await received(
+    subscribe(server, { timing: { heartbeatMs: 60, retryMs: 600_000, maxRetryMs: 600_000 } }),
+    1,
+  )
   const [first, second] = server.streams as [Stream, Stream]
   const silentMs = second.at - first.at
   assert.ok(silentMs >= 145 && silentMs < 60_000, `it took ${silentMs} ms`)
@@ -154,7 +163,7 @@ test('after 2.5 heartbeats without data the client drops the connection and reco
 test('comments alone keep the connection open', async () => {
   await using server = await StreamServer.with(async (stream) => {
     stream.greet(0)
-    // Longer than 2.5 heartbeats, which are longer than a pause of the machine.
+    // A pause of the machine is shorter than 2.5 heartbeats.
     for (let i = 0; i < 17; i++) {
       await sleep(400)
       stream.write(':\n\n')
@@ -172,7 +181,10 @@ test('if the server accepts the connection but sends no response, the client dro
   )
   // The client checks the time limit three times per heartbeat.
   const shortLimits = { heartbeatMs: 1_500, connectMs: 200 }
-  assert.deepEqual(await received(subscribe(server, { timing: shortLimits }), 1), ['hello 0', 'created 1'])
+  assert.deepEqual(await received(subscribe(server, { timing: shortLimits }), 1), [
+    'hello 0',
+    'created 1',
+  ])
 })
 
 test('the client waits for the time in Retry-After before it reconnects', async () => {
@@ -211,7 +223,9 @@ test('the backoff has full jitter, starts at the `retry` of the server, is cappe
   // The last bound is the minimum of 100 ms: the second greeting sends `retry: 20`, and its event resets the backoff.
   const bounds = [150, 300, 400, 400, 400, 400, 100]
   // The requested delays: real waits are longer on a busy machine. Only these delays are not whole milliseconds.
-  const delays = timers.mock.calls.map(({ arguments: [, ms = 0] }) => ms).filter((ms) => !Number.isInteger(ms))
+  const delays = timers.mock.calls
+    .map(({ arguments: [, ms = 0] }) => ms)
+    .filter((ms) => !Number.isInteger(ms))
   assert.deepEqual(
     delays,
     bounds.map((bound) => 0.999 * bound),
@@ -225,7 +239,9 @@ test('the backoff has full jitter, starts at the `retry` of the server, is cappe
 
 test('a greeting alone does not reset the backoff: the client does not flood a server that fails after each greeting', async () => {
   await using server = await StreamServer.with((stream) => stream.greet(0).end())
-  const tookMs = await connecting(server, 5, { timing: { retryMs: 20, maxRetryMs: 200, random: () => 0.999 } })
+  const tookMs = await connecting(server, 5, {
+    timing: { retryMs: 20, maxRetryMs: 200, random: () => 0.999 },
+  })
   assert.ok(tookMs >= 100 + 200 + 200 + 200 - 10, `${tookMs} ms`)
 })
 
@@ -249,11 +265,16 @@ for (const [status, code] of [
     const failure = await failureOf(subscribe(server))
     assert.ok(isCarillonError(failure, code))
     assert.deepEqual([failure.status, failure.requestId], [status, 'test-request'])
-    assert.equal(server.streams.length, code === 'UNAUTHORIZED' ? 2 : 1, 'a cookie that was refused is sent twice')
+    assert.equal(
+      server.streams.length,
+      code === 'UNAUTHORIZED' ? 2 : 1,
+      'a cookie that was refused is sent twice',
+    )
   })
 
 test('a response that is not from Carillon ends the stream at the first connection; later the client retries', async () => {
-  const page = (stream: Stream) => stream.response.writeHead(200, { 'content-type': 'text/html' }).end('<p>Welcome')
+  const page = (stream: Stream) =>
+    stream.response.writeHead(200, { 'content-type': 'text/html' }).end('<p>Welcome')
   {
     await using server = await StreamServer.with(page)
     assert.ok(isCarillonError(await failureOf(subscribe(server)), 'UNREADABLE'))
@@ -313,7 +334,11 @@ test('after a revoked session the client tries once more, then throws UNAUTHORIZ
   assert.ok(isCarillonError(failure.cause, 'UNAUTHORIZED'))
   assert.equal(failure.requestId, 'test-request')
   assert.equal(server.streams.length, 3)
-  assert.equal(server.streams[2]?.since, positionOf(4), 'the empty id of session-ended must not replace the position')
+  assert.equal(
+    server.streams[2]?.since,
+    positionOf(4),
+    'the empty id of session-ended must not replace the position',
+  )
 })
 
 test('after its token expires the client calls `auth` again, and the stream resumes at its position', async () => {
@@ -321,19 +346,27 @@ test('after its token expires the client calls `auth` again, and the stream resu
   const auth = () => `token-${++calls}`
   const byToken = (stream: Stream) => {
     if (stream.authorization === 'Bearer token-1')
-      if (server.streams.length === 1) stream.greet(0).notify(1).write(sessionEndedText('expired')).end()
+      if (server.streams.length === 1)
+        stream.greet(0).notify(1).write(sessionEndedText('expired')).end()
       else stream.refuse(401, 'UNAUTHORIZED')
     else stream.greet(1).notify(2)
   }
   await using server = await StreamServer.with(byToken)
-  const seen = await received(subscribe(server, { auth, timing: { retryMs: 600_000, maxRetryMs: 600_000 } }), 2)
+  const seen = await received(
+    subscribe(server, { auth, timing: { retryMs: 600_000, maxRetryMs: 600_000 } }),
+    2,
+  )
   assert.deepEqual(seen, ['hello 0', 'created 1', 'hello 1', 'created 2'])
   assert.equal(calls, 2)
 })
 
 test('the client does not flood a server that ends every session at once', async () => {
-  await using server = await StreamServer.with((stream) => stream.greet(0).write(sessionEndedText('expired')).end())
-  await failureOf(subscribe(server, { signal: AbortSignal.timeout(300), timing: { maxRetryMs: 100 } }))
+  await using server = await StreamServer.with((stream) =>
+    stream.greet(0).write(sessionEndedText('expired')).end(),
+  )
+  await failureOf(
+    subscribe(server, { signal: AbortSignal.timeout(300), timing: { maxRetryMs: 100 } }),
+  )
   assert.ok(server.streams.length <= 12, `${server.streams.length} connections`)
 })
 
@@ -349,7 +382,9 @@ test('the client does not flood a server that ends every session in a separate c
 })
 
 test('a server that sends `retry: 0` does not make the client retry without a delay', async () => {
-  await using server = await StreamServer.with((stream) => stream.open().write('retry: 0\n\n').end())
+  await using server = await StreamServer.with((stream) =>
+    stream.open().write('retry: 0\n\n').end(),
+  )
   const tookMs = await connecting(server, 4, { timing: { maxRetryMs: 400, random: () => 0.999 } })
   assert.ok(tookMs >= 100 + 200 + 400 - 10, `${tookMs} ms`)
 })

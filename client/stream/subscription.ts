@@ -1,20 +1,37 @@
 // One live stream over any number of connections: yields each event once and in order, reconnects and resumes.
 import { type Backoff, delayAfter } from '../transport/backoff.ts'
-import { abort, follow, leavable, pause, throwIfAborted, unlessAborted } from '../transport/cancellation.ts'
-import { CarillonError, isCarillonError, isUnauthorized, networkError, unreadable } from '../transport/errors.ts'
+import {
+  abort,
+  follow,
+  leavable,
+  pause,
+  throwIfAborted,
+  unlessAborted,
+} from '../transport/cancellation.ts'
+import {
+  CarillonError,
+  isCarillonError,
+  isUnauthorized,
+  networkError,
+  unreadable,
+} from '../transport/errors.ts'
 import type { CallOptions, Requests } from '../transport/requests.ts'
-import type { Changes, NotificationPage, Position, SessionEnd, StreamEvent } from '../transport/types.ts'
+import type {
+  Changes,
+  NotificationPage,
+  Position,
+  SessionEnd,
+  StreamEvent,
+} from '../transport/types.ts'
 import { EventStreamParser, type ServerSentEvent } from './event-stream.ts'
 import { versionOf } from './position.ts'
 
 export type StreamOptions = CallOptions & {
-  /** The position of the last known event; default: from now on. */
   since?: Position | undefined
 }
 
-/** Until the server sends `retry`, `retryMs` is the base of the backoff. */
 export type Timing = Backoff & {
-  /** The server sends something at least this often. After 2.5 times as long without data, the client reconnects. */
+  /** Milliseconds. After 2.5 times as long without data, the client reconnects. */
   heartbeatMs: number
   connectMs: number
 }
@@ -28,15 +45,16 @@ export const defaultTiming: Timing = {
 }
 
 export type StreamWatcher = {
-  /** Called for every chunk, also for a comment. */
   onData?: () => void
-  /** Called when an attempt to connect has failed; the next one follows. */
   onLost?: (error: unknown) => void
-  /** Called with the id of the user before a tab joins the tabs of that user. */
+  /** Runs before a tab joins the tabs of that user. */
   onUser?: (id: string) => void
 }
 
-/** Sends and reads nothing ahead of `next()`. `return()`, which a `break` calls, closes the connection, even while `next()` waits. */
+/**
+ * Reads nothing ahead of `next()`. `return()`, which a `break` calls, closes the connection even
+ * while `next()` waits.
+ */
 export function openStream(
   requests: Requests,
   options: StreamOptions = {},
@@ -44,34 +62,40 @@ export function openStream(
   watcher: StreamWatcher = {},
 ): AsyncIterableIterator<StreamEvent> {
   const signals = [options.signal, requests.session.signal]
-  return leavable(signals, (signal) => new Subscription(requests, options.since, timing, watcher).events(signal))
+  return leavable(signals, (signal) =>
+    new Subscription(requests, options.since, timing, watcher).events(signal),
+  )
 }
 
-/** The types that the loop receives: those of `StreamData`. The client skips events of other types. */
+/** The client skips events of other types. */
 export const eventTypes =
-  'hello created replaced read unread archived unarchived snoozed read-all archive-read seen removed resync'.split(' ')
+  'hello created replaced read unread archived unarchived snoozed read-all archive-read seen removed resync'.split(
+    ' ',
+  )
 
 type Reader = ReadableStreamDefaultReader<Uint8Array>
 
-/** For as long the server holds a request for changes, in place of a stream. */
 const pollSeconds = 25
 
 class Subscription {
   readonly #requests: Requests
   readonly #timing: Timing
   readonly #watcher: StreamWatcher
-  /** The position of the last complete event. */
   #position: Position | undefined
-  /** Failures in a row, since a connection last brought an event other than a greeting. */
+  /** Counts failures in a row, since a connection brought more than a greeting. */
   #failures = 0
   #hasConnected = false
-  /** This connection has brought an event. */
   #isGreeted = false
   #sessionEnd: SessionEnd | undefined
-  /** Called when the machine is online again (true), the page is visible again, or time has passed. Depends on the step. */
+  /** Runs when the machine is online (true), the page is visible, or time has passed. */
   #wake: (isOnline: boolean) => unknown = () => {}
 
-  constructor(requests: Requests, since: Position | undefined, timing: Timing, watcher: StreamWatcher) {
+  constructor(
+    requests: Requests,
+    since: Position | undefined,
+    timing: Timing,
+    watcher: StreamWatcher,
+  ) {
     this.#requests = requests
     this.#position = since
     this.#timing = { ...timing }
@@ -79,7 +103,6 @@ class Subscription {
   }
 
   async *events(signal: AbortSignal): AsyncGenerator<StreamEvent, void> {
-    // Outside a page there are no such events. `openStream` aborts the signal when the loop ends.
     const { document } = globalThis
     const onVisibility = () => document.visibilityState === 'visible' && this.#wake(false)
     globalThis.addEventListener?.('online', () => this.#wake(true), { signal })
@@ -90,7 +113,7 @@ class Subscription {
     }
   }
 
-  /** Yields the events of one connection. Returns the milliseconds to wait before the next one. */
+  /** Returns the milliseconds to wait before the next connection. */
   async *#connection(signal: AbortSignal): AsyncGenerator<StreamEvent, number> {
     const drop = new AbortController()
     follow([signal], drop)
@@ -100,26 +123,26 @@ class Subscription {
       this.#isGreeted = false
       if (!canStream) return yield* this.#poll(drop.signal)
       reader = await this.#open(drop)
-      // The next connection has the new token, or fails because no user is signed in. A renewal that fails leaves this one.
+      // The next connection has the new token. A renewal that fails leaves this one.
       const end = () => abort(drop)
       this.#requests.tokens?.replaced(drop.signal).then(end, end)
       return yield* this.#read(reader, drop)
     } catch (error) {
       throwIfAborted(signal)
-      // The response has shown it: it has no body that can be read while it arrives.
       if (canStream && !this.#requests.canStream) return 0
-      if (!reader && !drop.signal.aborted && isFinal(error, this.#hasConnected)) throw this.#withReason(error)
+      if (!reader && !drop.signal.aborted && isFinal(error, this.#hasConnected))
+        throw this.#withReason(error)
       if (!this.#isGreeted) this.#watcher.onLost?.(error)
       if (drop.signal.aborted) return 0
       return this.#backOff(error)
     } finally {
-      // For a custom fetch that ignores the signal. A failure to cancel does not matter here.
+      // A custom fetch may ignore the signal.
       reader?.cancel().catch(() => {})
       abort(drop)
     }
   }
 
-  /** In place of a stream: says `hello`, and `resync` at the beginning, unless `since` is the newest position, and after each change. */
+  /** Requests changes in place of a stream: says `hello`, and `resync` after each change. */
   async *#poll(signal: AbortSignal): AsyncGenerator<StreamEvent, never> {
     const requests = this.#requests
     for (;;) {
@@ -135,7 +158,6 @@ class Subscription {
       })
       this.#hasConnected = true
       if (found.reset || found.hasMore) {
-        // It begins again, at the newest position.
         this.#position = undefined
         this.#isGreeted = false
         continue
@@ -152,8 +174,13 @@ class Subscription {
 
   async #open(drop: AbortController): Promise<Reader> {
     const { signal } = drop
-    // In the query: the header Last-Event-ID would cost pages of another origin a preflight request.
-    const opened = this.#requests.open({ path: 'api/notifications/stream', query: { since: this.#position }, signal })
+    // The position is in the query: the header Last-Event-ID would cost pages of another origin a
+    // preflight request.
+    const opened = this.#requests.open({
+      path: 'api/notifications/stream',
+      query: { since: this.#position },
+      signal,
+    })
     const response = await this.#withinTimeout(opened, this.#timing.connectMs, drop)
     if (!response.body || !response.headers.get('content-type')?.startsWith('text/event-stream'))
       throw unreadable(response)
@@ -164,7 +191,11 @@ class Subscription {
   async *#read(reader: Reader, drop: AbortController): AsyncGenerator<StreamEvent, number> {
     const parser = new EventStreamParser()
     for (;;) {
-      const { done, value } = await this.#withinTimeout(reader.read(), this.#timing.heartbeatMs * 2.5, drop)
+      const { done, value } = await this.#withinTimeout(
+        reader.read(),
+        this.#timing.heartbeatMs * 2.5,
+        drop,
+      )
       if (done) return this.#backOff()
       this.#watcher.onData?.()
       const wasGreeted = this.#isGreeted
@@ -178,7 +209,7 @@ class Subscription {
         this.#isGreeted ||= known !== undefined
         if (known) yield known
       }
-      // Only after a second chunk: the first one may be a greeting and the end of the session.
+      // The first chunk may be a greeting and the end of the session.
       if (wasGreeted) this.#resetFailures()
     }
   }
@@ -197,7 +228,10 @@ class Subscription {
     this.#sessionEnd = undefined
   }
 
-  /** Reconnects at once, because there may be a new proof. With backoff, if the session end before brought no event. */
+  /**
+   * Reconnects at once, because there may be a new proof; with backoff if the session before
+   * brought no event.
+   */
   #endSession({ data }: ServerSentEvent): number {
     const isFirst = this.#sessionEnd === undefined
     this.#sessionEnd = JSON.parse(data).reason
@@ -208,7 +242,6 @@ class Subscription {
     return delayAfter(error, this.#failures++, this.#timing)
   }
 
-  /** Adds the reason of the session end to the refusal that followed it. */
   #withReason(error: unknown): unknown {
     const reason = this.#sessionEnd
     if (reason === undefined || !isUnauthorized(error)) return error
@@ -216,11 +249,16 @@ class Subscription {
     return new CarillonError(error.code, message, { ...error, reason, cause: error })
   }
 
-  async #withinTimeout<Result>(promise: Promise<Result>, timeoutMs: number, drop: AbortController): Promise<Result> {
-    // Two clocks: the monotonic one may stop while the machine sleeps, and the wall clock may be set.
+  async #withinTimeout<Result>(
+    promise: Promise<Result>,
+    timeoutMs: number,
+    drop: AbortController,
+  ): Promise<Result> {
+    // The monotonic clock may stop while the machine sleeps, and the wall clock may be set.
     const startedAt = Date.now()
     const monotonicStart = performance.now()
-    const isLate = () => Math.max(Date.now() - startedAt, performance.now() - monotonicStart) >= timeoutMs
+    const isLate = () =>
+      Math.max(Date.now() - startedAt, performance.now() - monotonicStart) >= timeoutMs
     this.#wake = (isOnline) => (isOnline || isLate()) && abort(drop, networkError(undefined))
     const timer = setInterval(() => this.#wake(false), this.#timing.heartbeatMs / 3)
     try {
@@ -232,11 +270,10 @@ class Subscription {
   }
 }
 
-/** Would a retry fail in the same way? */
 export function isFinal(error: unknown, hasConnected = false): boolean {
   if (!isCarillonError(error) || error.code === 'AUTH_FAILED') return true
   const { code, status = 500 } = error
-  // From a proxy or a network login page in between, which is temporary.
+  // A proxy or a network login page has responded, which is temporary.
   if (code === 'UNREADABLE' && hasConnected) return false
   return status < 500 && status !== 408 && status !== 429
 }

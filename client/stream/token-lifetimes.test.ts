@@ -1,8 +1,12 @@
-// A client that renews its token again and again while it follows the stream and sends requests, on a real service.
+// A client renews its token again and again while it follows the stream.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { CarillonProcess, Folder, firstSignInOf } from '../../tests/support/processes/carillon-process.ts'
+import {
+  CarillonProcess,
+  Folder,
+  firstSignInOf,
+} from '../../tests/support/processes/carillon-process.ts'
 import { idIn, UserOfService } from '../../tests/support/processes/user-of-service.ts'
 import { type Carillon, createCarillon, type TokenReason } from '../carillon-client.ts'
 import { until } from '../testing/clients.ts'
@@ -12,7 +16,9 @@ import { received, subscribe } from '../testing/subscribe.ts'
 
 test('over more than three lifetimes of a token of 6 s, each event arrives once, in order, and no request fails', async (t) => {
   using folder = new Folder()
-  await using service = await CarillonProcess.ready(folder, { env: { CARILLON_TOKEN_LIFETIME: '6s' } })
+  await using service = await CarillonProcess.ready(folder, {
+    env: { CARILLON_TOKEN_LIFETIME: '6s' },
+  })
   const { username, password, key } = firstSignInOf(folder)
   const operator = new UserOfService(service.url, { username, password, key })
   const reasons: TokenReason[] = []
@@ -61,7 +67,12 @@ test('a stream is opened again with the renewed token, at its position; both str
     tokens.push(jwt({ id: tokens.length, endsIn: token === undefined ? 30.3 : 300, lifetime: 300 }))
     return tokens.at(-1) ?? ''
   }
-  assert.deepEqual(await received(subscribe(server, { auth }), 2), ['hello 0', 'created 1', 'hello 1', 'created 2'])
+  assert.deepEqual(await received(subscribe(server, { auth }), 2), [
+    'hello 0',
+    'created 1',
+    'hello 1',
+    'created 2',
+  ])
   const sent = server.streams.map(({ since, authorization }) => [since, authorization])
   assert.deepEqual(sent, [
     [null, `Bearer ${tokens[0]}`],
@@ -87,6 +98,10 @@ test('if a renewal fails, the stream stays open until the server ends it', async
     failed.resolve()
     throw new Error('the sign-in is too long ago')
   }
-  assert.deepEqual(await received(subscribe(server, { auth }), 2), ['hello 0', 'created 1', 'created 2'])
+  assert.deepEqual(await received(subscribe(server, { auth }), 2), [
+    'hello 0',
+    'created 1',
+    'created 2',
+  ])
   assert.deepEqual([server.streams.length, renewals], [1, 1])
 })

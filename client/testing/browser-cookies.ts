@@ -1,4 +1,4 @@
-// For tests: gives `fetch` the cookies of a browser. Import it before the script that needs them.
+// Gives `fetch` the cookies of a browser. Import it before the script that needs them.
 import { CookieJar } from './cookie-jar.ts'
 
 const jar = new CookieJar()

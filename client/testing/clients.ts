@@ -1,11 +1,15 @@
-// For tests: signed-in clients of a real service, with a session or with a token.
+// Signed-in clients of a real service.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { TestService, TestUser } from '../../tests/support/service.ts'
 import { type Carillon, createCarillon, type Variant } from '../carillon-client.ts'
 import { CookieJar } from './cookie-jar.ts'
 
-/** A client that has signed in with its own methods. A stateless one signs in again if the service refuses its token. */
-export async function signedIn(service: TestService, user: TestUser, variant: Variant): Promise<Carillon> {
+/** A stateless one signs in again if the service refuses its token. */
+export async function signedIn(
+  service: TestService,
+  user: TestUser,
+  variant: Variant,
+): Promise<Carillon> {
   const { username, password } = user
   if (variant === 'stateful') {
     const carillon = createCarillon({ baseUrl: service.url, fetch: new CookieJar().fetch })
@@ -19,7 +23,6 @@ export async function signedIn(service: TestService, user: TestUser, variant: Va
   return carillon
 }
 
-/** The reason with which `promise` rejects. */
 export async function failureOf(promise: Promise<unknown>): Promise<unknown> {
   try {
     await promise
@@ -29,7 +32,7 @@ export async function failureOf(promise: Promise<unknown>): Promise<unknown> {
   throw new Error('the promise did not reject')
 }
 
-/** Resolves when `condition` is true. Without a time limit: the limit of the test ends the wait. */
+/** The limit of the test ends the wait. */
 export async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await sleep(5)
 }

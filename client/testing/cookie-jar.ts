@@ -1,11 +1,10 @@
-// For tests: a fetch that keeps cookies, as in a browser. The fetch of Node does not.
+// A fetch that keeps cookies, which Node's does not.
 const underlying = globalThis.fetch
 
-/** Keeps and sends cookies as a browser does for one origin, if the request includes credentials. */
+/** Does what a browser does for one origin, if the request includes credentials. */
 export class CookieJar {
   readonly #kept = new Map<string, string>()
 
-  /** The value of the Cookie header field. */
   get cookie(): string {
     return [...this.#kept].map((pair) => pair.join('=')).join('; ')
   }

@@ -1,7 +1,7 @@
-// For tests, inside a page or in Node: the open lists of one device, by name, and their state as plain data.
+// The open lists of one device, by name, and their state as plain data.
 import type { Carillon, InboxList, InboxSnapshot, OpenOptions } from '../carillon-client.ts'
 
-type OneAct = 'read' | 'unread' | 'archive' | 'unarchive' | 'snooze' | 'remove'
+type OneAct = 'read' | 'markUnread' | 'archive' | 'unarchive' | 'snooze' | 'remove'
 export type ListAct =
   | OneAct
   | 'readAll'
@@ -13,7 +13,12 @@ export type ListAct =
   | 'release'
   | 'showNewer'
   | 'close'
-export type HeldList = { name: string; options: OpenOptions; snapshot: InboxSnapshot; snapshots: number }
+export type HeldList = {
+  name: string
+  options: OpenOptions
+  snapshot: InboxSnapshot
+  snapshots: number
+}
 
 export class ListHolder {
   readonly #carillon: Carillon
@@ -30,13 +35,17 @@ export class ListHolder {
     this.#lists.set(name, entry)
   }
 
-  /** `random`, from 0 to 1, chooses the notification of the list. `until`: of a snooze. */
-  act(name: string, act: ListAct, { random, until = '' }: { random: number; until?: string }): void {
+  /** `random`, from 0 to 1, chooses the notification. */
+  act(
+    name: string,
+    act: ListAct,
+    { random, until = '' }: { random: number; until?: string },
+  ): void {
     const { list } = this.#lists.get(name) ?? {}
     if (!list) return
     const { items } = list.getSnapshot()
     const id = items[Math.floor(random * items.length)]?.id
-    if (['read', 'unread', 'archive', 'unarchive', 'snooze', 'remove'].includes(act))
+    if (['read', 'markUnread', 'archive', 'unarchive', 'snooze', 'remove'].includes(act))
       void (id && list[act as OneAct](id, until))
     else if (act === 'hold' || act === 'release') list.hold(act === 'hold')
     else if (act === 'more') list.more().catch(() => {})

@@ -1,12 +1,23 @@
-// For tests: an inbox in memory. Each change returns the event that the service sends for it.
+// An inbox in memory. Each change returns the event that the service sends for it.
 import type { ListStatus } from '../inbox.ts'
 import type { Act } from '../store/state.ts'
 import type { Notification, NotificationPage, StreamEvent } from '../transport/types.ts'
 
-export type ModelFilter = { status?: ListStatus | undefined; category?: readonly string[] | undefined; limit: number }
+export type ModelFilter = {
+  status?: ListStatus | undefined
+  category?: readonly string[] | undefined
+  limit: number
+}
 
-const plainLook = { actor: null, icon: null, actions: null, format: 'text' } as const
-const isListed = ({ archivedAt, snoozedUntil }: Notification) => archivedAt === null && snoozedUntil === null
+const plainLook = {
+  actor: null,
+  icon: null,
+  actions: null,
+  format: 'text',
+  priority: 'normal',
+} as const
+const isListed = ({ archivedAt, snoozedUntil }: Notification) =>
+  archivedAt === null && snoozedUntil === null
 
 export class ModelInbox {
   version = 0
@@ -28,7 +39,10 @@ export class ModelInbox {
     }
   }
 
-  page({ status, category = [], limit }: ModelFilter, before = Number.POSITIVE_INFINITY): NotificationPage {
+  page(
+    { status, category = [], limit }: ModelFilter,
+    before = Number.POSITIVE_INFINITY,
+  ): NotificationPage {
     const isIn = (one: Notification) =>
       (status === undefined && isListed(one)) ||
       status === 'all' ||
@@ -36,7 +50,9 @@ export class ModelInbox {
       (status === 'read' && one.read && isListed(one)) ||
       (status === 'archived' && one.archivedAt !== null) ||
       (status === 'snoozed' && one.snoozedUntil !== null)
-    const all = [...this.items.values()].filter((one) => isIn(one) && isOf(category, one)).sort((a, b) => b.seq - a.seq)
+    const all = [...this.items.values()]
+      .filter((one) => isIn(one) && isOf(category, one))
+      .sort((a, b) => b.seq - a.seq)
     const below = all.filter(({ seq }) => seq < before)
     const items = below.slice(0, limit)
     const next = below.length > limit ? String(items.at(-1)?.seq) : null
@@ -47,8 +63,17 @@ export class ModelInbox {
   deliver(category: string | null, isMuted: boolean): StreamEvent {
     this.version++
     const at = this.#now
-    const read = isMuted ? { read: true, readAt: at, archivedAt: at } : { read: false, readAt: null, archivedAt: null }
-    const texts = { title: `at ${this.version}`, body: null, url: null, category, data: null, key: null }
+    const read = isMuted
+      ? { read: true, readAt: at, archivedAt: at }
+      : { read: false, readAt: null, archivedAt: null }
+    const texts = {
+      title: `at ${this.version}`,
+      body: null,
+      url: null,
+      category,
+      data: null,
+      key: null,
+    }
     const one: Notification = {
       id: `n${this.version}`,
       ...texts,
@@ -64,11 +89,17 @@ export class ModelInbox {
     return this.#put(isMuted ? 'archived' : 'created', one)
   }
 
-  /** It is the newest again, because it was sent again or because its snooze has ended. */
+  /** It was sent again, or its snooze has ended. */
   raise(one: Notification): StreamEvent {
     this.version++
     const isWoken = one.snoozedUntil !== null
-    const back = { read: false, readAt: null, archivedAt: null, snoozedUntil: null, seq: ++this.#seq }
+    const back = {
+      read: false,
+      readAt: null,
+      archivedAt: null,
+      snoozedUntil: null,
+      seq: ++this.#seq,
+    }
     const sent = isWoken ? {} : { updatedAt: this.#now, count: one.count + 1 }
     return this.#put(isWoken ? 'created' : 'replaced', { ...one, ...back, ...sent })
   }
@@ -81,15 +112,22 @@ export class ModelInbox {
     const at = this.#now
     if (act.type === 'seen') this.#seenThrough = Math.max(this.#seenThrough, act.throughSeq)
     for (const one of this.items.values())
-      if (act.type === 'archive-read' && one.read && isListed(one)) this.items.set(one.id, { ...one, archivedAt: at })
-      else if (act.type === 'read-all' && !one.read && one.seq <= act.throughSeq && isOf(act.categories, one))
+      if (act.type === 'archive-read' && one.read && isListed(one))
+        this.items.set(one.id, { ...one, archivedAt: at })
+      else if (
+        act.type === 'read-all' &&
+        !one.read &&
+        one.seq <= act.throughSeq &&
+        isOf(act.categories, one)
+      )
         this.items.set(one.id, { ...one, read: true, readAt: at })
     if (JSON.stringify([...this.items.values(), this.#seenThrough]) === before) {
       this.version--
       return undefined
     }
     const event = { position: `${this.version}-5f3a9c1e`, ...this.counters }
-    if (act.type === 'archive-read') return { type: act.type, ...event, throughSeq: this.#seq, archivedAt: at }
+    if (act.type === 'archive-read')
+      return { type: act.type, ...event, throughSeq: this.#seq, archivedAt: at }
     if (act.type === 'seen') return { type: act.type, ...event }
     const { throughSeq, categories = [] } = act
     return {
@@ -121,7 +159,13 @@ export class ModelInbox {
       case 'read':
         return this.#put('read', { ...one, ...read })
       case 'unread':
-        return this.#put('unread', { ...one, read: false, readAt: null, archivedAt: null, snoozedUntil: null })
+        return this.#put('unread', {
+          ...one,
+          read: false,
+          readAt: null,
+          archivedAt: null,
+          snoozedUntil: null,
+        })
       case 'archive':
         return this.#put('archived', { ...one, ...read, archivedAt: at, snoozedUntil: null })
       case 'unarchive':

@@ -1,7 +1,6 @@
-// For tests: the first page of an inbox, as a server returns it.
 import type { NotificationPage } from '../transport/types.ts'
 
-/** Unread notifications with these titles, newest first. */
+/** Newest first. */
 export function notificationPage(titles: readonly string[]): NotificationPage {
   const at = '2026-01-01T00:00:00.000Z'
   const items = titles.map((title, index) => ({
@@ -22,9 +21,17 @@ export function notificationPage(titles: readonly string[]): NotificationPage {
     icon: null,
     actions: null,
     format: 'text' as const,
+    priority: 'normal' as const,
     expiresAt: null,
     archivedAt: null,
     snoozedUntil: null,
   }))
-  return { items, total: titles.length, hasMore: false, unread: titles.length, version: titles.length, next: null }
+  return {
+    items,
+    total: titles.length,
+    hasMore: false,
+    unread: titles.length,
+    version: titles.length,
+    next: null,
+  }
 }

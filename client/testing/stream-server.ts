@@ -1,19 +1,17 @@
-// For tests: a real HTTP server whose stream can misbehave in ways that a healthy service cannot: become silent, send invalid
-// data, send byte by byte, refuse. Each connection is handled by the next of the given acts.
+// An HTTP server whose stream becomes silent, sends invalid data, sends byte by byte, or refuses.
+// Each connection gets the next act.
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** Handles one connection. */
 export type Act = (stream: Stream) => unknown
-/** One connection to the stream route. */
 export class Stream {
   /** The position from which the client resumes. */
   readonly since: string | null
   readonly authorization: string | undefined
   readonly response: ServerResponse
   readonly closed: Promise<unknown>
-  /** Time of the request, by `performance.now()`. */
+  /** By `performance.now()`. */
   readonly at = performance.now()
 
   constructor(request: IncomingMessage, response: ServerResponse) {
@@ -24,7 +22,10 @@ export class Stream {
   }
 
   open(): this {
-    this.response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' })
+    this.response.writeHead(200, {
+      'content-type': 'text/event-stream',
+      'cache-control': 'no-store',
+    })
     this.response.flushHeaders()
     return this
   }
@@ -34,7 +35,6 @@ export class Stream {
     return this
   }
 
-  /** Starts the response with a `hello` at that version. */
   greet(version: number): this {
     return this.open().write(`retry: 20\n\n${eventText('hello', version)}`)
   }
@@ -47,7 +47,6 @@ export class Stream {
     this.response.end()
   }
 
-  /** Closes the connection in the middle of the response. */
   disconnect(): void {
     this.response.destroy()
   }
@@ -67,10 +66,13 @@ export function eventText(type: string, version: number, more: object = {}): str
 }
 
 export function notificationText(version: number): string {
-  return eventText('created', version, { notification: { id: `n${version}`, title: `Ünïcödé 🔔 ${version}` } })
+  return eventText('created', version, {
+    notification: { id: `n${version}`, title: `Ünïcödé 🔔 ${version}` },
+  })
 }
 
-export const sessionEndedText = (reason: string) => `event: session-ended\nid:\ndata: {"reason":"${reason}"}\n\n`
+export const sessionEndedText = (reason: string) =>
+  `event: session-ended\nid:\ndata: {"reason":"${reason}"}\n\n`
 
 export class StreamServer implements AsyncDisposable {
   readonly streams: Stream[] = []

@@ -1,4 +1,3 @@
-// For tests: one stream of a test server, with short or very long time limits.
 import assert from 'node:assert/strict'
 import { openStream, type StreamOptions, type Timing } from '../stream/subscription.ts'
 import { type Auth, type Connection, Requests } from '../transport/requests.ts'
@@ -6,10 +5,20 @@ import type { StreamEvent } from '../transport/types.ts'
 import { until } from './clients.ts'
 import type { StreamServer } from './stream-server.ts'
 
-/** Long time limits, so that a slow machine reaches none of them. The tests of time limits set their own. */
-const timing: Timing = { heartbeatMs: 600_000, connectMs: 600_000, retryMs: 20, maxRetryMs: 100, random: () => 0.5 }
+/** A slow machine reaches none of these limits. */
+const timing: Timing = {
+  heartbeatMs: 600_000,
+  connectMs: 600_000,
+  retryMs: 20,
+  maxRetryMs: 100,
+  random: () => 0.5,
+}
 
-export type Options = StreamOptions & { auth?: Auth; fetch?: Connection['fetch']; timing?: Partial<Timing> }
+export type Options = StreamOptions & {
+  auth?: Auth
+  fetch?: Connection['fetch']
+  timing?: Partial<Timing>
+}
 
 export function subscribe(
   { url }: { url: string },
@@ -18,7 +27,7 @@ export function subscribe(
   return openStream(new Requests({ baseUrl: url, fetch }, auth), options, { ...timing, ...more })
 }
 
-/** Reads until the given number of notifications has arrived; returns all events as `type version`. */
+/** Returns all events as `type version`. */
 export async function received(
   events: AsyncIterable<StreamEvent>,
   notifications: number,
@@ -40,8 +49,12 @@ export async function failureOf(events: AsyncIterable<StreamEvent>): Promise<unk
   return assert.fail('the loop ended without an error')
 }
 
-/** Waits for `times` connections; returns the milliseconds between the first and the last of them. */
-export async function connecting(server: StreamServer, times: number, options: Options): Promise<number> {
+/** Returns the milliseconds between the first and the last connection. */
+export async function connecting(
+  server: StreamServer,
+  times: number,
+  options: Options,
+): Promise<number> {
   const controller = new AbortController()
   const failing = failureOf(subscribe(server, { signal: controller.signal, ...options }))
   await until(() => server.streams.length >= times)

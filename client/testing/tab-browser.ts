@@ -1,4 +1,3 @@
-// For tests: tabs of a real Chromium that follow an inbox of a real service.
 import assert from 'node:assert/strict'
 import { subscribe as onChannel } from 'node:diagnostics_channel'
 import type { IncomingMessage, ServerResponse } from 'node:http'
@@ -6,15 +5,19 @@ import { after } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Page } from 'playwright-core'
 import { Chromium } from '../../tests/support/chromium.ts'
-import { type Proof, startTestService, type TestService, type TestUser } from '../../tests/support/service.ts'
+import {
+  type Proof,
+  startTestService,
+  type TestService,
+  type TestUser,
+} from '../../tests/support/service.ts'
 import type { StreamServer } from './stream-server.ts'
 import type { Following } from './tab.ts'
 
 type Place = { service: TestService; key: string }
-/** The service of the test file that runs now: files of one process share this module. */
+/** Files of one process share this module. */
 let current: Place | undefined
 
-/** Starts the service of a test file, which ends with the file. */
 export async function startService(): Promise<TestService> {
   const service = await startTestService({ env: { CARILLON_STREAMS_PER_USER: '100' } })
   after(() => service.stop())
@@ -29,9 +32,8 @@ function place(): Place {
 
 const leaders = new WeakMap<Chromium, Page>()
 
-/** The streams that are open at the service. */
 export const openStreams = new Set<ServerResponse>()
-/** The maximum size of `openStreams`; a test may reset it. */
+/** A test may reset it. */
 export const opened = { max: 0 }
 onChannel('http.server.request.start', (message) => {
   const { request, response } = message as { request: IncomingMessage; response: ServerResponse }
@@ -46,7 +48,8 @@ export async function startBrowser(): Promise<Chromium> {
   const browser = await Chromium.start()
   await browser.serveClientAt(place().service.url)
   browser.context.on('request', (request) => {
-    if (new URL(request.url()).pathname === '/api/notifications/stream') leaders.set(browser, request.frame().page())
+    if (new URL(request.url()).pathname === '/api/notifications/stream')
+      leaders.set(browser, request.frame().page())
   })
   return browser
 }
@@ -60,13 +63,16 @@ export async function browserAt({ url }: StreamServer): Promise<Chromium> {
   return browser
 }
 
-export async function newTab(browser: Chromium, { url }: { url: string } = place().service): Promise<Page> {
+export async function newTab(
+  browser: Chromium,
+  { url }: { url: string } = place().service,
+): Promise<Page> {
   const page = await browser.page(`${url}/tab.html`)
   await page.waitForFunction(() => 'tab' in globalThis)
   return page
 }
 
-/** `count` tabs that follow at the same time and have received `hello`. Without a token, they get the cookie of a new session. */
+/** They have received `hello`. Without a token, they get the cookie of a new session. */
 export async function followingTabs(
   browser: Chromium,
   user: TestUser,
@@ -74,7 +80,8 @@ export async function followingTabs(
   following: Following = {},
 ): Promise<Page[]> {
   const tabs = await Promise.all(Array.from({ length: count }, () => newTab(browser)))
-  if (following.token === undefined) await setCookie(browser, await place().service.signIn(user, 'stateful'))
+  if (following.token === undefined)
+    await setCookie(browser, await place().service.signIn(user, 'stateful'))
   await Promise.all(tabs.map((page) => page.evaluate((how) => tab.follow(how), following)))
   for (const page of tabs) await until(async () => (await receivedIn(page)).types[0] === 'hello')
   return tabs
@@ -85,23 +92,29 @@ export function setCookie(browser: Chromium, { cookie = '' }: Proof): Promise<vo
   return browser.context.addCookies([{ name, value, url: place().service.url, httpOnly: true }])
 }
 
-/** A token of a new sign-in, so that the end of another sign-in does not revoke it. */
+/** The end of another sign-in does not revoke it. */
 export async function tokenOf(user: TestUser): Promise<string> {
   return (await place().service.signIn(user, 'stateless')).authorization?.slice(7) ?? ''
 }
 
-/** Sends notifications, one after the other. */
-export async function send(user: TestUser, count: number, pauseMs = 0, title = 'Ding'): Promise<void> {
+export async function send(
+  user: TestUser,
+  count: number,
+  pauseMs = 0,
+  title = 'Ding',
+): Promise<void> {
   const { service, key } = place()
   for (let index = 0; index < count; index++) {
     const body = { recipients: [{ username: user.username }], title }
-    const response = await service.post('/api/notifications', body, { authorization: `Bearer ${key}` })
+    const response = await service.post('/api/notifications', body, {
+      authorization: `Bearer ${key}`,
+    })
     assert.equal(response.status, 201, response.text)
     if (pauseMs > 0) await sleep(pauseMs)
   }
 }
 
-/** Sends notifications, one after the other, until the test calls the returned function, which resolves to their number. */
+/** The returned function ends it, and resolves to their number. */
 export function keepSending(user: TestUser, pauseMs: number): () => Promise<number> {
   let isStopped = false
   const sending = (async () => {
@@ -109,7 +122,7 @@ export function keepSending(user: TestUser, pauseMs: number): () => Promise<numb
     for (; !isStopped; count++) await send(user, 1, pauseMs)
     return count
   })()
-  // The test awaits it at the end. A rejection before that must not end the process.
+  // A rejection before the test awaits it must not end the process.
   sending.catch(() => {})
   return () => {
     isStopped = true
@@ -117,19 +130,19 @@ export function keepSending(user: TestUser, pauseMs: number): () => Promise<numb
   }
 }
 
-/** Type and unread count of each event, without repetitions: a new leader may cause a second `hello`. */
+/** Without repetitions: a new leader may cause a second `hello`. */
 export async function countersOf(page: Page): Promise<string[]> {
-  const counters = await page.evaluate(() => tab.events.map(({ type, unread }) => `${type} ${unread}`))
+  const counters = await page.evaluate(() =>
+    tab.events.map(({ type, unread }) => `${type} ${unread}`),
+  )
   return counters.filter((one, index) => one !== counters[index - 1])
 }
 
-/** The names of all held and pending locks of the browser. */
 export async function locksIn(page: Page): Promise<(string | undefined)[]> {
   const { held = [], pending = [] } = await page.evaluate(() => navigator.locks.query())
   return [...held, ...pending].map(({ name }) => name)
 }
 
-/** Has the loop of this tab ended? */
 export function isOver(page: Page): Promise<boolean> {
   return page.evaluate(() => tab.isOver)
 }
@@ -138,12 +151,14 @@ export function receivedIn(page: Page) {
   return page.evaluate(() => tab.received())
 }
 
-/** Waits until a tab has received the version `last`; returns the versions of all notifications that it received. */
+/** Returns the versions of all notifications that it received. */
 export async function versionsOf(page: Page, last: number): Promise<number[]> {
   const isThere = (wanted: number) => (tab.received().versions.at(-1) ?? 0) >= wanted
   await page
     .waitForFunction(isThere, last, { polling: 20, timeout: 100_000 })
-    .catch(async () => assert.fail(`version ${last} is not in ${JSON.stringify(await receivedIn(page))}`))
+    .catch(async () =>
+      assert.fail(`version ${last} is not in ${JSON.stringify(await receivedIn(page))}`),
+    )
   return (await receivedIn(page)).versions
 }
 
@@ -156,7 +171,10 @@ export function leaderIn(browser: Chromium): Page {
   return leader
 }
 
-export async function until(condition: () => boolean | Promise<boolean>, ms = 100_000): Promise<void> {
+export async function until(
+  condition: () => boolean | Promise<boolean>,
+  ms = 100_000,
+): Promise<void> {
   const deadline = performance.now() + ms
   while (!(await condition())) {
     if (performance.now() > deadline) throw new Error(`the condition is still false after ${ms} ms`)

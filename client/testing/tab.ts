@@ -1,4 +1,4 @@
-// For tests, inside a page of the browser: follows the inbox as an application would, and records the events for the test.
+// Follows the inbox inside a page of the browser, and records the events.
 import { createCarillon, type Inbox, type StreamEvent } from '../carillon-client.ts'
 import { openSharedStream } from '../stream/shared-stream.ts'
 import { defaultTiming } from '../stream/subscription.ts'
@@ -7,7 +7,6 @@ import { ListHolder } from './list-holder.ts'
 
 export type Following = {
   since?: string | number
-  /** Replaces the cookie. */
   token?: string
   silenceMs?: number
   connectMs?: number
@@ -16,7 +15,7 @@ export type Following = {
   /** The loop ends by `break` after this number of events. */
   breakAfter?: number
 }
-/** `versions` and `titles` are those of new notifications, in the order of their arrival. */
+/** In the order of arrival. */
 export type Received = {
   types: string[]
   versions: number[]
@@ -24,15 +23,13 @@ export type Received = {
   error: Record<string, unknown> | undefined
 }
 
-/** An event of the browser's own EventSource. */
 export type SourceEvent = { type: string; id: string; data: string }
 
 class Tab {
   readonly createCarillon = createCarillon
   inbox: Inbox | undefined
-  /** The lists that the tab has open. */
   readonly lists = new ListHolder(createCarillon())
-  /** Events of the browser's own EventSource, or in tabs.test.ts of the channel. */
+  /** In tabs.test.ts, those of the channel. */
   readonly sourceEvents: SourceEvent[] = []
   readonly events: StreamEvent[] = []
   isHeld = false
@@ -63,15 +60,31 @@ class Tab {
       token === undefined ? 'cookie' : auth,
     )
     const timing = { ...defaultTiming, connectMs }
-    const stream = openSharedStream(requests, { since, signal: this.#aborting.signal }, timing, silenceMs)
+    const stream = openSharedStream(
+      requests,
+      { since, signal: this.#aborting.signal },
+      timing,
+      silenceMs,
+    )
     this.keep(stream, breakAfter)
   }
 
   /** Also follows with the browser's own EventSource. */
   listen(): void {
     const source = new EventSource('/api/notifications/stream')
-    for (const type of ['message', 'hello', 'created', 'replaced', 'read', 'read-all', 'removed', 'resync'])
-      source.addEventListener(type, ({ lastEventId: id, data }) => this.sourceEvents.push({ type, id, data }))
+    for (const type of [
+      'message',
+      'hello',
+      'created',
+      'replaced',
+      'read',
+      'read-all',
+      'removed',
+      'resync',
+    ])
+      source.addEventListener(type, ({ lastEventId: id, data }) =>
+        this.sourceEvents.push({ type, id, data }),
+      )
   }
 
   abort(reason: string): void {
@@ -135,6 +148,11 @@ globalThis.tab = new Tab()
 
 function describe(error: unknown) {
   if (error instanceof Error)
-    return { ...error, message: error.message, name: error.name, cause: error.cause && String(error.cause) }
+    return {
+      ...error,
+      message: error.message,
+      name: error.name,
+      cause: error.cause && String(error.cause),
+    }
   return error ? { error } : undefined
 }

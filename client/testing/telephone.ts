@@ -1,6 +1,6 @@
-// For react-native.test.ts: a process in which the client finds what React Native has. Its signals have neither a reason nor `throwIfAborted`, its
-// listeners take no option `signal`, and its fetch follows every redirect and returns a response when all of it has arrived, without a `body`.
-// Prints a line for each snapshot of the open list that is another one.
+// A process in which the client finds what React Native has: signals without a reason and
+// `throwIfAborted`, listeners without `signal`, a fetch that follows every redirect and returns a
+// response without a `body`. Prints a line for each new snapshot.
 import { createCarillon } from '../carillon-client.ts'
 
 const [baseUrl = '', token = ''] = process.argv.slice(2)
@@ -8,7 +8,11 @@ const { AbortController: RealController, Response: RealResponse } = globalThis
 
 class Signal extends EventTarget {
   aborted = false
-  override addEventListener(type: string, listener: EventListener, options?: { once?: boolean }): void {
+  override addEventListener(
+    type: string,
+    listener: EventListener,
+    options?: { once?: boolean },
+  ): void {
     super.addEventListener(type, listener, { once: options?.once ?? false })
   }
 }
@@ -37,7 +41,8 @@ Object.assign(globalThis, {
   Response: class {},
   fetch: fetchAll,
 })
-if ('body' in Response.prototype || !('body' in RealResponse.prototype)) throw new Error('Nothing is imitated')
+if ('body' in Response.prototype || !('body' in RealResponse.prototype))
+  throw new Error('Nothing is imitated')
 
 const carillon = createCarillon({ baseUrl, auth: () => token })
 const list = carillon.inbox.open()

@@ -5,7 +5,6 @@ export type Backoff = {
   /** Milliseconds. Each failure doubles it, up to `maxRetryMs`. */
   retryMs: number
   maxRetryMs: number
-  /** From 0 to below 1. */
   random: () => number
 }
 
@@ -14,8 +13,14 @@ const maxRetryAfterSeconds = 30
 /** A stream that sends `retry: 0` must not make the client retry without a pause. */
 const minRetryMs = 100
 
-/** Milliseconds until the next attempt: the `Retry-After` of `error` plus a random time. `failures`: in a row before it. */
-export function delayAfter(error: unknown, failures: number, { retryMs, maxRetryMs, random }: Backoff): number {
+/**
+ * Milliseconds: the `Retry-After` of `error` plus a random time. `failures`: in a row before it.
+ */
+export function delayAfter(
+  error: unknown,
+  failures: number,
+  { retryMs, maxRetryMs, random }: Backoff,
+): number {
   const retryAfter = isCarillonError(error) ? (error.retryAfter ?? 0) : 0
   const limitMs = Math.min(maxRetryMs, Math.max(minRetryMs, retryMs) * 2 ** failures)
   return Math.min(retryAfter, maxRetryAfterSeconds) * 1000 + random() * limitMs

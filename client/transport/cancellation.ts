@@ -1,19 +1,18 @@
-// How the abort of a caller's signal, which may live as long as the page, reaches the work in progress. Each call gets an
-// AbortController, because some runtimes' fetch keeps its listeners on a signal until garbage collection. `AbortSignal.any`
-// and `AbortSignal.timeout` are missing in some browsers that can share a stream; React Native's signals have no reason, no
-// `throwIfAborted`, and take no option `signal` for a listener.
+// How the abort of a caller's signal, which may live as long as the page, reaches the work in
+// progress. Each call has an AbortController: some runtimes keep the listeners of fetch on a signal
+// until garbage collection. Some browsers lack `AbortSignal.any` and `timeout`; React Native's
+// signals lack `reason` and `throwIfAborted`.
 import { networkError } from './errors.ts'
 
 export type Signals = readonly (AbortSignal | undefined)[]
 
-/** What to call when a signal aborts. All signals have the same listener, and each has it once: Node 20 warns of a leak at the eleventh. */
+/** One listener for all signals: Node 20 warns of a leak at the eleventh. */
 const waiting = new WeakMap<EventTarget, Set<() => void>>()
 
 function callAll({ target }: Event): void {
   for (const call of waiting.get(target as AbortSignal) ?? []) call()
 }
 
-/** Calls `call` when `signal` aborts. Returns a function that ends that. */
 function onAbort(signal: AbortSignal, call: () => void): () => void {
   const calls = waiting.get(signal) ?? new Set()
   waiting.set(signal, calls)
@@ -25,7 +24,7 @@ function onAbort(signal: AbortSignal, call: () => void): () => void {
   }
 }
 
-/** Aborts for this reason, which listeners can read on every runtime. */
+/** Every runtime lets listeners read this reason. */
 export function abort(own: AbortController, reason: unknown = abortError()): void {
   if (!('reason' in own.signal)) Object.assign(own.signal, { reason })
   own.abort(reason)
@@ -35,7 +34,6 @@ export function reasonOf(signal: AbortSignal): unknown {
   return signal.reason ?? abortError()
 }
 
-/** What an abort without a reason throws on every runtime. */
 function abortError(): Error {
   return Object.assign(new Error('This operation was aborted'), { name: 'AbortError' })
 }
@@ -63,7 +61,7 @@ export async function following<Result>(
   }
 }
 
-/** Aborts `own` when one of `signals` aborts. The caller aborts `own` at the end, which removes the listeners of the signals. */
+/** The caller aborts `own` at the end, which removes the listeners. */
 export function follow(signals: Signals, own: AbortController): void {
   for (const signal of signals) {
     if (!signal) continue
@@ -76,8 +74,10 @@ export function follow(signals: Signals, own: AbortController): void {
   }
 }
 
-/** Settles like `promise`, or rejects with the reason of `signal` as soon as `signal` aborts. */
-export function unlessAborted<Result>(promise: Promise<Result>, signal?: AbortSignal): Promise<Result> {
+export function unlessAborted<Result>(
+  promise: Promise<Result>,
+  signal?: AbortSignal,
+): Promise<Result> {
   let end: (() => void) | undefined
   const first = new Promise<Result>((resolve, reject) => {
     if (signal?.aborted) reject(reasonOf(signal))
@@ -87,8 +87,12 @@ export function unlessAborted<Result>(promise: Promise<Result>, signal?: AbortSi
   return first.finally(end)
 }
 
-/** Waits `ms` milliseconds. `onStart` receives a function that ends the wait early. Throws the reason of `signal`. */
-export function pause(ms: number, signal?: AbortSignal, onStart = (_end: () => void) => {}): Promise<void> {
+/** `onStart` receives a function that ends the wait early. */
+export function pause(
+  ms: number,
+  signal?: AbortSignal,
+  onStart = (_end: () => void) => {},
+): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined
   const over = new Promise<void>((resolve) => {
     timer = setTimeout(resolve, ms)
@@ -98,8 +102,8 @@ export function pause(ms: number, signal?: AbortSignal, onStart = (_end: () => v
 }
 
 /**
- * The iterator of a `for await` loop over `events`, whose signal aborts when one of `signals` does and when the loop is left. A
- * generator alone would delay `return()`, which a `break` calls, until a pending `next()` settles.
+ * A generator alone would delay `return()`, which a `break` calls, until a pending `next()`
+ * settles.
  */
 export function leavable<Event>(
   signals: Signals,

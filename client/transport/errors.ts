@@ -4,10 +4,10 @@ import type { Fault, SecondFactorKind, SessionEnd, StatusOf } from './types.ts'
 /** Codes of error responses. docs/inbox/errors.md explains each of them. */
 export type ServerErrorCode = keyof StatusOf
 /**
- * - `NETWORK`: no response, or an incomplete one. The request may or may not have had its effect.
- * - `UNREADABLE`: a response that is not from Carillon, such as a proxy's error page; `status` is the status of that
- *   response. A redirect, which the client does not follow, has this code too, without a status.
- * - `AUTH_FAILED`: the `auth` function threw an error, which is the `cause`, or returned something that is neither null nor a token.
+ * - `NETWORK`: no response, or an incomplete one. The request may have had its effect.
+ * - `UNREADABLE`: not from Carillon, such as the error page of a proxy (`status`) or a redirect,
+ *   which the client does not follow.
+ * - `AUTH_FAILED`: `auth` threw (`cause`), or returned neither a token nor null.
  */
 export type ClientErrorCode = 'NETWORK' | 'UNREADABLE' | 'AUTH_FAILED'
 export type ErrorCode = ServerErrorCode | ClientErrorCode
@@ -15,7 +15,7 @@ export type ErrorCode = ServerErrorCode | ClientErrorCode
 /** Every failure of this package, except an abort, which throws the reason of its signal. */
 export class CarillonError<Code extends ErrorCode = ErrorCode> extends Error {
   override readonly name = 'CarillonError'
-  /** For programs; `message` is for people. */
+  /** For programs; `message` is for people, and names the first of `details`. */
   declare readonly code: Code
   /** The HTTP status; undefined if there was no response. 404, without a request, for an id that is not a UUID. */
   declare readonly status: number | undefined
@@ -28,7 +28,9 @@ export class CarillonError<Code extends ErrorCode = ErrorCode> extends Error {
   /** Of SECOND_FACTOR_REQUIRED: `completeSignIn` takes it, once and within five minutes. */
   declare readonly challenge: Code extends 'SECOND_FACTOR_REQUIRED' ? string : undefined
   /** Of SECOND_FACTOR_REQUIRED: what completes the sign-in. */
-  declare readonly factors: Code extends 'SECOND_FACTOR_REQUIRED' ? readonly SecondFactorKind[] : undefined
+  declare readonly factors: Code extends 'SECOND_FACTOR_REQUIRED'
+    ? readonly SecondFactorKind[]
+    : undefined
   /** How the session or the token ended; set only if that ended a live stream. */
   declare readonly reason: SessionEnd | undefined
 
@@ -39,22 +41,26 @@ export class CarillonError<Code extends ErrorCode = ErrorCode> extends Error {
   }
 }
 
-/** An error with one of these codes: TypeScript narrows it by `code`. */
 type Failure<Code extends ErrorCode> = Code extends ErrorCode ? CarillonError<Code> : never
 
-/** Is it a CarillonError, and with one of `codes` if any are given? Example: `isCarillonError(error, 'NOT_FOUND')`. */
+/**
+ * Is it a CarillonError, and with one of `codes` if any are given?
+ *
+ * @example if (isCarillonError(error, 'TOO_MANY_REQUESTS')) await wait(error.retryAfter)
+ */
 export function isCarillonError<Code extends ErrorCode = ErrorCode>(
   error: unknown,
   ...codes: Code[]
 ): error is Failure<Code> {
-  return error instanceof CarillonError && (codes.length === 0 || codes.includes(error.code as Code))
+  return (
+    error instanceof CarillonError && (codes.length === 0 || codes.includes(error.code as Code))
+  )
 }
 
 export function isUnauthorized(error: unknown): error is CarillonError {
   return isCarillonError(error) && error.status === 401
 }
 
-/** For a TypeError of fetch: no response (from `url`), or an incomplete one. */
 export function networkError(cause: unknown, url?: URL): CarillonError<'NETWORK'> {
   return new CarillonError('NETWORK', `No response from Carillon${originHint(url)}`, { cause })
 }
@@ -85,7 +91,9 @@ export function errorOf(response: Response, text: string): CarillonError {
   try {
     const { code, message, ...fields } = JSON.parse(text).error
     if (typeof code !== 'string') return unreadable(response)
-    return new CarillonError(code as ErrorCode, message, { ...fields, ...fieldsOf(response) })
+    const [fault] = fields.details ?? []
+    const sentence = fault ? `${message} (${fault.field}: ${fault.reason})` : message
+    return new CarillonError(code as ErrorCode, sentence, { ...fields, ...fieldsOf(response) })
   } catch (cause) {
     return unreadable(response, cause)
   }

@@ -1,11 +1,16 @@
-// Each call carries its proof, and returns a value or throws an error with the right code, whatever the response is.
 import assert from 'node:assert/strict'
 import { getEventListeners, once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, type TestContext, test } from 'node:test'
 import { startTestService, type TestService } from '../../tests/support/service.ts'
-import { CarillonError, createCarillon, createProducer, type ErrorCode, isCarillonError } from '../carillon-client.ts'
+import {
+  CarillonError,
+  createCarillon,
+  createProducer,
+  type ErrorCode,
+  isCarillonError,
+} from '../carillon-client.ts'
 import { failureOf, signedIn, until } from '../testing/clients.ts'
 import { Requests } from './requests.ts'
 
@@ -15,7 +20,6 @@ before(async () => {
 })
 after(() => service.stop())
 
-/** A server whose response to every request is `respond`. */
 async function serving(respond: (response: ServerResponse) => void) {
   const server = createServer((_request, response) => respond(response)).listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -48,7 +52,8 @@ test('after a refused token the client calls `auth` once for all refused calls, 
   const ann = await service.user()
   const fresh = await service.signIn(ann, 'stateless')
   let calls = 0
-  const auth = async () => (++calls === 1 ? 'an.old.token' : (fresh.authorization?.slice('Bearer '.length) ?? ''))
+  const auth = async () =>
+    ++calls === 1 ? 'an.old.token' : (fresh.authorization?.slice('Bearer '.length) ?? '')
   const carillon = createCarillon({ baseUrl: service.url, auth })
   const responses = await Promise.all(Array.from({ length: 8 }, () => carillon.me()))
   assert.deepEqual(
@@ -64,11 +69,19 @@ test('if `auth` returns the refused token again, the call throws the refusal wit
     requests++
     return fetch(url, init)
   }
-  const carillon = createCarillon({ baseUrl: service.url, auth: () => 'an.old.token', fetch: fetchCounted })
+  const carillon = createCarillon({
+    baseUrl: service.url,
+    auth: () => 'an.old.token',
+    fetch: fetchCounted,
+  })
   assert.ok(isCarillonError(await failureOf(carillon.inbox.list()), 'UNAUTHORIZED'))
   assert.equal(requests, 1)
   let tokens = 0
-  const another = createCarillon({ baseUrl: service.url, auth: () => `old.${++tokens}`, fetch: fetchCounted })
+  const another = createCarillon({
+    baseUrl: service.url,
+    auth: () => `old.${++tokens}`,
+    fetch: fetchCounted,
+  })
   assert.ok(isCarillonError(await failureOf(another.restricted()), 'Unauthorized'))
   assert.deepEqual([tokens, requests], [2, 3])
 })
@@ -119,7 +132,8 @@ test('a token that a header field cannot have throws an error without the token,
   const carillon = createCarillon({ ...connection, auth: () => secret })
   const failures = {
     'CarillonError: auth failed, TypeError: The token or key is invalid': () => carillon.me(),
-    'TypeError: The authorization contains characters that a header field cannot have, ': () => carillon.renew(secret),
+    'TypeError: The authorization contains characters that a header field cannot have, ': () =>
+      carillon.renew(secret),
   }
   for (const [messages, call] of Object.entries(failures)) {
     const failure = (await failureOf(call())) as Error
@@ -142,23 +156,32 @@ test('an aborted call does not abort the call of `auth` that other calls wait fo
 })
 
 test('a request whose cookie was refused is sent once more: the response to another one may have replaced the cookie (S17)', async () => {
-  const refusal = (code: string) => new Response(JSON.stringify({ success: false, error: { code } }), { status: 401 })
+  const refusal = (code: string) =>
+    new Response(JSON.stringify({ success: false, error: { code } }), { status: 401 })
   const requests = (responses: Response[]) => {
-    const fetchNext = async () => responses.shift() ?? assert.fail('the client sent one request too many')
+    const fetchNext = async () =>
+      responses.shift() ?? assert.fail('the client sent one request too many')
     return createCarillon({ baseUrl: 'https://app.example', fetch: fetchNext })
   }
   const counts = new Response('{"success":true,"data":{"unread":3}}')
   assert.equal((await requests([refusal('UNAUTHORIZED'), counts]).inbox.counts()).unread, 3)
-  const twice = failureOf(requests([refusal('UNAUTHORIZED'), refusal('UNAUTHORIZED')]).inbox.counts())
+  const twice = failureOf(
+    requests([refusal('UNAUTHORIZED'), refusal('UNAUTHORIZED')]).inbox.counts(),
+  )
   assert.ok(isCarillonError(await twice, 'UNAUTHORIZED'))
   const ofProxy = () => new Response('<html>', { status: 401 })
-  assert.ok(isCarillonError(await failureOf(requests([ofProxy(), ofProxy()]).inbox.counts()), 'UNREADABLE'))
+  assert.ok(
+    isCarillonError(await failureOf(requests([ofProxy(), ofProxy()]).inbox.counts()), 'UNREADABLE'),
+  )
   // A wrong password is a guess: it is not sent twice.
-  const wrong = requests([refusal('INVALID_CREDENTIALS')]).login({ username: 'ann', password: 'wrong' })
+  const wrong = requests([refusal('INVALID_CREDENTIALS')]).login({
+    username: 'ann',
+    password: 'wrong',
+  })
   assert.ok(isCarillonError(await failureOf(wrong), 'INVALID_CREDENTIALS'))
 })
 
-test('an error has code, status, request id and details, and its type narrows by the code', async () => {
+test('an error has code, status, request id and details, its message has the first of them, and its type narrows by the code', async () => {
   const { inbox } = await signedIn(service, await service.user(), 'stateless')
   const error = await failureOf(inbox.list({ page: 0 }))
   assert.ok(error instanceof CarillonError && error instanceof Error)
@@ -166,6 +189,7 @@ test('an error has code, status, request id and details, and its type narrows by
   assert.equal(error.status, 400)
   assert.match(error.requestId ?? '', /^[\w-]{8,}$/)
   assert.equal(error.details?.[0]?.field, 'page')
+  assert.equal(error.message, 'The request is invalid (page: must be at least 1)')
   assert.equal(isCarillonError(error, 'NOT_FOUND'), false)
   assert.equal(isCarillonError(error, 'NOT_FOUND', 'INVALID_REQUEST'), true)
   assert.equal(isCarillonError(new TypeError('other')), false)
@@ -176,7 +200,10 @@ test('an error has code, status, request id and details, and its type narrows by
 
 const json = { 'content-type': 'application/json' }
 const envelope = (code: string) =>
-  JSON.stringify({ success: false, error: { code, status: 0, message: 'Because', requestId: 'r-1' } })
+  JSON.stringify({
+    success: false,
+    error: { code, status: 0, message: 'Because', requestId: 'r-1' },
+  })
 const breaksOff = (status: number, begins: string) => (response: ServerResponse) => {
   response.writeHead(status, { ...json, 'content-length': '1000' }).write(begins)
   setTimeout(() => response.destroy(), 20)
@@ -191,7 +218,8 @@ const strange: {
     what: "a proxy's error page",
     code: 'UNREADABLE',
     status: 502,
-    respond: (response) => response.writeHead(502, { 'content-type': 'text/html' }).end('<h1>Bad Gateway</h1>'),
+    respond: (response) =>
+      response.writeHead(502, { 'content-type': 'text/html' }).end('<h1>Bad Gateway</h1>'),
   },
   {
     what: 'a login page with status 200',
@@ -212,7 +240,12 @@ const strange: {
     status: 418,
     respond: (response) => response.writeHead(418, json).end('{"error":"teapot"}'),
   },
-  { what: 'an empty 500', code: 'UNREADABLE', status: 500, respond: (response) => response.writeHead(500).end() },
+  {
+    what: 'an empty 500',
+    code: 'UNREADABLE',
+    status: 500,
+    respond: (response) => response.writeHead(500).end(),
+  },
   {
     what: 'an incomplete response',
     code: 'NETWORK',
@@ -247,20 +280,36 @@ for (const { what, code, status, respond } of strange)
   })
 
 test('a 200 that is not from Carillon throws UNREADABLE, even for a call that expects no body', async () => {
-  await using server = await serving((response) => response.writeHead(200).end('<h1>Welcome to our hotel</h1>'))
+  await using server = await serving((response) =>
+    response.writeHead(200).end('<h1>Welcome to our hotel</h1>'),
+  )
   assert.ok(isCarillonError(await failureOf(createCarillon(server).inbox.readAll()), 'UNREADABLE'))
 })
 
-for (const body of ['{}', '[]', '1', '"x"', '{"success":true}', '{"success":false,"data":{}}', '{"data":{}}'])
+for (const body of [
+  '{}',
+  '[]',
+  '1',
+  '"x"',
+  '{"success":true}',
+  '{"success":false,"data":{}}',
+  '{"data":{}}',
+])
   test(`a 200 with the body ${body} throws UNREADABLE`, async () => {
     await using server = await serving((response) => response.writeHead(200, json).end(body))
     const { inbox, login, renew } = createCarillon(server)
-    for (const call of [() => inbox.list(), () => login({ username: 'ann', password: 'x' }), () => renew('a.b.c')])
+    for (const call of [
+      () => inbox.list(),
+      () => login({ username: 'ann', password: 'x' }),
+      () => renew('a.b.c'),
+    ])
       assert.ok(isCarillonError(await failureOf(call()), 'UNREADABLE'))
   })
 
 test('an UNREADABLE error has the Retry-After of the response', async () => {
-  await using server = await serving((response) => response.writeHead(503, { 'retry-after': '9' }).end('Soon'))
+  await using server = await serving((response) =>
+    response.writeHead(503, { 'retry-after': '9' }).end('Soon'),
+  )
   const error = await failureOf(createCarillon(server).inbox.list())
   assert.ok(isCarillonError(error, 'UNREADABLE'))
   assert.equal(error.retryAfter, 9)
@@ -292,7 +341,9 @@ test('an abort ends a call promptly with the reason of the signal, and no listen
   assert.deepEqual(getEventListeners(controller.signal, 'abort'), [])
   assert.equal(await failureOf(inbox.list({ signal: controller.signal })), reason)
   await using half = await serving((response) => response.writeHead(200, json).write('{"succ'))
-  const failure = await failureOf(createCarillon(half).inbox.list({ signal: AbortSignal.timeout(50) }))
+  const failure = await failureOf(
+    createCarillon(half).inbox.list({ signal: AbortSignal.timeout(50) }),
+  )
   assert.equal((failure as Error).name, 'TimeoutError')
 })
 
@@ -316,7 +367,10 @@ test('a path prefix in baseUrl is kept, with and without a slash at its end', as
     new URL('https://app.example/bell//'),
   ])
     await createCarillon({ baseUrl, fetch: fetchNoted }).inbox.list({ page: 2, status: 'unread' })
-  assert.deepEqual(urls, Array(3).fill('https://app.example/bell/api/notifications?page=2&status=unread'))
+  assert.deepEqual(
+    urls,
+    Array(3).fill('https://app.example/bell/api/notifications?page=2&status=unread'),
+  )
 })
 
 test('without a page, a client can be created with a relative baseUrl, and its first call says what to set', async () => {
@@ -342,7 +396,9 @@ test('the first call resolves a relative baseUrl, after a page with an address e
     urls.push(url)
     return new Response('{"success":true,"data":{}}')
   }
-  const clients = [undefined, '/bell'].map((baseUrl) => createCarillon({ baseUrl, fetch: fetchNoted }))
+  const clients = [undefined, '/bell'].map((baseUrl) =>
+    createCarillon({ baseUrl, fetch: fetchNoted }),
+  )
   atPage(t, 'https://app.example/shop?a#b')
   for (const { inbox } of clients) await inbox.counts()
   assert.deepEqual(urls, [
@@ -355,13 +411,21 @@ test('without a response from another origin, the error names CARILLON_ALLOWED_O
   const fetchFailing = () => Promise.reject(new TypeError('Failed to fetch'))
   const messageFor = async (baseUrl: string) =>
     `${await failureOf(createCarillon({ baseUrl, fetch: fetchFailing }).inbox.list())}`
-  assert.doesNotMatch(await messageFor('https://bell.example'), /CARILLON_ALLOWED_ORIGINS/, 'no page')
+  assert.doesNotMatch(
+    await messageFor('https://bell.example'),
+    /CARILLON_ALLOWED_ORIGINS/,
+    'no page',
+  )
   atPage(t, 'https://app.example/shop')
   assert.equal(
     await messageFor('https://bell.example'),
     'CarillonError: No response from Carillon, or CARILLON_ALLOWED_ORIGINS of https://bell.example lacks https://app.example',
   )
-  assert.doesNotMatch(await messageFor('https://app.example/bell/'), /CARILLON_ALLOWED_ORIGINS/, 'the same origin')
+  assert.doesNotMatch(
+    await messageFor('https://app.example/bell/'),
+    /CARILLON_ALLOWED_ORIGINS/,
+    'the same origin',
+  )
 })
 
 /** The address of the page, until the end of the test. */
@@ -398,7 +462,10 @@ for (const status of [301, 302, 303, 307, 308])
         path: 'api/notifications/stream',
         signal: new AbortController().signal,
       }),
-      createProducer({ baseUrl, key: 'crl_a_b' }).send({ recipients: [{ username: 'ann' }], title: 'x' }),
+      createProducer({ baseUrl, key: 'crl_a_b' }).send({
+        recipients: [{ username: 'ann' }],
+        title: 'x',
+      }),
     ]
     for (const failure of await Promise.all(calls.map(failureOf))) {
       assert.ok(isCarillonError(failure, 'UNREADABLE'), String(failure))
@@ -420,7 +487,8 @@ test('after a redirect a subscription tries again later, and sends no token to t
   const carillon = createCarillon({ baseUrl: redirecting.baseUrl, auth: () => 'a.b.c' })
   const ended = new AbortController()
   const reading = (async () => {
-    for await (const _ of carillon.inbox.subscribe({ signal: ended.signal })) assert.fail('an event arrived')
+    for await (const _ of carillon.inbox.subscribe({ signal: ended.signal }))
+      assert.fail('an event arrived')
   })()
   await until(() => seen.length >= 2)
   ended.abort()
@@ -435,9 +503,16 @@ test('requests include credentials only if the cookie is the proof', async () =>
     return new Response('{"success":true,"data":{}}')
   }
   await createCarillon({ baseUrl: 'https://app.example', fetch: fetchNoted }).me()
-  await createCarillon({ baseUrl: 'https://app.example', fetch: fetchNoted, auth: () => 'a.b.c' }).me()
+  await createCarillon({
+    baseUrl: 'https://app.example',
+    fetch: fetchNoted,
+    auth: () => 'a.b.c',
+  }).me()
   assert.deepEqual(
-    inits.map(({ credentials, headers }) => [credentials, new Headers(headers).get('authorization')]),
+    inits.map(({ credentials, headers }) => [
+      credentials,
+      new Headers(headers).get('authorization'),
+    ]),
     [
       ['include', null],
       [undefined, 'Bearer a.b.c'],
@@ -452,12 +527,17 @@ test('twelve calls at once put one listener on a signal: Node 20 warns of a leak
     await responses.promise
     return new Response('{"success":true,"data":{}}')
   }
-  const requests = new Requests({ baseUrl: 'https://app.example', fetch: fetchLater }, () => 'a.b.c')
+  const requests = new Requests(
+    { baseUrl: 'https://app.example', fetch: fetchLater },
+    () => 'a.b.c',
+  )
   const calls = Array.from({ length: 12 }, () => requests.data({ path: 'x', signal }))
-  for (const each of [signal, requests.session.signal]) assert.equal(getEventListeners(each, 'abort').length, 1)
+  for (const each of [signal, requests.session.signal])
+    assert.equal(getEventListeners(each, 'abort').length, 1)
   responses.resolve()
   await Promise.all(calls)
-  for (const each of [signal, requests.session.signal]) assert.deepEqual(getEventListeners(each, 'abort'), [])
+  for (const each of [signal, requests.session.signal])
+    assert.deepEqual(getEventListeners(each, 'abort'), [])
 })
 
 test('a redirect that fetch followed, and one that a browser hides, are refused', async () => {
@@ -471,7 +551,8 @@ test('a redirect that fetch followed, and one that a browser hides, are refused'
     [here, false],
   ] as const) {
     const text = async () => '{"success":true,"data":7}'
-    const fetchOnce = async () => ({ ...shown, ok: shown.status === 200, headers: new Headers(), text }) as Response
+    const fetchOnce = async () =>
+      ({ ...shown, ok: shown.status === 200, headers: new Headers(), text }) as Response
     const call = new Requests({ baseUrl: own, fetch: fetchOnce }, () => 'a.b.c').data({ path: 'x' })
     if (isRefused) assert.match(`${await failureOf(call)}`, /The server redirects: correct baseUrl/)
     else assert.equal(await call, 7)

@@ -1,25 +1,32 @@
 // Sends every request of the client: adds the proof, reads the response, and returns its data or throws an error.
 import { abort, following, throwIfAborted, unlessAborted } from './cancellation.ts'
-import { CarillonError, errorOf, isCarillonError, isUnauthorized, networkError, unreadable } from './errors.ts'
+import {
+  CarillonError,
+  errorOf,
+  isCarillonError,
+  isUnauthorized,
+  networkError,
+  unreadable,
+} from './errors.ts'
 import { type TokenSource, Tokens } from './tokens.ts'
 import type { Me } from './types.ts'
 
 /**
- * The proof that requests carry. With `'cookie'` the browser sends its session cookie. A function returns an access token: it is
- * called if there is none, before it ends, and after a refusal, with the reason and the token to renew. This is enough for any
- * number of lifetimes: `auth: ({ token }) => (token ? carillon.renew(token) : signIn())`. The client reads the end of a JSON Web
- * Token; it replaces any other one only after a refusal. A live stream renews it when it is due, other requests when they are sent.
+ * The proof of requests. `'cookie'`: the browser sends its session. A function returns an access
+ * token, or null if no user is signed in; the client calls it without a token, before one ends, and
+ * after a refusal. All requests share one call.
  *
- * Null: no user is signed in, and requests throw UNAUTHORIZED, unsent. Anything else that is no token is `AUTH_FAILED`, with one warning in
- * the console. Requests that wait share one call, and throw its error, as the `cause` of `AUTH_FAILED`, or of `NETWORK` if `fetch` threw it
- * for lack of a connection; a CarillonError as it is. An error of a renewal only ends that renewal. After 30 seconds, the next request calls it again.
+ * A throw, or another value, is `AUTH_FAILED`; the error of a renewal ends only that renewal. After
+ * 30 seconds without a result, the next request calls it again.
+ *
+ * @example auth: ({ token }) => (token ? carillon.renew(token) : signIn())
  */
 export type Auth = 'cookie' | TokenSource
 
 export type Connection = {
   /**
-   * The address of Carillon, including a path prefix if its routes have one. Default: the origin of the page. A relative
-   * one, such as `/bell/`, is an address of the page; the first call throws TypeError if there is no page.
+   * The address of Carillon, with its path prefix. Default: the origin of the page. A relative one,
+   * such as `/bell/`, is an address of the page.
    */
   baseUrl?: string | URL | undefined
   /** Replaces the global `fetch`: for a cookie jar, a dispatcher or a test. */
@@ -32,7 +39,6 @@ export type CallOptions = {
 }
 
 export type Call = CallOptions & {
-  /** Relative to `baseUrl`. */
   path: string
   method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** A list is sent as one field for each entry. */
@@ -40,9 +46,7 @@ export type Call = CallOptions & {
   /** An object is sent as JSON; a text is JSON already. */
   body?: string | object
   headers?: Readonly<Record<string, string>>
-  /** The route needs no proof: the request carries no token. */
   isOpen?: boolean
-  /** Without a complete response after this time, the call throws `NETWORK`. */
   timeoutMs?: number
 }
 
@@ -50,19 +54,21 @@ const globalFetch: NonNullable<Connection['fetch']> = (url, init) => globalThis.
 
 export class Requests {
   /**
-   * Whether a body can be read while it arrives. In React Native it cannot, and the response to a request for a stream never comes. Every
-   * response shows it; before the first one, the `Response` of the runtime.
+   * In React Native a body cannot be read while it arrives, so a stream never begins. The first
+   * response shows it.
    */
   canStream: boolean = 'body' in (globalThis.Response?.prototype ?? {})
-  /** Aborts at the next `signOut`, with its error. */
   session: AbortController = new AbortController()
-  /** Undefined if the proof is a cookie. */
   readonly tokens: Tokens | undefined
   readonly #baseUrl: string
   readonly #fetch: NonNullable<Connection['fetch']>
 
   /** Throws TypeError if `baseUrl` is not a URL. */
-  constructor({ baseUrl = '', fetch = globalFetch }: Connection, auth: Auth, tokenTimeoutMs = 30_000) {
+  constructor(
+    { baseUrl = '', fetch = globalFetch }: Connection,
+    auth: Auth,
+    tokenTimeoutMs = 30_000,
+  ) {
     this.#baseUrl = String(baseUrl).replace(/\/{0,9}$/, '/')
     new URL(this.#baseUrl, 'http://page.invalid')
     this.#fetch = fetch
@@ -78,14 +84,13 @@ export class Requests {
     }
   }
 
-  /** Forgets the token, and ends every call that carries a proof. */
   signOut(error: CarillonError): void {
     this.tokens?.forget()
     abort(this.session, error)
     this.session = new AbortController()
   }
 
-  /** The body of a sign-in, or of the options of a passkey. Unlike other responses, it has no envelope. */
+  /** A sign-in has no envelope. */
   signIn<Body>(call: Call): Promise<Body> {
     return this.#receive({ ...call, method: 'POST', isOpen: true }, (text) => {
       const body = JSON.parse(text)
@@ -104,14 +109,17 @@ export class Requests {
     await this.#receive(call, (_, { status }) => status === 204 || undefined)
   }
 
-  /** Null if no user is signed in. A browser displays a 401 as an error of the page, so a page with a cookie uses the route that has none. */
+  /**
+   * A browser displays a 401 as an error of the page, so a page with a cookie uses the route that
+   * has none.
+   */
   me(options?: Omit<Call, 'path'>): Promise<Me | null> {
-    // With a token, a 401 is how the client learns that it needs another one.
+    // A 401 tells the client that it needs another token.
     const path = this.tokens ? 'api/me' : 'api/session'
     return nullIfSignedOut(this.data<Me | null>({ ...options, path }))
   }
 
-  /** A successful response whose body is not read yet; `signal` also aborts that reading. Throws for every other response. */
+  /** Returns a response whose body is not read yet; `signal` also aborts that reading. */
   async open(call: Call & { signal: AbortSignal }): Promise<Response> {
     const { tokens } = this
     if (call.isOpen) return this.#send(call)
@@ -120,7 +128,7 @@ export class Requests {
       return await this.#send(call, token)
     } catch (error) {
       if (!isUnauthorized(error)) throw error
-      // The response to another request, also of another tab, may have replaced the cookie. A refused request had no effect.
+      // Another response, also in another tab, may have replaced the cookie.
       if (!tokens || !token) return this.#send(call)
       tokens.refuse(token)
       const fresh = await unlessAborted(tokens.get(), call.signal)
@@ -129,8 +137,11 @@ export class Requests {
     }
   }
 
-  /** `read` returns undefined, or throws, if the response is not from Carillon. */
-  #receive<Result>(call: Call, read: (text: string, response: Response) => Result | undefined): Promise<Result> {
+  /** `read`: undefined, or a throw, if the response is not from Carillon. */
+  #receive<Result>(
+    call: Call,
+    read: (text: string, response: Response) => Result | undefined,
+  ): Promise<Result> {
     const send = async ({ signal }: AbortController) => {
       const response = await this.open({ ...call, signal })
       const text = await asNetworkError(response.text(), { signal })
@@ -143,10 +154,17 @@ export class Requests {
       }
       throw unreadable(response, cause)
     }
-    return following([call.signal, call.isOpen ? undefined : this.session.signal], send, call.timeoutMs)
+    return following(
+      [call.signal, call.isOpen ? undefined : this.session.signal],
+      send,
+      call.timeoutMs,
+    )
   }
 
-  async #send({ path, method = 'GET', query = {}, body, headers, signal }: Call, token?: string): Promise<Response> {
+  async #send(
+    { path, method = 'GET', query = {}, body, headers, signal }: Call,
+    token?: string,
+  ): Promise<Response> {
     const url = new URL(path, this.base)
     for (const [name, value] of Object.entries(query))
       for (const one of [value ?? []].flat()) url.searchParams.append(name, String(one))
@@ -159,17 +177,18 @@ export class Requests {
         ...(body !== undefined && { 'content-type': 'application/json' }),
         ...(token !== undefined && { authorization: `Bearer ${token}` }),
       }),
-      // Carillon never redirects these. A followed redirect could send the token or the password to another server. Not `error`, which
-      // Workers do not have.
+      // A followed redirect could send the token or the password to another server. Not `error`,
+      // which Workers lack.
       redirect: 'manual',
-      // An act without a body arrives even if the page is left at once, such as for the link of a notification.
+      // It arrives even if the page is left at once.
       keepalive: method !== 'GET' && body === undefined,
-      // Set for cookies only: not every runtime supports the field.
+      // Not every runtime supports the field.
       ...(!this.tokens && { credentials: 'include' }),
     }
     const response = await asNetworkError(this.#fetch(url.href, init), { signal, url })
     this.canStream = response.body !== undefined
-    if (isRedirect(response, url)) throw new CarillonError('UNREADABLE', 'The server redirects: correct baseUrl')
+    if (isRedirect(response, url))
+      throw new CarillonError('UNREADABLE', 'The server redirects: correct baseUrl')
     if (response.ok) return response
     throw errorOf(response, await asNetworkError(response.text(), { signal }))
   }
@@ -181,7 +200,7 @@ function isRedirect({ type, status, url }: Response, { origin }: URL): boolean {
   return Boolean(url) && !url.startsWith(`${origin}/`)
 }
 
-/** Replaces a TypeError, which is how fetch reports every failure of the network, by a CarillonError. */
+/** fetch reports every failure of the network as a TypeError. */
 async function asNetworkError<Result>(
   promise: Promise<Result>,
   { signal, url }: CallOptions & { url?: URL },
@@ -207,7 +226,8 @@ function headersOf(fields: Record<string, string>): Headers {
     try {
       headers.set(name, value)
     } catch {
-      // Before `fetch`, whose TypeError would count as a network failure, and without the value, which may be a secret.
+      // The message has no value, which may be a secret. `fetch` would throw a TypeError, which
+      // counts as a network failure.
       throw new TypeError(`The ${name} contains characters that a header field cannot have`)
     }
   return headers
@@ -215,13 +235,13 @@ function headersOf(fields: Record<string, string>): Headers {
 
 const uuid = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i
 
-/** Throws NOT_FOUND if `id` is not a UUID, without a request: as part of a path, `..` or `counts` is another route. */
+/** Refuses without a request: in a path, `..` or `counts` is another route. */
 export function idInPath(id: string, message: string): string {
   if (!uuid.test(id)) throw new CarillonError('NOT_FOUND', message, { status: 404 })
   return id
 }
 
-/** Throws INVALID_REQUEST for a text that cannot be a segment of a path, without a request: `..` is another route. `what`: `a key`. */
+/** Refuses a text that cannot be a segment of a path. `what`: `a key`. */
 export function nameInPath(name: string, what: string): string {
   if (['', '.', '..'].includes(name))
     throw new CarillonError('INVALID_REQUEST', `"${name}" cannot be ${what}`, { status: 400 })

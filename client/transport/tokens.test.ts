@@ -1,4 +1,3 @@
-// When the client calls `auth`, with which reason and token, and which token its requests carry.
 import assert from 'node:assert/strict'
 import { after, mock, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -7,12 +6,15 @@ import { failureOf } from '../testing/clients.ts'
 import { jwt } from '../testing/jwt.ts'
 import type { TokenRequest, TokenResult } from './tokens.ts'
 
-// The clock stands still. These tests make tokens that the client renews a moment later: if the machine paused, it would renew them at once.
+// The clock stands still: after a pause of the machine the client would renew tokens at once.
 mock.timers.enable({ apis: ['Date'], now: Date.now() })
 after(() => mock.timers.reset())
 
-/** A client of a server that refuses the tokens in `refused`, after 200 ms. */
-function clientWith(auth: (request: TokenRequest) => TokenResult | Promise<TokenResult>, refused = new Set<string>()) {
+/** The server refuses them after 200 ms. */
+function clientWith(
+  auth: (request: TokenRequest) => TokenResult | Promise<TokenResult>,
+  refused = new Set<string>(),
+) {
   const calls: TokenRequest[] = []
   const sent: string[] = []
   const fetch = async (_url: string, { headers }: RequestInit) => {
@@ -20,7 +22,9 @@ function clientWith(auth: (request: TokenRequest) => TokenResult | Promise<Token
     sent.push(token)
     if (!refused.has(token)) return new Response('{"success":true,"data":{}}')
     await sleep(200)
-    return new Response('{"success":false,"error":{"code":"UNAUTHORIZED","message":"Refused"}}', { status: 401 })
+    return new Response('{"success":false,"error":{"code":"UNAUTHORIZED","message":"Refused"}}', {
+      status: 401,
+    })
   }
   const noted = (request: TokenRequest) => {
     calls.push(request)
@@ -66,7 +70,10 @@ test('requests that wait for a renewal share one call of `auth`', async () => {
 })
 
 test('`auth` may return the response of a sign-in or a renewal', async () => {
-  const { sent, request } = clientWith(async () => ({ token: 'a.b.c', expiresAt: '2030-01-01T00:00:00.000Z' }))
+  const { sent, request } = clientWith(async () => ({
+    token: 'a.b.c',
+    expiresAt: '2030-01-01T00:00:00.000Z',
+  }))
   await request()
   assert.deepEqual(sent, ['a.b.c'])
 })
@@ -145,7 +152,10 @@ const neverRenewed = {
 for (const [what, token] of Object.entries(neverRenewed))
   test(`${what} is kept until it is refused`, async () => {
     const refused = new Set<string>()
-    const { calls, request } = clientWith(({ reason }) => (reason === 'first' ? token : 'another'), refused)
+    const { calls, request } = clientWith(
+      ({ reason }) => (reason === 'first' ? token : 'another'),
+      refused,
+    )
     for (let count = 0; count < 5; count++) await request()
     assert.equal(calls.length, 1)
     refused.add(token)
@@ -168,7 +178,10 @@ test('if `auth` always returns the same token, it is renewed once at most, and i
   assert.match(`${await failureOf(request())}`, /Refused/)
 })
 
-for (const [what, result] of Object.entries({ null: null, 'an object whose token is null': { token: null } })) {
+for (const [what, result] of Object.entries({
+  null: null,
+  'an object whose token is null': { token: null },
+})) {
   test(`if \`auth\` returns ${what}, no user is signed in: the request is not sent and throws UNAUTHORIZED`, async () => {
     const { calls, sent, request } = clientWith(() => result as TokenResult)
     const error = await failureOf(request())
@@ -180,11 +193,17 @@ for (const [what, result] of Object.entries({ null: null, 'an object whose token
 
   test(`if \`auth\` returns ${what} for a token that ends soon, that token is not used again`, async () => {
     const old = jwt({ id: 1, endsIn: 30.1, lifetime: 300 })
-    const { calls, sent, request } = clientWith(() => (calls.length === 1 ? old : (result as TokenResult)))
+    const { calls, sent, request } = clientWith(() =>
+      calls.length === 1 ? old : (result as TokenResult),
+    )
     await request()
     await sleep(150)
-    for (let count = 0; count < 2; count++) assert.ok(isCarillonError(await failureOf(request()), 'UNAUTHORIZED'))
-    assert.deepEqual([calls.map(({ reason }) => reason), sent], [['first', 'expiring', 'first'], [old]])
+    for (let count = 0; count < 2; count++)
+      assert.ok(isCarillonError(await failureOf(request()), 'UNAUTHORIZED'))
+    assert.deepEqual(
+      [calls.map(({ reason }) => reason), sent],
+      [['first', 'expiring', 'first'], [old]],
+    )
   })
 }
 
@@ -202,7 +221,11 @@ const noTokens: [what: string, result: unknown, says: string][] = [
     { success: true, data: { token: secret } },
     'an object without a token; its members: success,data',
   ],
-  ['an object whose token is missing', { token: undefined }, 'an object without a token; its members: token'],
+  [
+    'an object whose token is missing',
+    { token: undefined },
+    'an object without a token; its members: token',
+  ],
   ['an object whose token is a number', { token: 7 }, 'an object whose token is number'],
   ['an object whose token is empty', { token: '' }, 'an object whose token is an empty text'],
 ]
@@ -223,7 +246,9 @@ for (const [what, result, says] of noTokens)
     )
 
     const old = jwt({ id: 1, endsIn: 30.1, lifetime: 300 })
-    const renewed = clientWith(({ reason }) => (reason === 'first' ? old : (result as unknown as TokenResult)))
+    const renewed = clientWith(({ reason }) =>
+      reason === 'first' ? old : (result as unknown as TokenResult),
+    )
     await renewed.request()
     await sleep(150)
     await renewed.request()
@@ -239,7 +264,10 @@ test('white space around a token, such as the line break of a text response, is 
 const failures: Record<string, { thrown: unknown; code: string }> = {
   'an error of the backend': { thrown: new Error('status 500'), code: 'AUTH_FAILED' },
   'no error but a text': { thrown: 'no', code: 'AUTH_FAILED' },
-  'a defect of the function': { thrown: new TypeError("can't access property of null"), code: 'AUTH_FAILED' },
+  'a defect of the function': {
+    thrown: new TypeError("can't access property of null"),
+    code: 'AUTH_FAILED',
+  },
   'a failed fetch of Chromium': { thrown: new TypeError('Failed to fetch'), code: 'NETWORK' },
   'a failed fetch of Firefox': {
     thrown: new TypeError('NetworkError when attempting to fetch resource.'),

@@ -1,25 +1,28 @@
-// The access token that all requests share: gets it by one call of `auth`, and replaces it before its end or after a refusal.
+// The access token that all requests share: calls `auth` once for all, before the token ends or
+// after a refusal.
 import { pause, unlessAborted } from './cancellation.ts'
 import { CarillonError, isCarillonError, signedOut } from './errors.ts'
 
 /**
- * Why the client needs a token. `first`: it has none. `expiring`: the one that it has ends soon, in 30 seconds or in a tenth
- * of its lifetime, whichever is less. `refused`: the server refused the one that it had.
+ * `first`: there is no token. `expiring`: it ends in 30 seconds, or in a tenth of its lifetime.
+ * `refused`: by the server.
  */
 export type TokenReason = 'first' | 'expiring' | 'refused'
-/** `token` is the one to renew: set only if it is still valid, so with the reason `expiring`. */
+/** `token`: the one to renew, with the reason `expiring`. */
 export type TokenRequest = { reason: TokenReason; token?: string | undefined }
-/** A token, or the response of `login`, `renew` or another route that has it as `token`. Null, also as `token`: no user is signed in. */
+/** A token, or a response that has it as `token`. Null: no user is signed in. */
 export type TokenResult = string | { token: string | null } | null
 export type TokenSource = (request: TokenRequest) => TokenResult | Promise<TokenResult>
 
-/** `token` is empty if no user is signed in. The times are in milliseconds of `performance.now()`; infinite for a token that does not say when it ends. */
+/**
+ * `token` is empty without a user. Times by `performance.now()`; infinite if the token does not say
+ * when it ends.
+ */
 type Held = { token: string; exp: number; renewAt: number; endsAt: number }
 
 const maxLeadMs = 30_000
-/** After a renewal that failed, the next one is after half of the remaining time, as long as that is more than this. */
+/** A failed renewal is repeated after half of the remaining time, at least this long. */
 const minRetryMs = 1_000
-/** A longer timer would end at once. */
 export const maxTimerMs = 2 ** 31 - 1
 
 export class Tokens {
@@ -27,11 +30,9 @@ export class Tokens {
   readonly #timeoutMs: number
   #held: Held | undefined
   #pending: Promise<string> | undefined
-  /** If `auth` has not returned by then, the next request calls it again. */
   #pendingUntil = 0
   #wasRefused = false
   #hasWarned = false
-  /** Called when `auth` has returned a token: a user is signed in. */
   onToken = () => {}
 
   constructor(auth: TokenSource, timeoutMs: number) {
@@ -39,13 +40,14 @@ export class Tokens {
     this.#timeoutMs = timeoutMs
   }
 
-  /** Returns the token for the next request: if its renewal fails, the one that it has. Throws UNAUTHORIZED if there is none. */
+  /** Returns the present token if its renewal fails. Throws UNAUTHORIZED without one. */
   async get(): Promise<string> {
     const now = performance.now()
     if (this.#pending && now < this.#pendingUntil) return this.#pending
     const held = this.#held
-    if (!held?.token) return this.#request({ reason: this.#wasRefused ? 'refused' : 'first', token: undefined })
-    // After its end it is sent all the same: only the server knows the time.
+    if (!held?.token)
+      return this.#request({ reason: this.#wasRefused ? 'refused' : 'first', token: undefined })
+    // Only the server knows the time, so an ended token is sent all the same.
     if (now < held.renewAt || now >= held.endsAt) return held.token
     return this.#request({ reason: 'expiring', token: held.token }, held)
   }
@@ -57,13 +59,12 @@ export class Tokens {
     this.#wasRefused = true
   }
 
-  /** Drops the token, because its sign-in has ended. */
   forget(): void {
     this.#held = undefined
     this.#pending = undefined
   }
 
-  /** Renews the token when it expires. Resolves when another one has replaced it. Throws the reason of `signal`. */
+  /** Resolves when another token has replaced it. */
   async replaced(signal: AbortSignal): Promise<void> {
     const held = this.#held
     while (held && this.#held === held) {
@@ -84,7 +85,11 @@ export class Tokens {
     return pending
   }
 
-  async #called(request: TokenRequest, renewed: Held | undefined, isCurrent: () => boolean): Promise<string> {
+  async #called(
+    request: TokenRequest,
+    renewed: Held | undefined,
+    isCurrent: () => boolean,
+  ): Promise<string> {
     try {
       const token = this.#tokenIn(await this.#auth(request))
       if (isCurrent()) this.#keep(token, renewed)
@@ -92,24 +97,25 @@ export class Tokens {
     } catch (error) {
       if (!renewed) throw failureOf(error)
       if (this.#held !== renewed) {
-        // The server has refused it in the meantime.
         if (isCurrent()) this.#pending = undefined
         return this.get()
       }
       const remainingMs = renewed.endsAt - performance.now()
-      renewed.renewAt = remainingMs > 2 * minRetryMs ? renewed.endsAt - remainingMs / 2 : Number.POSITIVE_INFINITY
+      renewed.renewAt =
+        remainingMs > 2 * minRetryMs ? renewed.endsAt - remainingMs / 2 : Number.POSITIVE_INFINITY
       return renewed.token
     }
     throw signedOut()
   }
 
-  /** Empty if no user is signed in. Neither the error nor the warning, which comes once, contains the token. */
+  /** Neither the error nor the warning, which comes once, contains the token. */
   #tokenIn(result: TokenResult): string {
     const token = result && typeof result === 'object' ? result.token : result
     if (token === null) return ''
     const text = typeof token === 'string' ? token.trim() : ''
     if (text && !/[^!-~]/.test(text)) return text
-    if (!this.#hasWarned) console.warn(`Carillon: auth returned ${shapeOf(result)}, which is neither null nor a token`)
+    if (!this.#hasWarned)
+      console.warn(`Carillon: auth returned ${shapeOf(result)}, which is neither null nor a token`)
     this.#hasWarned = true
     throw new TypeError('The token or key is invalid')
   }
@@ -118,46 +124,55 @@ export class Tokens {
     this.#wasRefused = false
     const held = heldOf(token)
     // No token outlives its sign-in, so there is a last one.
-    if (renewed && this.#held === renewed && held.exp <= renewed.exp) renewed.renewAt = Number.POSITIVE_INFINITY
+    if (renewed && this.#held === renewed && held.exp <= renewed.exp)
+      renewed.renewAt = Number.POSITIVE_INFINITY
     else this.#held = held
     if (token) this.onToken()
   }
 }
 
-/** What it is, without its value, which may be a secret. */
+/** Describes a value without naming it: it may be a secret. */
 function shapeOf(result: unknown): string {
   if (result === '') return 'an empty text'
-  if (typeof result === 'string') return 'a text with a blank or another character that no token has'
+  if (typeof result === 'string')
+    return 'a text with a blank or another character that no token has'
   if (!result || typeof result !== 'object') return typeof result
   const { token } = result as { token?: unknown }
   if (token !== undefined) return `an object whose token is ${shapeOf(token)}`
   return `an object without a token; its members: ${Object.keys(result)}`
 }
 
-/** Every browser has a message of its own for the TypeError of a network failure. Any other TypeError is a defect of `auth`. */
+/**
+ * Browsers have different messages for a network failure. Any other TypeError is a defect of
+ * `auth`.
+ */
 function failureOf(cause: unknown): CarillonError {
   if (isCarillonError(cause)) return cause
-  const isNetwork = cause instanceof TypeError && /network|fetch failed|to fetch|load failed/i.test(cause.message)
+  const isNetwork =
+    cause instanceof TypeError && /network|fetch failed|to fetch|load failed/i.test(cause.message)
   return new CarillonError(isNetwork ? 'NETWORK' : 'AUTH_FAILED', 'auth failed', { cause })
 }
 
-/** When it ends, by its claims (RFC 7519, section 4.1). */
+/** RFC 7519, section 4.1. */
 function heldOf(token: string): Held {
   const { exp, iat } = claimsOf(token)
   const remainingMs = exp * 1_000 - Date.now()
   const lifetimeMs = Number.isFinite(iat) ? (exp - iat) * 1_000 : remainingMs
-  if (!(lifetimeMs > 0)) return { token, exp, renewAt: Number.POSITIVE_INFINITY, endsAt: Number.POSITIVE_INFINITY }
+  if (!(lifetimeMs > 0))
+    return { token, exp, renewAt: Number.POSITIVE_INFINITY, endsAt: Number.POSITIVE_INFINITY }
   const leadMs = Math.min(maxLeadMs, lifetimeMs / 10)
-  // Otherwise the clock of this machine is wrong, or the token is an old one, which the server will refuse: taken for new.
+  // Otherwise the clock of this machine is wrong: the token is taken for new.
   const isPlausible = remainingMs > leadMs && remainingMs <= lifetimeMs
   const endsAt = performance.now() + (isPlausible ? remainingMs : lifetimeMs)
   return { token, exp, renewAt: endsAt - leadMs, endsAt }
 }
 
-/** In seconds since 1970; NaN for what the token does not say, or if it is not a JSON Web Token. */
+/** Seconds since 1970; NaN for what the token does not say. */
 function claimsOf(token: string): { exp: number; iat: number } {
   try {
-    const { exp, iat } = JSON.parse(atob(token.split('.')[1]?.replaceAll('-', '+').replaceAll('_', '/') ?? ''))
+    const { exp, iat } = JSON.parse(
+      atob(token.split('.')[1]?.replaceAll('-', '+').replaceAll('_', '/') ?? ''),
+    )
     return { exp: Number(exp), iat: Number(iat) }
   } catch {
     return { exp: Number.NaN, iat: Number.NaN }

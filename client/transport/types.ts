@@ -20,28 +20,57 @@ export type User = {
 export type Proof = 'session' | 'access-token'
 /** What a sign-in creates: `stateful` a session with a cookie, `stateless` an access token. */
 export type Variant = 'stateful' | 'stateless'
-/** `deviceToken`: see {@link StatelessLogin}. */
 export type Credentials = { username: string; password: string; deviceToken?: string }
 
 /** What completes a sign-in whose password was right. */
 export type SecondFactorKind = 'totp' | 'passkey' | 'recovery-code'
 /** `challenge`: of the error SECOND_FACTOR_REQUIRED. Without a code, a passkey completes the sign-in: the browser asks for it. */
-export type SecondFactor = { challenge: string; code?: string; recoveryCode?: string; passkey?: object }
+export type SecondFactor = {
+  challenge: string
+  code?: string
+  recoveryCode?: string
+  passkey?: object
+}
 
 /** The session is in a cookie that scripts cannot read. */
-export type StatefulLogin = { User: User; expiresAt: Time; variant: 'stateful' }
+export type StatefulLogin = {
+  User: User
+  expiresAt: Time
+  variant: 'stateful'
+  secondFactor?: SecondFactorDemand
+}
 /** `deviceToken`: sent with the next sign-in on this device, it keeps the guesses of others from delaying it. No proof. */
-export type StatelessLogin = { User: User; token: string; expiresAt: Time; variant: 'stateless'; deviceToken?: string }
+export type StatelessLogin = {
+  User: User
+  token: string
+  expiresAt: Time
+  variant: 'stateless'
+  deviceToken?: string
+  secondFactor?: SecondFactorDemand
+}
 export type Restricted = { userId: string; username: string | null; proof: Proof }
+/**
+ * From `by` on, the sign-in only sets a second factor up. `passkeyOnly`: only a passkey satisfies the service. `needsLink`: the first factor
+ * needs a link that the service mails.
+ */
+export type SecondFactorDemand = {
+  by: Time
+  setupOnly: boolean
+  passkeyOnly: boolean
+  needsLink: boolean
+}
 /** `expiresAt`: the proof is valid until then, unless it is revoked. */
 export type Me = {
   user: User
-  /** Whether the user has an e-mail address that was verified. */
   emailVerified: boolean
   proof: Proof
   expiresAt: Time
   /** True after a session was disowned, until a new password is set. */
   passwordChangeRequired: boolean
+  /** When a password that was generated for the user stops working; null for one that the user chose. */
+  passwordEndsAt: string | null
+  /** What the service demands that this sign-in did not prove; null for nothing. */
+  secondFactor: SecondFactorDemand | null
 }
 
 /** What a delivery may give besides the title. */
@@ -63,12 +92,13 @@ export type IconName =
 /** An image is a path that begins with `/`, or of a host in `CARILLON_IMAGE_HOSTS`. */
 export type Icon = IconName | { imageUrl: string }
 export type Action = { label: string; url: string }
+/** The bell shows what is `high` with an accent. */
+export type Priority = 'low' | 'normal' | 'high'
 export type Notification = Content & {
   id: string
   title: string
   actor: { name: string; imageUrl: string | null } | null
   icon: Icon | null
-  /** At most two. */
   actions: Action[] | null
   /** Of the body. */
   format: 'text' | 'markdown'
@@ -77,9 +107,10 @@ export type Notification = Content & {
   /** When it was last sent: a later delivery with its `key` replaces it. */
   updatedAt: Time
   expiresAt: Time | null
+  priority: Priority
   /** Its place: a list is ordered by `seq`, newest first. */
   seq: number
-  /** How often it became the newest: 1, and 1 more for each delivery with `again`. */
+  /** How often it became the newest: 1, and 1 more for each delivery with `renotify`. */
   count: number
   read: boolean
   readAt: Time | null
@@ -106,16 +137,24 @@ export type Counts = Record<'total' | 'unread' | 'unseen' | 'archived' | 'snooze
   categories: Record<string, { total: number; unread: number }>
 }
 
-/** All up to `throughSeq`, of `categories`, were marked as read. `through`: the id of the newest; null if its `seq` changed. */
-export type ReadAll = { through: string | null; throughSeq: number; readAt: Time; categories?: string[] }
+/**
+ * All up to `throughSeq`, of `categories`, were marked read. `through`: the id of the newest; null
+ * if its `seq` changed.
+ */
+export type ReadAll = {
+  through: string | null
+  throughSeq: number
+  readAt: Time
+  categories?: string[]
+}
 
-/** One request archived all notifications with a `seq` up to `throughSeq` that were read, and neither archived nor snoozed. */
+/** All up to `throughSeq` that were read, and neither archived nor snoozed. */
 export type ArchiveRead = { throughSeq: number; archivedAt: Time }
 
 /** By the user, by its sender, at its `expiresAt`, or by the limits of the service. */
 export type RemovalReason = 'deleted' | 'withdrawn' | 'expired' | 'retention'
 
-/** `reset`: the position is too old, from before an undo, or belongs to another inbox; list again. Otherwise the server omits the field. */
+/** `reset`: the position is too old, or of another inbox. List again. */
 export type Changes =
   | { reset: true }
   | ({
@@ -138,7 +177,14 @@ export type InboxState = { version: number; unread: number; total: number; unsee
 
 /** The data of each kind of event, as the stream carries it. */
 export type StreamData = Record<'hello' | 'seen' | 'resync', InboxState> & {
-  [Type in 'created' | 'replaced' | 'read' | 'unread' | 'archived' | 'unarchived' | 'snoozed']: InboxState & {
+  [Type in
+    | 'created'
+    | 'replaced'
+    | 'read'
+    | 'unread'
+    | 'archived'
+    | 'unarchived'
+    | 'snoozed']: InboxState & {
     notification: Notification
   }
 } & {
@@ -148,47 +194,92 @@ export type StreamData = Record<'hello' | 'seen' | 'resync', InboxState> & {
 }
 
 /**
- * An event of {@link https://html.spec.whatwg.org/multipage/server-sent-events.html | the stream}. Keep its `position` and
- * pass it as `since` later to resume after this event.
+ * An event of the stream. Keep its `position`, and pass it as `since` later to resume after it.
  *
- * - `hello`: the stream is connected. The first event, also after every reconnect.
- * - `created`: a new notification, or one whose snooze has ended, with a new `seq`. `replaced`: new content under the same id; it may be new to you, and may have a new `seq`.
- * - `read`, `unread`: one notification was marked so. `read-all`: all up to `throughSeq` were marked read, see {@link ReadAll}.
- * - `archived`, also if it arrives muted; `unarchived`; `snoozed`. `archive-read`: see {@link ArchiveRead}. `seen`: changes only `unseen`.
- * - `removed`: the notification with that id no longer exists.
- * - `resync`: after an undo, or if the server no longer has the events since your position. List again; the stream continues from here.
+ * - `hello`: the stream is connected; first, and after every reconnect.
+ * - `created`: new, or back from a snooze. `replaced`: new content under the same id, maybe with a
+ *   new `seq`.
+ * - `read`, `unread`, `archived`, `unarchived`, `snoozed`, `removed`: one notification. `seen`:
+ *   changes only `unseen`.
+ * - `read-all`, `archive-read`: see {@link ReadAll} and {@link ArchiveRead}.
+ * - `resync`: events are missing. List again; the stream continues from here.
  */
 export type StreamEvent = {
   [Type in keyof StreamData]: { type: Type; position: string } & StreamData[Type]
 }[keyof StreamData]
 
-/** Why the server ended a stream: the session or token that opened it expired, or was revoked. */
 export type SessionEnd = 'expired' | 'revoked'
 
-/** Until when something is muted; null: it is not. */
 export type MutedUntil = Time | 'forever' | null
+/** When a mail is sent about what is unread. Null in its place: the default. */
+export type MailRule = 'off' | '5m' | '15m' | '1h' | 'hourly' | 'daily' | 'weekly'
+/** Times such as `22:00`, in the time zone of the user. */
+export type QuietHours = { from: string; to: string }
+/** Whether something is pushed; a null in its place is `on`. */
+export type PushRule = 'on' | 'off'
 /** `label` and `description` are in the language of the user. `mandatory`: it is never muted. */
 export type CategoryPreferences = {
   mutedUntil: MutedUntil
+  mail: MailRule | null
+  /** The rule that holds while `mail` is null. */
+  usualMail: MailRule
+  push: PushRule | null
   label: string
   description: string | null
   mandatory: boolean
 }
 /** `categories`: those that are declared, muted, or in the inbox. */
-export type Preferences = { mutedUntil: MutedUntil; categories: Record<string, CategoryPreferences> }
+export type Preferences = {
+  mutedUntil: MutedUntil
+  mail: MailRule | null
+  usualMail: MailRule
+  push: PushRule | null
+  timeZone: string | null
+  digestAt: number | null
+  quietHours: QuietHours | null
+  /** Whether mails reach the user. `refused`: the mail server refuses the address; `off`: the service sends none. */
+  ways: { mail: 'on' | 'no-address' | 'refused' | 'off' }
+  categories: Record<string, CategoryPreferences>
+}
 /** What is absent stays as it is. */
 export type PreferencesChange = {
   mutedUntil?: MutedUntil | undefined
-  categories?: Record<string, { mutedUntil: MutedUntil }> | undefined
+  mail?: MailRule | null | undefined
+  push?: PushRule | null | undefined
+  timeZone?: string | null | undefined
+  /** The hour of digests; null for 8. */
+  digestAt?: number | null | undefined
+  quietHours?: QuietHours | null | undefined
+  categories?:
+    | Record<string, { mutedUntil?: MutedUntil; mail?: MailRule | null; push?: PushRule | null }>
+    | undefined
+}
+
+/** The browsers in which the user is notified. `sessionId`: null if an application got the token. `current`: of the sign-in of the request. */
+export type PushSubscriptions = {
+  publicKey: string
+  items: {
+    id: string
+    sessionId: string | null
+    current: boolean
+    device: string | null
+    createdAt: Time
+    lastUsedAt: Time
+  }[]
 }
 
 /** An `externalId` without `issuer` is a plain one. */
-export type Recipient = { username: string } | { userId: string } | { externalId: string; issuer?: string }
+export type Recipient =
+  | { username: string }
+  | { userId: string }
+  | { externalId: string; issuer?: string }
 
 /** One text, or one for each language: by language tags (BCP 47), such as `de-CH`. The service chooses by the `locale` of the reader. */
 export type Texts = string | Record<string, string>
 /** A null means that the member is absent. */
-export type DeliveryRequest = { [Name in Exclude<keyof Content, 'body'>]?: Content[Name] | undefined } & {
+export type DeliveryRequest = {
+  [Name in Exclude<keyof Content, 'body'>]?: Content[Name] | undefined
+} & {
   /** 1 to 1,000 recipients. */
   recipients: Recipient[]
   /** 1 to 200 characters. */
@@ -203,11 +294,13 @@ export type DeliveryRequest = { [Name in Exclude<keyof Content, 'body'>]?: Conte
   format?: 'text' | 'markdown' | null | undefined
   /** In the future. */
   expiresAt?: Time | null | undefined
+  /** Default: `normal`. */
+  priority?: Priority | null | undefined
   /** Needs `key`. True makes a notification that is replaced unread and the newest, and raises its `count` by one. */
-  again?: boolean | null | undefined
+  renotify?: boolean | null | undefined
   /**
-   * If some recipients are unknown: `report` (the default) delivers to the others, `refuse` delivers nothing, creates no user, and throws
-   * UNPROCESSABLE. If no recipient is known, it is always UNPROCESSABLE.
+   * What unknown recipients cause. `report` (the default): the others get it. `refuse`:
+   * UNPROCESSABLE, and nobody does. Without a known recipient, it is always UNPROCESSABLE.
    */
   unknownRecipients?: 'report' | 'refuse' | null | undefined
 }
@@ -220,20 +313,25 @@ export type DeliveryResult = {
 /** `results` has the order of the recipients. */
 export type Delivery = { deliveryId: string; results: DeliveryResult[] }
 
-/** The members that are given replace those of the notification. */
-export type NotificationChange = Partial<Omit<DeliveryRequest, 'recipients' | 'key' | 'again' | 'unknownRecipients'>>
-/** In how many inboxes the notification is. Above 1,000, some of them change in the background. */
+export type NotificationChange = Partial<
+  Omit<DeliveryRequest, 'recipients' | 'key' | 'renotify' | 'unknownRecipients'>
+>
+/** In how many inboxes it is. Above 1,000, some change in the background. */
 export type KeyChange = { inboxes: number }
 
-/** `mandatory`: it is never muted. */
 export type CategoryDeclaration = {
   name: Texts
   description?: Texts | null | undefined
   mandatory?: boolean | null | undefined
+  mail?: MailRule | null | undefined
 }
-export type Category = { name: Texts; description: Texts | null; mandatory: boolean }
+export type Category = {
+  name: Texts
+  description: Texts | null
+  mandatory: boolean
+  mail: MailRule | null
+}
 
-/** A user as the producers of the scope `users` see it. */
 export type UserAccount = User & {
   /** Whether the address was verified: by the application, by a provider, or by a link that was sent to it. */
   emailVerified: boolean
@@ -253,9 +351,10 @@ export type UserProfile = {
   email?: string | null | undefined
   /** Whether the address is verified; another address is not, unless the call says so. */
   emailVerified?: boolean | undefined
+  /** The user's mails follow it, such as `Europe/Berlin`; null is UTC. The user can choose another one. */
+  timeZone?: string | null | undefined
 }
 export type UserChange = UserProfile & {
-  /** Null changes nothing. */
   username?: string | null | undefined
   disabled?: boolean | undefined
 }
@@ -272,8 +371,12 @@ export type NewUser = UserProfile & {
 }
 /** `next`: pass it as `after` to get the next page. Null on the last page. */
 export type UserPage = { items: UserAccount[]; next: string | null }
-/** `erased`: as in `UserAccount`. */
-export type UserPut = { externalId: string; status: 'created' | 'updated'; erased?: boolean; user: UserAccount }
+export type UserPut = {
+  externalId: string
+  status: 'created' | 'updated'
+  erased?: boolean
+  user: UserAccount
+}
 /** `invite` for the first password of a user who has no way to sign in yet, `reset` for another one. */
 export type LinkRequest = {
   purpose: 'invite' | 'reset'
@@ -286,16 +389,49 @@ export type LinkRequest = {
 }
 /** The token of a link is the part of `url` after `#`. */
 export type UserLink = { url: string; expiresAt: Time }
+export type WebhookEventType =
+  | `notification.${'unread' | 'created' | 'read' | 'archived' | 'deleted'}`
+  | 'user.erased'
+  | 'webhook.test'
+/** Without the other members if it is gone, or if there are too many. */
+export type WebhookItem = {
+  id: string
+  key?: string | null
+  category?: string | null
+  priority?: Priority
+  title?: string
+  url?: string | null
+  createdAt?: Time
+  updatedAt?: Time | null
+  readAt?: Time | null
+  archivedAt?: Time | null
+}
+/** `id`: the same if it comes again. */
+export type WebhookEvent = {
+  id: string
+  type: WebhookEventType
+  timestamp: Time
+  data: {
+    user?: { id: string; username: string | null; externalId: string | null }
+    items?: WebhookItem[]
+    /** How many unread ones are not among the items. */
+    more?: number
+    reason?: 'deleted' | 'withdrawn' | 'expired' | 'retention'
+  }
+}
+export type WebhookEvents = { events: WebhookEvent[]; cursor: string | null; missed: boolean }
 /** A token that is not renewed: request another one before it ends. */
 export type IssuedToken = { token: string; expiresAt: Time }
 
-/** Why a password is refused. */
 export type PasswordFault = 'too_short' | 'too_long' | 'too_common' | 'contains_name'
 /** One invalid field of the request, and the reason. `code`: of a refused password. */
 export type Fault = { field: string; reason: string; code?: PasswordFault }
 
 /** Every error code of the server, with its HTTP status. */
-export type StatusOf = Record<'Unauthorized' | 'UNAUTHORIZED' | 'INVALID_CREDENTIALS' | 'SECOND_FACTOR_REQUIRED', 401> &
+export type StatusOf = Record<
+  'Unauthorized' | 'UNAUTHORIZED' | 'INVALID_CREDENTIALS' | 'SECOND_FACTOR_REQUIRED',
+  401
+> &
   Record<'FORBIDDEN' | 'FRESH_SIGN_IN_REQUIRED' | 'FACTOR_UNREADABLE', 403> &
   Record<'UNPROCESSABLE' | 'LINK_INVALID', 422> & {
     INVALID_REQUEST: 400

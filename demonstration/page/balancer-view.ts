@@ -1,7 +1,10 @@
-// The picture of the five servers behind a balancer: what each did with its requests, and how often the database was read.
+// The picture of the five servers behind a balancer.
 import { html, nothing, svg } from 'lit/html.js'
 import { filled } from '../texts/texts.ts'
+import { pictureBeside } from './copy-svg.ts'
 import { type Hit, type Way, wayNames, ways } from './experiments.ts'
+import { copyView } from './lane-view.ts'
+import type { Chips } from './picture-view.ts'
 import type { Stage } from './stage.ts'
 
 const width = 330
@@ -10,9 +13,14 @@ const storeY = 196
 const servers = [1, 2, 3, 4, 5]
 const xOf = (server: number) => 35 + (server - 1) * 65
 
-/** `hits`: undefined before the experiment has run. */
-export function balancerView(stage: Stage, hits: Readonly<Record<Way, readonly Hit[]>> | undefined) {
-  const { texts } = stage
+/** `hits`: undefined before the run. */
+export function balancerView(
+  stage: Stage,
+  hits: Readonly<Record<Way, readonly Hit[]>> | undefined,
+  chips: Chips,
+) {
+  const { texts, player } = stage
+  const madeBy = (way: Way) => hits?.[way].slice(0, player.at) ?? []
   const counted = (made: readonly Hit[]) =>
     filled(
       texts.counted,
@@ -23,9 +31,10 @@ export function balancerView(stage: Stage, hits: Readonly<Record<Way, readonly H
     ${wayNames.map(
       (way) => html`<figure class="picture card lane-${ways[way]}">
         <figcaption class="lane-name">${texts.balancer[way]}</figcaption>
-        ${drawing(stage, way, hits?.[way] ?? [])}
-        <p class="hint counted">${hits && counted(hits[way])}</p>
-        <ol class="for-readers">${hits?.[way].map(({ server, status }) => html`<li>${server}: ${status}</li>`)}</ol>
+        <div class="canvas">${drawing(stage, way, madeBy(way))}</div>
+        <div class="chips">${chips(`${ways[way]} ${way}`, player.at > 0 && player.at === hits?.[way].length)}</div>
+        <p class="hint counted">${hits && counted(madeBy(way))}</p>
+        ${copyView(texts, texts.copySvg, pictureBeside)}
       </figure>`,
     )}
   </div>`
@@ -42,11 +51,10 @@ function drawing({ texts: { actors, things } }: Stage, way: Way, hits: readonly 
   </svg>`
 }
 
-const tones: Readonly<Record<string, string>> = { '': 'plain', 200: 'good' }
+const tones: Readonly<Record<string, string>> = { '?': 'plain', 200: 'good' }
 
-/** A server accepts all of its requests, or none. */
 function serverView(server: number, hits: readonly Hit[]) {
-  const status = hits.find((one) => one.server === server)?.status ?? ''
+  const status = hits.find((one) => one.server === server)?.status ?? '?'
   return svg`<g class="place server tone-${tones[status] ?? 'bad'}">
     <rect x=${xOf(server) - 27} y=${rowY} width="54" height="62" rx="10"></rect>
     <text class="place-name" x=${xOf(server)} y=${rowY + 20} text-anchor="middle">${server}</text>
@@ -54,7 +62,6 @@ function serverView(server: number, hits: readonly Hit[]) {
   </g>`
 }
 
-/** What a server has: the session that it keeps alone, a way to the database, or the public key. */
 function heldView(way: Way, server: number) {
   const x = xOf(server)
   if (way === 'store')

@@ -4,7 +4,10 @@ import type { Exchange } from '../server/api.ts'
 import { bareExchange } from '../testing/bare-exchange.ts'
 import { addressOf, curlOf } from './curl.ts'
 
-const place = { address: 'http://127.0.0.1:7464/demonstration/service/routeRestreinte', cookieName: 'demo' }
+const place = {
+  address: 'http://127.0.0.1:7464/demonstration/service/routeRestreinte',
+  cookieName: 'demo',
+}
 const requestOf = (line: string, fields: [string, string][], body = ''): Exchange => ({
   ...bareExchange,
   request: { line: `${line} HTTP/1.1`, fields, body },
@@ -23,7 +26,10 @@ test('a command has the proof in its standard input, and no other cookie', () =>
 })
 
 test('a body goes through the standard input, and a method that curl would not choose is named', () => {
-  const login = curlOf(requestOf('POST /login', [['Content-Type', 'application/json']], '{"password":"p"}'), place)
+  const login = curlOf(
+    requestOf('POST /login', [['Content-Type', 'application/json']], '{"password":"p"}'),
+    place,
+  )
   assert.match(
     login,
     /^curl -si \\\n {2}-H 'content-type: application\/json' \\\n {2}-d @- .*<<'END'\n\{"password":"p"\}\nEND$/s,

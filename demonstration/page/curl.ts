@@ -1,16 +1,20 @@
-// A request of the demonstration as a command for a terminal, which sends the same request again.
+// A request of the demonstration as a command for a terminal.
 import type { Exchange } from '../server/api.ts'
 import { cookieSentBy, fieldOf } from './proof-parts.ts'
 
-/** `address`: of the request. `cookieName`: of the session in this world; no other cookie is in the command. */
+/** `cookieName`: of the session in this world; the command has no other cookie. */
 export function curlOf(exchange: Exchange, { address, cookieName }: CurlPlace): string {
   const { request } = exchange
   const method = request.line.split(' ', 1)[0] ?? 'GET'
   const field = (name: string) => headerOf(name, fieldOf(exchange, name))
   const visible = [...field('carillon-visit'), ...field('content-type')]
-  const secret = [...field('authorization'), ...headerOf('cookie', cookieSentBy(exchange, cookieName))]
+  const secret = [
+    ...field('authorization'),
+    ...headerOf('cookie', cookieSentBy(exchange, cookieName)),
+  ]
   const hasBody = request.body !== ''
-  // A secret goes through the standard input: arguments are visible to every user of the machine.
+  // Arguments are visible to every user of the machine, so a secret goes through the standard
+  // input.
   const input = hasBody ? request.body : secret.join('\n')
   const isUsual = method === (hasBody ? 'POST' : 'GET')
   const parts = [
@@ -25,7 +29,7 @@ export function curlOf(exchange: Exchange, { address, cookieName }: CurlPlace): 
 
 type CurlPlace = { address: string; cookieName: string }
 
-/** The address of a request, from the path in its record. `base`: relative to the page. */
+/** `base`: relative to the page. */
 export function addressOf({ request }: Exchange, page: string, base: string): string {
   const path = request.line.split(' ')[1] ?? ''
   return new URL(base + path.replace(/^.*?\/demonstration\//, ''), page).href

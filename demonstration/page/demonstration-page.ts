@@ -1,8 +1,11 @@
-// The script of the demonstration: shows the place that the address names, and renders again after each change.
+// The script of the demonstration: shows the place that the address names.
 import { html, nothing, render } from 'lit/html.js'
 import { pageLanguageOf } from '../../server/pages/texts/texts.ts'
-import { demonstrationTexts, type Texts } from '../texts/texts.ts'
-import { Bench, experimentIds } from './experiments.ts'
+import { demonstrationTexts, filled, type Texts } from '../texts/texts.ts'
+import { classView } from './class-view.ts'
+import { Bench, experimentIds, predictedAct } from './experiments.ts'
+import { Player } from './player.ts'
+import { recordingHere } from './recording.ts'
 import { type Finding, fragmentOf, measurementIn } from './result.ts'
 import { resultView } from './result-view.ts'
 import { SignatureCheck } from './signature-view.ts'
@@ -20,16 +23,20 @@ class DemonstrationPage {
   #place: Place = 'start'
 
   constructor(host: HTMLElement, texts: Texts, language: string) {
-    const { base = 'demonstration/' } = host.dataset
+    const { base = 'demonstration/', places = '' } = host.dataset
     const changed = () => this.#render()
+    const recording = recordingHere()
     const world = new World(base, Object.values(texts.notifications), changed)
     this.#host = host
     this.#stage = {
       world,
-      walk: new Walk(world),
+      walk: new Walk(world, recording?.walk),
+      recording,
       bench: new Bench(),
+      player: new Player(changed),
       check: new SignatureCheck(world),
       result: {},
+      places,
       texts,
       language,
       ...presentOf(host, world),
@@ -40,10 +47,10 @@ class DemonstrationPage {
     this.#render()
   }
 
-  /** Goes to the place that the address names. */
   async follow(): Promise<void> {
     const place = placeOf(location.hash)
-    if (place !== undefined && (location.hash !== '' || this.#place !== 'start')) await this.#show(place)
+    if (place !== undefined && (location.hash !== '' || this.#place !== 'start'))
+      await this.#show(place)
   }
 
   async #show(place: Place): Promise<void> {
@@ -58,7 +65,7 @@ class DemonstrationPage {
     const { world, bench, check, result } = this.#stage
     if (place === 'with-proof') check.begin(world.token ?? check.real)
     if (place === 'result') readLink(result)
-    bench.shown = 0
+    bench.shown = isOneOf(experimentIds, place) ? predictedAct(bench.outcomes[place]) : 0
     this.#place = place
     this.#render()
     this.#focus('place')
@@ -80,17 +87,19 @@ class DemonstrationPage {
   }
 }
 
-/** What can change between two renderings. */
 function presentOf({ clientWidth }: HTMLElement, { visit }: World) {
   const isWide = clientWidth >= columnsFrom
   const width = Math.max(250, Math.floor(isWide ? (clientWidth - 20) / 2 - 34 : clientWidth - 22))
   return { isWide, width, cookieName: visit?.cookieName ?? 'carillon-demonstration' }
 }
 
-/** What was measured here stays in the address, so a link to it is nothing new. */
 function readLink(result: Finding): void {
   const found = measurementIn(location.hash)
-  if (found === undefined || (result.measurement && fragmentOf(result.measurement) === location.hash)) return
+  if (
+    found === undefined ||
+    (result.measurement && fragmentOf(result.measurement) === location.hash)
+  )
+    return
   result.measurement = found
   result.isShared = true
 }
@@ -102,7 +111,7 @@ function placesView({ texts }: Stage, present: Place) {
       <a href=${hashOf(place)} aria-current=${place === here ? 'step' : nothing}><span class="number">${label}</span> <span class="step-name">${texts.places[place]}</span></a>
     </li>`
   return html`<nav class="steps" aria-label=${texts.walk}>
-    <ol>${stepIds.map((id, at) => link(id, String(at + 1)))} ${link('experiments', '?')} ${link('result', '=')}</ol>
+    <ol>${stepIds.map((id, at) => link(id, String(at + 1)))} ${link('experiments', '?')} ${link('result', '=')} ${link('class', '+')}</ol>
   </nav>`
 }
 
@@ -110,20 +119,23 @@ function placeView(stage: Stage, place: Place) {
   const isStep = isOneOf(stepIds, place)
   if (place === 'start' || (isStep && !stage.walk.results.has(place))) return startView(stage)
   if (place === 'experiments') return experimentsView(stage)
+  if (place === 'class') return classView(stage)
   return place === 'result' ? resultView(stage) : storyView(stage, place)
 }
 
-function failureView({ texts, world: { failure } }: Stage) {
+function failureView({ texts, places, world: { failure } }: Stage) {
   if (failure === undefined) return nothing
   const { trouble, retryAfter } = failure.error
   return html`<div class="card" role="alert" id="failure" tabindex="-1">
-    <p class="fault">${texts.troubles[trouble]} ${retryAfter === undefined ? nothing : `${texts.freeIn}${Math.ceil(retryAfter / 60)} min.`}</p>
+    <p class="fault">${filled(texts.troubles[trouble], places)} ${retryAfter === undefined ? nothing : `${texts.freeIn}${Math.ceil(retryAfter / 60)} min.`}</p>
     <button type="button" class="primary" @click=${failure.again}>${trouble === 'gone' ? texts.startAgain : texts.tryAgain}</button>
   </div>`
 }
 
 const walkPlace = document.getElementById('walk')
 if (walkPlace !== null) {
-  const language = pageLanguageOf([document.documentElement.lang])
+  const asked = recordingHere() ? navigator.languages : [document.documentElement.lang]
+  const language = pageLanguageOf([...asked])
+  document.documentElement.lang = language
   void new DemonstrationPage(walkPlace, demonstrationTexts(language), language).follow()
 }

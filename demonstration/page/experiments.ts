@@ -1,132 +1,220 @@
-// The seven experiments: what the reader predicted of each, what it does with real requests, and what it finds out. They know no HTML.
-import { decodeJwt } from 'jose'
+// The seven experiments: what the reader predicts, what is sent, and what is found out. They know
+// no HTML.
 import type { Exchange } from '../server/api.ts'
-import { filled, type Texts } from '../texts/texts.ts'
-import { rowsOf, statusOf, timeText } from './picture.ts'
-import { tokenSentBy } from './proof-parts.ts'
-import { dataIn, elsewhere, type Lane, lanes, type Request, restricted, signOutRequest, type World } from './world.ts'
+import type { Texts } from '../texts/texts.ts'
+import { proofOf, statusOf } from './hops.ts'
+import { rowsOf, sources } from './picture.ts'
+import { secondsLeft, tokenEnd } from './proof-parts.ts'
+import {
+  dataIn,
+  elsewhere,
+  type Lane,
+  lanes,
+  type Request,
+  restricted,
+  signOutRequest,
+  tokenIn,
+  type World,
+} from './world.ts'
 
-export const experimentIds = ['stolen', 'signOut', 'form', 'script', 'time', 'outage', 'balancer'] as const
+export const experimentIds = [
+  'stolen',
+  'signOut',
+  'form',
+  'script',
+  'time',
+  'outage',
+  'balancer',
+] as const
 export type ExperimentId = (typeof experimentIds)[number]
-/** One moment of a story, with the exchanges of each lane. */
-export type Act = { label: keyof Texts['acts'] } & Readonly<Record<Lane, readonly Exchange[]>>
-/** What one of the five servers did with a request. */
+/** A sentence beside a lane, and its values: times are in milliseconds. */
+export type Note = readonly [
+  name: keyof Texts['notes'],
+  ...values: (string | number | { at: number })[],
+]
+type ByLane<Value> = Record<Lane, Value>
+export type Reading = { cell: Cell; text: string }
+export type Act = ByLane<readonly Exchange[]> & {
+  label: keyof Texts['acts']
+  notes: Partial<ByLane<readonly Note[]>>
+  readings?: readonly Reading[]
+}
 export type Hit = { server: number | null; status: number; lookUps: number }
 export type Way = keyof Texts['balancer']
-/** What is predicted: of the cookie or the token, and what of it. */
 export type Cell = `${Lane} ${keyof Texts['cells'] | Way}`
 type Answers = Partial<Record<Cell, boolean>>
-/** By experiment and cell, such as `stolen token this`. */
+/** Keys are an experiment and a cell, such as `stolen token this`. */
 type Predictions = Readonly<Record<string, boolean>>
-type Tools = { world: World; texts: Texts; language: string }
 
-/** What an experiment did and found out, in `world`. */
-export type Outcome = Tools & {
+export type Outcome = {
+  start: Partial<ByLane<Exchange>>
   acts: Act[]
   /** None for what this service cannot measure. */
   answers: Answers
-  facts: string[]
-  /** Before the run, whatever the reader chooses afterwards. */
+  /** The later choices of the reader do not change it. */
   predicted: Predictions
   hits?: Readonly<Record<Way, readonly Hit[]>>
 }
+type Running = Outcome & { world: World }
 
 export class Bench {
   predictions: Predictions = {}
   readonly outcomes: { [id in ExperimentId]?: Outcome } = {}
-  /** The act whose pictures are displayed. */
   shown = 0
 
   predict(name: string, answer: boolean): void {
     this.predictions = { ...this.predictions, [name]: answer }
   }
 
-  /** Begins with a fresh clock, user and state, and a sign-in in both lanes. True if it was measured. */
-  run(id: ExperimentId, tools: Tools): Promise<boolean> {
-    const { world } = tools
+  /** True if there is an outcome. */
+  run(id: ExperimentId, world: World, recorded: Outcome | undefined): Promise<boolean> {
     return world.run(id, async () => {
-      const record: Outcome = { ...tools, acts: [], answers: {}, facts: [], predicted: this.predictions }
-      await world.fresh()
-      await world.signInBoth()
-      await runs[id](record)
-      this.outcomes[id] = record
-      // What was predicted: the attempt of the thief, or the first moment.
-      const ofThief = record.acts.findIndex(({ label }) => label === 'thief')
-      this.shown = Math.max(0, ofThief)
+      this.outcomes[id] = {
+        ...(recorded ?? (await outcomeOf(id, world))),
+        predicted: this.predictions,
+      }
+      this.shown = predictedAct(this.outcomes[id])
     })
   }
 }
 
-/** Sends requests in both lanes. The token lane sends those of the session lane, unless it has its own. */
-async function both({ world, acts }: Outcome, label: Act['label'], session: readonly Request[], token = session) {
-  acts.push({ label, session: await world.sendAll('session', session), token: await world.sendAll('token', token) })
+/** Begins with a fresh clock, user and state, and a sign-in in both lanes. */
+export async function outcomeOf(id: ExperimentId, world: World): Promise<Outcome> {
+  await world.fresh()
+  const start = await world.signInBoth()
+  const record: Running = { world, start, acts: [], answers: {}, predicted: {} }
+  await runs[id](record)
+  const { world: _, ...outcome } = record
+  return outcome
 }
 
-/** The thief presents both copies at both servers. */
-async function thief({ world, acts }: Outcome, label: Act['label']) {
-  const by = async (lane: Lane) =>
-    [await world.byThief(lane, restricted), await world.byThief(lane, elsewhere)] as const
-  const act = { label, session: await by('session'), token: await by('token') }
+export function predictedAct(outcome: Outcome | undefined): number {
+  const ofThief = outcome?.acts.findIndex(({ label }) => label === 'thief') ?? 0
+  return Math.max(0, ofThief)
+}
+
+/** The token lane sends the requests of the session lane, unless it has its own. */
+async function both(
+  { world, acts }: Running,
+  label: Act['label'],
+  session: readonly Request[],
+  token = session,
+) {
+  const act: Act = {
+    label,
+    session: await world.sendAll('session', session),
+    token: await world.sendAll('token', token),
+    notes: {},
+  }
   acts.push(act)
   return act
 }
 
-/** Whether the proof of each lane works at this server and at the other one, by the exchanges of the last act. */
-function answerByAct({ acts, answers }: Outcome): void {
+async function thief({ world, acts }: Running, label: Act['label']) {
+  const by = async (lane: Lane) => [
+    await world.byThief(lane, restricted),
+    await world.byThief(lane, elsewhere),
+  ]
+  const act: Act = { label, session: await by('session'), token: await by('token'), notes: {} }
+  acts.push(act)
+  return act
+}
+
+function answerByAct({ acts, answers }: Running): void {
   for (const lane of lanes)
     for (const exchange of acts.at(-1)?.[lane] ?? [])
-      answers[`${lane} ${exchange.to === 'service' ? 'this' : 'other'}`] ??= statusOf(exchange) < 300
+      answers[`${lane} ${exchange.to === 'service' ? 'this' : 'other'}`] ??=
+        statusOf(exchange) < 300
 }
 
-async function stolen(record: Outcome): Promise<void> {
+const minute = 60
+
+async function stolen(record: Running): Promise<void> {
+  const { world, acts } = record
   await both(record, 'before', [restricted])
-  await record.world.steal()
+  await world.steal()
   await thief(record, 'thief')
   answerByAct(record)
+  const { renewals, seconds } = await renewedByThief(world)
+  const hours = Math.round(seconds / 3_600)
+  acts.push({
+    label: 'unnoticed',
+    session: [await world.byThief('session', restricted)],
+    token: [...renewals.slice(0, 1), ...renewals.slice(-1)],
+    notes: { session: [['unnoticedCookie', hours]], token: [['unnoticedToken', hours]] },
+  })
 }
 
-async function signOut(record: Outcome): Promise<void> {
-  const { world, texts, language } = record
+const renewal: Request = { method: 'POST', path: 'service/token/renew' }
+
+/** `seconds`: how long the renewed copy lasted in all. */
+export async function renewedByThief(world: World) {
+  const renewals: Exchange[] = []
+  const first = (await world.byThief('token', restricted)).at
+  for (let copy = world.token; copy !== undefined && renewals.length < 60; ) {
+    await world.control('advance', { seconds: 14 * minute })
+    const renewed = await world.byThief('token', renewal)
+    renewals.push(renewed)
+    copy = tokenIn(renewed)
+    if (copy !== undefined) await world.control('steal', { token: copy })
+  }
+  const ends = Math.max(...renewals.map(tokenEnd))
+  return { renewals, seconds: Math.round((ends - first) / 1000) }
+}
+
+async function signOut(record: Running): Promise<void> {
+  const { world } = record
   await world.steal()
   await both(record, 'signOut', [signOutRequest])
   const copied = await thief(record, 'thief')
   answerByAct(record)
-  record.facts.push(texts.stillWorks, filled(texts.expires, secondsLeft(copied.token[1])))
-  // Another device: its sign-in ends all others.
+  const seconds = Math.max(...copied.token.slice(1).map(secondsLeft))
+  copied.notes = { session: [['withoutRow']], token: [['stillValid'], ['expires', seconds]] }
+  // The sign-in of another device ends all others.
   await world.signInBoth()
   await world.steal()
   await world.signIn('token')
   await world.send('token', { method: 'DELETE', path: 'service/api/me/sessions' })
   const last = await thief(record, 'everywhere')
-  const revocations = rowsOf(last.token[0], 'token_cutoff')
-  const ends = Math.max(0, ...revocations.map(({ columns }) => Number(columns.expires_at)))
-  record.facts.push(filled(texts.revocations, revocations.length, timeText(ends, language)))
-}
-
-/** Until the token of the request expires. */
-export function secondsLeft(exchange: Exchange): number {
-  const { exp = 0 } = decodeJwt(tokenSentBy(exchange) ?? '')
-  return Math.max(0, Math.round(exp - exchange.at / 1000))
+  const revocations = rowsOf(last.token[0], 'revocation')
+  const at = Math.max(0, ...revocations.map(({ columns }) => Number(columns.expires_at)))
+  last.notes = { token: [['revocations', revocations.length, { at }]] }
 }
 
 const counts: Request = { path: 'service/api/notifications/counts' }
 const unreadIn = (exchange: Exchange) => dataIn<{ unread: number }>(exchange).unread ?? 0
 
-async function form({ world, acts, answers, facts, texts }: Outcome): Promise<void> {
-  const { otherSite = null, base, id } = world.visit ?? {}
-  if (otherSite === null) return void facts.push(texts.oneName)
+async function form({ world, acts, answers }: Running): Promise<void> {
+  const { otherSite = null, base, id, cookieName = '' } = world.visit ?? {}
+  if (otherSite === null) {
+    acts.push({ label: 'form', session: [], token: [], notes: { session: [['oneName']] } })
+    return
+  }
   const before = await world.send('session', counts)
   world.display(`${otherSite}${base}/other-site?visit=${id}`)
   const sent = await formAfter(world, before.n)
   if (sent === undefined) return
   const after = await world.send('session', counts)
-  acts.push({ label: 'form', session: [sent], token: [sent] })
+  const unread: Note = ['unread', unreadIn(before), unreadIn(after)]
+  const notes = {
+    session: [noteOnForm(sent, cookieName), unread],
+    token: [['neverAdded'] as const, unread],
+  }
+  acts.push({ label: 'form', session: [sent], token: [sent], notes })
   answers['session acts'] = answers['token acts'] = unreadIn(after) < unreadIn(before)
-  facts.push(`${texts.unread}${unreadIn(before)} → ${unreadIn(after)}`)
 }
 
 /**
- * The page cannot read the response in the frame, so it sends requests until there is another one between two of them. Undefined if the
+ * Some browsers send the cookies of a framed page with the form: then the origin check alone
+ * refuses it.
+ */
+export function noteOnForm(sent: Exchange, cookieName: string): Note {
+  if (statusOf(sent) < 300) return ['formAccepted']
+  return [proofOf(sent, cookieName) === 'session' ? 'formWithCookie' : 'formWithoutCookie']
+}
+
+/**
+ * The page cannot read the response in the frame, so it looks for a new exchange. Undefined if the
  * browser sends no form.
  */
 async function formAfter(world: World, n: number): Promise<Exchange | undefined> {
@@ -140,19 +228,42 @@ async function formAfter(world: World, n: number): Promise<Exchange | undefined>
   return undefined
 }
 
-async function script(record: Outcome): Promise<void> {
-  const { world, answers, facts, texts } = record
-  answers['session page'] = document.cookie.includes(`${world.visit?.cookieName}=`)
-  await both(record, 'use', [restricted])
+async function script(record: Running): Promise<void> {
+  const { world, acts, answers } = record
+  const { token = '' } = world
   const loot = await tokenSeen(world)
+  answers['session page'] = document.cookie.includes(`${world.visit?.cookieName}=`)
   answers['token page'] = loot !== ''
-  answers['token storage'] = readFromStorage(world.token ?? '')
-  for (const read of [`document.cookie = "${document.cookie}"`, `Authorization: Bearer ${loot.slice(0, 24)}…`])
-    facts.push(texts.scriptReads + read)
-  await both(record, 'carried', [], [{ ...elsewhere, token: loot }])
+  answers['token storage'] = readFromStorage(token)
+  const found = (cell: Cell, text: string): Reading => ({ cell, text: `${sources[cell]}"${text}"` })
+  const readings = [
+    found('session page', document.cookie),
+    found('token page', `${loot.slice(0, 6)}…`),
+    found('token storage', `${loot.slice(0, 6)}…`),
+  ]
+  acts.push({
+    label: 'reads',
+    session: [],
+    token: [],
+    readings,
+    notes: { session: [['notRead']], token: [['read']] },
+  })
+  const acted = await both(record, 'use', [
+    { method: 'POST', path: 'service/api/notifications/read-all' },
+  ])
+  for (const lane of lanes)
+    acted[lane] = acted[lane].map((exchange) => ({ ...exchange, by: 'script' as const }))
+  acted.notes = { session: [['scriptActs']], token: [['scriptActs']] }
+  await world.control('steal', { token: loot })
+  acts.push({
+    label: 'carried',
+    session: [],
+    token: [await world.byThief('token', elsewhere)],
+    notes: { session: [['nothingTaken']] },
+  })
 }
 
-/** Does what a foreign script can do: another function in the place of `fetch` sees the next request of the page. */
+/** A foreign script can do this: its own `fetch` sees the next request of the page. */
 async function tokenSeen(world: World): Promise<string> {
   const original = globalThis.fetch
   let seen = ''
@@ -175,27 +286,32 @@ function readFromStorage(token: string): boolean {
   return read === token
 }
 
-const minute = 60
-
-async function time(record: Outcome): Promise<void> {
+async function time(record: Running): Promise<void> {
   const { world, acts } = record
   await world.control('advance', { seconds: 16 * minute })
   await both(record, 'later', [restricted], [restricted, elsewhere])
   answerByAct(record)
   await world.signIn('token')
-  // Each token is renewed before it ends, until the sign-in is too old.
+  // The thief renews until the sign-in is too old.
   for (let age = 0; world.token !== undefined && age <= 13 * 60; age += 14) {
     await world.control('advance', { seconds: 14 * minute })
     const token = [await world.renew()]
-    if (age === 0) acts.push({ label: 'renewed', session: [], token })
+    if (age === 0)
+      acts.push({ label: 'renewed', session: [], token, notes: { session: [['nothingToRenew']] } })
     if (world.token === undefined)
-      acts.push({ label: 'ended', session: await world.sendAll('session', [restricted]), token })
+      acts.push({
+        label: 'ended',
+        session: await world.sendAll('session', [restricted]),
+        token,
+        notes: {},
+      })
   }
   await world.control('advance', { seconds: 8 * 24 * 60 * minute })
-  await both(record, 'unused', [restricted], [])
+  const unused = await both(record, 'unused', [restricted], [])
+  unused.notes = { token: [['endedBefore']] }
 }
 
-async function outage(record: Outcome): Promise<void> {
+async function outage(record: Running): Promise<void> {
   const { world } = record
   const list: Request = { path: 'service/api/notifications' }
   await world.control('outage', { seconds: 10 })
@@ -206,11 +322,10 @@ async function outage(record: Outcome): Promise<void> {
   await both(record, 'after', [restricted])
 }
 
-/** The proof that each way checks. */
 export const wayNames = ['memory', 'store', 'key'] as const
 export const ways = { memory: 'session', store: 'session', key: 'token' } as const
 
-async function balancer(record: Outcome): Promise<void> {
+async function balancer(record: Running): Promise<void> {
   const { world, answers } = record
   await world.send('session', { method: 'POST', path: 'servers/memory/me' })
   const hits: { [way in Way]: Hit[] } = { memory: [], store: [], key: [] }
@@ -227,7 +342,6 @@ async function balancer(record: Outcome): Promise<void> {
 
 const atBoth = ['session this', 'session other', 'token this', 'token other'] as const
 const withoutOther = ['session this', 'token this', 'token other'] as const
-/** What the reader predicts for each experiment. */
 export const cellsOf: Readonly<Record<ExperimentId, readonly Cell[]>> = {
   stolen: atBoth,
   signOut: atBoth,
@@ -237,7 +351,7 @@ export const cellsOf: Readonly<Record<ExperimentId, readonly Cell[]>> = {
   outage: withoutOther,
   balancer: ['session memory', 'session store', 'token key'],
 }
-const runs: { [id in ExperimentId]: (record: Outcome) => Promise<void> } = {
+const runs: { [id in ExperimentId]: (record: Running) => Promise<void> } = {
   stolen,
   signOut,
   form,

@@ -1,127 +1,223 @@
-// What a picture shows, made from recorded exchanges: who keeps what, and what went from where to where. It knows no SVG.
-import type { Exchange, Row, Step } from '../server/api.ts'
-import type { Texts } from '../texts/texts.ts'
-import { cookieSentBy, cookieSetBy, fieldOf } from './proof-parts.ts'
-import { type Lane, lanes, tokenIn } from './world.ts'
+// What a picture shows: who keeps what at each moment, and what went where, from recorded exchanges
+// or, before a run, from predictions. It knows no SVG.
+import type { Exchange, Row } from '../server/api.ts'
+import type { Cell } from './experiments.ts'
+import {
+  broughtBy,
+  type Hop,
+  hopsOf,
+  type PlaceId,
+  proofOf,
+  statusOf,
+  type Tone,
+  timeText,
+  type Words,
+} from './hops.ts'
+import { tokenEnd } from './proof-parts.ts'
+import type { Lane } from './world.ts'
 
-export type PlaceId = 'browser' | 'server' | 'store' | 'other'
-type Tone = 'session' | 'token' | 'plain' | 'good' | 'bad'
 export type Thing = { at: PlaceId; text: string; tone: Tone }
-/** `label`: on the arrow. `sentence`: in the list below the picture. A hop from a place to itself is work that is done there. */
-export type Hop = { from: PlaceId; to: PlaceId; label: string; sentence: string; tone: Tone }
-export type Scene = { names: Readonly<Record<PlaceId, string>>; things: readonly Thing[]; hops: readonly Hop[] }
-export type Words = { texts: Texts; language: string; cookieName: string }
-
-/** 401 of a status line such as `HTTP/1.1 401 Unauthorized`. */
-export const statusOf = ({ response }: Exchange) => Number(/ (\d{3})\b/.exec(response.line)?.[1])
-
-/** `GET /routeRestreinte` of a request line: as the server of the world sees it, without the version. Of queries, a list has its status. */
-export function lineOf({ request: { line } }: Exchange): string {
-  const path = line.replace(/ \S*\/demonstration\/(service|other-server)\b/, ' ')
-  return path.replace(/\?(?!status=).*| HTTP\/.*/, '').replace(/[\da-f]{8}-[\da-f-]{27}/, ':id')
+/** `since`: after so many hops. */
+type State = { since: number; things: readonly Thing[] }
+type Actor = Exchange['by']
+export type Scene = {
+  names: Readonly<Record<PlaceId, string>>
+  states: readonly State[]
+  hops: readonly Hop[]
+  isLost: boolean
+}
+/**
+ * `before`: the exchange whose rows exist at the beginning. `hasTimes`: clock and ends are drawn.
+ */
+export type Told = {
+  exchanges: readonly Exchange[]
+  before?: Exchange | undefined
+  by: Actor
+  isLost: boolean
+  hasTimes: boolean
 }
 
-/** Who keeps what after these exchanges of one lane, and what travelled in them. */
-export function sceneOf(lane: Lane, exchanges: readonly Exchange[], words: Words): Scene {
+export function sceneOf(
+  lane: Lane,
+  { exchanges, before, by, isLost, hasTimes }: Told,
+  words: Words,
+): Scene {
+  const { cookieName } = words
+  const holds = (one: Exchange) => proofOf(one, cookieName) === lane
+  // A thief without an exchange has no copy; others have what the page has.
+  let isHeld = exchanges.length === 0 ? by !== 'thief' : exchanges.some(holds)
+  const hops: Hop[] = []
+  const states: State[] = []
+  const note = (since: number, at: Exchange | undefined) => {
+    const kept = keptThings(lane, { ...keptBy(at, lane, since > 0), isLost }, words)
+    const times = hasTimes && at !== undefined ? timeThings(lane, at, words) : []
+    states.push({ since, things: [heldThing(lane, { by, isHeld }, words), ...kept, ...times] })
+  }
+  note(0, before)
+  for (const exchange of exchanges) {
+    const own = hopsOf(exchange, words)
+    const stored = own.findLastIndex(({ to }) => to === 'store') + 1
+    if (stored > 0) note(hops.length + stored, exchange)
+    hops.push(...own)
+    if (broughtBy(exchange, cookieName) === lane) isHeld = true
+    if (exchange.request.line.includes('/logout ') && statusOf(exchange) < 300) isHeld = false
+    note(hops.length, exchange)
+  }
+  return { names: namesFor(by, words), states, hops, isLost }
+}
+
+const targets: Readonly<Record<string, readonly [at: 'server' | 'other', label: string]>> = {
+  this: ['server', '/routeRestreinte'],
+  other: ['other', '/me'],
+  acts: ['server', '/read-all'],
+}
+
+type Plan = { cells: readonly Cell[]; by: Actor; isLost: boolean }
+
+export const sources: Partial<Record<Cell, string>> = {
+  'session page': 'document.cookie ',
+  'token page': 'Authorization ',
+  'token storage': 'localStorage ',
+}
+
+export function plannedScene(lane: Lane, { cells, by, isLost }: Plan, words: Words): Scene {
+  const hops = cells.flatMap((cell): Hop[] => {
+    const [of, what = ''] = cell.split(' ')
+    if (of !== lane) return []
+    const open = { label: '?', sentence: '', tone: 'plain', cell } as const
+    const [at, label] = targets[what] ?? []
+    if (at === undefined || label === undefined)
+      return [{ ...open, from: 'browser', to: 'browser', label: `${sources[cell]}?` }]
+    const asked: Hop = {
+      from: 'browser',
+      to: at,
+      label,
+      sentence: '',
+      tone: by === 'other-site' ? 'plain' : lane,
+    }
+    return [asked, { ...open, from: at, to: 'browser' }]
+  })
+  const kept = keptThings(
+    lane,
+    { hasRow: lane === 'session', revoked: 0, hasSignedIn: false, isLost },
+    words,
+  )
+  const held: Thing =
+    by === 'other-site'
+      ? { at: 'browser', text: '?', tone: 'plain' }
+      : heldThing(lane, { by, isHeld: true }, words)
   return {
-    names: { ...words.texts.actors, browser: words.texts.actors[exchanges[0]?.by ?? 'browser'] },
-    things: thingsOf(lane, exchanges, words),
-    hops: exchanges.flatMap((exchange) => hopsOf(exchange, words)),
+    names: namesFor(by, words),
+    states: [{ since: 0, things: [held, ...kept] }],
+    hops,
+    isLost,
   }
 }
 
-function hopsOf(exchange: Exchange, words: Words): Hop[] {
-  const { texts, cookieName } = words
-  const to = exchange.to === 'service' ? 'server' : 'other'
-  const proof = proofOf(exchange, cookieName)
-  const line = lineOf(exchange)
-  const status = exchange.response.line.split(' ').slice(1).join(' ')
-  const brought = broughtBy(exchange, cookieName)
-  const request: Hop = {
-    from: 'browser',
-    to,
-    label: line.replace(/^.*(?=\?)|^.*(?=\/[\w-]+$)/, ''),
-    sentence: `${line}, ${texts.proofs[proof]}`,
-    tone: lanes.find((lane) => lane === proof) ?? 'plain',
+/** The first response of each server decides a prediction. */
+export function withCells(scene: Scene, cells: readonly Cell[]): Scene {
+  const hops = [...scene.hops]
+  for (const cell of cells) {
+    const [at] = targets[cell.split(' ')[1] ?? ''] ?? []
+    const found = hops.findIndex(({ from, to }) => from === at && to === 'browser')
+    const hop = hops[found]
+    if (hop !== undefined) hops[found] = { ...hop, cell }
   }
-  const response: Hop = {
-    from: to,
-    to: 'browser',
-    label: String(statusOf(exchange)),
-    sentence: brought ? `${status}, ${texts.proofs[brought]}` : status,
-    tone: statusOf(exchange) >= 400 ? 'bad' : (brought ?? 'good'),
+  return { ...scene, hops }
+}
+
+function namesFor(by: Actor, { texts: { actors } }: Words): Scene['names'] {
+  return { ...actors, browser: actors[by] }
+}
+
+export function thingsAt({ states }: Scene, shown: number): readonly Thing[] {
+  return states.findLast(({ since }) => since <= shown)?.things ?? []
+}
+
+function heldThing(
+  lane: Lane,
+  { by, isHeld }: { by: Actor; isHeld: boolean },
+  { texts }: Words,
+): Thing {
+  if (!isHeld) return { at: 'browser', text: texts.proofs.none, tone: 'plain' }
+  return { at: 'browser', text: (by === 'thief' ? texts.copies : texts.held)[lane], tone: lane }
+}
+
+type Kept = { hasRow: boolean; revoked: number; hasSignedIn: boolean; isLost: boolean }
+
+/** What a sign-in stored for other reasons belongs to its own picture. */
+function keptBy(last: Exchange | undefined, lane: Lane, isOwn: boolean): Omit<Kept, 'isLost'> {
+  return {
+    hasRow: lane === 'session' && sessionRowOf(last) !== undefined,
+    revoked: rowsOf(last, 'revocation').length,
+    hasSignedIn: (isOwn && last?.request.line.includes('/login ')) ?? false,
   }
-  return [request, ...exchange.steps.flatMap((step) => workOf(step, to, words)), response]
 }
 
-function proofOf(exchange: Exchange, cookieName: string): keyof Texts['proofs'] {
-  if (exchange.request.body.includes('"password"')) return 'password'
-  if (fieldOf(exchange, 'authorization') !== undefined) return 'token'
-  return cookieSentBy(exchange, cookieName) === undefined ? 'none' : 'session'
-}
-
-function broughtBy(exchange: Exchange, cookieName: string): Lane | undefined {
-  if (tokenIn(exchange) !== undefined) return 'token'
-  const secret = cookieSetBy(exchange, cookieName).find(({ name }) => name === 'secret')
-  return secret?.value ? 'session' : undefined
-}
-
-function workOf(step: Step, to: 'server' | 'other', { texts, language }: Words): Hop[] {
-  const { name, detail, ms, algorithm, kid } = step
-  const label = (texts.calls as Readonly<Record<string, string>>)[name]
-  // Without a token there is nothing to check.
-  if (label === undefined || (name === 'signatures.check' && kid === undefined)) return []
-  const isOfStore = name.startsWith('store.')
-  const what = algorithm === undefined ? label : `${label} (${algorithm}, ${texts.key} ${kid?.slice(0, 8)})`
-  const variant = isOfStore ? 'session' : 'token'
-  const usual = isOfStore || algorithm ? variant : 'plain'
-  const tone = detail === 'invalid' ? 'bad' : usual
-  return [{ from: to, to: isOfStore ? 'store' : to, label, sentence: `${what}, ${msText(ms, language)}`, tone }]
-}
-
-export function msText(ms: number, language: string): string {
-  return `${new Intl.NumberFormat(language, { maximumSignificantDigits: 2 }).format(ms)} ms`
-}
-
-export function timeText(ms: number, language: string): string {
-  return new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'medium' }).format(ms)
-}
-
-/** What belongs to the proof of the lane, at each place. */
-function thingsOf(lane: Lane, exchanges: readonly Exchange[], { texts, cookieName }: Words): Thing[] {
-  const last = exchanges.at(-1)
-  if (last === undefined) return []
-  const isBrought = exchanges.some((one) => broughtBy(one, cookieName) === lane)
-  const has = isBrought || exchanges.some((one) => proofOf(one, cookieName) === lane)
-  const held = (last.by === 'thief' ? texts.copies : texts.held)[lane]
-  const others = isBrought ? [texts.things.audit, texts.things.device] : []
+function keptThings(lane: Lane, kept: Kept, words: Words): Thing[] {
+  const { things } = words.texts
+  const publicKey: Thing = {
+    at: 'other',
+    text: things.publicKey,
+    tone: lane === 'token' ? 'token' : 'plain',
+  }
+  if (lane === 'session') return [publicKey, ...storedThings(lane, kept, words)]
+  const list: Thing = { at: 'server', text: `${things.revoked}${kept.revoked}`, tone: 'token' }
+  const keyPair: Thing = { at: 'server', text: things.keyPair, tone: 'token' }
   return [
-    has ? { at: 'browser', text: held, tone: lane } : { at: 'browser', text: texts.proofs.none, tone: 'plain' },
-    ...keptThings(lane, last, texts),
-    ...others.map((text) => ({ at: 'store', text, tone: 'plain' }) as const),
+    publicKey,
+    keyPair,
+    ...(kept.revoked > 0 ? [list] : []),
+    ...storedThings(lane, kept, words),
   ]
 }
 
-/** What the servers keep of the proof of a lane. */
-function keptThings(lane: Lane, last: Exchange, { things }: Texts): Thing[] {
-  const hasRow = lane === 'session' && sessionRowOf(last) !== undefined
-  const row: Thing = { at: 'store', text: hasRow ? things.row : things.noRow, tone: hasRow ? 'session' : 'plain' }
-  if (lane === 'session') return [row, { at: 'other', text: things.publicKey, tone: 'plain' }]
-  const revoked = rowsOf(last, 'token_cutoff').length
-  const list = { text: `${things.revoked}${revoked}`, tone: 'bad' } as const
-  return [
-    { at: 'server', text: things.keyPair, tone: 'token' },
-    ...(revoked > 0 ? [{ at: 'server', ...list } as const, { at: 'store', ...list } as const] : [row]),
-    { at: 'other', text: things.publicKey, tone: 'token' },
-  ]
+/** Nothing can be read while the database is lost. */
+function storedThings(
+  lane: Lane,
+  { hasRow, revoked, hasSignedIn, isLost }: Kept,
+  { texts: { things } }: Words,
+): Thing[] {
+  const at = 'store'
+  if (isLost) return [{ at, text: things.gone, tone: 'bad' }]
+  const aside = hasSignedIn ? [things.audit, things.device] : []
+  const others = aside.map((text): Thing => ({ at, text, tone: 'plain' }))
+  if (lane === 'token' && revoked > 0)
+    return [{ at, text: `${things.revoked}${revoked}`, tone: 'token' }, ...others]
+  if (!hasRow) return [{ at, text: things.noRow, tone: 'plain' }, ...others]
+  return [{ at, text: things.row, tone: 'session' }, ...others]
 }
 
-export function rowsOf({ rows }: Exchange, table: string): readonly Row[] {
-  return rows.filter((row) => row.table === table)
+const day = 24 * 3_600_000
+/** The defaults of the service. */
+export const sessionEnds = { unusedMs: 7 * day, allMs: 30 * day }
+
+function timeThings(
+  lane: Lane,
+  exchange: Exchange,
+  { texts: { things }, language }: Words,
+): Thing[] {
+  const clock: Thing = {
+    at: 'server',
+    text: things.clock + timeText(exchange.at, language, 'short'),
+    tone: 'plain',
+  }
+  const { last_seen_at: seen, created_at: made } = sessionRowOf(exchange)?.columns ?? {}
+  const ofRow = Math.min(Number(seen) + sessionEnds.unusedMs, Number(made) + sessionEnds.allMs)
+  const end = lane === 'token' ? tokenEnd(exchange) : ofRow
+  if (!end) return [clock]
+  const text = things.ends + timeText(end, language, 'short')
+  return [clock, { at: lane === 'token' ? 'browser' : 'store', text, tone: lane }]
 }
 
-/** The newest session of the user: the one of the cookie. */
-export function sessionRowOf(last: Exchange): Row | undefined {
+export function rowsOf(exchange: Exchange | undefined, table: string): readonly Row[] {
+  return exchange?.rows.filter((row) => row.table === table) ?? []
+}
+
+/** The newest session is that of the cookie. */
+export function sessionRowOf(last: Exchange | undefined): Row | undefined {
   const rows = rowsOf(last, 'session')
-  return rows.toSorted((one, other) => Number(other.columns.created_at) - Number(one.columns.created_at))[0]
+  return rows.toSorted(
+    (one, other) => Number(other.columns.created_at) - Number(one.columns.created_at),
+  )[0]
 }

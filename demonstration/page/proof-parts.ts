@@ -1,14 +1,15 @@
-// Takes a proof apart: the cookie of a session into its name, value and attributes, and a token into header, claims and signature.
+// Takes a cookie or a token apart.
 import { base64url, decodeJwt, decodeProtectedHeader } from 'jose'
 import type { Exchange } from '../server/api.ts'
 
-/** `name`: finds the explanation. `time`: what a number of seconds since 1970 means, in milliseconds. */
+/** `name`: finds the explanation. `time`: in milliseconds since 1970. */
 export type Part = { name: string; value: string; time?: number }
 type TokenParts = Readonly<Record<'header' | 'claims' | 'signature', readonly Part[]>>
 
-/** The parts of the cookie of that name in the response; none if it sets none. */
 export function cookieSetBy({ response }: Exchange, cookieName: string): Part[] {
-  const set = response.fields.filter(([name]) => name.toLowerCase() === 'set-cookie').map(([, text]) => text)
+  const set = response.fields
+    .filter(([name]) => name.toLowerCase() === 'set-cookie')
+    .map(([, text]) => text)
   const line = set.find((text) => text.startsWith(`${cookieName}=`))
   if (line === undefined) return []
   const [pair = '', ...attributes] = line.split('; ')
@@ -23,14 +24,27 @@ export function cookieSetBy({ response }: Exchange, cookieName: string): Part[] 
   return entries.map(([name = '', value = '']) => ({ name, value }))
 }
 
-/** Name and value of that cookie, as the request presents it. */
 export function cookieSentBy(exchange: Exchange, cookieName: string): string | undefined {
   const pairs = fieldOf(exchange, 'cookie')?.split('; ') ?? []
   return pairs.find((pair) => pair.startsWith(`${cookieName}=`))
 }
 
-export function tokenSentBy(exchange: Exchange): string | undefined {
+function tokenSentBy(exchange: Exchange): string | undefined {
   return /^Bearer (.+)$/i.exec(fieldOf(exchange, 'authorization') ?? '')?.[1]
+}
+
+/** Returns milliseconds since 1970; 0 without a token. */
+export function tokenEnd(exchange: Exchange): number {
+  try {
+    return (decodeJwt(tokenSentBy(exchange) ?? '').exp ?? 0) * 1000
+  } catch {
+    return 0
+  }
+}
+
+/** The clock of the world decides. */
+export function secondsLeft(exchange: Exchange): number {
+  return Math.max(0, Math.round((tokenEnd(exchange) - exchange.at) / 1000))
 }
 
 export function fieldOf({ request }: Exchange, name: string): string | undefined {
@@ -43,7 +57,11 @@ const times = ['iat', 'exp', 'auth_time']
 export function tokenParts(token: string): TokenParts | undefined {
   try {
     const signature = [{ name: 'signature', value: token.split('.')[2] ?? '' }]
-    return { header: partsOf(decodeProtectedHeader(token)), claims: partsOf(decodeJwt(token)), signature }
+    return {
+      header: partsOf(decodeProtectedHeader(token)),
+      claims: partsOf(decodeJwt(token)),
+      signature,
+    }
   } catch {
     return undefined
   }
@@ -57,13 +75,13 @@ function partsOf(members: object): Part[] {
   }))
 }
 
-/** Another user in the claims, with the signature as it was. */
+/** The signature stays as it was. */
 export function withName(token: string, name: string): string {
   const [header = '', , signature = ''] = token.split('.')
   return [header, pieceOf({ ...decodeJwt(token), preferred_username: name }), signature].join('.')
 }
 
-/** A header that says that there is no signature (RFC 7519, section 6), and none. */
+/** RFC 7519, section 6. */
 export function withoutSignature(token: string): string {
   const [, claims = ''] = token.split('.')
   return [pieceOf({ ...decodeProtectedHeader(token), alg: 'none' }), claims, ''].join('.')

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { Exchange } from '../server/api.ts'
 import { bareExchange } from '../testing/bare-exchange.ts'
 import { demonstrationTexts } from '../texts/texts.ts'
-import { sceneOf } from './picture.ts'
+import { sceneOf, thingsAt } from './picture.ts'
 import { cookieSetBy, tokenParts, withName, withoutSignature } from './proof-parts.ts'
 import { fragmentOf, measurementIn } from './result.ts'
 import { hashOf, placeOf, places } from './stage.ts'
@@ -11,7 +11,10 @@ import { hashOf, placeOf, places } from './stage.ts'
 test('a cookie is taken apart into name, user, secret and attributes; the cookie of the device is another one', () => {
   const fields = [
     ['Set-Cookie', 'demo-device=x; Path=/'],
-    ['set-cookie', 'demo=user.family.secret; Path=/demonstration; Max-Age=10; HttpOnly; SameSite=Lax'],
+    [
+      'set-cookie',
+      'demo=user.family.secret; Path=/demonstration; Max-Age=10; HttpOnly; SameSite=Lax',
+    ],
   ] as const
   const parts = cookieSetBy({ ...bareExchange, response: { line: '', body: '', fields } }, 'demo')
   assert.deepEqual(
@@ -67,15 +70,15 @@ test('a picture has the request with its proof, the calls that have words, and t
     steps: [
       { name: 'sessions.verify', detail: 'found', ms: 1 },
       { name: 'store.findSession', detail: 'found', ms: 1 },
-      // There was no token to check.
-      { name: 'signatures.check', detail: 'invalid', ms: 1 },
     ],
   }
-  const { hops, things } = sceneOf('session', [exchange], {
-    texts: demonstrationTexts('en'),
-    language: 'en',
-    cookieName: 'demo',
-  })
+  const words = { texts: demonstrationTexts('en'), language: 'en', cookieName: 'demo' }
+  const scene = sceneOf(
+    'session',
+    { exchanges: [exchange], by: 'browser', isLost: false, hasTimes: false },
+    words,
+  )
+  const { hops } = scene
   assert.deepEqual(
     hops.map(({ from, to, sentence }) => `${from} ${to} ${sentence}`),
     [
@@ -85,17 +88,28 @@ test('a picture has the request with its proof, the calls that have words, and t
     ],
   )
   assert.deepEqual(
-    things.map(({ at, text }) => `${at} ${text}`),
-    ['browser cookie', 'store no session row', 'other public key'],
+    thingsAt(scene, 3).map(({ at, text }) => `${at} ${text}`),
+    ['browser cookie', 'other public key', 'store no session row'],
   )
 })
 
 test('a link has the values of a result, and anything else in it is no result', () => {
-  const session = { lookUps: 100, bytes: 50_000, ms: 0.4, stolen: 0, elsewhere: 0 }
+  const session = {
+    lookUps: 100,
+    bytes: 50_000,
+    stolen: 0,
+    elsewhere: 0,
+    unused: 604_800,
+    renewed: 2_592_000,
+  }
   const measurement = { session, token: { ...session, lookUps: 0, elsewhere: 899 } }
   assert.deepEqual(measurementIn(fragmentOf(measurement)), measurement)
   assert.deepEqual(placeOf(fragmentOf(measurement)), 'result')
-  for (const wrong of ['#result', '#result?session=1,2&token=3', '#result?session=1,2,3,4,x&token=1,2,3,4,5'])
+  for (const wrong of [
+    '#result',
+    '#result?session=1,2&token=3',
+    '#result?session=1,2,3,4,5,x&token=1,2,3,4,5,6',
+  ])
     assert.equal(measurementIn(wrong), undefined, wrong)
 })
 

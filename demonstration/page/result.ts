@@ -1,24 +1,46 @@
-// The measured values of both variants, the address that has them, and the life of a key. It knows no HTML.
-import { secondsLeft } from './experiments.ts'
-import { statusOf } from './picture.ts'
-import { withoutSignature } from './proof-parts.ts'
-import { dataIn, elsewhere, type Lane, lanes, type Request, restricted, signOutRequest, type World } from './world.ts'
+// The measured values, the address that has them, and the life of a key. It knows no HTML.
+import { decodeProtectedHeader } from 'jose'
+import { renewedByThief } from './experiments.ts'
+import { statusOf } from './hops.ts'
+import { sessionEnds } from './picture.ts'
+import { secondsLeft, withoutSignature } from './proof-parts.ts'
+import {
+  dataIn,
+  elsewhere,
+  type Lane,
+  lanes,
+  type Request,
+  restricted,
+  signOutRequest,
+  tokenIn,
+  type World,
+} from './world.ts'
 
-/** `stolen`: seconds until a copy is useless after the sign-out, at this server. `elsewhere`: at the other server; it never accepts a cookie. */
+/**
+ * Seconds for which a copy works. `stolen`: after the sign-out, at this server; `elsewhere`: then
+ * at the other one; `unused`: nobody notices the theft; `renewed`: the thief renews the copy, too.
+ */
 export type Values = Record<(typeof names)[number], number>
-type Measurement = Readonly<Record<Lane, Values>>
+export type Measurement = Readonly<Record<Lane, Values>>
 /** `isShared`: the values came with the link. */
-export type Finding = { measurement?: Measurement; isShared?: boolean; keys?: readonly KeyStep[] }
+export type Finding = {
+  measurement?: Measurement
+  isShared?: boolean
+  keys?: readonly KeyStep[]
+  pasted?: string
+}
 
-const names = ['lookUps', 'bytes', 'ms', 'stolen', 'elsewhere'] as const
+const names = ['lookUps', 'bytes', 'stolen', 'elsewhere', 'unused', 'renewed'] as const
 
-/** The fragment of a result: `#result?session=100,51200,0.4,0,0&token=...`. */
+/** `#result?session=100,51200,0.4,0,0&token=...` */
 export function fragmentOf(measurement: Measurement): string {
-  const values = lanes.map((lane) => `${lane}=${names.map((name) => measurement[lane][name]).join(',')}`)
+  const values = lanes.map(
+    (lane) => `${lane}=${names.map((name) => measurement[lane][name]).join(',')}`,
+  )
   return `#result?${values.join('&')}`
 }
 
-/** Undefined if the fragment has no values, or others than numbers: anyone can write a link. */
+/** Undefined without valid numbers: anyone can write a link. */
 export function measurementIn(fragment: string): Measurement | undefined {
   const query = new URLSearchParams(fragment.split('?')[1])
   const [session, token] = lanes.map((lane) => valuesIn(query.get(lane) ?? ''))
@@ -31,7 +53,6 @@ function valuesIn(text: string): Values | undefined {
   return Object.fromEntries(names.map((name, at) => [name, numbers[at]])) as Values
 }
 
-/** 100 requests in each lane; then a thief copies both proofs, and the user signs out. */
 export async function measure(world: World): Promise<Measurement> {
   await world.fresh()
   await world.signInBoth()
@@ -42,36 +63,58 @@ export async function measure(world: World): Promise<Measurement> {
   }
   await world.steal()
   for (const lane of lanes) await world.send(lane, signOutRequest)
-  const valuesOf = async (lane: Lane): Promise<Values> => ({
-    ...measured[lane],
+  const afterSignOut = async (lane: Lane) => ({
     stolen: await secondsOfThief(world, lane, restricted),
     elsewhere: await secondsOfThief(world, lane, elsewhere),
   })
-  return { session: await valuesOf('session'), token: await valuesOf('token') }
+  const after = { session: await afterSignOut('session'), token: await afterSignOut('token') }
+  await world.signInBoth()
+  await world.steal()
+  const unused = await secondsOfThief(world, 'token', restricted)
+  const { seconds: renewed } = await renewedByThief(world)
+  const ofCookie = { unused: sessionEnds.unusedMs / 1000, renewed: sessionEnds.allMs / 1000 }
+  return {
+    session: { ...measured.session, ...after.session, ...ofCookie },
+    token: { ...measured.token, ...after.token, unused, renewed },
+  }
 }
 
-/** How long the copy still works there: not at all if it is refused, otherwise as long as its token says. */
+/** 0 if the copy is refused, otherwise as long as its token says. */
 async function secondsOfThief(world: World, proof: Lane, request: Request): Promise<number> {
   const exchange = await world.byThief(proof, request)
   return statusOf(exchange) < 300 ? secondsLeft(exchange) : 0
 }
 
 type KeyEvent = 'one' | 'overlap' | 'forged' | 'dropped' | 'reread' | 'none'
-/** What each server responds, and the keys in the key set at that moment. */
-type KeyStep = { event: KeyEvent; here: number; there: number; kids: readonly string[] }
+export type KeyStep = {
+  event: KeyEvent
+  here: number
+  there: number
+  kids: readonly string[]
+  signing: string
+}
 
-/** The life of a key: one key, a second one beside it, a stolen one, the stolen one dropped, and a token without a signature. */
 export async function keyStory(world: World): Promise<KeyStep[]> {
   await world.fresh()
   await world.signIn('token')
   const own = world.token ?? ''
   const steps: KeyStep[] = []
   const note = async (event: KeyEvent, token: string) => {
-    const keySet = await world.send('token', { path: 'service/.well-known/jwks.json', hasProof: false })
+    const keySet = await world.send('token', {
+      path: 'service/.well-known/jwks.json',
+      hasProof: false,
+    })
     const { keys = [] } = dataIn<{ keys: { kid: string }[] }>(keySet)
     const here = await world.send('token', { ...restricted, token })
     const there = await world.send('token', { ...elsewhere, token })
-    steps.push({ event, here: statusOf(here), there: statusOf(there), kids: keys.map((key) => key.kid) })
+    const { kid = '' } = decodeProtectedHeader(tokenIn(await world.signIn('token')) ?? '')
+    steps.push({
+      event,
+      here: statusOf(here),
+      there: statusOf(there),
+      kids: keys.map((key) => key.kid),
+      signing: kid,
+    })
   }
   await note('one', own)
   await world.control('rotate-key', {})

@@ -1,19 +1,18 @@
-// The token, for the reader to edit: the other server, which has only the public key, checks each change.
+// The reader edits the token, and the other server, which has only the public key, checks each
+// change.
 import { html } from 'lit/html.js'
 import type { Exchange } from '../server/api.ts'
-import { statusOf } from './picture.ts'
+import { statusOf } from './hops.ts'
 import { tokenParts, withName } from './proof-parts.ts'
 import type { Stage } from './stage.ts'
 import { elsewhere, type World, WorldError } from './world.ts'
 
-/** So that the reader can type before the token is sent. */
+/** The reader can type meanwhile. */
 const pauseMs = 300
 
 export class SignatureCheck {
   text = ''
-  /** The check in the other server; undefined until it has responded. */
   outcome: Exchange | undefined
-  /** The token of the last sign-in. */
   real = ''
   readonly #world: World
   #timer: ReturnType<typeof setTimeout> | undefined
@@ -73,6 +72,7 @@ function outcomeText(texts: Stage['texts'], outcome: SignatureCheck['outcome']) 
   const { signature, key, sending } = texts
   if (outcome === undefined) return sending
   if (statusOf(outcome) !== 200) return signature.invalid
-  const { algorithm = '?', kid = '?' } = outcome.steps.find(({ name }) => name === 'signatures.check') ?? {}
+  const { algorithm = '?', kid = '?' } =
+    outcome.steps.find(({ name }) => name === 'signatures.check') ?? {}
   return `${signature.valid}${algorithm}, ${key} ${kid.slice(0, 8)}`
 }

@@ -1,36 +1,43 @@
-// The steps of the walk: which were sent, and what came back. It knows no HTML.
+// The steps of the walk and their exchanges. It knows no HTML.
 import type { Exchange } from '../server/api.ts'
 import { dataIn, elsewhere, type Lane, restricted, type World } from './world.ts'
 
 export const stepIds = ['without-proof', 'sign-in', 'with-proof', 'inbox'] as const
 export type StepId = (typeof stepIds)[number]
-/** What the reader can do in the step of the inbox; the first is sent with the step. */
+/** The first is sent with the step. */
 export const inboxActs = ['inbox', 'archive', 'snooze'] as const
 type InboxAct = (typeof inboxActs)[number]
 
 export class Walk {
-  readonly results = new Map<StepId | InboxAct, Readonly<Record<Lane, readonly Exchange[]>>>()
+  readonly results: Map<StepId | InboxAct, Readonly<Record<Lane, readonly Exchange[]>>>
   readonly #world: World
-  /** Of the proofs that the steps have. */
   #visit: World['visit']
 
-  constructor(world: World) {
+  constructor(
+    world: World,
+    results: Iterable<[StepId | InboxAct, Readonly<Record<Lane, readonly Exchange[]>>]> = [],
+  ) {
+    this.results = new Map(results)
     this.#world = world
   }
 
-  /** Sends a step with those before it, or an act in the inbox, if they were not sent. */
+  /** Sends the steps before it, too, if they were not sent. */
   async reach(wanted: StepId | InboxAct): Promise<void> {
+    if (this.results.has(wanted)) return
     const world = this.#world
     if (world.visit === undefined || world.visit !== this.#visit) {
       await world.fresh()
       this.#visit = world.visit
-      // What the reader has seen stays; an experiment has ended the proofs since.
+      // An experiment has ended the proofs since.
       if (this.results.has('sign-in')) await world.signInBoth()
     }
     for (const id of [...stepIds.slice(0, stepIds.indexOf(wanted as StepId) + 1), wanted]) {
       if (this.results.has(id)) continue
       // One lane after the other, so that what the server keeps belongs to one request.
-      this.results.set(id, { session: await this.#send(id, 'session'), token: await this.#send(id, 'token') })
+      this.results.set(id, {
+        session: await this.#send(id, 'session'),
+        token: await this.#send(id, 'token'),
+      })
     }
   }
 
@@ -43,10 +50,20 @@ export class Walk {
     const list = await world.send(lane, { path })
     const { items = [] } = dataIn<{ items: { id: string; read: boolean }[] }>(list)
     const first = items.find(({ read }) => !read) ?? items[0]
-    const patch = (act: string, body?: object) => ({ method: 'PATCH', path: `${path}/${first?.id}/${act}`, body })
+    const patch = (act: string, body?: object) => ({
+      method: 'PATCH',
+      path: `${path}/${first?.id}/${act}`,
+      body,
+    })
     const until = new Date(list.at + 60 * 60_000).toISOString()
     if (id === 'inbox')
-      return [list, ...(await world.sendAll(lane, [patch('read'), { method: 'POST', path: `${path}/read-all` }]))]
+      return [
+        list,
+        ...(await world.sendAll(lane, [
+          patch('read'),
+          { method: 'POST', path: `${path}/read-all` },
+        ])),
+      ]
     const acts = {
       archive: [patch('archive'), { path: `${path}?status=archived` }],
       snooze: [patch('snooze', { until }), { path: `${path}?status=snoozed` }],

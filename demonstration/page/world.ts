@@ -1,5 +1,5 @@
-// The reader's own service and every request to it. Both lanes use the same routes and differ in their proof alone: the session lane sends
-// cookies, the token lane sends none.
+// The reader's own service and every request to it. The lanes differ in their proof alone: the
+// session lane sends cookies, the token lane none.
 import type { Exchange, Visit } from '../server/api.ts'
 import type { Controls } from '../server/controls.ts'
 import type { Texts } from '../texts/texts.ts'
@@ -8,18 +8,16 @@ export const lanes = ['session', 'token'] as const
 export type Lane = (typeof lanes)[number]
 
 export type Request = {
-  /** `GET` unless it is named. */
   method?: string
-  /** Below `demonstration/`, such as `service/routeRestreinte`. */
+  /** An address below `demonstration/`, such as `service/routeRestreinte`. */
   path: string
   body?: unknown
   hasProof?: boolean
-  /** Another token than that of the last sign-in. */
   token?: string
 }
 type Trouble = keyof Texts['troubles']
 
-/** Why the demonstration cannot go on. `retryAfter`: seconds. */
+/** `retryAfter`: seconds. */
 export class WorldError extends Error {
   readonly trouble: Trouble
   readonly retryAfter: number | undefined
@@ -38,29 +36,24 @@ export const elsewhere: Request = { path: 'other-server/me' }
 export class World {
   /** Undefined before `fresh`. */
   visit: Visit | undefined
-  /** The access token of the token lane: the page keeps it in its memory. */
   token: string | undefined
-  /** What the reader waits for: a place of the page, or a button's name. */
+  /** A place of the page, or the name of a button. */
   running: string | undefined
-  /** The address of the other site's page, while an experiment displays it. */
   frame: string | undefined
-  /** Why the last thing was not done, and how to try again. */
   failure: { error: WorldError; again: () => void } | undefined
-  /** Renders the page again. */
   readonly changed: () => void
-  /** Where the demonstration is, relative to the page: `demonstration/`. */
   readonly base: string
   readonly #titles: readonly string[]
   #last: Promise<unknown> = Promise.resolve()
 
-  /** `titles`: of the notifications that the inbox begins with. */
+  /** `titles`: of the first notifications. */
   constructor(base: string, titles: readonly string[], changed: () => void) {
     this.base = base
     this.#titles = titles
     this.changed = changed
   }
 
-  /** Does what the reader waits for. True if it was done; otherwise there is a `failure`, or it is being done. */
+  /** True if it was done; otherwise there is a `failure`, or it is being done. */
   async run(what: string, action: () => Promise<void>): Promise<boolean> {
     if (this.running === what) return false
     this.failure = undefined
@@ -71,7 +64,7 @@ export class World {
     } catch (error) {
       if (!(error instanceof WorldError)) throw error
       this.failure = { error, again: () => void this.run(what, action) }
-      // The next attempt makes a new world: this one has ended, or has had too many requests.
+      // This world has ended, or has had too many requests.
       if (error.trouble === 'gone' || error.trouble === 'tooMany') this.leave()
     } finally {
       if (this.running === what) this.running = undefined
@@ -80,38 +73,40 @@ export class World {
     return this.failure === undefined
   }
 
-  /** Loads a page in a frame that the reader sees; undefined removes it. */
   display(address: string | undefined): void {
     this.frame = address
     this.changed()
   }
 
-  /** Forgets the world, so that the next request makes a new one. */
   leave(): void {
     this.token = this.visit = undefined
   }
 
-  /** A world with a fresh state, user, clock and inbox in place of the one before. All proofs end. */
+  /** All proofs of the world before end. */
   async fresh(): Promise<void> {
     this.leave()
     const visit = await this.#json<Visit>('visits', { method: 'POST' })
     // Without its cookie, the server shows this browser nothing of the world.
     await this.#json('visit').catch((error: unknown) => {
-      throw error instanceof WorldError && error.trouble === 'gone' ? new WorldError('noCookies') : error
+      throw error instanceof WorldError && error.trouble === 'gone'
+        ? new WorldError('noCookies')
+        : error
     })
     this.visit = visit
     for (const title of this.#titles) await this.control('deliver', { title })
   }
 
-  /** One action at a time: a step of the walk, or an experiment. */
+  /** A step and an experiment never run at once. */
   alone<Result>(action: () => Promise<Result>): Promise<Result> {
     const turn = this.#last.then(action)
     this.#last = turn.catch(() => {})
     return turn
   }
 
-  /** One real request in a lane, and the server's record of it. */
-  async send(lane: Lane, { method = 'GET', path, body, hasProof = true, token = this.token }: Request) {
+  async send(
+    lane: Lane,
+    { method = 'GET', path, body, hasProof = true, token = this.token }: Request,
+  ) {
     const isByToken = lane === 'token' && hasProof && token !== undefined
     const { response } = await responseOf(this.base + path, {
       method,
@@ -132,7 +127,6 @@ export class World {
     return sent
   }
 
-  /** Signs the user of the world in, in the variant of the lane; keeps the token. */
   async signIn(lane: Lane): Promise<Exchange> {
     // A sign-in ends the token that it presents.
     if (lane === 'token') this.token = undefined
@@ -142,54 +136,56 @@ export class World {
     return sent
   }
 
-  /** Keeps the next token, if there is one. */
   async renew(): Promise<Exchange> {
     const sent = await this.send('token', { method: 'POST', path: 'service/token/renew' })
     this.token = tokenIn(sent)
     return sent
   }
 
-  /** Each is a new sign-in. */
-  async signInBoth(): Promise<void> {
-    for (const lane of lanes) await this.signIn(lane)
+  async signInBoth(): Promise<Record<Lane, Exchange>> {
+    return { session: await this.signIn('session'), token: await this.signIn('token') }
   }
 
-  /** The server's record of a request that had the field `Carillon-Exchange: n` in its response. */
   exchange(n: number): Promise<Exchange> {
     return this.#json<Exchange>(`exchanges/${n}`)
   }
 
-  /** The thief copies both proofs. */
   steal(): Promise<unknown> {
     return this.control('steal', { token: this.token ?? '' })
   }
 
-  /** The thief presents a copy. */
-  async byThief(proof: Lane, { path }: Request): Promise<Exchange> {
-    return this.exchange((await this.control('thief', { proof, method: 'GET', path })).n)
+  async byThief(proof: Lane, { method, path }: Request): Promise<Exchange> {
+    const wanted = { proof, method: method === 'POST' ? method : 'GET', path } as const
+    return this.exchange((await this.control('thief', wanted)).n)
   }
 
-  control<Name extends keyof Controls>(action: Name, details: Controls[Name]['in']): Promise<Controls[Name]['out']> {
+  control<Name extends keyof Controls>(
+    action: Name,
+    details: Controls[Name]['in'],
+  ): Promise<Controls[Name]['out']> {
     return this.#json(`controls/${action}`, { method: 'POST', body: JSON.stringify(details) })
   }
 
   async #json<Data>(path: string, init: RequestInit = {}): Promise<Data> {
-    const headers: Record<string, string> = init.body === undefined ? {} : { 'Content-Type': 'application/json' }
+    const headers: Record<string, string> =
+      init.body === undefined ? {} : { 'Content-Type': 'application/json' }
     if (this.visit !== undefined) headers['Carillon-Visit'] = this.visit.id
     const { response, data } = await responseOf(this.base + path, { ...init, headers })
     if (!response.ok) refuse(response)
-    // Something before the service responded in its place.
+    // A proxy has responded in place of the service.
     if (data === undefined) throw new WorldError('other')
     return data as Data
   }
 }
 
-/** What a response brings. */
 export const dataIn = <Data>({ response }: Exchange): Partial<Data> => parsed(response.body) ?? {}
 export const tokenIn = (exchange: Exchange) => dataIn<{ token: string }>(exchange).token
 
 /** Throws WorldError if the service does not respond. */
-async function responseOf(url: string, init: RequestInit): Promise<{ response: Response; data: unknown }> {
+async function responseOf(
+  url: string,
+  init: RequestInit,
+): Promise<{ response: Response; data: unknown }> {
   try {
     const response = await fetch(url, { ...init, cache: 'no-store' })
     return { response, data: parsed(await response.text()) }
@@ -198,13 +194,18 @@ async function responseOf(url: string, init: RequestInit): Promise<{ response: R
   }
 }
 
-const troubles: { [status: number]: Trouble } = { 401: 'gone', 404: 'gone', 429: 'tooMany', 503: 'full' }
+const troubles: { [status: number]: Trouble } = {
+  401: 'gone',
+  404: 'gone',
+  429: 'tooMany',
+  503: 'full',
+}
 
 function refuse({ status, headers }: Response): never {
   throw new WorldError(troubles[status] ?? 'other', Number(headers.get('retry-after')) || undefined)
 }
 
-/** The data of JSON; undefined without JSON: 204, or a response that a proxy made. */
+/** Undefined without JSON: 204, or a response that a proxy made. */
 function parsed(text: string) {
   try {
     const body = JSON.parse(text)

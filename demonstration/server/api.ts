@@ -13,47 +13,51 @@
 // Requests without a cookie name the world with the field `Carillon-Visit`, which proves nothing. Responses with data are
 // `{ success: true, data }`, failures `{ success: false, error: { code, message } }` as those of the service.
 
-/** `service`: this server. Its first part is the address below `demonstration/`. */
 export type Target = 'service' | 'other-server' | 'servers'
 
 /**
- * A row of the user in the database: of `session`, or of `token_cutoff` (the list of revoked sign-ins, of which this server has a copy
- * in memory). Secrets are in it as they are stored: as hashes.
+ * A row of `session`, or of `revocation` (revoked sign-ins, of which this server has a copy in
+ * memory). Secrets are hashes.
  */
 export type Row = { table: string; columns: Readonly<Record<string, string | number | null>> }
 
-/** Order and spelling of the fields are those of the wire. */
-export type Message = { line: string; fields: readonly (readonly [name: string, value: string])[]; body: string }
+/** Order and spelling are those of the wire. */
+export type Message = {
+  line: string
+  fields: readonly (readonly [name: string, value: string])[]
+  body: string
+}
 
 /**
- * A call of a part of the server, such as `store.findSession`. `detail`: `found`, `none` or `failed`, never a value. At `signatures.check`,
- * which alone has `algorithm` and `kid`, it is `valid`, `invalid`, or `expired`: the signature is valid, and the time is over.
+ * `detail`: `found`, `none` or `failed`, never a value. At `signatures.check`, which alone has
+ * `algorithm` and `kid`: `valid`, `invalid` or `expired`.
  */
 export type Step = { name: string; detail: string; ms: number; algorithm?: string; kid?: string }
 
 export type Exchange = {
   n: number
-  /** `thief`: another browser at another address, which has only what it copied. `other-site`: the form of another site. */
-  by: 'browser' | 'thief' | 'other-site'
+  /**
+   * `thief`: another browser at another address. `script`: the page says so of its foreign script;
+   * for the server it was the browser.
+   */
+  by: 'browser' | 'thief' | 'other-site' | 'script'
   to: Target
-  /** The number, 1 to 5, of the server behind the balancer that had the request; null for other requests. */
+  /** 1 to 5 behind the balancer; null for other requests. */
   server: number | null
-  /** By the clock of the world, in milliseconds since 1970. */
+  /** Milliseconds since 1970, by the clock of the world. */
   at: number
   request: Message
-  /** The line is empty until the response has begun. */
+  /** Empty until the response has begun. */
   response: Message
   steps: readonly Step[]
-  /** As soon as the response is sent. */
   rows: readonly Row[]
 }
 
 export type Visit = {
   id: string
   user: { username: string; password: string }
-  /** The name of the session's cookie in this world, and the path of all its cookies. */
   cookieName: string
   base: string
-  /** The origin that stands for another site, such as `http://localhost:7464`; null if this service has one public name. */
+  /** Null if this service has one public name. */
   otherSite: string | null
 }

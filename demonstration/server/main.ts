@@ -1,15 +1,15 @@
-// The process of the demonstration. The service starts it (server/demonstration/child.ts), sends its settings over the channel between the
-// two, and then passes requests on to its listener. It ends with that channel, however the service ends.
+// The process of the demonstration. The service starts it (server/demonstration/child.ts), sends
+// its settings over their channel, and passes requests on. It ends with that channel.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { setPriority, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { serveDemonstration } from './serve.ts'
 import type { ChildSettings, Started } from './settings.ts'
 
-/** Readers of the demonstration never delay the service's users. */
+/** Readers never delay the service's users. */
 const niceness = 10
 
-// Ctrl-C on a terminal reaches this process, too. The service ends it after its own last request.
+// The service ends it after its own last request; Ctrl-C reaches this process, too.
 process.on('SIGINT', () => {})
 process.once('message', async (settings: ChildSettings) => {
   setPriority(niceness)

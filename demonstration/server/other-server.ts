@@ -1,5 +1,5 @@
-// A server of another application, with a listener of its own: the other server, which has only the public key, and each of the five behind
-// the balancer. It shares no memory with the service; with the way `store` it shares the database.
+// A server of another application: the one with only the public key, and the five behind the
+// balancer. With the way `store` it shares the database, and never memory.
 import { randomBytes } from 'node:crypto'
 import { Agent, createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -14,11 +14,9 @@ import { takeFacts } from './transcript.ts'
 import type { ComposedService } from './world.ts'
 
 type Options = {
-  /** What it calls itself. */
   name: string
-  /** The world's service, of which this server uses only the sessions and the clock. */
+  /** This server uses only sessions and clock of it. */
   service: Pick<ComposedService, 'config' | 'sessions' | 'now'>
-  /** Where the keys of the service are; the fields let the request through. */
   keySet: { url: URL; headers: Record<string, string> }
   cookies: { cookie: Cookie; memoryCookie: Cookie }
   stepsOf: (n: number) => Step[]
@@ -26,7 +24,9 @@ type Options = {
 
 export class OtherServer {
   readonly #options: Options
-  readonly #server = createServer({ keepAliveTimeout: 0 }, (request, response) => this.#receive(request, response))
+  readonly #server = createServer({ keepAliveTimeout: 0 }, (request, response) =>
+    this.#receive(request, response),
+  )
   readonly #sessions = new Set<string>()
   readonly #agent = new Agent({ keepAlive: true })
   readonly #secret = randomBytes(32).toString('base64url')
@@ -45,12 +45,17 @@ export class OtherServer {
     })
   }
 
-  /** `n`: the number of the exchange. */
   async passOn(exchanged: readonly [IncomingMessage, ServerResponse], n: number): Promise<void> {
     this.#listening ??= new Promise((resolve) => {
-      this.#server.listen(0, '127.0.0.1', () => resolve((this.#server.address() as AddressInfo).port))
+      this.#server.listen(0, '127.0.0.1', () =>
+        resolve((this.#server.address() as AddressInfo).port),
+      )
     })
-    await passOn(exchanged, { port: await this.#listening, secret: this.#secret, agent: this.#agent }, String(n))
+    await passOn(
+      exchanged,
+      { port: await this.#listening, secret: this.#secret, agent: this.#agent },
+      String(n),
+    )
   }
 
   end(): void {
@@ -86,11 +91,19 @@ export class OtherServer {
     return this.#userOfToken(bearerToken([headers.authorization ?? '']) ?? '')
   }
 
-  /** Verifies the token as examples/offline-tokens does (RFC 9068). A token with a scope opens only the inbox. */
+  /**
+   * Verifies as examples/offline-tokens does (RFC 9068). A token with a scope opens only the inbox.
+   */
   async #userOfToken(token: string): Promise<string | undefined> {
     const { config, now } = this.#options.service
     const issuer = config.publicUrl
-    const claimed = { issuer, audience: issuer, algorithms: ['EdDSA'], typ: 'at+jwt', currentDate: new Date(now()) }
+    const claimed = {
+      issuer,
+      audience: issuer,
+      algorithms: ['EdDSA'],
+      typ: 'at+jwt',
+      currentDate: new Date(now()),
+    }
     let user: string | undefined
     const verify = async () => {
       try {
@@ -113,7 +126,7 @@ export class OtherServer {
   }
 }
 
-/** What the header of the token says: who forged it can write anything there. */
+/** A forger can write anything into the header. */
 function keyNamedBy(token: string): Pick<Step, 'algorithm' | 'kid'> {
   try {
     const { alg, kid } = decodeProtectedHeader(token)

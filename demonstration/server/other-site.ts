@@ -1,14 +1,14 @@
-// The page that stands for another site: it posts a form to the visitor's world, as a page of an attacker would. `localhost` and `127.0.0.1`
-// are two sites for a browser, and both lead here.
+// The page of another site: it posts a form to the visitor's world, as an attacker's would. For a
+// browser, `localhost` and `127.0.0.1` are two sites.
 import { createHash } from 'node:crypto'
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import { noSuchRoute } from '../../server/basics/errors.ts'
-import { otherSiteOf } from '../../server/demonstration/demonstration-page.routes.ts'
+import { otherSiteOf } from '../../server/demonstration/other-site-of.ts'
 import { object, string } from '../../server/http/openapi/schema.ts'
 import { forAnyone } from '../../server/http/operation.ts'
 import type { Worlds } from './worlds.ts'
 
-/** The reader sees the page first. It has no other script, and the policy names this one by its hash. */
+/** The reader sees the page first. The policy names this script by its hash. */
 const script = 'setTimeout(() => document.forms[0].submit(), 1500)'
 const scriptHash = createHash('sha256').update(script).digest('base64')
 
@@ -24,7 +24,10 @@ export const otherSite = forAnyone({
       `default-src 'none'; script-src 'sha256-${scriptHash}'; form-action ${attacked}; ` +
       `frame-ancestors ${attacked}; base-uri 'none'`
     // Requests of an attacker's page name their origin, too.
-    const fields = { 'content-security-policy': policy, 'referrer-policy': 'strict-origin-when-cross-origin' }
+    const fields = {
+      'content-security-policy': policy,
+      'referrer-policy': 'strict-origin-when-cross-origin',
+    }
     return reply
       .headers(fields)
       .type('text/html; charset=utf-8')
@@ -33,11 +36,14 @@ export const otherSite = forAnyone({
   },
 })
 
-/** The response may be shown in a frame of this origin: the form of another site was sent from one. Otherwise the console reports it. */
+/** The form was sent from a frame; otherwise the console reports its response. */
 export function allowFrame(response: ServerResponse): void {
   const { writeHead } = response
   response.writeHead = ((status: number, fields: OutgoingHttpHeaders) => {
-    const policy = String(fields['content-security-policy']).replace("frame-ancestors 'none'", "frame-ancestors 'self'")
+    const policy = String(fields['content-security-policy']).replace(
+      "frame-ancestors 'none'",
+      "frame-ancestors 'self'",
+    )
     return writeHead.call(response, status, { ...fields, 'content-security-policy': policy })
   }) as typeof writeHead
 }

@@ -1,16 +1,22 @@
-// Listens on this machine for the requests that the service passes on: to the servers of a world, or to read and to change a world (api.ts).
-// They pass the request checks of the service once more; before these, what the service and proxies have added is taken away.
+// Listens on this machine for what the service passes on (api.ts). The request checks run again,
+// without what the service and proxies have added.
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { CarillonError } from '../../server/basics/errors.ts'
 import { createLog } from '../../server/basics/log.ts'
-import { otherSiteOf } from '../../server/demonstration/demonstration-page.routes.ts'
+import { otherSiteOf } from '../../server/demonstration/other-site-of.ts'
 import { passedField } from '../../server/demonstration/pass-on.ts'
 import { open } from '../../server/guards/guards.ts'
 import { createApp } from '../../server/http/app.ts'
-import { forAnyone, type Guard, operationFor, route, routesAt } from '../../server/http/operation.ts'
+import {
+  forAnyone,
+  type Guard,
+  operationFor,
+  route,
+  routesAt,
+} from '../../server/http/operation.ts'
 import { sessionSecret, setCookie } from '../../server/http/request/credentials.ts'
 import { sendData } from '../../server/http/response/send.ts'
 import { type HashCost, Passwords } from '../../server/passwords/passwords.ts'
@@ -24,7 +30,7 @@ import { configOf, type Passed, type World, type WorldOptions } from './world.ts
 import { Worlds } from './worlds.ts'
 
 type Needs = { worlds: Worlds; way: Way }
-/** `by`: only this process itself sends as anybody else than the browser. */
+/** Only this process sends as anybody else than the browser. */
 type Known = { body: Body; by: Passed['by'] }
 type Sources = Pick<WorldOptions, 'folder' | 'wall' | 'monotonic'>
 
@@ -33,7 +39,7 @@ const forVisit = operationFor<World>()
 const created = { 201: 'json' } as const
 const found = { 200: 'json' } as const
 
-/** Which requests may read or change a world: those with its cookie. Throws NOT_FOUND, also if the page names another one. */
+/** Throws NOT_FOUND without the cookie of the world, or if the page names another one. */
 const ofVisit: Guard<Needs, World> = {
   name: 'visitor',
   refusals: ['NOT_FOUND'],
@@ -53,7 +59,7 @@ const start = forAnyone({
   // A page of another site must not take the places.
   signsIn: true,
   async handle({ worlds }: Needs, { raw }, reply) {
-    const { world, secret } = await worlds.open(raw.socket.remoteAddress ?? '', ownWorld(worlds, raw))
+    const { world, secret } = await worlds.open(ownWorld(worlds, raw))
     setCookie(reply, worlds.visitCookie, secret)
     return sendData(reply.code(201), stateOf(world, raw))
   },
@@ -68,7 +74,8 @@ const state = forVisit({
 const exchange = forVisit({
   summary: 'An exchange, by its number',
   responses: found,
-  handle: async (_: Needs, { caller, params }, reply) => sendData(reply, caller.exchange(Number(params.n))),
+  handle: async (_: Needs, { caller, params }, reply) =>
+    sendData(reply, caller.exchange(Number(params.n))),
 })
 
 function changing(name: string) {
@@ -93,14 +100,21 @@ const routesBelow = (place: string) =>
       exchange: route('GET', '/exchanges/:n', ofVisit, exchange),
       otherSite: route('GET', '/other-site', open, otherSite),
       ...Object.fromEntries(
-        Object.keys(controls).map((name) => [name, route('POST', `/controls/${name}`, ofVisit, changing(name))]),
+        Object.keys(controls).map((name) => [
+          name,
+          route('POST', `/controls/${name}`, ofVisit, changing(name)),
+        ]),
       ),
     },
   })
 
-export async function serveDemonstration(settings: ChildSettings, sources: Sources, cost?: HashCost) {
+export async function serveDemonstration(
+  settings: ChildSettings,
+  sources: Sources,
+  cost?: HashCost,
+) {
   const place = `${settings.prefix}/demonstration`
-  // The service keeps its connections, and one that ends while a request is on its way would fail the request.
+  // The service keeps its connections: one that ends would fail a request on its way.
   const server = createServer({ keepAliveTimeout: 0 }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
@@ -113,7 +127,13 @@ export async function serveDemonstration(settings: ChildSettings, sources: Sourc
     headers: Object.fromEntries([['Carillon-Visit', id], way.fieldsOf('127.0.0.1', 'machine')]),
   })
   const log = await createLog({ level: 'silent', isTerminal: false })
-  const worlds = new Worlds({ ...sources, settings, log, passwords: new Passwords({ threads: 1, cost }), keySet })
+  const worlds = new Worlds({
+    ...sources,
+    settings,
+    log,
+    passwords: new Passwords({ threads: 1, cost }),
+    keySet,
+  })
   const config = configOf(settings)
   const site = siteOf(config, () => config.publicUrl)
   const app = createApp<Needs>({ routes: routesBelow(place), parts: { worlds, way }, site, log })
@@ -126,21 +146,31 @@ export async function serveDemonstration(settings: ChildSettings, sources: Sourc
     const id = raw.headers['carillon-visit'] ?? visit
     const world = typeof id === 'string' ? worlds.ofId(id) : ownWorld(worlds, raw)
     if (world === undefined) throw noSuchVisit()
-    await world.serve([raw, reply.raw], { to: to as Target, path, body, by: visit === undefined ? by : 'other-site' })
+    await world.serve([raw, reply.raw], {
+      to: to as Target,
+      path,
+      body,
+      by: visit === undefined ? by : 'other-site',
+    })
     reply.hijack()
   }
   const method = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
-  const passed = { method, config: { isPassedOn: true }, onRequest: pass, handler: noSuchVisit } as const
+  const passed = {
+    method,
+    config: { isPassedOn: true },
+    onRequest: pass,
+    handler: noSuchVisit,
+  } as const
   for (const to of targets) app.route({ ...passed, url: `${place}/${to}/*` })
   await app.ready()
 
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
-    // Before it arrives: the transcript has a copy of it, also if nothing reads it.
+    // The transcript copies the body before it arrives, also if nothing reads it.
     const body = copyOfBody(request)
     const [address, by = 'browser'] = takeFacts(request, settings.secret) ?? []
     if (address === undefined) return void response.writeHead(403).end()
     known.set(request, { body, by: by as Passed['by'] })
-    // The world sees the visitor's address, and not that of the service.
+    // The visitor's address, not that of the service.
     Object.defineProperty(request.socket, 'remoteAddress', { value: address, configurable: true })
     app.routing(request, response)
   })
@@ -164,15 +194,21 @@ function stateOf(world: World, { headers: { host = '' } }: IncomingMessage): Vis
 }
 
 /**
- * The form of another site can send no field, and the browser no cookie with it: it names the world in the query. Not with GET: a link would
- * lead other visitors, with all their cookies, into the transcript of who made it.
+ * The form of another site has neither field nor cookie, so it names the world in the query. Not
+ * with GET: a link would lead other visitors, with their cookies, into the transcript of who made
+ * it.
  */
-function targetOf(method: string | undefined, target: string): { path: string; visit: string | undefined } {
+function targetOf(
+  method: string | undefined,
+  target: string,
+): { path: string; visit: string | undefined } {
   const [, path, visit] = (method === 'POST' && /^([^?]*)\?visit=([\w-]{1,32})$/.exec(target)) || []
   return { path: path ?? target, visit }
 }
 
 function noSuchVisit(): CarillonError {
   const remedy = 'Start one: POST demonstration/visits.'
-  return new CarillonError('NOT_FOUND', 'This browser has no demonstration, or it has ended', { remedy })
+  return new CarillonError('NOT_FOUND', 'This browser has no demonstration, or it has ended', {
+    remedy,
+  })
 }

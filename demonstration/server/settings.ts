@@ -1,13 +1,13 @@
-/** What the process of the demonstration needs to know of the service. Its settings and secrets are not among it. */
+/** What the process of the demonstration knows of the service: no setting and no secret of it. */
 export type ChildSettings = {
-  /** Only a request with it comes from the service. */
+  /** Only a request of the service has it. */
   secret: string
-  /** The public URL, and the prefix of the pages. */
   url: string
   prefix: string
   hosts: readonly string[]
   hstsSubdomains: boolean
+  places: number
 }
 
-/** What the service learns of it. `folder`: for temporary files, which this user alone can read. */
+/** `folder`: for temporary files of this user alone. */
 export type Started = { port: number; folder: string }

@@ -1,34 +1,40 @@
-// What the server does for one request of the demonstration: each call of a part of the service, with its duration. The parts are wrapped
-// when a world is composed, so that the service itself has no code for it and no cost.
+// The calls that the server makes for one request, with their durations. Parts are wrapped when a
+// world is composed, so the service has no code for it and no cost.
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { nameOf, type Store } from '../../server/store/store.ts'
 import { takenBack } from '../../server/store/unavailable.ts'
 import type { Step } from './api.ts'
 
-/** The steps of the request that is being served: every call of an observed part is added to them. */
 export const traced = new AsyncLocalStorage<Step[]>()
 
-/** Wraps the part: while a request is traced, each call of a method is noted. */
 export function observed<Part extends object>(name: string, part: Part): Part {
   return new Proxy(part, {
     get(target, key) {
       const value = Reflect.get(target, key, target)
       if (typeof value !== 'function') return value
       const method = `${name}.${String(key)}`
-      // A key that is looked up checks the next signature.
       return (...values: unknown[]) =>
-        noted(method, () => value.apply(target, values), method === 'keys.find' ? { kid: values[0] as string } : {})
+        noted(
+          method,
+          () => value.apply(target, values),
+          method === 'keys.find' ? { kid: values[0] as string } : {},
+        )
     },
   })
 }
 
-/** The store, whose operations note themselves. During an outage they reject as if the system refused them. `onRead`: for each read. */
-export function observedStore(store: Store, { isAway, onRead }: { isAway: () => boolean; onRead: () => void }): Store {
+/** During an outage, operations reject as if the system refused them. `onRead`: for each read. */
+export function observedStore(
+  store: Store,
+  { isAway, onRead }: { isAway: () => boolean; onRead: () => void },
+): Store {
   const unlessAway = <Result>(run: () => Promise<Result>) =>
     isAway() ? Promise.reject(takenBack(new Error('an outage of the demonstration'))) : run()
   const read: Store['read'] = (operation, ...input) => {
     onRead()
-    return noted(`store.${nameOf(operation)}`, () => unlessAway(() => store.read(operation, ...input)))
+    return noted(`store.${nameOf(operation)}`, () =>
+      unlessAway(() => store.read(operation, ...input)),
+    )
   }
   const write: Store['write'] = (operation, input) =>
     noted(`store.${nameOf(operation)}`, () => unlessAway(() => store.write(operation, input)))
@@ -52,14 +58,17 @@ export function noted<Result>(name: string, run: () => Result, more: Partial<Ste
   return result
 }
 
-/** The service accepts one algorithm, Ed25519. The key is the one that it has just looked up. */
+/** The one algorithm, Ed25519, and the key that was just looked up. */
 function nameSignature(step: Step, before: readonly Step[]): void {
   const { kid } = before.findLast(({ name }) => name === 'keys.find') ?? {}
   const detail = step.detail === 'found' ? 'valid' : 'invalid'
   Object.assign(step, { name: 'signatures.check', detail, algorithm: 'EdDSA', kid })
 }
 
-/** Any value could be a secret. */
+const verdicts = ['valid', 'invalid', 'expired']
+
+/** Any other value could be a secret. */
 function kindOf(value: unknown): string {
+  if (verdicts.includes(value as string)) return value as string
   return value === undefined || value === null || value === false ? 'none' : 'found'
 }

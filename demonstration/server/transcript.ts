@@ -1,22 +1,28 @@
-// One request to a world and its response, as they are on the wire: lines, spelling and order of the fields, and bodies as text. The visitor's
-// own session at this service has the same origin: its secret must reach neither the world nor the page (S13).
+// A request to a world and its response as they are on the wire. The visitor's own session has the
+// same origin: its secret must reach neither the world nor the page (S13).
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { equalSecrets } from '../../server/basics/secrets.ts'
 import { passedField } from '../../server/demonstration/pass-on.ts'
 import { cookiePairs, stripBlanks } from '../../server/http/request/credentials.ts'
 import type { Message } from './api.ts'
 
-/** A password for a proxy, or what a proxy knows about the visitor, such as `Cf-Access-Jwt-Assertion`. */
+/** What a proxy wants or knows, such as `Cf-Access-Jwt-Assertion`. */
 const secretField = /auth|token|secret|assertion|jwt|oidc|session|cert|api-?key|password/i
 const maxBodyBytes = 16 * 1024
 
-/** The text of a body; what is longer is cut. Each character of `#bytes` is a byte: arrived byte by byte, it takes no more memory. */
+/**
+ * A longer body is cut. Each character of `#bytes` is a byte: arrived byte by byte, it takes no
+ * more memory.
+ */
 export class Body {
   #bytes = ''
 
   add(chunk: unknown, encoding?: unknown): void {
     if (typeof chunk !== 'string' && !(chunk instanceof Uint8Array)) return
-    const bytes = Buffer.from(chunk as string, typeof encoding === 'string' ? (encoding as BufferEncoding) : 'utf8')
+    const bytes = Buffer.from(
+      chunk as string,
+      typeof encoding === 'string' ? (encoding as BufferEncoding) : 'utf8',
+    )
     this.#bytes += bytes.subarray(0, maxBodyBytes - this.#bytes.length).toString('latin1')
   }
 
@@ -25,7 +31,7 @@ export class Body {
   }
 }
 
-/** What arrives of the body of a request, also if nothing reads it. */
+/** Copies what arrives, also if nothing reads it. */
 export function copyOfBody(request: IncomingMessage): Body {
   const body = new Body()
   const { push } = request
@@ -36,7 +42,7 @@ export function copyOfBody(request: IncomingMessage): Body {
   return body
 }
 
-/** Calls back with what a server has sent, as soon as it has: before the client can have it. A response to HEAD has no body. */
+/** Calls back before the client can have the message. A response to HEAD has no body. */
 export function onSent(response: ServerResponse, listener: (message: Message) => void): void {
   const body = new Body()
   for (const name of ['write', 'end'] as const) {
@@ -50,7 +56,7 @@ export function onSent(response: ServerResponse, listener: (message: Message) =>
   }
 }
 
-/** `_header` is the very text that Node writes to the connection, with the fields that Node adds itself, such as `Date`. */
+/** `_header`: the text that Node writes, with its own fields, such as `Date`. */
 function headOf(response: ServerResponse): Omit<Message, 'body'> {
   const { _header: head } = response as ServerResponse & { _header?: string | null }
   const [line = '', ...lines] = (head ?? '').split('\r\n').filter((text) => text !== '')
@@ -58,8 +64,8 @@ function headOf(response: ServerResponse): Omit<Message, 'body'> {
 }
 
 /**
- * A request as Node has read it. What is the visitor's own has `…` as its value: cookies that are not of these names, and fields with
- * credentials but for a bearer token, which the page sends itself.
+ * `…` replaces what is the visitor's own: other cookies, and credentials but for a bearer token of
+ * the page.
  */
 export function requestOf(request: IncomingMessage, names: ReadonlySet<string>): Message {
   const { method, url, httpVersion, rawHeaders } = request
@@ -77,21 +83,23 @@ function shownValue(name: string, value: string, names: ReadonlySet<string>): st
   return secretField.test(name) ? '…' : value
 }
 
-/** Leaves the cookies of these names alone in a request. */
-export function keepCookies({ headers, rawHeaders }: IncomingMessage, names: ReadonlySet<string>): void {
+export function keepCookies(
+  { headers, rawHeaders }: IncomingMessage,
+  names: ReadonlySet<string>,
+): void {
   if (headers.cookie === undefined) return
   headers.cookie = onlyCookies(headers.cookie, names)
   for (let i = 0; i < rawHeaders.length; i += 2)
     if (rawHeaders[i]?.toLowerCase() === 'cookie') rawHeaders[i + 1] = headers.cookie
 }
 
-/** A `Cookie` field with only the pairs of these names; '' if there is none. */
+/** '' if there is none. */
 export function onlyCookies(field: string, names: ReadonlySet<string>): string {
   const kept = cookiePairs(field).filter(({ name }) => names.has(name))
   return stripBlanks(kept.map(({ pair }) => pair).join(';'))
 }
 
-/** The field as it was sent, but for the values of other cookies. A pair without a name is a value. */
+/** Other cookies lose their values. A pair without a name is a value. */
 export function maskedCookies(field: string, names: ReadonlySet<string>): string {
   const masked = cookiePairs(field).map(({ name, pair }) =>
     names.has(name) ? pair : `${/^(?:[^=]*=|[ \t]*)/.exec(pair)?.[0]}…`,
@@ -99,19 +107,22 @@ export function maskedCookies(field: string, names: ReadonlySet<string>): string
   return masked.join(';')
 }
 
-/** What a proxy in front of the service says of the visitor, and of itself. */
 const ofProxies = /^(?:forwarded|via|x-forwarded(?:-.*)?|x-real-ip|.*-(?:client|connecting)-ip)$/
 
 /**
- * Takes away what the service has added to a request for this listener (pass-on.ts), and what proxies have: the result is the facts about
- * the request. Undefined if it comes from another process.
+ * Takes away what the service (pass-on.ts) and proxies have added, and returns the facts. Undefined
+ * if it comes from another process.
  */
-export function takeFacts({ rawHeaders, headers }: IncomingMessage, secret: string): string[] | undefined {
+export function takeFacts(
+  { rawHeaders, headers }: IncomingMessage,
+  secret: string,
+): string[] | undefined {
   const at = rawHeaders.lastIndexOf(passedField)
   const [presented = '', ...facts] = (rawHeaders[at + 1] ?? '').split(' ')
   if (at < 0 || at % 2 === 1 || !equalSecrets(presented, secret)) return undefined
   rawHeaders.splice(at)
-  for (let i = at - 2; i >= 0; i -= 2) if (ofProxies.test(String(rawHeaders[i]).toLowerCase())) rawHeaders.splice(i, 2)
+  for (let i = at - 2; i >= 0; i -= 2)
+    if (ofProxies.test(String(rawHeaders[i]).toLowerCase())) rawHeaders.splice(i, 2)
   for (const name of Object.keys(headers))
     if (name === passedField.toLowerCase() || ofProxies.test(name)) delete headers[name]
   return facts

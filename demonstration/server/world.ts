@@ -1,5 +1,5 @@
-// One visitor's world: the product itself on a temporary SQLite database, with the defaults of all settings and a clock of its own; its other
-// servers; and the transcript of what happens in it. worlds.ts decides who has one, and for how long.
+// One visitor's world: the product itself on a temporary SQLite database with a clock of its own,
+// its other servers, and the transcript.
 import { mkdtempSync, rmSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { join } from 'node:path'
@@ -26,30 +26,27 @@ export type WorldOptions = {
   user: Visit['user']
   cookies: { cookie: Cookie; deviceCookie: Cookie; memoryCookie: Cookie }
   settings: ChildSettings
-  /** The world puts its temporary files there. */
   folder: string
   /** Milliseconds of this process. */
   wall: () => number
   monotonic: () => number
-  /** One hash at a time for all visitors, and no log: the sign-ins of a world are no events of the service. */
+  /** One hash at a time for all visitors; no log. */
   passwords: Passwords
   log: Log
-  /** Where the other servers read the key set, and with which fields. */
   keySet: (id: string) => { url: URL; headers: Record<string, string> }
 }
 
-/** How far the clock is ahead, when the database is back, by the clock of the machine, and how often it was read. */
+/** How far the clock is ahead, when the database is back, and how often it was read. */
 type State = { offsetMs: number; outageEndsAt: number; reads: number }
-/** A service that does not listen, with the parts that the controls of the page need. */
 export type ComposedService = Awaited<ReturnType<typeof composeService>>
-/** `path`: as the service of the world sees it, with the query. `body` collects what arrives of the body. */
+/** `path`: as the service of the world sees it. */
 export type Passed = { to: Target; path: string; by: Exchange['by'] | 'machine'; body: Body }
 type Exchanged = [IncomingMessage, ServerResponse]
 
-/** The transcript of the last requests; an experiment has some thirty. */
+/** An experiment has some thirty. */
 const maxExchanges = 100
-/** Counts those of the page's controls too. Bounds the size of the database and the processor time of one visitor. */
-const maxRequests = 5_000
+/** Bounds the database and the processor time of one visitor. */
+export const maxRequests = 5_000
 const otherServers = ['other-server', 'server-1', 'server-2', 'server-3', 'server-4', 'server-5']
 
 export class World {
@@ -57,7 +54,6 @@ export class World {
   readonly state: State
   readonly service: ComposedService
   readonly others: readonly OtherServer[]
-  /** What a thief has copied. */
   stolen: { session?: string | undefined; token?: string | undefined } = {}
   readonly #names: ReadonlySet<string>
   readonly #exchanges = new Map<number, Exchange & { steps: Step[] }>()
@@ -71,28 +67,33 @@ export class World {
     this.state = service.state
     const { id, keySet, cookies } = options
     const stepsOf = (n: number) => this.#exchanges.get(n)?.steps ?? []
-    this.others = otherServers.map((name) => new OtherServer({ name, service, keySet: keySet(id), cookies, stepsOf }))
+    this.others = otherServers.map(
+      (name) => new OtherServer({ name, service, keySet: keySet(id), cookies, stepsOf }),
+    )
     this.#names = new Set(Object.values(cookies).map(({ name }) => name))
   }
 
-  /** Throws what the start of a service throws. */
   static async start(options: WorldOptions): Promise<World> {
     return new World(options, await composeService(options))
   }
 
-  /** Counts a request. Throws TOO_MANY_REQUESTS after the last one. */
+  /** Throws TOO_MANY_REQUESTS after the last one. */
   request(): void {
     if (++this.#requests <= maxRequests) return
     const remedy = 'Start it again.'
-    throw new CarillonError('TOO_MANY_REQUESTS', 'This demonstration has had too many requests', { remedy })
+    throw new CarillonError('TOO_MANY_REQUESTS', 'This demonstration has had too many requests', {
+      remedy,
+    })
   }
 
-  /** Passes a request on. Throws TOO_MANY_REQUESTS; otherwise the response is that of a server of the world. */
+  /** Throws TOO_MANY_REQUESTS. */
   async serve([request, response]: Exchanged, { to, path, by, body }: Passed): Promise<void> {
     this.request()
     const server = to === 'servers' ? (this.#turns++ % (otherServers.length - 1)) + 1 : 0
     const n = ++this.#count
-    const steps = by === 'machine' ? [] : this.#record([request, response], { n, by, to, server: server || null }, body)
+    const other = server || null
+    const steps =
+      by === 'machine' ? [] : this.#record([request, response], { n, by, to, server: other }, body)
     keepCookies(request, this.#names)
     if (to !== 'service') return this.others[server]?.passOn([request, response], n)
     request.url = path
@@ -100,7 +101,11 @@ export class World {
     traced.run(steps, () => this.service.app.routing(request, response))
   }
 
-  #record([request, response]: Exchanged, known: Pick<Exchange, 'n' | 'by' | 'to' | 'server'>, body: Body): Step[] {
+  #record(
+    [request, response]: Exchanged,
+    known: Pick<Exchange, 'n' | 'by' | 'to' | 'server'>,
+    body: Body,
+  ): Step[] {
     const exchange: Exchange & { steps: Step[] } = {
       ...known,
       at: this.service.now(),
@@ -123,7 +128,8 @@ export class World {
   /** Throws NOT_FOUND. */
   exchange(n: number): Exchange {
     const exchange = this.#exchanges.get(n)
-    if (exchange === undefined) throw new CarillonError('NOT_FOUND', 'There is no such exchange, or it is too old')
+    if (exchange === undefined)
+      throw new CarillonError('NOT_FOUND', 'There is no such exchange, or it is too old')
     return exchange
   }
 
@@ -137,11 +143,17 @@ async function composeService(options: WorldOptions) {
   const { user, cookies, passwords, log, wall, monotonic, settings } = options
   const state: State = { offsetMs: 0, outageEndsAt: 0, reads: 0 }
   const folder = mkdtempSync(join(options.folder, 'world-'))
-  const config = { ...configOf(settings), database: { engine: 'sqlite', path: join(folder, 'carillon.db') } } as const
+  const config = {
+    ...configOf(settings),
+    database: { engine: 'sqlite', path: join(folder, 'carillon.db') },
+  } as const
   const after = (source: () => number) => () => source() + state.offsetMs
   const clock = new Clock({ wall: after(wall), monotonic: after(monotonic) }, () => {})
   const { store } = await openStore(config.database)
-  const seen = observedStore(store, { onRead: () => state.reads++, isAway: () => wall() < state.outageEndsAt })
+  const seen = observedStore(store, {
+    onRead: () => state.reads++,
+    isAway: () => wall() < state.outageEndsAt,
+  })
   const composition = await compose(seen, config, {
     log,
     clock,
@@ -164,27 +176,46 @@ async function composeService(options: WorldOptions) {
     await store.close()
     rmSync(folder, { recursive: true, force: true })
   }
-  // This store is there during an outage, too.
-  return { app, deliveries, config, store, keys, sessions, state, userId, now: clock.now, rows: rows.now, end }
+  // Reachable during an outage, too.
+  return {
+    app,
+    deliveries,
+    config,
+    store,
+    keys,
+    sessions,
+    state,
+    userId,
+    now: clock.now,
+    rows: rows.now,
+    end,
+  }
 }
 
-/** What the database keeps of the user as a proof. `now` returns no rows after `end`: a response may end later. */
+/** `now` returns no rows after `end`: a response may end later. */
 function rowsIn(path: string, userId: string) {
   const database = connect(path)
-  const prepared = ['session', 'token_cutoff'].map((table) => ({
+  const prepared = ['session', 'revocation'].map((table) => ({
     table,
     found: database.prepare(`select * from ${table} where user_id = ?`),
   }))
   const rowsNow = () =>
-    prepared.flatMap(({ table, found }) => found.all(userId).map((columns) => ({ table, columns }) as Row))
+    prepared.flatMap(({ table, found }) =>
+      found.all(userId).map((columns) => ({ table, columns }) as Row),
+    )
   return { now: () => (database.isOpen ? rowsNow() : []), end: () => database.close() }
 }
 
 /**
- * What the operator has set for the service does not apply, but for the addresses at which it is reached, and HSTS: a browser keeps the
- * last policy that a host has sent.
+ * The settings of the service do not apply, but for its addresses, and HSTS: a browser keeps the
+ * last policy of a host.
  */
-export function configOf({ url, prefix, hosts, hstsSubdomains }: ChildSettings): Config & { publicUrl: string } {
+export function configOf({
+  url,
+  prefix,
+  hosts,
+  hstsSubdomains,
+}: ChildSettings): Config & { publicUrl: string } {
   return {
     ...readConfig({}),
     publicUrl: `${url}${prefix}/demonstration/service`,

@@ -1,6 +1,6 @@
 import type { Exchange } from '../server/api.ts'
 
-/** Tests spread it: an exchange that has no fields, bodies, steps and rows. */
+/** Without fields, bodies, steps and rows. */
 export const bareExchange: Exchange = {
   n: 1,
   by: 'browser',

@@ -1,4 +1,3 @@
-// The texts of the demonstration: translated in every language.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { pageLanguages } from '../../server/pages/texts/texts.ts'
@@ -21,10 +20,12 @@ test('no text is empty, or a sentence that is left in English', () => {
         english.get(name)?.split('#').length,
         `${language}: ${name} has other values`,
       )
-      if (language !== 'en' && text.split(' ').length > 3) assert.notEqual(text, english.get(name), name)
+      if (language !== 'en' && text.split(' ').length > 3)
+        assert.notEqual(text, english.get(name), name)
     }
 })
 
 test('in French, no line begins with a colon, semicolon, question or exclamation mark: a no-break space is before it', () => {
-  for (const [name, text] of flat(demonstrationTexts('fr'))) assert.doesNotMatch(text, / [:;?!»]|« /, name)
+  for (const [name, text] of flat(demonstrationTexts('fr')))
+    assert.doesNotMatch(text, / [:;?!»]|« /, name)
 })

@@ -3,7 +3,9 @@ import { type PageLanguage, pageLanguages } from '../../server/pages/texts/texts
 import { labels } from './labels.ts'
 import { sentences } from './sentences.ts'
 
-type Column<Table> = { [Name in keyof Table]: Table[Name] extends readonly string[] ? string : Column<Table[Name]> }
+type Column<Table> = {
+  [Name in keyof Table]: Table[Name] extends readonly string[] ? string : Column<Table[Name]>
+}
 export type Texts = Column<typeof labels & typeof sentences>
 
 export function demonstrationTexts(language: PageLanguage): Texts {

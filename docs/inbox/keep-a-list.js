@@ -21,7 +21,8 @@ export function applyChanges(list, data) {
   for (const readAll of data.readAlls) markRead(list, readAll)
   const changed = new Map([...data.created, ...data.changed].map((one) => [one.id, one]))
   const stays = ({ id, read, seq }) =>
-    !data.removed.includes(id) && !data.archiveReads.some(({ throughSeq }) => read && seq <= throughSeq)
+    !data.removed.includes(id) &&
+    !data.archiveReads.some(({ throughSeq }) => read && seq <= throughSeq)
   const items = [
     ...list.items.filter((item) => !changed.has(item.id) && stays(item)),
     ...changed.values().filter(({ archivedAt, snoozedUntil }) => !archivedAt && !snoozedUntil),

@@ -33,6 +33,10 @@ async function passkeyFor(options) {
 
 async function post(path, body) {
   const headers = { 'content-type': 'application/json' }
-  const response = await fetch(path, { method: 'POST', headers, body: body && JSON.stringify(body) })
+  const response = await fetch(path, {
+    method: 'POST',
+    headers,
+    body: body && JSON.stringify(body),
+  })
   return { status: response.status, body: response.status === 204 ? null : await response.json() }
 }

@@ -4,9 +4,9 @@ import { CarillonElement } from '../carillon-element.ts'
 import { type CarillonInbox, placeBeside, preloadView } from '../inbox/carillon-inbox.ts'
 import { bellStyles } from '../look/bell-styles.ts'
 
-/** The parts of the list, which a page can style from outside of the bell too. */
+/** A page can style these parts from outside of the bell. */
 const parts =
-  'header,title,header-acts,mark-all,list-more,bar,tabs,tab,tab-selected,tab-count,list,newer,scroll,feed,day,item,item-unread,unread-dot,item-look,item-icon,item-content,item-title,item-body,item-link,item-code,item-code-block,item-details,item-actor,item-time,item-count,item-category,item-until,item-actions,item-action,item-toggle,item-acts,item-archive,item-more,more,empty,state-title,error,retry,offline,loading,signed-out,sign-in,undo,undo-button,see-all,menu,menu-item,menu-item-final,menu-detail'
+  'header,title,header-acts,mark-all,list-more,bar,tabs,tab,tab-selected,tab-count,list,newer,scroll,feed,day,item,item-unread,item-high,unread-dot,item-look,item-icon,item-content,item-head,item-title,item-text,item-summary,item-body,item-unfold,item-link,item-code,item-code-block,item-details,item-priority,item-actor,item-time,item-count,item-category,item-until,item-actions,item-action,item-toggle,item-acts,item-archive,item-more,more,empty,state-title,error,retry,offline,loading,signed-out,sign-in,undo,undo-button,see-all,menu,menu-item,menu-item-final,menu-detail'
 
 const icon = svg`<path d="M6 10a6 6 0 0 1 12 0c0 5 2 6 2 7H4c0-1 2-2 2-7M10 20a2 2 0 0 0 4 0" fill="none" stroke="currentcolor" stroke-width="1.75" stroke-linecap="round" stroke-linejoin="round"/>`
 
@@ -14,10 +14,10 @@ export class CarillonBell extends CarillonElement {
   static override properties: PropertyDeclarations = { placement: { reflect: true }, badge: {} }
   static override styles = bellStyles
 
-  /** Where the panel opens: below the bell and towards its start, if there is room. Default: `bottom-end`. */
+  /** Default: `bottom-end`, below the bell and towards its start. */
   declare placement: 'bottom-end' | 'bottom-start' | 'top-end' | 'top-start' | undefined
 
-  /** The number on the bell: `unseen` is what arrived since the list was last opened. Default: what is unread. */
+  /** `unseen`: what arrived since the list was last opened. Default: `unread`. */
   declare badge: 'unseen' | 'unread' | undefined
 
   #isOpen = false
@@ -37,7 +37,8 @@ export class CarillonBell extends CarillonElement {
     const { strings, announcer, client } = this.source
     const { unread = 0, unseen = 0 } = this.source.snapshot() ?? {}
     const count = this.badge === 'unseen' ? unseen : unread
-    const name = this.badge === 'unseen' ? `${strings.title}, ${strings.newer(count)}` : strings.bell(count)
+    const name =
+      this.badge === 'unseen' ? `${strings.title}, ${strings.newer(count)}` : strings.bell(count)
     return html`<button part="bell" type="button" popovertarget="panel" aria-haspopup="dialog" aria-controls="panel"
         aria-expanded=${this.#isOpen} aria-label=${count ? name : strings.title}
         @pointerenter=${preloadView} @focus=${preloadView}>
@@ -55,13 +56,15 @@ export class CarillonBell extends CarillonElement {
     if (this.source.snapshot()?.state === 'live') preloadView()
   }
 
-  /** The bell reports changes itself, so those of the list are not passed on. */
+  /** The bell reports changes itself. */
   #inbox(): TemplateResult {
     return html`<carillon-inbox part="inbox" exportparts=${parts} .announcer=${this.source.announcer} .carillon=${this.source.client} .strings=${this.strings}
-      .theme=${this.theme} .limit=${this.limit} .category=${this.category} .signInUrl=${this.signInLink} .allUrl=${this.#allLink}
+      .theme=${this.theme} .limit=${this.limit} .category=${this.category} .pushWorker=${this.pushWorker} .signInUrl=${this.signInLink} .allUrl=${this.#allLink}
       .renderItem=${this.renderItem} .itemTemplate=${this.querySelector(':scope>template[slot=item]')} @carillon-change=${(event: Event) => event.stopPropagation()}
       >${['header', 'empty'].map((name) =>
-        this.querySelector(`:scope > [slot=${name}]`) ? html`<slot name=${name} slot=${name}></slot>` : nothing,
+        this.querySelector(`:scope > [slot=${name}]`)
+          ? html`<slot name=${name} slot=${name}></slot>`
+          : nothing,
       )}</carillon-inbox>`
   }
 
@@ -78,7 +81,8 @@ export class CarillonBell extends CarillonElement {
   #onBeforeToggle({ newState }: ToggleEvent): void {
     this.#isOpen = newState === 'open'
     // A click beside the panel has moved the focus already.
-    if (!this.#isOpen && this.shadowRoot?.activeElement?.localName === 'carillon-inbox') this.focus()
+    if (!this.#isOpen && this.shadowRoot?.activeElement?.localName === 'carillon-inbox')
+      this.focus()
     this.#wasOpened ||= this.#isOpen
     this.requestUpdate()
   }
@@ -90,7 +94,6 @@ export class CarillonBell extends CarillonElement {
       await inbox?.updateComplete
       if (this.#button) placeBeside(this.#button, panel)
       inbox?.focus()
-      // What is displayed has been seen.
       inbox?.requestUpdate()
     } else inbox?.reset()
   }

@@ -1,4 +1,5 @@
-// The gallery: the real elements with given lists. Its address selects state, theme and language: `?state=empty&theme=dark&lang=de`.
+// The gallery: the real elements with given lists. Its address selects state, theme and language:
+// `?state=empty&theme=dark&lang=de`.
 import { html, nothing, render } from 'lit'
 import type { CarillonBell, CarillonInbox } from '../carillon-inbox.ts'
 import '../carillon-inbox.ts'
@@ -13,35 +14,37 @@ const inboxes = new Map<string, GivenInbox>()
 const theme = query.get('theme') ?? 'auto'
 const language = query.get('lang') ?? 'en'
 
-// `auto` is no value of it: then the system decides.
 document.documentElement.style.colorScheme = theme
 render(pageView(selected ?? states[0]), document.body)
 await ready()
-// For tests.
 document.documentElement.dataset.ready = ''
 
-/** Every element has its texts, and the fonts are there. */
 async function ready(): Promise<void> {
-  const elements = [...document.querySelectorAll<CarillonInbox | CarillonBell>('carillon-inbox, carillon-bell')]
+  const elements = [
+    ...document.querySelectorAll<CarillonInbox | CarillonBell>('carillon-inbox, carillon-bell'),
+  ]
   const isReady = (element: CarillonInbox | CarillonBell) =>
-    element.source.strings.locale === element.lang && element.shadowRoot?.querySelector('[part=root],[part=bell]')
+    element.source.strings.locale === element.lang &&
+    element.shadowRoot?.querySelector('[part=root],[part=bell]')
   while (!elements.every(isReady)) await new Promise(requestAnimationFrame)
-  for (const inbox of document.querySelectorAll<CarillonInbox>('section > carillon-inbox')) await select(inbox)
+  for (const inbox of document.querySelectorAll<CarillonInbox>('section > carillon-inbox'))
+    await select(inbox)
   await Promise.all(elements.map((element) => element.updateComplete))
   await document.fonts.ready
 }
 
-/** As a reader selects a tab. */
 async function select({ dataset, shadowRoot }: CarillonInbox): Promise<void> {
   const press = (selector: string) => shadowRoot?.querySelector<HTMLElement>(selector)?.click()
   if (dataset.tab === 'snoozed') {
     press('[part=list-more]')
-    while (!shadowRoot?.querySelector('[part=menu]:popover-open')) await new Promise(requestAnimationFrame)
+    while (!shadowRoot?.querySelector('[part=menu]:popover-open'))
+      await new Promise(requestAnimationFrame)
     press('[role=menuitem]:last-of-type')
   } else if (dataset.tab) press(`#${dataset.tab}`)
 }
 
 function pageView(inBell: State) {
+  const displayed = selected ? [selected] : states
   return html`<header><h1>Carillon: gallery of the elements</h1></header>
     <div id="page">
       <nav aria-label="Harbour">
@@ -49,7 +52,7 @@ function pageView(inBell: State) {
         <carillon-bell .carillon=${carillonOf(inBell)} lang=${language} theme=${theme}
           sign-in-url="/?state=many" all-url="/?state=many"></carillon-bell>
       </nav>
-      <main class=${selected ? 'one' : ''}>${(selected ? [selected] : states).map(sectionView)}</main>
+      <main class=${selected ? 'one' : ''}>${displayed.map(sectionView)}</main>
     </div>`
 }
 
@@ -65,7 +68,7 @@ function sectionView(state: State) {
   </section>`
 }
 
-/** The elements use nothing of a client but this. The bell and the list of a state have the same inbox. */
+/** The bell and the list of a state have the same inbox. */
 function carillonOf(state: State) {
   const now = Date.now()
   const inbox = inboxes.get(state.name) ?? new GivenInbox(state.given(samples(language, now), now))

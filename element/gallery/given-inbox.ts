@@ -1,17 +1,21 @@
-// An inbox without a server, for the gallery and its tests: it displays acts as the client does. A given state, such as `error`, stays.
+// An inbox without a server, for the gallery and its tests. A given state, such as `error`, stays.
 import type { InboxList, InboxSnapshot, ListState } from '../../client/store/inbox-list.ts'
-import { type Act, type ActOnOne, type Filter, itemsOf, withActs } from '../../client/store/state.ts'
+import {
+  type Act,
+  type ActOnOne,
+  type Filter,
+  itemsOf,
+  withActs,
+} from '../../client/store/state.ts'
 import { CarillonError, type ErrorCode } from '../../client/transport/errors.ts'
 import type { Notification, Preferences, PreferencesChange } from '../../client/transport/types.ts'
 
 export type Given = {
-  /** Newest first. */
   items?: Notification[]
   /** Arrived while the list was held: newer than all of `items`. */
   newer?: Notification[]
   state?: ListState
   error?: ErrorCode
-  /** The code with which the inbox refuses what the reader does. */
   refusal?: ErrorCode
   categories?: Preferences['categories']
 }
@@ -20,16 +24,24 @@ const whole = (status: Filter['status']) => ({ status, categories: [], end: 0, r
 
 export class GivenInbox {
   #acts: readonly Act[] = []
-  /** The newer ones wait. */
   #isHeld = true
   readonly #given: Given
   readonly #onChange = new Set<() => void>()
+  readonly #preferences: Omit<Preferences, 'categories'> = {
+    mutedUntil: null,
+    mail: null,
+    usualMail: 'off',
+    push: null,
+    timeZone: null,
+    digestAt: null,
+    quietHours: null,
+    ways: { mail: 'on' },
+  }
 
   constructor(given: Given) {
     this.#given = given
   }
 
-  /** Does what `carillon.inbox.open` of the client does. */
   open({ status = 'inbox' }: Partial<Filter> = {}): InboxList {
     const listeners = new Set<(snapshot: InboxSnapshot) => void>()
     let snapshot = this.#snapshot(status)
@@ -38,7 +50,8 @@ export class GivenInbox {
       for (const listener of listeners) listener(snapshot)
     }
     this.#onChange.add(update)
-    const one = (type: Exclude<ActOnOne['type'], 'snooze'>) => (id: string) => this.#add({ type, id })
+    const one = (type: Exclude<ActOnOne['type'], 'snooze'>) => (id: string) =>
+      this.#add({ type, id })
     return {
       getSnapshot: () => snapshot,
       subscribe: (listener) => {
@@ -52,7 +65,7 @@ export class GivenInbox {
         this.#changed()
       },
       read: one('read'),
-      unread: one('unread'),
+      markUnread: one('unread'),
       archive: one('archive'),
       unarchive: one('unarchive'),
       snooze: (id, until) => this.#add({ type: 'snooze', id, until }),
@@ -69,11 +82,13 @@ export class GivenInbox {
   }
 
   async preferences(): Promise<Preferences> {
-    return { mutedUntil: null, categories: this.#given.categories ?? {} }
+    return { ...this.#preferences, categories: this.#given.categories ?? {} }
   }
 
-  async setPreferences({ categories = {} }: PreferencesChange): Promise<void> {
-    for (const [name, change] of Object.entries(categories)) Object.assign(this.#given.categories?.[name] ?? {}, change)
+  async setPreferences({ categories = {}, ...change }: PreferencesChange): Promise<void> {
+    Object.assign(this.#preferences, change)
+    for (const [name, choice] of Object.entries(categories))
+      Object.assign(this.#given.categories?.[name] ?? {}, choice)
   }
 
   seen(throughSeq: number): Promise<void> {
@@ -85,7 +100,11 @@ export class GivenInbox {
     const given = new Map([...newer, ...items].map((one) => [one.id, one]))
     const unread = itemsOf(given, whole('unread')).length
     const total = itemsOf(given, whole('inbox')).length
-    const inbox = withActs({ known: given, unread, total, unseen: total }, this.#acts, new Date().toISOString())
+    const inbox = withActs(
+      { known: given, unread, total, unseen: total },
+      this.#acts,
+      new Date().toISOString(),
+    )
     const all = itemsOf(inbox.known, whole(status))
     const waiting = new Set(this.#isHeld ? newer.map(({ id }) => id) : [])
     return {
@@ -96,7 +115,6 @@ export class GivenInbox {
       total: all.length,
       state,
       error: error && new CarillonError(error, 'given by the gallery'),
-      // The element itself displays them page by page.
       hasMore: false,
       categories: {},
       isLoading: state === 'loading',

@@ -3,16 +3,19 @@ import type { Notification } from '../../client/transport/types.ts'
 
 type Text = readonly [title: string, body: string | null, category: string | null]
 
-/** How long ago each of the samples was sent, in minutes. */
+/** The ages of the samples in minutes. */
 const ages = [2, 18, 60, 190, 1560, 2990, 4430]
 
 const action = (label: string) => ({ label, url: '/?state=one' })
 const face = (name: string) => ({ name, imageUrl: `/${name.toLowerCase().replace(' ', '-')}.svg` })
 const buttons = { en: ['Open the log', 'Deploy again'], ar: ['فتح السجل', 'النشر من جديد'] }
-/** What each of the samples looks like besides its texts. */
 const looks = (language: string): readonly Partial<Notification>[] => [
   { actor: face('Ada Okafor'), icon: 'message' },
-  { icon: 'error', format: 'markdown', actions: buttons[language === 'ar' ? language : 'en'].map(action) },
+  {
+    icon: 'error',
+    format: 'markdown',
+    actions: buttons[language === 'ar' ? language : 'en'].map(action),
+  },
   { icon: 'money' },
   { actor: face('Jonas Weber'), icon: 'user' },
   { icon: 'check' },
@@ -22,7 +25,11 @@ const looks = (language: string): readonly Partial<Notification>[] => [
 
 const texts: Record<string, readonly Text[]> = {
   en: [
-    ['Ada Okafor mentioned you', '“Could you look at the second diagram before we publish it on Monday?”', 'Comments'],
+    [
+      'Ada Okafor mentioned you',
+      '“Could you look at the second diagram before we publish it on Monday?”',
+      'Comments',
+    ],
     [
       'Deploy to production failed',
       'The health check of `web-3` **timed out**. The previous version is [still running](/?state=many).',
@@ -31,11 +38,19 @@ const texts: Record<string, readonly Text[]> = {
     ['Your invoice for November is ready', null, 'Billing'],
     ['Jonas Weber joined the team', 'Jonas can now see the projects Atlas and Harbour.', 'Team'],
     ['The export of 12,480 orders is complete', 'The file is available for seven days.', 'Reports'],
-    ['Storage is 80 % full', 'At the present rate it will be full in about three weeks.', 'Account'],
+    [
+      'Storage is 80 % full',
+      'At the present rate it will be full in about three weeks.',
+      'Account',
+    ],
     ['Welcome to Harbour', 'This is where your notifications appear.', null],
   ],
   ar: [
-    ['أشارت إليك آدا أوكافور', '«هل يمكنك مراجعة المخطط الثاني قبل النشر يوم الاثنين؟»', 'التعليقات'],
+    [
+      'أشارت إليك آدا أوكافور',
+      '«هل يمكنك مراجعة المخطط الثاني قبل النشر يوم الاثنين؟»',
+      'التعليقات',
+    ],
     [
       'فشل النشر إلى بيئة الإنتاج',
       '**انتهت مهلة** فحص الخادم `web-3`، وما زالت [النسخة السابقة](/?state=many) تعمل.',
@@ -60,7 +75,7 @@ const longTexts: readonly Text[] = [
   ['x'.repeat(200), '🔔'.repeat(120), 'c'.repeat(64)],
 ]
 
-/** Sent before `now`, which is in milliseconds since 1970. The newest three are unread; one was sent three times. */
+/** `now`: in milliseconds since 1970. The newest three are unread; one was sent three times. */
 export function samples(language: string, now: number): Notification[] {
   const list = texts[language] ?? texts.en ?? []
   return list.map((text, index) => ({
@@ -71,10 +86,14 @@ export function samples(language: string, now: number): Notification[] {
   }))
 }
 
-/** `count` notifications, one for each minute; the newest 120 are unread. */
+/** One for each minute; the newest 120 are unread. */
 export function manySamples(count: number, now: number): Notification[] {
   return Array.from({ length: count }, (_, index) => ({
-    ...notification([`Order ${count - index} was paid`, null, 'Orders'], index, now - index * 60_000),
+    ...notification(
+      [`Order ${count - index} was paid`, null, 'Orders'],
+      index,
+      now - index * 60_000,
+    ),
     read: index >= 120,
   }))
 }
@@ -84,7 +103,11 @@ export function longSamples(now: number): Notification[] {
 }
 
 /** `index`: its place in the list, from 0 for the newest. */
-export function notification([title, body, category]: Text, index: number, at: number): Notification {
+export function notification(
+  [title, body, category]: Text,
+  index: number,
+  at: number,
+): Notification {
   const time = new Date(at).toISOString()
   return {
     id: `01a1fbae-026f-70d9-870c-${String(index).padStart(12, '0')}`,
@@ -98,6 +121,7 @@ export function notification([title, body, category]: Text, index: number, at: n
     icon: null,
     actions: null,
     format: 'text',
+    priority: 'normal',
     createdAt: time,
     updatedAt: time,
     expiresAt: null,

@@ -1,4 +1,5 @@
-// `npm run gallery`: serves the gallery on this machine. It is bundled for each request, so that a reload shows a change.
+// `npm run gallery`: serves the gallery on this machine, bundled for each request, so that a reload
+// shows a change.
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { createServer, type Server, type ServerResponse } from 'node:http'
@@ -8,26 +9,29 @@ import { bundle } from '../build.js'
 
 const place = (path: string) => new URL(path, import.meta.url)
 const font = (path: string) => new URL(import.meta.resolve(`@fontsource-variable/${path}`))
-/** Also for the pictures of the documents, and copied into the site (website/). */
 export const files: Record<string, readonly [type: string, url: URL]> = {
   '/': ['text/html; charset=utf-8', place('gallery.html')],
   '/gallery.css': ['text/css; charset=utf-8', place('gallery.css')],
   '/ada-okafor.svg': ['image/svg+xml', place('ada-okafor.svg')],
   '/jonas-weber.svg': ['image/svg+xml', place('jonas-weber.svg')],
   '/inter.woff2': ['font/woff2', font('inter/files/inter-latin-wght-normal.woff2')],
-  '/arabic.woff2': ['font/woff2', font('noto-sans-arabic/files/noto-sans-arabic-arabic-wght-normal.woff2')],
+  '/arabic.woff2': [
+    'font/woff2',
+    font('noto-sans-arabic/files/noto-sans-arabic-arabic-wght-normal.woff2'),
+  ],
 }
-/** As strict as a page can be: no inline script or style, and nothing from elsewhere. */
+/** The policy is as strict as a page can have. */
 const policy =
   "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src 'self' data:; base-uri 'none'"
 const usualPort = 7480
 
-/** Port 0: any free one. */
 export async function startGallery(port = 0): Promise<{ url: string; server: Server }> {
   const server = createServer((request, response) => {
-    respond(new URL(request.url ?? '/', 'http://gallery').pathname, response).catch((error: unknown) => {
-      response.writeHead(500, { 'content-type': 'text/plain; charset=utf-8' }).end(String(error))
-    })
+    respond(new URL(request.url ?? '/', 'http://gallery').pathname, response).catch(
+      (error: unknown) => {
+        response.writeHead(500, { 'content-type': 'text/plain; charset=utf-8' }).end(String(error))
+      },
+    )
   })
   await once(server.listen(port, '127.0.0.1'), 'listening')
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, server }
@@ -36,11 +40,14 @@ export async function startGallery(port = 0): Promise<{ url: string; server: Ser
 async function respond(path: string, response: ServerResponse): Promise<void> {
   const [type = 'text/javascript; charset=utf-8', url] = files[path] ?? []
   const content = url ? readFileSync(url) : (await scripts()).get(path)
-  const fields = { 'content-type': type, 'content-security-policy': policy, 'cache-control': 'no-store' }
+  const fields = {
+    'content-type': type,
+    'content-security-policy': policy,
+    'cache-control': 'no-store',
+  }
   response.writeHead(content ? 200 : 404, fields).end(content)
 }
 
-/** The script of the page, and what it loads on demand, by their paths. */
 export async function scripts(): Promise<Map<string, string>> {
   const bundled = await bundle({ gallery: fileURLToPath(place('gallery.ts')) })
   return new Map(bundled.map(({ name, code }, at) => [at === 0 ? '/gallery.js' : `/${name}`, code]))

@@ -1,5 +1,5 @@
-// <carillon-inbox>: the list of notifications, for a page or for the panel of a bell. What it displays and does is in view/, which
-// is loaded on demand: a page with a closed bell does not wait for it.
+// <carillon-inbox>: the list of notifications, for a page or for the panel of a bell. view/ is
+// loaded on demand: a page with a closed bell does not wait for it.
 import { html, nothing, render, type TemplateResult } from 'lit'
 import type { Announcer } from '../announcer.ts'
 import { CarillonElement } from '../carillon-element.ts'
@@ -10,7 +10,6 @@ import type { InboxView } from './view/inbox-view.ts'
 export class CarillonInbox extends CarillonElement {
   static override styles = [themes, tokens]
 
-  /** The `<template slot="item">` of a bell around the list. */
   itemTemplate: HTMLTemplateElement | null | undefined
   #view: InboxView | undefined
   #isFailed = false
@@ -20,13 +19,11 @@ export class CarillonInbox extends CarillonElement {
     this.source.announcer = announcer
   }
 
-  /** Focuses the selected tab, or the link to sign in. */
   override focus(options?: FocusOptions): void {
     if (this.#view) this.#view.focus(options)
     else this.#isFocusWanted = true
   }
 
-  /** Back to the top, with all that has arrived. */
   reset(): void {
     this.#isFocusWanted = false
     this.#view?.reset()
@@ -34,7 +31,6 @@ export class CarillonInbox extends CarillonElement {
 
   protected override render(): TemplateResult {
     const { strings, client } = this.source
-    // The request for the list does not wait for the view either.
     if (!this.#view && client) this.source.list('inbox')
     const text = this.#isFailed ? strings.errors.other : strings.loading
     return this.#view?.render() ?? html`<p part="loading">${text}</p>`
@@ -57,12 +53,12 @@ function loadView(): Promise<typeof import('./view/inbox-view.ts')> {
   return import('./view/inbox-view.ts')
 }
 
-/** The reader may open the list soon, and without a connection. A failure is reported by the list itself. */
+/** The reader may open the list soon, and without a connection. */
 export function preloadView(): void {
   loadView().catch(() => {})
 }
 
-/** Places a panel inside the window in a browser without CSS anchor positioning; elsewhere the styles have done it. */
+/** A browser without CSS anchor positioning needs it. */
 export function placeBeside(button: HTMLElement, panel: HTMLElement): void {
   if (CSS.supports('position-area: end')) return
   const gap = 8

@@ -9,24 +9,44 @@ const others = languages.filter((language) => language !== 'en')
 const counts = [0, 1, 2, 3, 11, 99, 100, 1000]
 
 /** Words that are the same in English and in that language. */
-const sameAsEnglish: Record<string, string[]> = { fr: ['title', 'count'], de: ['count'], ar: ['count'] }
+const sameAsEnglish: Record<string, string[]> = {
+  fr: ['title', 'count', 'important'],
+  de: ['count'],
+  ar: ['count'],
+}
 
 /** Every text by its path, such as `errors.NETWORK`. A text with a number is tried with each of `counts`. */
 function textsOf(strings: Strings): Map<string, string> {
-  const { locale: _locale, direction: _direction, errors, snooze, noneAway, badge: _badge, ...texts } = strings
+  const {
+    locale: _locale,
+    direction: _direction,
+    errors,
+    snooze,
+    none,
+    keys,
+    push,
+    preferences,
+    badge: _badge,
+    ...texts
+  } = strings
+  const { rules, noMail, usual, ...sheet } = preferences
+  const ofSheet = { rules, noMail, sheet: { ...sheet, usual: usual('5') } }
   const members = Object.entries(texts).flatMap(([name, text]) =>
     typeof text === 'string'
       ? [[name, text] as const]
       : counts.map((count) => [`${name}(${count})`, text(count)] as const),
   )
-  const groups = Object.entries({ errors, snooze, noneAway }).flatMap(([group, ofGroup]) =>
-    Object.entries(ofGroup).map(([name, text]) => [`${group}.${name}`, text] as const),
+  const groups = Object.entries({ errors, snooze, ...none, keys, push, ...ofSheet }).flatMap(
+    ([group, ofGroup]) =>
+      Object.entries(ofGroup).map(([name, text]) => [`${group}.${name}`, text] as const),
   )
   return new Map([...members, ...groups])
 }
 
 test('every language file is offered', () => {
-  const inFolder = readdirSync(new URL('.', import.meta.url)).flatMap((file) => file.match(/^[a-z]{2}$/) ?? [])
+  const inFolder = readdirSync(new URL('.', import.meta.url)).flatMap(
+    (file) => file.match(/^[a-z]{2}$/) ?? [],
+  )
   assert.deepEqual(inFolder.sort(), [...languages].sort())
 })
 
@@ -45,12 +65,17 @@ test('no text is left in English', async () => {
     for (const [name, text] of textsOf(await stringsFor([language]))) {
       if (sameAsEnglish[language]?.includes(name.replace(/\(.*/, ''))) continue
       assert.notEqual(text, english.get(name), `${language}: ${name}`)
-      assert.doesNotMatch(text, /\b(the|read|unread|new|mark|sign|load|server is|you)\b/i, `${language}: ${name}`)
+      assert.doesNotMatch(
+        text,
+        /\b(the|read|unread|new|mark|sign|load|server is|you)\b/i,
+        `${language}: ${name}`,
+      )
     }
 })
 
 test('Arabic texts have no Latin letter', async () => {
-  for (const [name, text] of textsOf(await stringsFor(['ar']))) assert.doesNotMatch(text, /[a-z]/i, name)
+  for (const [name, text] of textsOf(await stringsFor(['ar'])))
+    assert.doesNotMatch(text, /[a-z]/i, name)
 })
 
 test('a text with a number contains the number in the digits of the locale, or spells it', async () => {
@@ -107,7 +132,11 @@ test('what is not a language tag gets English', async () => {
 
 test('only Arabic is written from right to left', async () => {
   for (const language of languages)
-    assert.equal((await stringsFor([language])).direction, language === 'ar' ? 'rtl' : 'ltr', language)
+    assert.equal(
+      (await stringsFor([language])).direction,
+      language === 'ar' ? 'rtl' : 'ltr',
+      language,
+    )
 })
 
 test('a number above 99 is 99+ on the bell', () => {
@@ -117,7 +146,8 @@ test('a number above 99 is 99+ on the bell', () => {
 test('the name of the bell contains the number that is displayed on it', async () => {
   for (const language of languages) {
     const { bell, badge } = await stringsFor([language])
-    for (const count of counts) assert.ok(bell(count).includes(badge(count)), `${language}: ${bell(count)}`)
+    for (const count of counts)
+      assert.ok(bell(count).includes(badge(count)), `${language}: ${bell(count)}`)
   }
 })
 

@@ -10,7 +10,6 @@ const loaders: { readonly [language: string]: () => Promise<{ texts: Language }>
 
 export const languages: readonly string[] = ['en', ...Object.keys(loaders)]
 
-/** For the time until `stringsFor` has loaded a language. */
 export const englishStrings: Strings = stringsOf(english, 'en')
 
 /** The first of `tags` that has texts decides; English if none has. Waits until the language is loaded. */
@@ -29,7 +28,7 @@ export function pluralsOf(locale: string): Plurals {
       (forms[rules.select(count)] ?? forms.other).replace('#', format(count))
 }
 
-/** A language gets its plurals as an argument: if it imported them, they would be a file of their own in the bundle. */
+/** A language that imported its plurals would make them a file of their own. */
 function stringsOf(texts: Language, locale: string): Strings {
   const plurals = pluralsOf(locale)
   const { format } = new Intl.NumberFormat(locale)

@@ -25,7 +25,7 @@ export const bellStyles = [
 }
 [part='badge'] {
   position: absolute;
-  /* Beside the bell, however long the number is: it must not cover it. */
+  /* It must not cover the bell. */
   inset-block-start: -0.1em;
   inset-inline-start: 2.1em;
   box-sizing: border-box;
@@ -45,7 +45,7 @@ export const bellStyles = [
   padding: 0;
   inline-size: min(var(--carillon-width, max(25rem, 400px)), 100vw - 16px);
   /* 100 % is what is free on the selected side of the bell. With less than 12rem, the other side is tried. */
-  max-block-size: min(var(--carillon-max-height, max(36rem, 576px)), max(100% - 16px, min(12rem, 100dvh - 16px)));
+  max-block-size: min(var(--carillon-max-height, max(40rem, 640px)), max(100% - 16px, min(12rem, 100dvh - 16px)));
   border: 0;
   border-radius: var(--_radius);
   background: none;
@@ -56,11 +56,15 @@ export const bellStyles = [
 :host([theme='dark']) [part='panel'] { color-scheme: dark; }
 @supports (position-area: end) {
   [part='bell'] { anchor-name: --carillon-bell; }
-  [part='panel'] { position-anchor: --carillon-bell; margin-block: 8px; }
-  @media (width < 416px) { [part='panel'] { margin-inline: 8px; } }
+  [part='panel'] { position-anchor: --carillon-bell; margin: 8px; }
   :host([placement='bottom-start']) [part='panel'] { position-area: block-end span-inline-end; }
   :host([placement='top-start']) [part='panel'] { position-area: block-start span-inline-end; }
   :host([placement='top-end']) [part='panel'] { position-area: block-start span-inline-start; }
+  /* The panel is as wide as the window. Firefox forgets the margin of a panel that is wider than its area. */
+  @media (max-width: 416px) {
+    [part='panel'], :host([placement='bottom-start']) [part='panel'] { position-area: block-end span-all; }
+    :host([placement^='top']) [part='panel'] { position-area: block-start span-all; }
+  }
 }
 @media (prefers-reduced-motion: no-preference) {
   [part='panel'] { transition: opacity 0.14s, translate 0.14s; }

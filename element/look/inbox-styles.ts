@@ -1,9 +1,8 @@
 // The look of <carillon-inbox>. Directions are logical, so a language that is written from right to left needs no rule of its own.
 
-/** As text, not by Lit: these styles are loaded with the view, which imports nothing that the entry point imports too. */
+/** A text and not a style of Lit: the view imports nothing that the entry point imports too. */
 const css = String.raw
 
-/** Beside `tokens` and `themes`. */
 export const inboxStyles: string = css`
 :host {
   display: flex;
@@ -21,18 +20,17 @@ export const inboxStyles: string = css`
 }
 * { box-sizing: border-box; }
 h2, p { margin: 0; font: inherit; }
-[part='header'] { display: flex; flex-wrap: wrap; align-items: center; justify-content: space-between; gap: 0 0.5em; padding: 0.75em 1em 0.25em; }
-[part='title'] { font-size: 1.125em; font-weight: 650; letter-spacing: -0.01em; }
+[part='header'] { display: flex; flex-wrap: wrap; align-items: center; justify-content: space-between; gap: 0 0.5em; padding: 0.5em 1em 0.125em; }
+[part='title'], [part='preferences-title'] { font-size: 1.125em; font-weight: 650; letter-spacing: -0.01em; }
 [part='header-acts'] { display: flex; flex: 1 1 10em; justify-content: end; align-items: center; gap: 0.25em; margin-inline: -0.625em; }
-/* In two lines if it is beside a wide title. */
 [part='mark-all'] { padding-inline-start: 0.25em; line-height: 1.25; text-align: end; }
 [part='tabs'], [part='bar'] { display: flex; gap: 1.25em; min-inline-size: 0; }
 [part='tabs'] { gap: 0.75em; margin-inline: -0.25em; overflow-x: auto; scrollbar-width: none; }
-/* What arrived is announced here and not in the list, where it would cover a title. So it stays in view, if the page scrolls. */
+/* The announcement of arrivals is not in the list, where it would cover a title. */
 [part='bar'] {
   position: sticky;
   inset-block-start: 0;
-  z-index: 1;
+  z-index: 2;
   justify-content: space-between;
   align-items: center;
   padding-inline: 1em;
@@ -40,7 +38,7 @@ h2, p { margin: 0; font: inherit; }
   background: var(--_background);
 }
 [part='root'], [part='list'] { display: flex; flex-direction: column; min-block-size: 0; }
-/* What a header of the page may give to all texts in it. */
+/* A header of the page may set these. */
 [part='root'] { letter-spacing: normal; text-indent: 0; text-shadow: none; text-transform: none; white-space: normal; }
 [part='scroll'] { overflow: auto; overscroll-behavior: contain; }
 [part='more'] { display: block; margin: 0.5em auto; }
@@ -48,7 +46,6 @@ h2, p { margin: 0; font: inherit; }
 svg { inline-size: 1.25em; block-size: 1.25em; fill: none; stroke: currentcolor; stroke-width: 1.75; stroke-linecap: round; stroke-linejoin: round; }
 :is([part='item-more'], [part='list-more']) svg { stroke-width: 2.75; }
 
-/* Controls */
 button, a { font: inherit; color: inherit; }
 button, [part='sign-in'] {
   min-block-size: 2em;
@@ -105,39 +102,72 @@ button:hover { background: var(--_hover); }
 :focus { outline: none; }
 :focus-visible { outline: 2px solid var(--_focus); outline-offset: 2px; }
 
-/* Items */
+[part='preferences'] {
+  inline-size: min(40rem, calc(100vw - 2em));
+  max-block-size: calc(100vh - 2em);
+  padding: 1em;
+  overflow: auto;
+  border: 1px solid var(--_border);
+  border-radius: var(--_radius);
+  background: var(--_background);
+  color: var(--_text);
+  &::backdrop { background: rgb(0 0 0 / 45%); }
+}
+[part='preferences-table'] { inline-size: 100%; border-collapse: collapse; margin-block: 0.75em; }
+[part='preferences-table'] :is(th, td) { padding: 0.375em 0.5em 0.375em 0; border-block-end: 1px solid var(--_border); font-weight: inherit; text-align: start; }
+[part='preferences'] :is(select, input) { max-inline-size: 100%; min-block-size: 2em; font: inherit; color: inherit; background: var(--_background); border: 1px solid var(--_muted); border-radius: 0.375em; }
+[part='preferences'] select { inline-size: 100%; }
+[part='preferences-hours'] { display: grid; gap: 0.5em; }
+[part='preferences-hours'] label:has([type='checkbox']) { display: flex; align-items: center; gap: 0.5em; }
+[part='preferences-failure'] { min-block-size: 1.45em; }
+
 [part~='item'], [part='item-look'], [part='empty'] { position: relative; }
 [part~='item'] {
   display: flex;
   gap: 0.75em;
-  padding: 0.75em 1em;
+  padding: 0.5em 1em;
+  line-height: 1.4;
   cursor: pointer;
   &:hover { background: var(--_hover); }
   &:hover [part='item-title'][href] { text-decoration: underline; text-underline-offset: 0.15em; }
   &:focus-visible { outline-offset: -2px; border-radius: 0.5em; }
   & + :is(&, [part='day']) { border-block-start: 1px solid var(--_border); }
 }
-[part='day'] { padding: 1em 1.1539em 0.375em; color: var(--_muted); font-size: 0.8667em; font-weight: 600; }
+[part='day'] { padding: 0.75em 1.1539em 0.25em; color: var(--_muted); font-size: 0.8667em; font-weight: 600; }
 [part~='item-unread'] {
   background: var(--_unread);
   [part='item-title'] { font-weight: 650; }
   [part='unread-dot'] { background: var(--_accent); border-color: var(--_accent); }
 }
+[part='item-priority'] {
+  position: absolute;
+  inset-block: 0;
+  inset-inline-start: 0;
+  inline-size: 3px;
+  background: var(--_accent);
+}
 [part='item-content'] { flex: 1; min-inline-size: 0; }
+[part='item-head'] { display: flex; flex-wrap: wrap; gap: 0.125em 0.75em; }
 /* The padding makes a line a target of 24 px, and the margin takes its room back. */
-[part='item-title'] { display: block; margin-block: -2px; padding-block: 2px; text-decoration: none; font-weight: 450; }
+[part='item-title'] { flex: 1 1 11em; -webkit-line-clamp: 2; margin-block: -2px; padding-block: 2px; text-decoration: none; font-weight: 450; }
 /* Each text has its own direction; all begin at the side where the list begins. */
-[dir='ltr'] :is([part='item-title'], [part='item-body']) { text-align: left; }
-[dir='rtl'] :is([part='item-title'], [part='item-body']) { text-align: right; }
-[part='item-body'] {
-  display: -webkit-box;
-  overflow: hidden;
-  -webkit-box-orient: vertical;
-  -webkit-line-clamp: 4;
-  margin-block-start: 0.125em;
+[dir='ltr'] :is([part='item-title'], [part='item-summary']) { text-align: left; }
+[dir='rtl'] :is([part='item-title'], [part='item-summary']) { text-align: right; }
+[part='item-text'] { display: flex; align-items: end; gap: 0.5em; > div { min-inline-size: 0; } }
+:is([part='item-title'], [part='item-summary']) { display: -webkit-box; overflow: hidden; -webkit-box-orient: vertical; }
+[data-unfolded] [part='item-title'] { -webkit-line-clamp: none; }
+[part='item-summary'] {
+  -webkit-line-clamp: 1;
   color: var(--_muted);
-  white-space: pre-line;
-  [part~='item']:focus-within & { -webkit-line-clamp: none; }
+  &:focus-within, [data-unfolded] & { -webkit-line-clamp: none; }
+}
+[part='item-unfold'] {
+  display: none;
+  flex: none;
+  min-block-size: 24px;
+  margin-block: -2px;
+  padding: 0 0.25em;
+  [data-folded] & { display: block; }
 }
 [part='item-link'] { color: var(--_accent); text-underline-offset: 0.15em; }
 [part='item-body'] :is(strong, code) { color: var(--_text); }
@@ -146,9 +176,10 @@ code { padding: 0.1em 0.3em; border-radius: 0.3em; background: color-mix(in srgb
 [part='item-look'], [part='item-icon'] { display: grid; place-items: center; border-radius: 50%; color: var(--_muted); font-weight: 600; }
 [part='item-look'] {
   flex: none;
-  inline-size: 2.25em;
-  block-size: 2.25em;
+  inline-size: 1.75em;
+  block-size: 1.75em;
   background: color-mix(in srgb, currentcolor 12%, var(--_background));
+  > svg { inline-size: 1.125em; block-size: 1.125em; }
 }
 img { inline-size: 100%; block-size: 100%; border-radius: 50%; object-fit: cover; }
 [part='item-icon'] {
@@ -163,42 +194,76 @@ img { inline-size: 100%; block-size: 100%; border-radius: 50%; object-fit: cover
 [data-icon='warning'] { color: var(--_warning); }
 [data-icon='check'], [data-icon='money'] { color: var(--_success); }
 [data-icon='info'], [data-icon='message'], [data-icon='calendar'] { color: var(--_accent); }
-/* Beside items with an image, the texts of those without one are in line. */
-[part='feed']:has([part='item-look']) [part='item-toggle'] + [part='item-content'] { margin-inline-start: 3em; }
+/* The texts of items are in line, with an image or without. */
+[part='feed']:has([part='item-look']) [part='item-toggle'] + [part='item-content'] { margin-inline-start: 2.5em; }
 [part='item-details'] {
   display: flex;
   flex-wrap: wrap;
+  justify-content: end;
   align-items: center;
+  align-self: start;
   gap: 0.25em 0.625em;
-  margin-block-start: 0.375em;
-  padding-inline-end: 4.5em;
+  min-block-size: 1.6em;
+  min-inline-size: 5.25em;
   color: var(--_muted);
   font-size: 0.8667em;
-  @media (pointer: coarse) { padding-inline-end: 96px; min-block-size: 32px; }
 }
 [part='item-count'], [part='item-category'] {
+  max-inline-size: 12em;
+  overflow: hidden;
   padding-inline: 0.5em;
   border-radius: 1em;
   border: 1px solid var(--_border);
-  background: var(--_hover);
+  background: var(--_background);
+  text-overflow: ellipsis;
+  white-space: nowrap;
 }
-[part='item-actor'] { color: var(--_text); font-weight: 500; }
-[part='item-actions'] { display: flex; flex-wrap: wrap; gap: 0.5em; margin-block-start: 0.5em; }
-[part='item-action'] { padding: 0.25em 0.875em; border: 1px solid var(--_border); border-radius: 0.5em; background: var(--_background); color: var(--_text); }
+[part='item-body'] { white-space: pre-line; }
+[part='item-actor'] { margin-inline-end: 0.25em; color: var(--_text); font-weight: 500; }
+[part='item-actions'] { display: flex; flex-wrap: wrap; gap: 0.5em; margin-block-start: 0.375em; }
+[part='item-action'] { padding: 0.125em 0.875em; border: 1px solid var(--_border); border-radius: 0.5em; background: var(--_background); color: var(--_text); }
 [part='item-action'], [part='see-all'] { font-size: 0.9333em; font-weight: 550; text-decoration: none; }
 [part='item-toggle'] {
   align-self: start;
-  /* The dot is beside the first line of the title, and what the target needs beyond it takes no room. */
-  margin-block: calc((1.45em - var(--_target)) / 2);
+  margin-block: calc((1.4em - var(--_target)) / 2);
   margin-inline: calc((0.75em - var(--_target)) / 2);
 }
-/* Over the end of the last line, which leaves room for them. */
-[part='item-acts'] { display: flex; align-self: end; margin-block: -0.375em; margin-inline-end: -0.375em; }
-[part~='item']:has([part='item-details']) [part='item-acts'] { inline-size: 0; justify-content: end; margin-inline: -0.375em -0.375em; }
-[part='unread-dot'] { inline-size: 0.75em; block-size: 0.75em; border: 2px solid var(--_muted); border-radius: 50%; }
+[part='unread-dot'] { inline-size: 0.75em; block-size: 0.75em; border: 2px solid transparent; border-radius: 50%; }
+[part~='item']:is(:hover, :focus-within) [part='unread-dot'] { border-color: var(--_muted); }
+[part~='item-unread'] [part='unread-dot'] { &, [part~='item']:is(:hover, :focus-within) & { border-color: var(--_accent); } }
+[part='item-acts'] {
+  position: absolute;
+  inset-block-start: calc(0.5em + 0.7em - 1em);
+  inset-inline-end: 0.625em;
+  display: flex;
+}
+@media not (pointer: coarse) {
+  [part~='item']:not(:hover, :focus-within, :has([aria-expanded='true'])) [part='item-acts'] { opacity: 0; }
+  [part~='item']:is(:hover, :focus-within, :has([aria-expanded='true'])) [part='item-details'] > :not([part='item-priority']) { opacity: 0; }
+}
+/* A finger cannot hover. */
+@media (pointer: coarse) {
+  [part='unread-dot'] { border-color: var(--_border); }
+  [part='item-acts'] { inset-block: auto 0; inset-inline-end: 0.25em; }
+  [part='item-text'] { min-block-size: 40px; padding-inline-end: 88px; }
+  [part='item-actions'] { flex-wrap: nowrap; }
+  [part~='item']:has([part='item-actions']) [part='item-acts'] { inset-block-end: 52px; }
+}
+@media (width < 30rem) {
+  [part~='item'] { gap: 0.375em; padding-inline: 0.5em; }
+  [part='item-head'] { align-items: start; }
+  [part='item-details'] { display: contents; > * { font-size: 0.8667em; color: var(--_muted); } }
+  [part='item-text'] { flex-wrap: wrap; > div { flex: 1 1 100%; } }
+  [part='item-unfold'] { padding: 0; }
+  [part='item-summary'] { -webkit-line-clamp: 2; }
+  [part='feed']:has([part='item-look']) {
+    [part='item-toggle'] { z-index: 1; margin-block-start: calc((0.9em - var(--_target)) / 2); margin-inline-end: calc((-0.5em - var(--_target)) / 2); }
+    [part='unread-dot'] { box-shadow: 0 0 0 2px var(--_background); }
+    [part='item-toggle'] + [part='item-content'] { margin-inline-start: 2.125em; }
+  }
+}
 
-/* States */
-[part='empty'], [part='signed-out'], [part='loading'], [part='list']:not(:has(article)) :is([part='error'], [part='offline']) {
+[part='empty'], [part='signed-out'], [part='loading'], [part='root']:not(:has(article)) :is([part='error'], [part='offline']) {
   display: grid;
   justify-items: center;
   gap: 0.25em;
@@ -228,24 +293,18 @@ img { inline-size: 100%; block-size: 100%; border-radius: 50%; object-fit: cover
 [part='state-title'] { color: var(--_text); font-weight: 650; }
 [part='sign-in'], [part='retry'] { margin-block-start: 0.75em; }
 [part='offline'], [part='error'] {
-  position: sticky;
-  inset-block-end: 0;
   padding: 0.625em 1em;
   background: var(--_hover);
   border-block-start: 1px solid var(--_border);
   font-size: 0.9333em;
 }
-[part='list']:not(:has(article)) :is([part='error'], [part='offline']) { background: none; border: 0; font-size: 1em; }
-/* Over the end of the list, which it does not move, and still before the list for the keyboard. */
+[part='root']:not(:has(article)) :is([part='error'], [part='offline']) { background: none; border: 0; font-size: 1em; }
+/* It is before the list for the keyboard, and moves nothing. */
+[part='foot'] { position: sticky; inset-block-end: 0; z-index: 2; order: 1; flex: none; display: grid; }
 [part='undo'] {
-  position: sticky;
-  inset-block-end: 0.75em;
-  z-index: 1;
-  order: 1;
-  flex: none;
   display: flex;
   align-items: center;
-  align-self: center;
+  justify-self: center;
   gap: 1em;
   block-size: 2.75em;
   margin-block: -3.5em 0.75em;
@@ -274,7 +333,6 @@ img { inline-size: 100%; block-size: 100%; border-radius: 50%; object-fit: cover
 [part~='menu-item']:is(:hover, :focus), [part='see-all']:hover, [part='item-action']:hover { background: var(--_hover); }
 [part='menu-detail'] { color: var(--_muted); }
 
-/* Settings of the reader */
 @media (prefers-reduced-motion: no-preference) {
   [part='loading']::before { animation: turn 1s linear infinite; }
   @keyframes turn { to { rotate: 1turn; } }
@@ -284,6 +342,6 @@ img { inline-size: 100%; block-size: 100%; border-radius: 50%; object-fit: cover
   [part='mark-all'] { margin: 0; }
   [part~='tab'] { border: 0; }
   [part~='tab-selected'] { border-block-end: 3px solid Highlight; }
-  [part~='item-unread'] [part='unread-dot'] { forced-color-adjust: none; background: Highlight; }
+  [part~='item-unread'] [part='unread-dot'], [part='item-priority'] { forced-color-adjust: none; background: Highlight; }
 }
 `

@@ -2,7 +2,6 @@
 // private ones, --_. In both themes, defaults have a contrast of 4.5:1 for text and 3:1 for controls (WCAG 2.2, 1.4.3 and 1.4.11).
 import { css } from 'lit'
 
-/** With the rules that both elements share. The button of the bell keeps the colours of the page around it. */
 export const tokens = css`
 :host {
   --_accent: var(--carillon-accent, light-dark(#4446d4, #a9b1ff));
@@ -10,8 +9,8 @@ export const tokens = css`
   --_text: var(--carillon-text, light-dark(#1a1b25, #ededf3));
   --_muted: var(--carillon-muted, light-dark(#5c5f72, #a2a5b6));
   --_border: var(--carillon-border, light-dark(#e4e5ec, #2f313c));
-  --_hover: var(--carillon-hover, light-dark(#f4f5f9, #22242c));
-  --_unread: var(--carillon-unread, light-dark(#f5f6ff, #1e2030));
+  --_hover: var(--carillon-hover, color-mix(in srgb, var(--_accent) 6%, var(--_background)));
+  --_unread: var(--carillon-unread, transparent);
   --_badge: var(--carillon-badge-background, #d3261b);
   --_badge-text: var(--carillon-badge-text, #fff);
   --_error: light-dark(#b3261e, #ff9d95);
@@ -41,7 +40,6 @@ export const tokens = css`
 }
 `
 
-/** What `theme` selects. `auto` follows the setting of the reader's system. */
 export const themes = css`
 :host { color-scheme: light dark; }
 :host([theme='light']) { color-scheme: light; }

@@ -48,17 +48,25 @@ test('JSX of React accepts attributes, properties and events of the elements, an
     ref: (element) => element?.focus(),
     key: 1,
   }
-  const inbox: JSX.IntrinsicElements['carillon-inbox'] = { auth, server: '/bell/', limit: 10, category: 'orders' }
+  const inbox: JSX.IntrinsicElements['carillon-inbox'] = {
+    auth,
+    server: '/bell/',
+    limit: 10,
+    category: 'orders',
+  }
   // @ts-expect-error there is no such attribute
   const wrong: JSX.IntrinsicElements['carillon-inbox'] = { sign_in_url: '/sign-in' }
   assert.equal(
-    createElement('carillon-bell', bell, createElement('carillon-inbox', { ...inbox, ...wrong })).type,
+    createElement('carillon-bell', bell, createElement('carillon-inbox', { ...inbox, ...wrong }))
+      .type,
     'carillon-bell',
   )
 })
 
 test("templates of Vue accept the elements' properties and events, and no others", () => {
-  type Props<Name extends 'carillon-bell' | 'carillon-inbox'> = InstanceType<GlobalComponents[Name]>['$props']
+  type Props<Name extends 'carillon-bell' | 'carillon-inbox'> = InstanceType<
+    GlobalComponents[Name]
+  >['$props']
   const bell: Props<'carillon-bell'> = {
     carillon,
     theme: 'dark',
@@ -72,7 +80,10 @@ test("templates of Vue accept the elements' properties and events, and no others
   const inbox: Props<'carillon-inbox'> = { auth, server: '/bell/', limit: 10, category: 'orders' }
   // @ts-expect-error `theme` is one of three words
   const wrong: Props<'carillon-inbox'> = { theme: 'blue' }
-  assert.equal(h('carillon-bell', bell, [h('carillon-inbox', { ...inbox, ...wrong })]).type, 'carillon-bell')
+  assert.equal(
+    h('carillon-bell', bell, [h('carillon-inbox', { ...inbox, ...wrong })]).type,
+    'carillon-bell',
+  )
 })
 
 test('components of Svelte accept attributes, properties and events of the elements, and no others', () => {
@@ -84,7 +95,12 @@ test('components of Svelte accept attributes, properties and events of the eleme
     'title-badge': true,
     'oncarillon-open': opened,
   }
-  const inbox: SvelteHTMLElements['carillon-inbox'] = { auth, server: '/bell/', limit: 10, category: 'orders' }
+  const inbox: SvelteHTMLElements['carillon-inbox'] = {
+    auth,
+    server: '/bell/',
+    limit: 10,
+    category: 'orders',
+  }
   // @ts-expect-error `theme` is one of three words
   const wrong: SvelteHTMLElements['carillon-inbox'] = { theme: 'blue' }
   assert.deepEqual([bell.theme, inbox.limit, wrong.theme], ['dark', 10, 'blue'])

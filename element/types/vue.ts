@@ -1,6 +1,6 @@
-// `carillon-inbox/vue`: defines the elements, as `carillon-inbox` does, and has their types for templates of Vue 3. If the page
-// loads the script from Carillon, `import type {} from 'carillon-inbox/vue'` has the types alone. Vue's tools compare
-// `sign-in-url` in a template with `signInUrl`, and `@carillon-open` with `onCarillonOpen`.
+// `carillon-inbox/vue`: defines the elements, with types for templates of Vue 3, whose tools
+// compare `sign-in-url` with `signInUrl`. If the page loads the script from Carillon, use `import
+// type {} from 'carillon-inbox/vue'`.
 import '../carillon-inbox.ts'
 import type { HTMLAttributes, PublicProps } from 'vue'
 import type { CarillonBell } from '../bell/carillon-bell.ts'

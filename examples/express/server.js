@@ -5,7 +5,11 @@ import express from 'express'
 import { ownSignIn, signedIn } from './own-sign-in.js'
 import { passTo } from './proxy.js'
 
-const { CARILLON_URL = 'http://127.0.0.1:7464', CARILLON_PRODUCER_KEY = '', PORT = '3000' } = process.env
+const {
+  CARILLON_URL = 'http://127.0.0.1:7464',
+  CARILLON_PRODUCER_KEY = '',
+  PORT = '3000',
+} = process.env
 /** The key has the scopes `send` and `users`. It stays on this server. */
 const carillon = createProducer({ baseUrl: CARILLON_URL, key: CARILLON_PRODUCER_KEY })
 const root = fileURLToPath(new URL('public', import.meta.url))
@@ -15,7 +19,10 @@ const app = express()
 // In production the proxy in front does this: docs/integrate.md, "One origin".
 app.use('/bell', passTo(CARILLON_URL))
 app.use((_request, response, next) => {
-  response.set('content-security-policy', "default-src 'self'; img-src data:; base-uri 'none'; form-action 'self'")
+  response.set(
+    'content-security-policy',
+    "default-src 'self'; img-src data:; base-uri 'none'; form-action 'self'",
+  )
   next()
 })
 app.use(express.urlencoded())
@@ -43,7 +50,9 @@ app.post('/orders', signedIn, (request, response) => {
   response.status(201).json({})
 })
 
-app.get('/', ({ user }, response) => response.sendFile(user ? 'shop.html' : 'sign-in.html', { root }))
+app.get('/', ({ user }, response) =>
+  response.sendFile(user ? 'shop.html' : 'sign-in.html', { root }),
+)
 app.use(express.static(root))
 app.listen(Number(PORT), '127.0.0.1', function listening() {
   console.log(`http://127.0.0.1:${this.address().port}`)

@@ -24,9 +24,13 @@ async function claimsOf(authorization = '') {
 const server = createServer(async ({ headers }, response) => {
   try {
     const { sub, preferred_username: name } = await claimsOf(headers.authorization)
-    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ userId: sub, name }))
+    response
+      .writeHead(200, { 'content-type': 'application/json' })
+      .end(JSON.stringify({ userId: sub, name }))
   } catch {
     response.writeHead(401, { 'www-authenticate': 'Bearer error="invalid_token"' }).end()
   }
 })
-server.listen(Number(PORT), '127.0.0.1', () => console.log(`http://127.0.0.1:${server.address().port}`))
+server.listen(Number(PORT), '127.0.0.1', () =>
+  console.log(`http://127.0.0.1:${server.address().port}`),
+)

@@ -7,7 +7,11 @@ import { Hono } from 'hono'
 import { ownSignIn, ownSignOut, signedIn, userOf } from './own-sign-in.js'
 import { boardPage, signInPage } from './pages.js'
 
-const { CARILLON_URL = 'http://127.0.0.1:7464', CARILLON_PRODUCER_KEY = '', PORT = '3000' } = process.env
+const {
+  CARILLON_URL = 'http://127.0.0.1:7464',
+  CARILLON_PRODUCER_KEY = '',
+  PORT = '3000',
+} = process.env
 /** The key has the scopes `send` and `users`. It stays on this server. */
 const carillon = createProducer({ baseUrl: CARILLON_URL, key: CARILLON_PRODUCER_KEY })
 /** Scripts and connections of the page: this application and Carillon, no other origin. */
@@ -41,7 +45,11 @@ app.post('/sign-out', signedIn, async (context) => {
 app.post('/tasks', signedIn, async (context) => {
   const { owner, title } = await context.req.parseBody()
   const recipients = [{ externalId: owner }]
-  await carillon.send({ recipients, title: `${context.get('user').name}: ${title}`, url: '/#tasks' })
+  await carillon.send({
+    recipients,
+    title: `${context.get('user').name}: ${title}`,
+    url: '/#tasks',
+  })
   return context.json({}, 201)
 })
 

@@ -13,9 +13,12 @@ export function SignIn({ carillon }) {
     if (isCarillonError(error, 'UNAUTHORIZED')) setDemanded(undefined)
     setProblem(isDemand ? '' : error.message)
   }
-  const signIn = (form) => carillon.login({ ...Object.fromEntries(form), variant: 'stateful' }).catch(explain)
-  const complete = (factor) => carillon.completeSignIn({ challenge: demanded.challenge, ...factor }).catch(explain)
-  if (demanded) return <SecondStep factors={demanded.factors} complete={complete} problem={problem} />
+  const signIn = (form) =>
+    carillon.login({ ...Object.fromEntries(form), variant: 'stateful' }).catch(explain)
+  const complete = (factor) =>
+    carillon.completeSignIn({ challenge: demanded.challenge, ...factor }).catch(explain)
+  if (demanded)
+    return <SecondStep factors={demanded.factors} complete={complete} problem={problem} />
   return (
     <form action={signIn}>
       <label>
@@ -39,7 +42,8 @@ function SecondStep({ factors, complete, problem }) {
   return (
     <form action={send}>
       <label>
-        Code of your app, or a recovery code <input name="code" autoComplete="one-time-code" required />
+        Code of your app, or a recovery code{' '}
+        <input name="code" autoComplete="one-time-code" required />
       </label>
       <button type="submit">Continue</button>
       {factors.includes('passkey') && (

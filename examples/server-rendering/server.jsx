@@ -8,7 +8,11 @@ import { renderToString } from 'react-dom/server'
 import { ownSignIn, ownSignOut, signedIn, userOf } from './own-sign-in.js'
 import { Page, SignIn } from './page.jsx'
 
-const { CARILLON_URL = 'http://127.0.0.1:7464', CARILLON_PRODUCER_KEY = '', PORT = '3000' } = process.env
+const {
+  CARILLON_URL = 'http://127.0.0.1:7464',
+  CARILLON_PRODUCER_KEY = '',
+  PORT = '3000',
+} = process.env
 /** The key has the scope `users`. It stays on this server. */
 const producer = createProducer({ baseUrl: CARILLON_URL, key: CARILLON_PRODUCER_KEY })
 
@@ -20,11 +24,16 @@ async function tokenFor({ id: externalId, name }) {
 
 const app = new Hono()
 app.use(async (context, next) => {
-  context.header('content-security-policy', `default-src 'self'; connect-src 'self' ${CARILLON_URL}; img-src data:`)
+  context.header(
+    'content-security-policy',
+    `default-src 'self'; connect-src 'self' ${CARILLON_URL}; img-src data:`,
+  )
   await next()
 })
 app.post('/sign-in', ownSignIn)
-app.post('/bell-token', signedIn, async (context) => context.json(await tokenFor(context.get('user'))))
+app.post('/bell-token', signedIn, async (context) =>
+  context.json(await tokenFor(context.get('user'))),
+)
 /** The page calls `signOut()` of its client after this. In other browsers of the user, the page gets a new token. */
 app.post('/sign-out', signedIn, async (context) => {
   ownSignOut(context)

@@ -7,5 +7,8 @@ const plugins = [react()]
 export default defineConfig(({ isSsrBuild }) => {
   if (isSsrBuild) return { plugins, build: { emptyOutDir: false } }
   const output = { entryFileNames: 'assets/[name].js' }
-  return { plugins, build: { outDir: 'dist/public', rolldownOptions: { input: 'browser.jsx', output } } }
+  return {
+    plugins,
+    build: { outDir: 'dist/public', rolldownOptions: { input: 'browser.jsx', output } },
+  }
 })

@@ -14,5 +14,8 @@ export default defineConfig({
   plugins: [svelte()],
   server,
   // The element needs no inline script and no inline style.
-  preview: { ...server, headers: { 'content-security-policy': "default-src 'self'; img-src data:" } },
+  preview: {
+    ...server,
+    headers: { 'content-security-policy': "default-src 'self'; img-src data:" },
+  },
 })

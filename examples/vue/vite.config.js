@@ -11,8 +11,15 @@ const server = {
 }
 
 export default defineConfig({
-  plugins: [vue({ template: { compilerOptions: { isCustomElement: (tag) => tag.startsWith('carillon-') } } })],
+  plugins: [
+    vue({
+      template: { compilerOptions: { isCustomElement: (tag) => tag.startsWith('carillon-') } },
+    }),
+  ],
   server,
   // The element needs no inline script and no inline style.
-  preview: { ...server, headers: { 'content-security-policy': "default-src 'self'; img-src data:" } },
+  preview: {
+    ...server,
+    headers: { 'content-security-policy': "default-src 'self'; img-src data:" },
+  },
 })

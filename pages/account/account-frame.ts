@@ -1,10 +1,16 @@
-// The script of the account page: its sections, and what is around them, such as the demand for a new password.
+// The script of the account page: its sections and what is around them.
 import type { Me } from 'carillon-client'
 import { html, nothing, type TemplateResult } from 'lit'
 import { isCarillonError, networkError, signedOut } from '../../client/transport/errors.ts'
 import { timesOf } from '../../element/times.ts'
 import { type PageLanguage, pageLanguageOf, textsOf } from '../../server/pages/texts/texts.ts'
-import { type Account, faultOf, PageElement, states } from './account-section.ts'
+import {
+  type Account,
+  type AccountSection,
+  faultOf,
+  PageElement,
+  states,
+} from './account-section.ts'
 import { ConfirmDialog } from './confirm-dialog.ts'
 import { type Sending, send } from './requests.ts'
 import { ActivitySection } from './security/activity-section.ts'
@@ -12,6 +18,7 @@ import { AddApp } from './security/add-app.ts'
 import { AddPasskey } from './security/add-passkey.ts'
 import { FactorsSection } from './security/factors-section.ts'
 import { ProvidersSection } from './security/providers-section.ts'
+import { PushSection } from './security/push-section.ts'
 import { RecoveryCodes } from './security/recovery-codes.ts'
 import { SessionsSection } from './security/sessions-section.ts'
 import { DataSection } from './self/data-section.ts'
@@ -29,6 +36,7 @@ const elements = {
   'account-factors': FactorsSection,
   'account-providers': ProvidersSection,
   'account-sessions': SessionsSection,
+  'account-push': PushSection,
   'account-activity': ActivitySection,
   'account-data': DataSection,
   'add-app': AddApp,
@@ -37,12 +45,13 @@ const elements = {
 }
 for (const [name, element] of Object.entries(elements)) customElements.define(name, element)
 
-/** By their anchors, such as account#password, under which the texts of the page have their titles. */
+const factorsSection = new FactorsSection()
+/** The keys are anchors, such as account#password. */
 const sections = {
   profile: [new ProfileSection()],
   password: [new PasswordSection()],
-  factors: [new FactorsSection(), new ProvidersSection()],
-  sessions: [new SessionsSection()],
+  factors: [factorsSection, new ProvidersSection()],
+  sessions: [new SessionsSection(), new PushSection()],
   notifications: [new NotificationsSection()],
   preferences: [new PreferencesSection()],
   activity: [new ActivitySection()],
@@ -50,37 +59,62 @@ const sections = {
 }
 const sectionIds = Object.keys(sections) as (keyof typeof sections)[]
 
-/** Where the service starts the page. */
 const container = document.getElementById('account')
 const { root = '', pages = '', passwordMin, providers = '[]' } = container?.dataset ?? {}
 const offered = JSON.parse(providers) as Account['offered']
-const place = { root, pages, passwordMinLength: Number(passwordMin), offered }
+/** A link for the first second factor leads to `account#factor-<token>`. Nobody reads the token in the address afterwards. */
+const [, linkToken] = /^#factor-([\w-]{43})$/.exec(location.hash) ?? []
+if (linkToken !== undefined) history.replaceState(null, '', '#factors')
+const link = linkToken === undefined ? {} : { link: { link: linkToken } }
+const place = { root, pages, passwordMinLength: Number(passwordMin), offered, ...link }
+
+/** How long sections may arrive, in milliseconds. */
+const arrivalMs = 10_000
 
 class AccountFrame extends PageElement {
-  static override properties = states('account', 'failure')
+  static override properties = states('account', 'failure', 'current')
 
   declare account: Account | undefined
   declare failure: { error: unknown; words: Account['words'] } | undefined
-  /** The anchor of the address that is not displayed yet. */
+  declare current: string | undefined
+  readonly #places = new IntersectionObserver(
+    (entries) => {
+      const found = entries.findLast(({ isIntersecting }) => isIntersecting)
+      this.current = found?.target.id ?? this.current
+    },
+    { rootMargin: '-40px 0px -90% 0px' },
+  )
   #target = ''
+  /**
+   * Sections that arrive move the target, so the page scrolls to it again until the reader does
+   * something.
+   */
+  readonly #arrivals = new ResizeObserver(() =>
+    this.querySelector('.target')?.scrollIntoView({ block: 'start' }),
+  )
 
   override connectedCallback(): void {
     super.connectedCallback()
     addEventListener('hashchange', () => this.#findTarget())
     document.addEventListener('visibilitychange', () => this.#checkUser())
     this.addEventListener('section-updated', () => this.#showTarget())
+    for (const act of ['wheel', 'touchmove', 'keydown', 'pointerdown'])
+      addEventListener(act, () => this.#arrivals.disconnect(), { passive: true })
     this.#findTarget()
     void this.#start()
   }
 
   async #start(): Promise<void> {
     const language = pageLanguageOf([document.documentElement.lang])
-    // Without texts, the place keeps the sentence of the service that the page did not start.
+    // Without texts, the sentence of the service stays: the page did not start.
     const read = await readTexts(language).catch(() => undefined)
     if (read === undefined) return
     this.parentElement?.querySelector('.skeleton')?.remove()
     try {
       const me = await this.#readMe()
+      // That page sends the link.
+      if (me.secondFactor?.needsLink && linkToken === undefined)
+        return location.replace(`${pages}sign-in`)
       this.account = {
         ...place,
         ...read,
@@ -96,7 +130,10 @@ class AccountFrame extends PageElement {
     }
   }
 
-  /** Another tab may have signed in another user since, whose account this page would change under the name of the first. */
+  /**
+   * Another tab may have signed in another user, whose account would change under the name of the
+   * first.
+   */
   async #checkUser(): Promise<void> {
     const { id } = this.account?.me.user ?? {}
     if (id === undefined || document.visibilityState !== 'visible') return
@@ -104,7 +141,7 @@ class AccountFrame extends PageElement {
     if (now !== undefined && now.user.id !== id) location.reload()
   }
 
-  /** Without a session, this route has no user and is no error, which a browser would display in its console. */
+  /** The route answers without a 401, which a browser would display in its console. */
   async #readMe(): Promise<Me> {
     const me = await send<Me | null>(`${root}api/session`)
     if (me === null) throw signedOut()
@@ -127,7 +164,7 @@ class AccountFrame extends PageElement {
     if (this.account) this.account = { ...this.account, me, revision: this.account.revision + 1 }
   }
 
-  /** Takes heading and header from the page in its new state. The sections stay, with all that is typed in them. */
+  /** The sections stay, with all that is typed in them. */
   async #refreshFrame(): Promise<void> {
     const [me, text] = await Promise.all([this.#readMe(), this.#readPage()])
     const page = new DOMParser().parseFromString(text, 'text/html')
@@ -139,11 +176,14 @@ class AccountFrame extends PageElement {
       const renewed = page.querySelector(part)
       if (renewed) document.querySelector(part)?.replaceWith(renewed)
     }
-    if (this.account) this.account = { ...this.account, ...read, me, revision: this.account.revision + 1 }
+    if (this.account)
+      this.account = { ...this.account, ...read, me, revision: this.account.revision + 1 }
   }
 
   async #readPage(): Promise<string> {
-    const response = await fetch(location.pathname, { headers: { accept: 'text/html' } }).catch(() => undefined)
+    const response = await fetch(location.pathname, { headers: { accept: 'text/html' } }).catch(
+      () => undefined,
+    )
     if (!response?.ok) throw networkError(response)
     return response.text()
   }
@@ -153,21 +193,34 @@ class AccountFrame extends PageElement {
     this.#showTarget()
   }
 
-  /** Scrolls to the part that the address names and marks it, also if its section displays it only now. */
+  /** Scrolls to the target, also if its section displays it only now. */
   #showTarget(): void {
-    // Not the target of "skip to the content", which is around this element.
-    const found = this.#target === '' ? null : this.querySelector<HTMLElement>(`#${CSS.escape(this.#target)}`)
+    // "Skip to the content" is around this element.
+    const found =
+      this.#target === '' ? null : this.querySelector<HTMLElement>(`#${CSS.escape(this.#target)}`)
     if (found === null) return
     this.#target = ''
     for (const marked of this.querySelectorAll('.target')) marked.classList.remove('target')
     found.classList.add('target')
     if (found.tabIndex < 0) found.tabIndex = -1
     found.focus({ preventScroll: true })
-    found.scrollIntoView({ block: 'start' })
+    this.#arrivals.disconnect()
+    this.#arrivals.observe(this)
+    setTimeout(() => this.#arrivals.disconnect(), arrivalMs)
   }
 
   override updated(): void {
+    for (const section of this.querySelectorAll('section')) this.#places.observe(section)
     this.#showTarget()
+  }
+
+  #demand({ me: { secondFactor }, texts, exact }: Account): TemplateResult | typeof nothing {
+    if (secondFactor === null) return nothing
+    const { by, setupOnly, passkeyOnly } = secondFactor
+    if (setupOnly)
+      return html`<p class="card demand" role="status">${passkeyOnly ? texts.passkeyNow : texts.factorNow}</p>`
+    const sentence = passkeyOnly ? texts.passkeyBy : texts.factorBy
+    return html`<p class="card demand" role="status">${sentence.replace('#', exact(by))} <a href="#factors">${texts.factorLink}</a></p>`
   }
 
   protected override render(): TemplateResult | typeof nothing {
@@ -177,16 +230,23 @@ class AccountFrame extends PageElement {
 <button type="button" @click=${() => this.#start()}>${failure.words.tryAgain}</button>`
     if (!account) return nothing
     const { texts, me } = account
-    for (const section of Object.values(sections).flat()) section.account = account
+    const isLimited = me.secondFactor?.setupOnly === true
+    const shown: typeof sectionIds = isLimited ? ['factors'] : sectionIds
+    const parts: Record<string, AccountSection[]> = isLimited
+      ? { ...sections, factors: [factorsSection] }
+      : sections
+    for (const section of shown.flatMap((id) => parts[id] ?? [])) section.account = account
     return html`<nav class="sections" aria-label=${texts.sections}><ul>
-${sectionIds.map((id) => html`<li><a href="#${id}">${texts[id].title}</a></li>`)}
+${shown.map((id) => html`<li><a href="#${id}" aria-current=${id === (this.current ?? sectionIds[0]) ? 'true' : nothing}>${texts[id].title}</a></li>`)}
 </ul></nav>
 <div>
 ${me.passwordChangeRequired ? html`<p class="card demand" role="alert">${texts.passwordDemanded} <a href="#password">${texts.passwordLink}</a></p>` : nothing}
-${sectionIds.map(
+${me.passwordEndsAt === null ? nothing : html`<p class="card demand" role="status">${texts.passwordEnds(account.exact(me.passwordEndsAt))} <a href="#password">${texts.passwordLink}</a></p>`}
+${this.#demand(account)}
+${shown.map(
   (id) => html`<section id=${id} class="card" aria-labelledby="${id}-title">
 <h2 id="${id}-title">${texts[id].title}</h2>
-${sections[id]}
+${parts[id]}
 </section>`,
 )}
 </div>
@@ -195,9 +255,18 @@ ${sections[id]}
 }
 
 async function readTexts(language: PageLanguage) {
-  const [texts, words] = await Promise.all([textsOf('account', language), textsOf('requests', language)])
+  const [texts, words] = await Promise.all([
+    textsOf('account', language),
+    textsOf('requests', language),
+  ])
   const { format } = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short' })
-  return { language, texts, words, times: timesOf(language), exact: (at: string) => format(Date.parse(at)) }
+  return {
+    language,
+    texts,
+    words,
+    times: timesOf(language),
+    exact: (at: string) => format(Date.parse(at)),
+  }
 }
 
 customElements.define('account-frame', AccountFrame)

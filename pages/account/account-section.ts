@@ -1,7 +1,14 @@
-// What the sections of the account page have in common: the account, an act with its outcome, times, a question before an act that cannot
-// be undone, and where the focus goes. A base class, because Lit finds reactive properties by inheritance.
+// What the sections of the account page share: acts, times, questions and the focus. A base class,
+// because Lit finds reactive properties by inheritance.
 import type { ErrorCode, Me } from 'carillon-client'
-import { html, LitElement, nothing, type PropertyDeclarations, render, type TemplateResult } from 'lit'
+import {
+  html,
+  LitElement,
+  nothing,
+  type PropertyDeclarations,
+  render,
+  type TemplateResult,
+} from 'lit'
 import { repeat } from 'lit/directives/repeat.js'
 import { isCarillonError } from '../../client/transport/errors.ts'
 import type { Times } from '../../element/times.ts'
@@ -9,52 +16,52 @@ import type { PageLanguage, TextsOf } from '../../server/pages/texts/texts.ts'
 import type { Sending } from './requests.ts'
 import { sentenceOf } from './sentences.ts'
 
-/** What the page gives each section. The page replaces it if anything in it changes. */
+/** The page replaces it if anything in it changes. */
 export type Account = {
   me: Me
   language: PageLanguage
   texts: TextsOf<'account'>
-  /** Why a request failed. */
   words: TextsOf<'requests'>
   times: Times
-  /** Date and time, by which the user recognises an act. */
   exact(at: string): string
-  /** Relative prefixes: `${root}docs`, `${pages}sign-in`. */
+  /** Relative: `${root}docs`, `${pages}sign-in`. */
   root: string
   pages: string
   passwordMinLength: number
   offered: readonly { name: string; displayName: string }[]
-  /** How often the user, and what the sections display, was read again. */
+  /** The link with which the reader came, for the first second factor. */
+  link?: { link: string }
+  /** Counts how often the page has read its data again. */
   revision: number
-  /** A request to `path`, such as `api/me`. If it needs a recent sign-in, the user confirms it in a dialog, and it is sent again. */
+  /**
+   * `path`: such as `api/me`. If it needs a recent sign-in, a dialog confirms it, and it is sent
+   * again.
+   */
   send<Data = undefined>(path: string, sending?: Sending): Promise<Data>
-  /** Reads the user and what the sections display again. */
   refresh(): Promise<void>
-  /** Reads the frame around the sections again, after a change of name or language. */
+  /** Call it after a change of name or language. */
   refreshFrame(): Promise<void>
 }
 
-/** Its content is in the document itself, so that page.css, labels, anchors and password managers work as usual. */
+/** Its content is in the document itself, so that labels, anchors and password managers work. */
 export abstract class PageElement extends LitElement {
   protected override createRenderRoot(): HTMLElement {
     return this
   }
 
-  /** Sends an event to what is around the element. */
   protected tell(event: string, detail?: unknown): void {
     this.dispatchEvent(new CustomEvent(event, { bubbles: true, detail }))
   }
 }
 
-/** Properties that the element itself sets. */
 export function states(...names: string[]): PropertyDeclarations {
   return Object.fromEntries(names.map((name) => [name, { state: true }]))
 }
 
-/** The user closed a dialog that the request needed: nothing has happened, and nothing is said. */
+/** The user closed a dialog: nothing has happened, and nothing is said. */
 export class Cancelled extends Error {}
 
-/** Resolves when the dialog is closed with `agreed`. Throws Cancelled if the user closes it otherwise, also with Escape. */
+/** Throws Cancelled unless the dialog is closed with `agreed`. */
 export function agreement(dialog: HTMLDialogElement): Promise<void> {
   dialog.returnValue = ''
   dialog.showModal()
@@ -67,7 +74,6 @@ export function agreement(dialog: HTMLDialogElement): Promise<void> {
 type Sentence = (texts: Account['texts']) => string
 type Sentences = Partial<Record<ErrorCode, Sentence>>
 
-/** A failure that the section explains better than the page does. */
 export class Explained extends Error {
   readonly sentence: Sentence
 
@@ -85,9 +91,7 @@ export abstract class AccountSection extends PageElement {
 
   declare account: Account
   declare isBusy: boolean
-  /** The error of the last act. */
   declare failure: unknown
-  /** What the last act has done, in the language of the page at this moment. */
   declare done: Sentence | undefined
 
   constructor() {
@@ -99,7 +103,7 @@ export abstract class AccountSection extends PageElement {
     return this.account.texts
   }
 
-  /** One act at a time. Its failure, or what it has done, is displayed by `outcome()`. True if it succeeded. */
+  /** One act at a time. `outcome()` displays what it did. True if it succeeded. */
   protected async act(work: () => Promise<unknown>, done?: Sentence): Promise<boolean> {
     if (this.isBusy) return false
     this.isBusy = true
@@ -117,23 +121,25 @@ export abstract class AccountSection extends PageElement {
     }
   }
 
-  /** Live regions have to be in the document before they have a text. */
+  /** A live region has to exist before it has a text. */
   protected outcome(): TemplateResult {
     return html`<p class="fault" role="alert">${this.faultText(this.failure)}</p>
 <p class="done" role="status">${this.done?.(this.texts)}</p>`
   }
 
   protected faultText(failure: unknown) {
-    return failure instanceof Explained ? failure.sentence(this.texts) : faultOf(failure, this.account)
+    return failure instanceof Explained
+      ? failure.sentence(this.texts)
+      : faultOf(failure, this.account)
   }
 
-  /** A text about a moment, such as `3 days ago`. The exact one is displayed when the reader points at it. */
+  /** `3 days ago`; the pointer shows the exact time. */
   protected roughly(at: string, text: (time: string) => string): TemplateResult {
     const { times } = this.account
     return html`<span title=${times.absolute(at)}>${text(times.relative(at, Date.now()))}</span>`
   }
 
-  /** In the order of the language: `Firefox on Linux`, `Firefox auf Linux`. */
+  /** `Firefox on Linux`, `Firefox auf Linux`. */
   protected deviceName(label: string | null): string {
     if (label === null) return this.texts.unknownDevice
     // A label of the service is `<browser> on <system>`, or the name of a program.
@@ -142,7 +148,6 @@ export abstract class AccountSection extends PageElement {
     return system === undefined ? name : this.texts.deviceOn(name, system)
   }
 
-  /** Throws Explained if the request fails with one of these codes. */
   protected async explained<Data>(request: Promise<Data>, sentences: Sentences): Promise<Data> {
     try {
       return await request
@@ -152,21 +157,22 @@ export abstract class AccountSection extends PageElement {
     }
   }
 
-  /** Sends a DELETE, and displays the account as it is then. */
   protected async delete(path: string, sentences: Sentences = {}): Promise<void> {
     await this.explained(this.account.send(path, { method: 'DELETE' }), sentences)
     await this.account.refresh()
   }
 
-  /** Ends all other sign-ins, after the user has confirmed it. */
   protected async endOthers(text: string): Promise<void> {
     const { endOthersTitle: title, endOthers: action } = this.texts.sessions
     await this.ask({ title, text, action })
     await this.delete('api/me/sessions')
   }
 
-  /** Keyed by id, so that the focus stays in its entry while others come and go. */
-  protected entries<Entry extends { id: string }>(all: readonly Entry[], view: (one: Entry) => TemplateResult) {
+  /** Keyed by id, so that the focus stays while others come and go. */
+  protected entries<Entry extends { id: string }>(
+    all: readonly Entry[],
+    view: (one: Entry) => TemplateResult,
+  ) {
     return repeat(all, ({ id }) => id, view)
   }
 
@@ -182,12 +188,14 @@ export abstract class AccountSection extends PageElement {
     return this.act(copying, (texts) => texts.copied)
   }
 
-  /** `look`: its class. */
-  protected button(content: TemplateResult | string, press: () => unknown, look?: string): TemplateResult {
+  protected button(
+    content: TemplateResult | string,
+    press: () => unknown,
+    look?: string,
+  ): TemplateResult {
     return html`<button type="button" class=${look ?? nothing} aria-disabled=${this.isBusy} @click=${press}>${content}</button>`
   }
 
-  /** The field for the name of a new factor. */
   protected nameField(id: string, name: string): TemplateResult {
     const { factors } = this.texts
     return html`<div class="field"><label for=${id}>${factors.name}</label>
@@ -195,15 +203,26 @@ export abstract class AccountSection extends PageElement {
 <p class="hint" id="${id}-hint">${factors.nameHint}</p></div>`
   }
 
-  /** The end of a panel that adds a factor. `action`: the text of its button, if there is something to do. */
+  /** `action`: the text of its button, if there is something to do. */
   protected panelEnd(action?: string): TemplateResult {
     return html`${this.outcome()}
 <p class="buttons">${action && html`<button class="primary" aria-disabled=${this.isBusy}>${action}</button>`}
 <button type="button" @click=${() => this.tell('closed')}>${this.texts.cancel}</button></p>`
   }
 
-  /** Asks before what cannot be undone. Throws Cancelled unless the user agrees. The button that cancels is first, and so has the focus. */
-  protected async ask({ title, text, action }: { title: string; text: string; action: string }): Promise<void> {
+  /**
+   * Throws Cancelled unless the user agrees. The button that cancels is first, and so has the
+   * focus.
+   */
+  protected async ask({
+    title,
+    text,
+    action,
+  }: {
+    title: string
+    text: string
+    action: string
+  }): Promise<void> {
     const dialog = document.createElement('dialog')
     dialog.setAttribute('role', 'alertdialog')
     dialog.setAttribute('aria-labelledby', 'question-title')
@@ -217,7 +236,10 @@ export abstract class AccountSection extends PageElement {
     await agreement(dialog).finally(() => dialog.remove())
   }
 
-  /** Call it after an act that removed or replaced the button with the focus. Without `selector`, the heading gets the focus. */
+  /**
+   * Call it after an act that removed the button with the focus. Without `selector`, the heading
+   * gets it.
+   */
   protected async focusOn(selector?: string): Promise<void> {
     await this.updateComplete
     const found = selector === undefined ? null : this.querySelector<HTMLElement>(selector)
@@ -228,7 +250,7 @@ export abstract class AccountSection extends PageElement {
   }
 }
 
-/** A sentence, with a link that leads back here if the sign-in has ended. `pages`: the prefix of the pages, relative to this one. */
+/** The sentence has a link that leads back here if the sign-in has ended. */
 export function faultOf(error: unknown, { words, pages }: Pick<Account, 'words' | 'pages'>) {
   if (error === undefined || error instanceof Cancelled) return nothing
   if (!isCarillonError(error, 'UNAUTHORIZED')) return sentenceOf(error, words)

@@ -1,5 +1,5 @@
-// <confirm-dialog>: what changes how a user signs in needs a sign-in of the last ten minutes. The dialog makes it fresh again, by a second
-// factor, or by the password of a user without one (POST /api/me/confirm).
+// <confirm-dialog>: makes a sign-in fresh again (POST /api/me/confirm), by a second factor, or by
+// the password of a user without one.
 import { html, nothing, type TemplateResult } from 'lit'
 import { isCarillonError } from '../../client/transport/errors.ts'
 import { AccountSection, agreement, states } from './account-section.ts'
@@ -12,7 +12,6 @@ type Way = 'password' | 'passkey' | 'code' | 'recoveryCode'
 export class ConfirmDialog extends AccountSection {
   static override properties = states('ways', 'way')
 
-  /** How this user can confirm; the first is offered. */
   declare ways: readonly Way[]
   declare way: Way
 
@@ -22,7 +21,9 @@ export class ConfirmDialog extends AccountSection {
     this.way = 'password'
   }
 
-  /** Resolves when the sign-in is fresh. Throws Cancelled if the user closes the dialog, CarillonError if the factors cannot be read. */
+  /**
+   * Throws Cancelled if the user closes the dialog, CarillonError if the factors cannot be read.
+   */
   async confirm(): Promise<void> {
     this.ways = await this.#readWays()
     this.way = this.ways[0] ?? 'password'
@@ -46,14 +47,12 @@ export class ConfirmDialog extends AccountSection {
     return this.querySelector('dialog') as HTMLDialogElement
   }
 
-  /** The button of the way has gone: it is another one's now. */
   async #changeTo(way: Way): Promise<void> {
     this.way = way
     this.failure = undefined
     await this.#focus()
   }
 
-  /** The field of the proof, or the button of a passkey. */
   async #focus(): Promise<void> {
     await this.updateComplete
     this.querySelector<HTMLElement>('input, .primary')?.focus()
@@ -63,7 +62,8 @@ export class ConfirmDialog extends AccountSection {
     event.preventDefault()
     const { root } = this.account
     const isProved = await this.act(async () => {
-      const proof = this.way === 'passkey' ? await usePasskey(root) : this.querySelector('input')?.value
+      const proof =
+        this.way === 'passkey' ? await usePasskey(root) : this.querySelector('input')?.value
       await send(`${root}api/me/confirm`, { body: { [this.way]: proof } })
     })
     if (!isProved) return this.#displayFailure()
@@ -71,7 +71,7 @@ export class ConfirmDialog extends AccountSection {
   }
 
   async #displayFailure(): Promise<void> {
-    // Another tab has added a factor since: the password alone does not do any more.
+    // Another tab has added a factor since.
     if (isCarillonError(this.failure, 'SECOND_FACTOR_REQUIRED')) {
       this.ways = await this.#readWays().catch(() => this.ways)
       this.way = this.ways[0] ?? 'password'
@@ -103,15 +103,21 @@ ${others.map((one) => html`<p>${this.button(confirm.ways[one], () => this.#chang
   #proofField(way: Exclude<Way, 'passkey'>): TemplateResult {
     const { confirm, password } = this.texts
     const labels = { password: password.title, ...confirm.labels }
-    const kind = { password: 'current-password', code: 'one-time-code', recoveryCode: 'off' } as const
+    const kinds = {
+      password: { type: 'password', autocomplete: 'current-password', inputmode: 'text' },
+      code: { type: 'text', autocomplete: 'one-time-code', inputmode: 'numeric' },
+      recoveryCode: { type: 'text', autocomplete: 'off', inputmode: 'text' },
+    } as const
+    const { type, autocomplete, inputmode } = kinds[way]
     return html`<div class="field"><label for="confirm-proof">${labels[way]}</label>
-<input id="confirm-proof" type=${way === 'password' ? 'password' : 'text'} autocomplete=${kind[way]} inputmode=${way === 'code' ? 'numeric' : 'text'}
+<input id="confirm-proof" type=${type} autocomplete=${autocomplete} inputmode=${inputmode}
 autocapitalize="none" spellcheck="false" autofocus aria-describedby="confirm-fault" aria-invalid=${this.failure !== undefined}></div>`
   }
 
   protected override faultText(failure: unknown) {
     const { faults } = this.texts.confirm
-    if (failure instanceof PasskeyRefused || isCarillonError(failure, 'UNPROCESSABLE')) return faults.passkey
+    if (failure instanceof PasskeyRefused || isCarillonError(failure, 'UNPROCESSABLE'))
+      return faults.passkey
     if (isCarillonError(failure, 'INVALID_CREDENTIALS', 'INVALID_REQUEST')) return faults[this.way]
     return super.faultText(failure)
   }

@@ -1,11 +1,11 @@
-// The sections of the account page that display what they read from the service, whole or in pages.
+// Sections that display what they read from the service.
 import { html, nothing, type PropertyValues, type TemplateResult } from 'lit'
 import { type Account, AccountSection, states } from './account-section.ts'
 
 export abstract class LoadedSection<Data> extends AccountSection {
   static override properties = states('data', 'loadFailure')
 
-  /** Undefined before the first load. It stays if a later one fails, with all that is typed in its fields. */
+  /** A later failure keeps it, with all that is typed. */
   declare data: Data | undefined
   declare loadFailure: unknown
 
@@ -26,7 +26,7 @@ export abstract class LoadedSection<Data> extends AccountSection {
     }
   }
 
-  /** The page may have been opened for something that is in the document only now. */
+  /** The address may name something that is in the document only now. */
   protected override updated(): void {
     this.tell('section-updated')
   }
@@ -42,7 +42,6 @@ export abstract class LoadedSection<Data> extends AccountSection {
 ${this.button(this.account.words.tryAgain, this.#loadAgain)}`
   }
 
-  /** The button with the focus goes away. */
   async #loadAgain(): Promise<void> {
     await this.reload()
     if (this.loadFailure === undefined) await this.focusOn()
@@ -51,9 +50,7 @@ ${this.button(this.account.words.tryAgain, this.#loadAgain)}`
 
 export type Page<Item> = { items: readonly Item[]; next: string | null }
 
-/** A section with a list that the service sends in pages. */
 export abstract class PagedSection<Item> extends LoadedSection<Page<Item>> {
-  /** The first page, or the one after `after`. */
   protected abstract override read(after?: string): Promise<Page<Item>>
 
   async #loadMore({ items, next }: Page<Item>): Promise<void> {

@@ -6,18 +6,53 @@ export function hasPasskeys(): boolean {
   return typeof globalThis.PublicKeyCredential?.parseRequestOptionsFromJSON === 'function'
 }
 
-/** The browser or its user refused: no passkey, cancelled, or too slow. The browser does not say which. */
+/** No passkey, cancelled, or too slow: the browser does not say which. */
 export class PasskeyRefused extends Error {}
 
-/** `body` of `POST /login/passkey/options`: with a challenge, only the passkeys of its user. Throws CarillonError or PasskeyRefused. */
-export async function usePasskey(root: string, body: { challenge?: string } = {}): Promise<unknown> {
-  const options = await send<PublicKeyCredentialRequestOptionsJSON>(`${root}login/passkey/options`, {
-    body,
-  })
+/** `autofill`: offered in the field of the name, until it is aborted. */
+type Use = { challenge?: string | undefined; autofill?: AbortSignal }
+
+/** Throws CarillonError or PasskeyRefused. */
+export async function usePasskey(
+  root: string,
+  { challenge, autofill }: Use = {},
+): Promise<unknown> {
+  const options = await send<PublicKeyCredentialRequestOptionsJSON>(
+    `${root}login/passkey/options`,
+    {
+      body: challenge ? { challenge } : {},
+    },
+  )
   const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(options)
+  const offer: CredentialRequestOptions | undefined = autofill && {
+    mediation: 'conditional',
+    signal: autofill,
+  }
   try {
-    return ((await navigator.credentials.get({ publicKey })) as PublicKeyCredential).toJSON()
+    return (
+      (await navigator.credentials.get({ publicKey, ...offer })) as PublicKeyCredential
+    ).toJSON()
   } catch (cause) {
     throw new PasskeyRefused('refused', { cause })
   }
+}
+
+export type KnownPasskeys = {
+  rpId: string
+  userId: string
+  name: string
+  displayName: string
+  credentialIds: string[]
+}
+
+/** Password managers then offer no passkey that was removed here. */
+export async function signalPasskeys(known: KnownPasskeys | null): Promise<void> {
+  if (known === null || !hasPasskeys()) return
+  const { credentialIds: allAcceptedCredentialIds, ...user } = known
+  const { rpId, userId } = user
+  const browser: Partial<typeof PublicKeyCredential> = PublicKeyCredential
+  await browser
+    .signalAllAcceptedCredentials?.({ rpId, userId, allAcceptedCredentialIds })
+    .catch(() => {})
+  await browser.signalCurrentUserDetails?.(user).catch(() => {})
 }

@@ -1,12 +1,16 @@
-// One request of a page to its service. It fails with the errors of the client, whose sentences are in sentences.ts.
-import { errorOf, isCarillonError, networkError, unreadable } from '../../client/transport/errors.ts'
+// One request of a page to its service. It fails with the errors of the client.
+import {
+  errorOf,
+  isCarillonError,
+  networkError,
+  unreadable,
+} from '../../client/transport/errors.ts'
 
-/** `method`: without one, POST with a body and GET without. */
 export type Sending = { method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'; body?: unknown }
 
 const timeoutMs = 30_000
 
-/** A request that was refused may have had a cookie that the response to another one, also in another tab, has replaced: it is sent twice. */
+/** A refused request may have had a cookie that another tab has replaced: it is sent twice. */
 export async function send<Data = undefined>(url: string, sending: Sending = {}): Promise<Data> {
   return sendOnce<Data>(url, sending).catch((error: unknown) => {
     if (!isCarillonError(error, 'UNAUTHORIZED')) throw error
@@ -14,19 +18,27 @@ export async function send<Data = undefined>(url: string, sending: Sending = {})
   })
 }
 
-/** Undefined for a response without a body. Throws CarillonError. `url` is relative to the page, so that it works below any path. */
-async function sendOnce<Data>(url: string, { body, method = body ? 'POST' : 'GET' }: Sending): Promise<Data> {
+/**
+ * Undefined without a body. Throws CarillonError. `url` is relative, so that it works below any
+ * path.
+ */
+async function sendOnce<Data>(
+  url: string,
+  { body, method = body ? 'POST' : 'GET' }: Sending,
+): Promise<Data> {
   const response = await fetch(url, {
     method,
     redirect: 'error',
     signal: AbortSignal.timeout(timeoutMs),
-    ...(body !== undefined && { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
+    ...(body !== undefined && {
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    }),
   }).catch(noResponse)
   const text = await response.text().catch(noResponse)
   if (!response.ok) throw errorOf(response, text)
   if (response.status === 204) return undefined as Data
   try {
-    // A sign-in has no envelope.
     const { success, data, ...whole } = JSON.parse(text)
     return (success ? data : whole) as Data
   } catch (cause) {

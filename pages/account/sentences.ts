@@ -19,7 +19,11 @@ function waitOf(seconds: number | undefined, { soon, inSeconds, inMinutes }: Wor
 }
 
 /** Why the service refused a password, in the words of the page; undefined if it failed for another reason. */
-export function passwordFaultOf(error: unknown, { passwordFaults }: Words, minLength: number): string | undefined {
+export function passwordFaultOf(
+  error: unknown,
+  { passwordFaults }: Words,
+  minLength: number,
+): string | undefined {
   if (!isCarillonError(error)) return undefined
   if (error.code === 'PAYLOAD_TOO_LARGE') return passwordFaults.too_long
   const faults = error.details?.filter(({ field }) => field === 'newPassword') ?? []

@@ -1,6 +1,9 @@
 // A button after each example of a page, which copies it.
 
-/** Browsers have a clipboard on HTTPS and on localhost only, and may refuse there, too. `around` has the words of the buttons as data attributes. */
+/**
+ * Browsers have a clipboard on HTTPS and on localhost only. `around`: its data attributes have the
+ * words.
+ */
 export function addCopyButtons(around: HTMLElement): void {
   const { copy = '', copied = '', notCopied = '' } = around.dataset
   const { lang } = document.documentElement

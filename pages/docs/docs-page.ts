@@ -6,7 +6,6 @@ const { noMatch = '' } = docs.dataset
 const filter = docs.querySelector('input') as HTMLInputElement
 const outcome = docs.querySelector('[role=status]') as HTMLElement
 
-/** Each link of the list with its section, and their text: method, path, name and summary. */
 const routes = [...docs.querySelectorAll<HTMLAnchorElement>('li a')].map((link) => {
   const section = document.getElementById(link.hash.slice(1)) as HTMLElement
   const [heading, summary] = section.children
@@ -14,7 +13,7 @@ const routes = [...docs.querySelectorAll<HTMLAnchorElement>('li a')].map((link) 
   return { parts: [link.parentElement as HTMLElement, section], text }
 })
 
-/** A route is displayed if it has every word. The style sheet hides a group that displays none. */
+/** The style sheet hides a group without a route. */
 function showMatches(): void {
   const words = filter.value.toLowerCase().split(/\s/)
   let isAny = false
@@ -26,8 +25,17 @@ function showMatches(): void {
   outcome.textContent = isAny ? '' : noMatch
 }
 
+/** One task for all of them would take too long. */
+function layOut(sections: HTMLElement[]): void {
+  for (const section of sections.splice(0, 6)) section.style.contentVisibility = 'visible'
+  if (sections.length > 0) requestAnimationFrame(() => layOut(sections))
+  // Not every browser keeps the place of what those above have moved.
+  else if (location.hash) document.getElementById(location.hash.slice(1))?.scrollIntoView()
+}
+
 addCopyButtons(docs)
 filter.addEventListener('input', showMatches)
 filter.closest('[hidden]')?.removeAttribute('hidden')
 // A browser that goes back fills the field again.
 showMatches()
+layOut([...docs.querySelectorAll('section')])

@@ -1,8 +1,8 @@
-// The script of the inbox page: categories and theme for <carillon-inbox>, which does the rest, and the first steps of a new service.
+// The script of the inbox page, around <carillon-inbox>.
 import type { CarillonInbox } from 'carillon-inbox'
 import { send } from '../account/requests.ts'
-import { addCopyButtons } from '../docs/copy-buttons.ts'
 import { keptTheme, onThemeChange } from '../look/preferences.ts'
+import { startFirstSteps } from './first-steps.ts'
 
 type Counts = { categories: Readonly<Record<string, unknown>> }
 
@@ -11,7 +11,7 @@ const field = document.querySelector('#category-field') as HTMLElement
 const select = document.querySelector('#category') as HTMLSelectElement
 const parameter = 'category'
 
-/** Many notifications may arrive at once. */
+/** The pause in milliseconds: many notifications may arrive at once. */
 const loadMs = 250
 let timer: ReturnType<typeof setTimeout> | undefined
 
@@ -24,7 +24,18 @@ async function start(): Promise<void> {
   await loadCategories()
 }
 
-/** The address names the category, so that a bookmark or "reload" displays it again. */
+function showSignedOut(): void {
+  const form = document.querySelector('.top .sign-out')
+  if (form === null || inbox.source.snapshot()?.state !== 'signed-out') return
+  const link = document.createElement('a')
+  link.className = 'button'
+  link.href = inbox.signInLink
+  link.textContent = inbox.source.strings.signIn
+  form.replaceWith(link)
+  for (const own of document.querySelectorAll('.top [data-own]')) own.remove()
+}
+
+/** A bookmark displays the category again. */
 function choose(category: string): void {
   if (category === '') inbox.removeAttribute('category')
   else inbox.setAttribute('category', category)
@@ -34,7 +45,7 @@ function choose(category: string): void {
   history.replaceState(null, '', address)
 }
 
-/** A failure leaves the list of categories as it is: the element says what is wrong. */
+/** A failure changes nothing: the element says what is wrong. */
 async function loadCategories(): Promise<void> {
   timer = undefined
   try {
@@ -46,7 +57,7 @@ function show({ categories }: Counts): void {
   const chosen = inbox.getAttribute('category') ?? ''
   const names = new Set([...Object.keys(categories).sort(), ...(chosen === '' ? [] : [chosen])])
   field.classList.toggle('not-yet', names.size === 0)
-  // Replaced only by another list: it may be open.
+  // The page replaces the options only by other ones: the list may be open.
   const listed = [...select.options].slice(1).map(({ value }) => value)
   if ([...names].join('\n') === listed.join('\n')) return
   select.length = 1
@@ -54,21 +65,28 @@ function show({ categories }: Counts): void {
   select.value = chosen
 }
 
-function startFirstSteps(steps: HTMLElement): void {
-  const button = steps.querySelector('#send-test') as HTMLButtonElement
-  const outcome = steps.querySelector('[role=status]') as HTMLElement
-  const { sent = '', refused = '' } = button.dataset
-  button.addEventListener('click', async () => {
-    const sending = send(`${inbox.dataset.root ?? ''}api/me/test-notification`, { method: 'POST' })
-    outcome.textContent = await sending.then(
-      () => sent,
-      () => refused,
-    )
-  })
-  addCopyButtons(steps)
+/**
+ * The link of a mail names a notification, which gets the focus. The page marks it as read only when
+ * the reader opens it.
+ */
+let linked = location.hash.slice(1)
+
+function showLinked(): void {
+  if (linked === '') return
+  const article = inbox.renderRoot.querySelector<HTMLElement>(
+    `article[data-id="${CSS.escape(linked)}"]`,
+  )
+  if (article === null) return
+  linked = ''
+  article.scrollIntoView({ block: 'center' })
+  article.focus()
 }
 
-const firstSteps = document.querySelector<HTMLElement>('.first-steps')
-if (firstSteps !== null) startFirstSteps(firstSteps)
-void customElements.whenDefined('carillon-inbox').then(() => document.querySelector('.not-started')?.remove())
+const steps = document.querySelector<HTMLElement>('.first-steps')
+if (steps !== null) startFirstSteps(steps, inbox)
+void customElements.whenDefined('carillon-inbox').then(() => {
+  document.querySelector('.not-started')?.remove()
+  inbox.addController({ hostUpdated: showSignedOut })
+  inbox.addController({ hostUpdated: showLinked })
+})
 void start()

@@ -1,4 +1,5 @@
-// The script of /reset and /invite: takes the token out of the address, shows whose it is, and signs in by it with the new password.
+// The script of /reset and /invite: takes the token out of the address, shows whose it is, and sets
+// the new password.
 import { isCarillonError } from '../../client/transport/errors.ts'
 import { pageLanguageOf, textsOf } from '../../server/pages/texts/texts.ts'
 import { send } from '../account/requests.ts'
@@ -7,26 +8,32 @@ import { passwordFaultOf, sentenceOf } from '../account/sentences.ts'
 /** 32 bytes as base64url. */
 const tokenShape = /^[\w-]{43}$/
 
-/** Sentences and places, from the server. */
 const page = document.getElementById('password-page') as HTMLElement
-const { root = '', min = '', show: showLabel = '', hide: hideLabel = '', progress = '', failed = '' } = page.dataset
+const {
+  root = '',
+  min = '',
+  show: showLabel = '',
+  hide: hideLabel = '',
+  progress = '',
+  failed = '',
+} = page.dataset
 const element = (id: string) => document.getElementById(id) as HTMLElement
 const input = element('password') as HTMLInputElement
 const heading = element('heading')
 const ownTitle = heading.textContent ?? ''
-/** The name of the service, as in the title of every page. */
 const titleEnd = document.title.slice(ownTitle.length)
-const words = textsOf('requests', pageLanguageOf([document.documentElement.lang])).catch(() => undefined)
+const words = textsOf('requests', pageLanguageOf([document.documentElement.lang])).catch(
+  () => undefined,
+)
 
-/** Nowhere but here: what is in the address bar could be copied, photographed or synchronized. */
+/** The token is nowhere else: an address bar could be photographed or synchronized. */
 let token = ''
-/** Where the application wants the reader to go afterwards; the service has checked it. */
 let returnTo: string | undefined
 let isSending = false
 
 type Part = 'form' | 'done' | 'signed-in' | 'invalid' | 'missing'
 
-/** Also if a link is pasted into the address bar of this page, which loads nothing. */
+/** A link that is pasted into the address bar of this page loads nothing. */
 function start(): void {
   const found = location.hash.slice(1)
   if (found !== '') history.replaceState(null, '', location.pathname + location.search)
@@ -38,10 +45,13 @@ function start(): void {
 
 type Facts = { username: string; returnTo?: string; mailedTo?: string }
 
-/** If the service does not respond, the form is there without the name: sending says why. Password managers read the field. */
+/** Without a response, the form has no name: sending says why. */
 async function begin(own: string): Promise<void> {
   const facts = send<Facts>(`${root}password/link`, { body: { token } })
-  const link: Facts & { error?: unknown } = await facts.catch((error: unknown) => ({ username: '', error }))
+  const link: Facts & { error?: unknown } = await facts.catch((error: unknown) => ({
+    username: '',
+    error,
+  }))
   if (token !== own) return
   if (isCarillonError(link.error, 'LINK_INVALID')) return end('invalid')
   returnTo = link.returnTo
@@ -56,7 +66,8 @@ async function begin(own: string): Promise<void> {
 }
 
 function show(part: Part): void {
-  for (const id of ['form', 'done', 'signed-in', 'invalid', 'missing']) element(id).hidden = id !== part
+  for (const id of ['form', 'done', 'signed-in', 'invalid', 'missing'])
+    element(id).hidden = id !== part
   const title = part === 'form' ? ownTitle : (element(part).dataset.title ?? '')
   heading.textContent = title
   document.title = title + titleEnd
@@ -71,7 +82,8 @@ function showFault(sentence: string, isOfPassword = false): void {
 
 function reveal(isVisible: boolean): void {
   input.type = isVisible ? 'text' : 'password'
-  element('reveal').textContent = isVisible ? hideLabel : showLabel
+  element('reveal').classList.toggle('is-open', isVisible)
+  element('reveal').ariaLabel = isVisible ? hideLabel : showLabel
 }
 
 async function sendPassword(): Promise<void> {
@@ -86,7 +98,6 @@ async function sendPassword(): Promise<void> {
     await send(`${root}password/reset`, { body })
     end('signed-in')
     if (returnTo !== undefined) location.assign(returnTo)
-    // They were made for the reader before.
     for (const old of document.querySelectorAll('.top > :not(.brand)')) old.remove()
   } catch (error) {
     if (isCarillonError(error, 'SECOND_FACTOR_REQUIRED')) end('done')
@@ -104,7 +115,7 @@ function end(part: Part): void {
   show(part)
 }
 
-/** The sentences are loaded while the reader types; without them there is one for all failures. */
+/** Loaded while the reader types. */
 async function explain(error: unknown): Promise<void> {
   const loaded = await words
   const ofPassword = loaded && passwordFaultOf(error, loaded, Number(min))

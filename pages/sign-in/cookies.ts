@@ -24,7 +24,9 @@ export function cookieFault(isSignedOut: boolean): 'cookiesBlocked' | 'stillSign
   })
   // Chromium and Firefox forbid the storage of a site with its cookies.
   if (!navigator.cookieEnabled || !isAllowed) return 'cookiesBlocked'
-  return isSignedOut && Date.now() - began < recentMs && isFromSignIn() ? 'stillSignedOut' : undefined
+  return isSignedOut && Date.now() - began < recentMs && isFromSignIn()
+    ? 'stillSignedOut'
+    : undefined
 }
 
 /** The sign-in led somewhere that led back here at once. A link on another page of this service was followed on purpose. */

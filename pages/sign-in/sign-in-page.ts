@@ -10,6 +10,10 @@ const page = document.querySelector('#sign-in') as HTMLElement
 const { root = '', next = '', ...sentences } = page.dataset
 const forms = [...page.querySelectorAll<HTMLFormElement>('form:not(.leave)')]
 const timeoutMs = 10_000
+/** The challenge of the service is valid for five minutes. */
+const renewAutofillMs = 4 * 60_000
+let autofill = new AbortController()
+let autofillTimer: ReturnType<typeof setTimeout> | undefined
 let isSending = false
 
 function say(sentence = ''): void {
@@ -29,9 +33,19 @@ function continueAfterProvider(): boolean {
   })
   facts.set('return_to', new URLSearchParams(location.search).get('return_to') ?? '')
   for (const name of ['challenge', 'factors', 'return_to'])
-    form.append(Object.assign(document.createElement('input'), { name, value: facts.get(name) ?? '' }))
+    form.append(
+      Object.assign(document.createElement('input'), { name, value: facts.get(name) ?? '' }),
+    )
   page.append(form)
   form.submit()
+  return true
+}
+
+/** The reader has opened the link for a first second factor, and had to sign in before: the address still has it. */
+function continueWithLink(): boolean {
+  const { leadsTo } = page.querySelector<HTMLElement>('[data-leads-to]')?.dataset ?? {}
+  if (leadsTo === undefined || !location.hash.startsWith('#factor-')) return false
+  location.replace(leadsTo + location.hash)
   return true
 }
 
@@ -64,7 +78,10 @@ function withFragment(address: string): string {
 /** A proxy responds with 502 or 504 in place of the service. */
 async function responds(): Promise<boolean> {
   try {
-    const { status } = await fetch(location.href, { method: 'HEAD', signal: AbortSignal.timeout(timeoutMs) })
+    const { status } = await fetch(location.href, {
+      method: 'HEAD',
+      signal: AbortSignal.timeout(timeoutMs),
+    })
     return status !== 502 && status !== 504
   } catch {
     return false
@@ -75,17 +92,52 @@ async function signInWithPasskey(button: HTMLButtonElement): Promise<void> {
   const challenge = button.dataset.passkey
   button.disabled = true
   say()
+  // A browser has one request for a passkey at a time.
+  endAutofill()
   try {
-    const passkey = await usePasskey(root, challenge ? { challenge } : {})
+    const passkey = await usePasskey(root, { challenge })
     if (challenge) await send(`${root}login/second-factor`, { body: { challenge, passkey } })
     else await send(`${root}login/passkey`, { body: { response: passkey, variant: 'stateful' } })
-    beginWatch()
-    location.assign(withFragment(next))
+    goOn()
   } catch (error) {
     button.disabled = false
     say(sentenceOf(error))
     button.focus()
+    void offerAutofill()
   }
+}
+
+function goOn(): void {
+  beginWatch()
+  location.assign(withFragment(next))
+}
+
+/** The field of the name offers the passkeys of this browser, as it offers passwords. What fails before the user chooses one is not said. */
+async function offerAutofill(): Promise<void> {
+  endAutofill()
+  // On a host that can have no passkeys, the field does not say so.
+  const takesPasskeys = page.querySelector('[autocomplete~="webauthn"]') !== null
+  const canOffer =
+    takesPasskeys &&
+    (await PublicKeyCredential.isConditionalMediationAvailable?.().catch(() => false))
+  if (!canOffer) return
+  const offer = new AbortController()
+  autofill = offer
+  autofillTimer = setTimeout(() => void offerAutofill(), renewAutofillMs)
+  const response = await usePasskey(root, { autofill: offer.signal }).catch(() => undefined)
+  if (response === undefined || offer.signal.aborted) return
+  try {
+    await send(`${root}login/passkey`, { body: { response, variant: 'stateful' } })
+    goOn()
+  } catch (error) {
+    say(sentenceOf(error))
+    void offerAutofill()
+  }
+}
+
+function endAutofill(): void {
+  clearTimeout(autofillTimer)
+  autofill.abort()
 }
 
 function sentenceOf(error: unknown): string | undefined {
@@ -102,14 +154,15 @@ const password = page.querySelector<HTMLInputElement>('#password')
 /** Password managers save the value of a field of the type `password`. */
 function reveal(isVisible: boolean): void {
   if (revealButton === null || password === null) return
-  const { show = '', showLabel = '', hide = '', hideLabel = '' } = revealButton.dataset
+  const { show = '', hide = '' } = revealButton.dataset
   password.type = isVisible ? 'text' : 'password'
-  revealButton.textContent = isVisible ? hide : show
-  revealButton.ariaLabel = isVisible ? hideLabel : showLabel
+  revealButton.classList.toggle('is-open', isVisible)
+  revealButton.ariaLabel = isVisible ? hide : show
 }
 
 function offerPasskeys(): void {
-  for (const hint of page.querySelectorAll<HTMLElement>('[data-without-passkeys]')) hint.hidden = true
+  for (const hint of page.querySelectorAll<HTMLElement>('[data-without-passkeys]'))
+    hint.hidden = true
   for (const button of page.querySelectorAll<HTMLButtonElement>('[data-passkey]')) {
     for (const around of page.querySelectorAll<HTMLElement>('[hidden]'))
       if (around.contains(button)) around.hidden = false
@@ -118,14 +171,16 @@ function offerPasskeys(): void {
 }
 
 function offerReveal(button: HTMLButtonElement): void {
-  button.dataset.show = button.textContent ?? ''
-  button.dataset.showLabel = button.ariaLabel ?? ''
+  button.dataset.show = button.ariaLabel ?? ''
   button.hidden = false
   button.addEventListener('click', () => reveal(password?.type === 'password'))
 }
 
 function start(): void {
-  if (hasPasskeys()) offerPasskeys()
+  if (hasPasskeys()) {
+    offerPasskeys()
+    void offerAutofill()
+  }
   if (revealButton !== null) offerReveal(revealButton)
   for (const form of forms)
     form.addEventListener('submit', (event) => {
@@ -139,4 +194,4 @@ function start(): void {
   if (fault !== undefined) say(sentences[fault])
 }
 
-if (!continueAfterProvider()) start()
+if (!continueAfterProvider() && !continueWithLink()) start()

@@ -1,23 +1,12 @@
-// A user's activity: the entries of the audit log, as their user may see them.
-import { iso } from '../basics/clock.ts'
 import * as t from '../http/openapi/schema.ts'
 import { forUser } from '../http/operation.ts'
 import { sendPageOf } from '../http/response/send.ts'
-import type { AuditEntry } from '../store/events.ts'
 import type { Store } from '../store/store.ts'
+import { actors, displayActivity, shownDetails } from './activity.ts'
 import { listAudit } from './audit.store.ts'
-import { deviceLabel } from './entry.ts'
 
-const actors = ['user', 'application', 'operator', 'provider', 'service'] as const
 const firefox = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0'
 const deviceNote = 'From `userAgent`, such as `Firefox on Linux`; null if that says nothing'
-/** Facts about the user's own proofs. Others, such as the id of a key or who ran a command, concern the operator alone. */
-const shownDetails = {
-  variant: t.optional(t.example(t.string(), 'stateful')),
-  method: t.optional(t.example(t.string(), 'password')),
-  code: t.optional(t.string()),
-  fields: t.optional(t.string()),
-}
 const Activity = t.component('Activity', {
   id: t.id,
   at: t.time,
@@ -27,7 +16,10 @@ const Activity = t.component('Activity', {
   userAgent: t.example(t.nullable(t.string()), firefox),
   device: t.example(t.nullable(t.string(deviceNote)), 'Firefox on Linux'),
   signInId: t.example(t.nullable(t.string()), t.exampleOf(t.id)),
-  count: t.integer({ minimum: 1, description: 'More than 1 for refusals that were counted together' }),
+  count: t.integer({
+    minimum: 1,
+    description: 'More than 1 for refusals that were counted together',
+  }),
   detail: t.component('ActivityDetail', shownDetails),
 })
 
@@ -42,21 +34,3 @@ export const list = forUser({
     return sendPageOf(reply, { found, limit, display: displayActivity })
   },
 })
-
-export function displayActivity(entry: AuditEntry) {
-  const { id, event, signInId, detail, count } = entry
-  const actor = kindOf(entry.actor)
-  // The address of an application is not the user's to see.
-  const { address, userAgent } = actor === 'user' ? entry : { address: null, userAgent: null }
-  const device = deviceLabel(userAgent)
-  const shown = Object.keys(shownDetails).flatMap((name) =>
-    detail?.[name] === undefined ? [] : [[name, `${detail[name]}`]],
-  )
-  const from = { actor, address, userAgent, device, signInId }
-  return { id, at: iso(entry.at), event, ...from, count, detail: Object.fromEntries(shown) }
-}
-
-function kindOf(actor: string): (typeof actors)[number] {
-  const [kind = ''] = actor.split(':')
-  return kind === 'producer' ? 'application' : (actors.find((known) => known === kind) ?? 'service')
-}

@@ -1,4 +1,4 @@
-// Reads the SQL of both engines as text: rows of the audit log are added and removed, and never changed.
+// Reads the SQL of both engines as text.
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
@@ -12,13 +12,18 @@ const statements = files.flatMap((file) => {
     ...text.matchAll(
       /\b(insert (?:or \w+ )?into|update(?: or \w+)?|delete from|truncate(?: table)?) audit\b.{0,300}/gi,
     ),
-  ].map(([found, verb = '']) => ({ file: file.replace(/.*server\//, ''), verb: verb.toLowerCase(), found }))
+  ].map(([found, verb = '']) => ({
+    file: file.replace(/.*server\//, ''),
+    verb: verb.toLowerCase(),
+    found,
+  }))
 })
 const of = (verb: string) => statements.filter((statement) => statement.verb.startsWith(verb))
 
 test('no statement changes a row of the audit log (A16)', () => {
   assert.deepEqual([...of('update'), ...of('truncate'), ...of('insert or')], [])
-  for (const { found } of of('insert')) assert.doesNotMatch(found.split(/;|`/)[0] ?? '', /on conflict/i)
+  for (const { found } of of('insert'))
+    assert.doesNotMatch(found.split(/;|`/)[0] ?? '', /on conflict/i)
 })
 
 test('one statement adds rows; rows are removed by the retention and by an erasure alone (A16)', () => {
@@ -26,7 +31,7 @@ test('one statement adds rows; rows are removed by the retention and by an erasu
     of('insert')
       .map(({ file }) => file)
       .toSorted(),
-    ['store/statements.ts'],
+    ['audit/audit.store.ts'],
   )
   assert.deepEqual(
     of('delete')

@@ -1,4 +1,3 @@
-// How many lines of the log an import writes.
 import assert from 'node:assert/strict'
 import { mock, test } from 'node:test'
 import { pino } from 'pino'
@@ -12,7 +11,10 @@ function place() {
   return { lines: new AuditLines(log), written }
 }
 const entry = (event: EventName, actor: string, n = 0) =>
-  auditEntry({ actor, address: null, userAgent: null, requestId: null }, { event, at: 1, userId: `u${n}` })
+  auditEntry(
+    { actor, address: null, userAgent: null, requestId: null },
+    { event, at: 1, userId: `u${n}` },
+  )
 
 test('an import of 50,000 users writes 12 lines and then one a second with the count (L1)', (t) => {
   mock.timers.enable({ apis: ['setTimeout'] })

@@ -1,11 +1,11 @@
-// How an entry of the audit log becomes a line of the service's log, after its commit. Refusals (sign-in-log.ts) write their own lines.
-// An import has tens of thousands of entries at once: the log gets its first lines, and then one a second with their count.
+// An import has tens of thousands of entries at once: the log gets the first, then one line a
+// second with their count. sign-in-log.ts writes refusals.
 import type { Log } from '../basics/log.ts'
 import { LogWindow } from '../basics/log-window.ts'
 import type { AuditEntry } from '../store/events.ts'
+import type { Store } from '../store/store.ts'
 import type { EventName } from './events.ts'
 
-/** What an import records of each user. A user's own changes have another limit (guesses.ts). */
 const imported: ReadonlySet<string> = new Set<EventName>([
   'user-created',
   'user-changed',
@@ -13,7 +13,6 @@ const imported: ReadonlySet<string> = new Set<EventName>([
   'user-enabled',
   'password-changed',
 ])
-/** Lines with one entry each, until a second passes without an entry that was only counted. */
 const maxAtOnce = 12
 
 export class AuditLines {
@@ -24,6 +23,12 @@ export class AuditLines {
 
   constructor(log: Log) {
     this.#log = log
+  }
+
+  listen(store: Store): void {
+    store.onRecorded(async (entries) => {
+      for (const entry of entries) this.write(entry)
+    })
   }
 
   write(entry: AuditEntry): void {
@@ -37,7 +42,6 @@ export class AuditLines {
     }
   }
 
-  /** Writes the counts so far. */
   end(): void {
     this.#second.end()
   }
@@ -51,18 +55,20 @@ export class AuditLines {
   }
 }
 
-/** Fields without a value are left out, and so is the list of all settings. Of the details, none takes the place of another field. */
+/** No detail takes the place of another field. */
 export function writeLine(log: Log, entry: AuditEntry, { isCount = entry.count > 1 } = {}): void {
   const { id: auditId, at: _, formerEmail: __, event, address, detail, count, ...more } = entry
   const facts = { ...more, auditId, ...(isCount && { count }) }
   const others = Object.entries({ ...detail, settings: null, ...facts }).filter(
     ([, value]) => value !== null && value !== undefined,
   )
-  // The event comes first and the address second: a filter of lines such as fail2ban finds them before any text of a client.
-  log.info({ event, ...(address !== null && { address }), ...Object.fromEntries(others) }, messageOf(event))
+  // fail2ban finds event and address before any text of a client.
+  log.info(
+    { event, ...(address !== null && { address }), ...Object.fromEntries(others) },
+    messageOf(event),
+  )
 }
 
-/** `sign-in-refused`: "sign-in refused". */
 function messageOf(event: string): string {
   return event.replaceAll(/(?<!\bsign)-/g, ' ')
 }

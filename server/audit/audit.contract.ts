@@ -1,17 +1,23 @@
-// The promises about the audit log: an entry is recorded with the change that it is about, or not at all.
 import assert from 'node:assert/strict'
 import { newId as timedId } from '../basics/ids.ts'
+import { at, newId, type PromiseOf, type World } from '../contract/world.ts'
 import { addProducer, revokeProducer } from '../producers/producers.store.ts'
 import { addSession, endSessions } from '../sessions/sessions.store.ts'
-import { at, newId, type PromiseOf, type World } from '../store/contract/world.ts'
+import { revokeIssuedTokens } from '../sessions/sign-ins.store.ts'
 import type { AuditEntry } from '../store/events.ts'
 import type { Store } from '../store/store.ts'
-import { revokeIssuedTokens, revokeTokens } from '../tokens/tokens.store.ts'
+import { revokeTokens } from '../tokens/tokens.store.ts'
 import { deleteUser } from '../users/erasure.store.ts'
 import { putUsers } from '../users/put-users.store.ts'
 import { disableUser, setPassword } from '../users/user-changes.store.ts'
 import { addUser, enableUser, updateUser } from '../users/users.store.ts'
-import { type AuditQuery, lastSettingsEntry, listAudit, recordAudit, removeOldAudit } from './audit.store.ts'
+import {
+  type AuditQuery,
+  lastSettingsEntry,
+  listAudit,
+  record,
+  removeOldAudit,
+} from './audit.store.ts'
 
 function entryOf(event: string, more: Partial<AuditEntry> = {}): AuditEntry {
   const moment = more.at ?? at(0)
@@ -58,46 +64,63 @@ export function auditPromises(promise: PromiseOf): void {
       signInId: 's',
       detail: { variant: 'stateful', n: 1 },
     })
-    await store.write(recordAudit, [bare, full])
-    await store.write(recordAudit, [])
+    await store.write(record, [bare, full])
+    await store.write(record, [])
     assert.deepEqual(await store.read(listAudit, { limit: 9 }), [full, bare])
   })
 
-  promise('lists the entries of a user, of an actor, since a moment and before an entry', async (world) => {
-    const { store } = world
-    const ann = (await world.addUser('ann')).id
-    const ben = (await world.addUser('ben')).id
-    const entries = Array.from({ length: 8 }, (_, n) =>
-      entryOf('sign-in', { at: at(n), userId: n % 2 === 0 ? ann : ben, actor: n < 4 ? 'operator' : 'user' }),
-    )
-    await store.write(recordAudit, entries.toReversed())
-    const listed = async (query: Omit<AuditQuery, 'limit'>, limit = 9) =>
-      (await store.read(listAudit, { ...query, limit })).map(({ at: moment }) => (moment - at(0)) / 1_000)
-    assert.deepEqual(await listed({}), [7, 6, 5, 4, 3, 2, 1, 0])
-    assert.deepEqual(await listed({}, 3), [7, 6, 5])
-    assert.deepEqual(await listed({ userId: ann }), [6, 4, 2, 0])
-    assert.deepEqual(await listed({ actor: 'operator' }), [3, 2, 1, 0])
-    assert.deepEqual(await listed({ userId: ben, actor: 'user' }), [7, 5])
-    assert.deepEqual(await listed({ since: at(5) }), [7, 6, 5])
-    assert.deepEqual(await listed({ userId: ann, since: at(3), before: entries[6]?.id ?? '' }), [4])
-    assert.deepEqual(await listed({ userId: newId() }), [])
-  })
+  promise(
+    'lists the entries of a user, of an actor, since a moment and before an entry',
+    async (world) => {
+      const { store } = world
+      const ann = (await world.addUser('ann')).id
+      const ben = (await world.addUser('ben')).id
+      const entries = Array.from({ length: 8 }, (_, n) =>
+        entryOf('sign-in', {
+          at: at(n),
+          userId: n % 2 === 0 ? ann : ben,
+          actor: n < 4 ? 'operator' : 'user',
+        }),
+      )
+      await store.write(record, entries.toReversed())
+      const listed = async (query: Omit<AuditQuery, 'limit'>, limit = 9) =>
+        (await store.read(listAudit, { ...query, limit })).map(
+          ({ at: moment }) => (moment - at(0)) / 1_000,
+        )
+      assert.deepEqual(await listed({}), [7, 6, 5, 4, 3, 2, 1, 0])
+      assert.deepEqual(await listed({}, 3), [7, 6, 5])
+      assert.deepEqual(await listed({ userId: ann }), [6, 4, 2, 0])
+      assert.deepEqual(await listed({ actor: 'operator' }), [3, 2, 1, 0])
+      assert.deepEqual(await listed({ userId: ben, actor: 'user' }), [7, 5])
+      assert.deepEqual(await listed({ since: at(5) }), [7, 6, 5])
+      assert.deepEqual(
+        await listed({ userId: ann, since: at(3), before: entries[6]?.id ?? '' }),
+        [4],
+      )
+      assert.deepEqual(await listed({ userId: newId() }), [])
+    },
+  )
 
-  promise('does not name a user who was erased before the entry is recorded (U2)', async (world) => {
-    const { store } = world
-    const { id: userId } = await world.addUser('gone')
-    const entry = entryOf('sign-in-refused', { userId })
-    await store.write(deleteUser, change(userId))
-    await store.write(recordAudit, [entry])
-    assert.deepEqual(await store.read(listAudit, { limit: 9 }), [{ ...entry, userId: null }])
-    assert.deepEqual(await store.read(listAudit, { userId, limit: 9 }), [])
-  })
+  promise(
+    'does not name a user who was erased before the entry is recorded (U2)',
+    async (world) => {
+      const { store } = world
+      const { id: userId } = await world.addUser('gone')
+      const entry = entryOf('sign-in-refused', { userId })
+      await store.write(deleteUser, change(userId))
+      await store.write(record, [entry])
+      assert.deepEqual(await store.read(listAudit, { limit: 9 }), [{ ...entry, userId: null }])
+      assert.deepEqual(await store.read(listAudit, { userId, limit: 9 }), [])
+    },
+  )
 
   promise('finds the newest entry about settings', async ({ store }) => {
     assert.equal(await store.read(lastSettingsEntry), undefined)
-    const [old, latest, other] = [1, 2, 3].map((n) => entryOf(n < 3 ? 'settings-changed' : 'sign-in', { at: at(n) }))
+    const [old, latest, other] = [1, 2, 3].map((n) =>
+      entryOf(n < 3 ? 'settings-changed' : 'sign-in', { at: at(n) }),
+    )
     await store.write(
-      recordAudit,
+      record,
       [old, latest, other].filter((entry) => entry !== undefined),
     )
     assert.deepEqual(await store.read(lastSettingsEntry), latest)
@@ -105,69 +128,126 @@ export function auditPromises(promise: PromiseOf): void {
 
   promise('removes the entries before a moment, at most 1,000 at once', async ({ store }) => {
     const entries = Array.from({ length: 1_500 }, (_, n) => entryOf('sign-in', { at: at(n) }))
-    await store.write(recordAudit, entries)
+    await store.write(record, entries)
     assert.equal(await store.write(removeOldAudit, at(1_200)), 1_000)
     assert.equal(await store.write(removeOldAudit, at(1_200)), 200)
     assert.equal(await store.write(removeOldAudit, at(1_200)), 0)
-    assert.deepEqual(await store.read(listAudit, { limit: 1_000 }), entries.slice(1_200).toReversed())
-  })
-
-  promise('records a change of a user in the same step, and nothing for a change without effect', async (world) => {
-    const { store } = world
-    const userId = newId()
-    const absent = newId()
-    const added = { id: userId, username: newId(), displayName: null, createdAt: at(0), passwordHash: 'hash' }
-    const audit = (event: string, of = userId) => ({ audit: [entryOf(event, { userId: of })] })
-    assert.equal(typeof (await store.write(addUser, { ...added, ...audit('user-created') })), 'object')
-    assert.equal(await store.write(addUser, { ...added, id: newId(), ...audit('never') }), 'username-taken')
-    const { username } = added
-    assert.equal(await store.write(updateUser, { userId, displayName: 'Ann', ...audit('user-changed') }), 'done')
-    assert.equal(await store.write(updateUser, { userId: absent, displayName: 'Ann', ...audit('never') }), 'absent')
-    const other = await world.addUser('other')
-    assert.equal(await store.write(updateUser, { userId: other.id, username, ...audit('never') }), 'username-taken')
-    assert.equal(await store.write(disableUser, { ...change(userId), ...audit('user-disabled') }), 'done')
-    assert.equal(await store.write(disableUser, { ...change(absent), ...audit('never') }), 'absent')
-    assert.equal(await store.write(enableUser, { userId, ...audit('user-enabled') }), 'done')
-    assert.equal(await store.write(enableUser, { userId: absent, ...audit('never') }), 'absent')
-    const newHash = { passwordHash: 'new hash' }
-    assert.equal(
-      await store.write(setPassword, { ...change(userId), ...newHash, ...audit('password-changed') }),
-      'done',
+    assert.deepEqual(
+      await store.read(listAudit, { limit: 1_000 }),
+      entries.slice(1_200).toReversed(),
     )
-    assert.equal(await store.write(setPassword, { ...change(absent), ...newHash, ...audit('never') }), 'absent')
-    assert.equal(await store.write(revokeIssuedTokens, { ...change(userId), ...audit('tokens-revoked') }), 'done')
-    assert.equal(await store.write(revokeIssuedTokens, { ...change(absent), ...audit('never') }), 'absent')
-    const expected = [
-      'user-created',
-      'user-changed',
-      'user-disabled',
-      'user-enabled',
-      'password-changed',
-      'tokens-revoked',
-    ]
-    assert.deepEqual((await events(store, userId)).toSorted(), expected.toSorted())
-    assert.ok(!(await events(store)).includes('never'))
   })
 
-  promise('records each user that putUsers creates or changes, and none that stays as it was', async ({ store }) => {
-    const put = async (...users: { externalId: string; displayName?: string | null; email?: string }[]) => {
-      const entries = users.map((user) => ({ ...user, newId: newId() }))
-      return store.write(putUsers, {
-        issuer: '',
-        at: at(0),
-        users: entries.map((user) => ({ ...user, entry: entryOf('user-created', { userId: user.newId }) })),
-      })
-    }
-    const created = await put({ externalId: 'a', displayName: 'Ann' }, { externalId: 'b' })
-    const [a, b] = created.map(({ user }) => user.id)
-    assert.deepEqual(await events(store), ['user-created', 'user-created'])
-    await put({ externalId: 'a', displayName: 'Ann' }, { externalId: 'b', email: 'b@example.com' })
-    assert.deepEqual(await events(store, a), ['user-created'])
-    await put({ externalId: 'a', displayName: null })
-    assert.deepEqual((await events(store, a)).toSorted(), ['user-changed', 'user-created'])
-    assert.deepEqual((await events(store, b)).toSorted(), ['user-changed', 'user-created'])
-    assert.equal((await events(store)).length, 4)
-  })
+  promise(
+    'records a change of a user in the same step, and nothing for a change without effect',
+    async (world) => {
+      const { store } = world
+      const userId = newId()
+      const absent = newId()
+      const added = {
+        id: userId,
+        username: newId(),
+        displayName: null,
+        createdAt: at(0),
+        passwordHash: 'hash',
+      }
+      const audit = (event: string, of = userId) => ({ audit: [entryOf(event, { userId: of })] })
+      assert.equal(
+        typeof (await store.write(addUser, { ...added, ...audit('user-created') })),
+        'object',
+      )
+      assert.equal(
+        await store.write(addUser, { ...added, id: newId(), ...audit('never') }),
+        'username-taken',
+      )
+      const { username } = added
+      assert.equal(
+        await store.write(updateUser, { userId, displayName: 'Ann', ...audit('user-changed') }),
+        'done',
+      )
+      assert.equal(
+        await store.write(updateUser, { userId: absent, displayName: 'Ann', ...audit('never') }),
+        'absent',
+      )
+      const other = await world.addUser('other')
+      assert.equal(
+        await store.write(updateUser, { userId: other.id, username, ...audit('never') }),
+        'username-taken',
+      )
+      assert.equal(
+        await store.write(disableUser, { ...change(userId), ...audit('user-disabled') }),
+        'done',
+      )
+      assert.equal(
+        await store.write(disableUser, { ...change(absent), ...audit('never') }),
+        'absent',
+      )
+      assert.equal(await store.write(enableUser, { userId, ...audit('user-enabled') }), 'done')
+      assert.equal(await store.write(enableUser, { userId: absent, ...audit('never') }), 'absent')
+      const newHash = { passwordHash: 'new hash' }
+      assert.equal(
+        await store.write(setPassword, {
+          ...change(userId),
+          ...newHash,
+          ...audit('password-changed'),
+        }),
+        'done',
+      )
+      assert.equal(
+        await store.write(setPassword, { ...change(absent), ...newHash, ...audit('never') }),
+        'absent',
+      )
+      assert.equal(
+        await store.write(revokeIssuedTokens, { ...change(userId), ...audit('tokens-revoked') }),
+        'done',
+      )
+      assert.equal(
+        await store.write(revokeIssuedTokens, { ...change(absent), ...audit('never') }),
+        'absent',
+      )
+      const expected = [
+        'user-created',
+        'user-changed',
+        'user-disabled',
+        'user-enabled',
+        'password-changed',
+        'tokens-revoked',
+      ]
+      assert.deepEqual((await events(store, userId)).toSorted(), expected.toSorted())
+      assert.ok(!(await events(store)).includes('never'))
+    },
+  )
+
+  promise(
+    'records each user that putUsers creates or changes, and none that stays as it was',
+    async ({ store }) => {
+      const put = async (
+        ...users: { externalId: string; displayName?: string | null; email?: string }[]
+      ) => {
+        const entries = users.map((user) => ({ ...user, newId: newId() }))
+        return store.write(putUsers, {
+          issuer: '',
+          at: at(0),
+          users: entries.map((user) => ({
+            ...user,
+            entry: entryOf('user-created', { userId: user.newId }),
+          })),
+        })
+      }
+      const created = await put({ externalId: 'a', displayName: 'Ann' }, { externalId: 'b' })
+      const [a, b] = created.map(({ user }) => user.id)
+      assert.deepEqual(await events(store), ['user-created', 'user-created'])
+      await put(
+        { externalId: 'a', displayName: 'Ann' },
+        { externalId: 'b', email: 'b@example.com' },
+      )
+      assert.deepEqual(await events(store, a), ['user-created'])
+      await put({ externalId: 'a', displayName: null })
+      assert.deepEqual((await events(store, a)).toSorted(), ['user-changed', 'user-created'])
+      assert.deepEqual((await events(store, b)).toSorted(), ['user-changed', 'user-created'])
+      assert.equal((await events(store)).length, 4)
+    },
+  )
 
   promise(
     'records the end of each live session with its sign-in, and none of an unknown or expired one',
@@ -182,24 +262,43 @@ export function auditPromises(promise: PromiseOf): void {
       const end = { keys, at: at(60), live: bounds, audit }
       assert.equal((await store.write(endSessions, end)).length, 2)
       assert.deepEqual(await store.write(endSessions, end), [])
-      assert.deepEqual(await store.read(listAudit, { limit: 9 }), [{ ...audit[1], signInId: 'live' }])
+      assert.deepEqual(await store.read(listAudit, { limit: 9 }), [
+        { ...audit[1], signInId: 'live' },
+      ])
     },
   )
 
-  promise('records the revocation of tokens, and a producer key that is added or revoked', async ({ store }) => {
-    const audit = (event: string) => ({ audit: [entryOf(event)] })
-    const revocation = { userId: newId(), signInId: 's1', at: at(1), expiresAt: at(2) }
-    await store.write(revokeTokens, { ...revocation, ...audit('sign-out') })
-    const producer = { id: newId(), name: 'ci', secretHash: 'h', scopes: ['send'], createdAt: at(1), expiresAt: null }
-    await store.write(addProducer, { ...producer, ...audit('key-created') })
-    await assert.rejects(store.write(addProducer, { ...producer, ...audit('never') }))
-    assert.equal(
-      await store.write(revokeProducer, { producerId: producer.id, at: at(2), ...audit('key-revoked') }),
-      'done',
-    )
-    assert.equal(await store.write(revokeProducer, { producerId: newId(), at: at(2), ...audit('never') }), 'absent')
-    assert.deepEqual((await events(store)).toSorted(), ['key-created', 'key-revoked', 'sign-out'])
-  })
+  promise(
+    'records the revocation of tokens, and a producer key that is added or revoked',
+    async ({ store }) => {
+      const audit = (event: string) => ({ audit: [entryOf(event)] })
+      const revocation = { userId: newId(), signInId: 's1', at: at(1), expiresAt: at(2) }
+      await store.write(revokeTokens, { ...revocation, ...audit('sign-out') })
+      const producer = {
+        id: newId(),
+        name: 'ci',
+        secretHash: 'h',
+        scopes: ['send'],
+        createdAt: at(1),
+        expiresAt: null,
+      }
+      await store.write(addProducer, { ...producer, ...audit('key-created') })
+      await assert.rejects(store.write(addProducer, { ...producer, ...audit('never') }))
+      assert.equal(
+        await store.write(revokeProducer, {
+          producerId: producer.id,
+          at: at(2),
+          ...audit('key-revoked'),
+        }),
+        'done',
+      )
+      assert.equal(
+        await store.write(revokeProducer, { producerId: newId(), at: at(2), ...audit('never') }),
+        'absent',
+      )
+      assert.deepEqual((await events(store)).toSorted(), ['key-created', 'key-revoked', 'sign-out'])
+    },
+  )
 
   promise('a new session records its sign-in, and a refused one nothing', async (world: World) => {
     const { store } = world
@@ -213,23 +312,45 @@ export function auditPromises(promise: PromiseOf): void {
       address: null,
       replaces: [],
     }
-    const added = { ...session, checkedGeneration: 0, audit: [entryOf('sign-in', { userId: ann.id })] }
+    const added = {
+      ...session,
+      checkedGeneration: 0,
+      audit: [entryOf('sign-in', { userId: ann.id })],
+    }
     assert.notEqual(await store.write(addSession, added), 'refused')
-    const refused = { ...session, secretHash: 'other', checkedGeneration: 1, audit: [entryOf('never')] }
+    const refused = {
+      ...session,
+      secretHash: 'other',
+      checkedGeneration: 1,
+      audit: [entryOf('never')],
+    }
     assert.equal(await store.write(addSession, refused), 'refused')
     assert.deepEqual(await events(store), ['sign-in'])
   })
 
-  promise('erasing a user removes the user’s entries, and records the erasure under the erased key', async (world) => {
-    const { store } = world
-    const ann = await world.addUser('ann')
-    const ben = await world.addUser('ben')
-    await store.write(recordAudit, [entryOf('sign-in', { userId: ann.id }), entryOf('sign-in', { userId: ben.id })])
-    const erased = entryOf('user-erased', { at: at(9), userId: null, detail: { user: 'erased:hash' } })
-    assert.equal(await store.write(deleteUser, { ...change(ann.id), audit: [erased] }), 'done')
-    assert.equal(await store.write(deleteUser, { ...change(newId()), audit: [entryOf('never')] }), 'absent')
-    assert.deepEqual(await events(store, ann.id), [])
-    assert.deepEqual(await events(store, ben.id), ['sign-in'])
-    assert.deepEqual((await store.read(listAudit, { limit: 1 }))[0], erased)
-  })
+  promise(
+    'erasing a user removes the user’s entries, and records the erasure under the erased key',
+    async (world) => {
+      const { store } = world
+      const ann = await world.addUser('ann')
+      const ben = await world.addUser('ben')
+      await store.write(record, [
+        entryOf('sign-in', { userId: ann.id }),
+        entryOf('sign-in', { userId: ben.id }),
+      ])
+      const erased = entryOf('user-erased', {
+        at: at(9),
+        userId: null,
+        detail: { user: 'erased:hash' },
+      })
+      assert.equal(await store.write(deleteUser, { ...change(ann.id), audit: [erased] }), 'done')
+      assert.equal(
+        await store.write(deleteUser, { ...change(newId()), audit: [entryOf('never')] }),
+        'absent',
+      )
+      assert.deepEqual(await events(store, ann.id), [])
+      assert.deepEqual(await events(store, ben.id), ['sign-in'])
+      assert.deepEqual((await store.read(listAudit, { limit: 1 }))[0], erased)
+    },
+  )
 }

@@ -1,4 +1,3 @@
-// A device label names the browser and the system, and contains no text of the client but one short product name.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { deviceLabel } from './entry.ts'
@@ -6,7 +5,8 @@ import { deviceLabel } from './entry.ts'
 const webKit = 'AppleWebKit/537.36 (KHTML, like Gecko)'
 const labels: Record<string, string> = {
   'Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0': 'Firefox on Linux',
-  [`Mozilla/5.0 (Windows NT 10.0; Win64; x64) ${webKit} Chrome/140.0.0.0 Safari/537.36`]: 'Chrome on Windows',
+  [`Mozilla/5.0 (Windows NT 10.0; Win64; x64) ${webKit} Chrome/140.0.0.0 Safari/537.36`]:
+    'Chrome on Windows',
   [`Mozilla/5.0 (Windows NT 10.0; Win64; x64) ${webKit} Chrome/140.0.0.0 Safari/537.36 Edg/140.0.0.0`]:
     'Edge on Windows',
   [`Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) ${webKit} Chrome/140.0.0.0 Safari/537.36 OPR/125.0.0.0`]:
@@ -20,8 +20,10 @@ const labels: Record<string, string> = {
   [`Mozilla/5.0 (Linux; Android 14; SM-S921B) ${webKit} SamsungBrowser/26.0 Chrome/122.0.0.0 Mobile Safari/537.36`]:
     'Samsung Internet on Android',
   'Mozilla/5.0 (Android 14; Mobile; rv:128.0) Gecko/128.0 Firefox/128.0': 'Firefox on Android',
-  [`Mozilla/5.0 (X11; CrOS x86_64 14541.0.0) ${webKit} Chrome/140.0.0.0 Safari/537.36`]: 'Chrome on ChromeOS',
-  [`Mozilla/5.0 (X11; Linux x86_64) ${webKit} HeadlessChrome/140.0.0.0 Safari/537.36`]: 'Chrome on Linux',
+  [`Mozilla/5.0 (X11; CrOS x86_64 14541.0.0) ${webKit} Chrome/140.0.0.0 Safari/537.36`]:
+    'Chrome on ChromeOS',
+  [`Mozilla/5.0 (X11; Linux x86_64) ${webKit} HeadlessChrome/140.0.0.0 Safari/537.36`]:
+    'Chrome on Linux',
   'Mozilla/5.0 (X11; Linux x86_64)': 'A browser on Linux',
   'Mozilla/5.0': 'A browser',
   'curl/8.5.0': 'curl',
@@ -29,7 +31,8 @@ const labels: Record<string, string> = {
   'Acme-App/1.2 (Android 14)': 'Acme-App on Android',
 }
 for (const [userAgent, label] of Object.entries(labels))
-  test(`the device of "${userAgent.slice(0, 60)}" is ${label}`, () => assert.equal(deviceLabel(userAgent), label))
+  test(`the device of "${userAgent.slice(0, 60)}" is ${label}`, () =>
+    assert.equal(deviceLabel(userAgent), label))
 
 test('a field without a product, or with one that is not a name, gives no label', () => {
   for (const text of [

@@ -1,4 +1,4 @@
-// How an entry of the audit log is made: who did it and from where, what happened, and to whom.
+// Makes an entry of the audit log: who did what, from where, to whom.
 import type { FastifyRequest } from 'fastify'
 import { newOrderedId } from '../basics/ids.ts'
 import { addressOf } from '../http/request/address.ts'
@@ -6,9 +6,8 @@ import type { Site } from '../http/site.ts'
 import type { AuditEntry } from '../store/events.ts'
 import type { EventName } from './events.ts'
 
-/** Who does something, and from where. `actor` as in AuditEntry; a command has no address and no request. */
 export type Source = Pick<AuditEntry, 'actor' | 'address' | 'userAgent' | 'requestId'> & {
-  /** The user of the operating system who runs a command. */
+  /** Who runs a command. */
   by?: string
 }
 
@@ -16,22 +15,34 @@ const maxUserAgent = 256
 
 export type RequestSource = Source & { address: string; requestId: string; route: string }
 
-/** Who sends this request, as a user. Call it before the first await: Node does not know the address of a closed connection. */
-export function sourceOf({ site }: { site: Pick<Site, 'trustedProxies'> }, request: FastifyRequest): RequestSource {
+/** Call it before the first await: Node forgets the address of a closed connection. */
+export function sourceOf(
+  { site }: { site: Pick<Site, 'trustedProxies'> },
+  request: FastifyRequest,
+): RequestSource {
   const { raw, id } = request
   const userAgent = raw.headers['user-agent']?.slice(0, maxUserAgent) ?? null
   const route = request.routeOptions.url ?? ''
-  return { actor: 'user', address: addressOf(raw, site.trustedProxies), userAgent, requestId: id, route }
+  return {
+    actor: 'user',
+    address: addressOf(raw, site.trustedProxies),
+    userAgent,
+    requestId: id,
+    route,
+  }
 }
 
-/** The service itself, for what no request and no command asked for. */
-export const serviceSource: Source = { actor: 'service', address: null, userAgent: null, requestId: null }
+export const serviceSource: Source = {
+  actor: 'service',
+  address: null,
+  userAgent: null,
+  requestId: null,
+}
 
 export type Facts = { event: EventName } & Partial<
   Pick<AuditEntry, 'userId' | 'username' | 'signInId' | 'nameHash' | 'detail'>
 >
 
-/** The entry of a change, for the store, which records it with the change. */
 export function recorded(
   { source = serviceSource, now }: { source?: Source; now: () => number },
   facts: Facts,
@@ -40,7 +51,10 @@ export function recorded(
 }
 
 /** `detail` must not contain a secret. */
-export function auditEntry(source: Source, { event, at, ...facts }: Facts & { at: number }): AuditEntry {
+export function auditEntry(
+  source: Source,
+  { event, at, ...facts }: Facts & { at: number },
+): AuditEntry {
   const { userId = null, signInId = null, nameHash = null, detail: given = null } = facts
   const { actor, address, userAgent, requestId, by } = source
   const from = { actor, address, userAgent, requestId, signInId, nameHash }
@@ -49,9 +63,9 @@ export function auditEntry(source: Source, { event, at, ...facts }: Facts & { at
   return { id: newOrderedId(at), at, event, userId, ...named, ...from, detail, count: 1 }
 }
 
-// A device, such as "Firefox on Linux", for display alone. A User-Agent can be any text: the label has our words or one short product name.
+// A User-Agent can be any text: the label has our words or one short product name.
 
-/** The first that matches: browsers also name the browsers that they are built on. */
+/** The first match counts: browsers also name those that they are built on. */
 const browsers: readonly [name: string, shape: RegExp][] = [
   ['Edge', /\bEdg(e|A|iOS)?\//],
   ['Opera', /\b(OPR|Opera|OPiOS)\//],
@@ -69,10 +83,9 @@ const systems: readonly [name: string, shape: RegExp][] = [
   ['macOS', /\b(Mac OS X|Macintosh)\b/],
   ['Linux', /\bLinux\b/],
 ]
-/** RFC 9110, section 10.1.5: a product, usually with a version. */
+/** RFC 9110, section 10.1.5. */
 const product = /^([A-Za-z][\w.-]{0,31})(?:[/ ;(]|$)/
 
-/** Null without a field, or with one that says nothing. */
 export function deviceLabel(userAgent: string | null): string | null {
   if (userAgent === null) return null
   const find = (known: typeof browsers) => known.find(([, shape]) => shape.test(userAgent))?.[0]

@@ -1,4 +1,3 @@
-// Every entry of a command gets its line and its notice, however late the store can be read.
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -9,7 +8,7 @@ import { readDatabaseUrl } from '../config/database-url.ts'
 import { openStore } from '../open-store.ts'
 import type { AuditEntry } from '../store/events.ts'
 import { replaceOperation } from '../store/testing/operations.ts'
-import { listAudit, recordAudit } from './audit.store.ts'
+import { listAudit, record } from './audit.store.ts'
 import { AuditLines } from './audit-lines.ts'
 import { auditEntry } from './entry.ts'
 import { writeOperatorLines } from './operator-lines.ts'
@@ -45,7 +44,7 @@ test('an entry of a command has its line and its notice, also if the store can b
     throw new Error('the store cannot be read')
   })
   const entry = { ...auditEntry(operator, { event: 'user-disabled', at: now }), id: newId(now) }
-  await store.write(recordAudit, [entry])
+  await store.write(record, [entry])
   assert.equal((await noted).id, entry.id)
   assert.deepEqual(written, [entry.id])
 })

@@ -1,5 +1,6 @@
-// Refused sign-ins: one log line and one row of the audit log each, with the user, the client's address, the route and the request.
-// Their number is limited, since a client needs no proof to cause one: the rest are counted (L1, L2, A16).
+// Records refused sign-ins. A client needs no proof to cause one, so lines and rows have a limit,
+// and the rest are counted (L1, L2, A16).
+import { counts } from '../basics/counts.ts'
 import { type CarillonError, messageOf } from '../basics/errors.ts'
 import type { Log } from '../basics/log.ts'
 import { LogWindow } from '../basics/log-window.ts'
@@ -10,24 +11,34 @@ import { writeLine } from './audit-lines.ts'
 import { auditEntry, type Facts, type Source } from './entry.ts'
 import type { EventName } from './events.ts'
 
-/** Of a request, with its route; of tests at least these two. */
 type RefusedSource = Partial<Source> & { address: string; requestId: string; route?: string }
-/** `code` is that of the response. Without an `event`, it is a sign-in that was refused. */
-export type Refusal = { code: string; variant?: 'stateful' | 'stateless' | undefined; event?: EventName }
-/** `name` is what the client sent; `user` is the user with that name, if there is one. */
-export type NamedAccount = { name: string; user: { id: string; username: string | null } | undefined }
-type Attempt = { account: NamedAccount; variant?: Refusal['variant'] }
+type Method = keyof typeof counts.signIns
+export type Refusal = {
+  code: string
+  method: Method
+  variant?: 'stateful' | 'stateless' | undefined
+  event?: EventName
+}
+export type NamedAccount = {
+  name: string
+  user: { id: string; username: string | null } | undefined
+}
+type Attempt = { account: NamedAccount; method: Method; variant?: Refusal['variant'] }
 type Named = { userId: string; username: string | null } | { nameHash: string }
-type Pair = { account: Named; address: string; event: EventName; inMinute: number; unlogged: number }
+type Pair = {
+  account: Named
+  address: string
+  event: EventName
+  inMinute: number
+  unlogged: number
+}
 
 const minuteMs = 60_000
 const secondMs = 1_000
-/** Entries for one account and address in a minute; entries at once, and one more each second: at most 95,000 rows a day. */
+/** These allow at most 95,000 rows a day. */
 const maxLines = { samePerMinute: 10, atOnce: 12 }
 const maxPairs = 1_000
-/** Pairs of account and address that get a line with their count at the end of a minute; the others share one line. */
 const maxCounts = 5
-/** Rows that wait for a store that cannot be written. */
 const maxWaiting = 1_000
 const retryMs = 1_000
 
@@ -40,11 +51,8 @@ export class SignInLog {
   readonly #second = new LogWindow(secondMs, () => {
     if (--this.#lines > 0) this.#second.begin()
   })
-  /** Lines that count against `maxLines.atOnce`: one more for each line, one less for each second. */
   #lines = 0
-  /** Refusals of pairs beyond `maxPairs`. */
   #others = 0
-  /** Rows that are not stored yet. */
   #rows: AuditEntry[] = []
   #storing: Promise<void> | undefined
 
@@ -53,14 +61,18 @@ export class SignInLog {
   }
 
   refused(source: RefusedSource, { name, user }: NamedAccount, refusal: Refusal): void {
-    const { event = 'sign-in-refused', code, variant } = refusal
+    const { event = 'sign-in-refused', code, variant, method } = refusal
+    counts.signIns[method][code === 'TOO_MANY_REQUESTS' ? 'delayed' : 'refused']++
     const { address, route } = source
     this.#minute.begin()
     const named =
-      user === undefined ? { nameHash: this.#options.nameHash(name) } : { userId: user.id, username: user.username }
+      user === undefined
+        ? { nameHash: this.#options.nameHash(name) }
+        : { userId: user.id, username: user.username }
     const pair = this.#pairOf(named, { address, event })
     if (pair === undefined) this.#others++
-    else if (pair.inMinute++ >= maxLines.samePerMinute || this.#lines >= maxLines.atOnce) pair.unlogged++
+    else if (pair.inMinute++ >= maxLines.samePerMinute || this.#lines >= maxLines.atOnce)
+      pair.unlogged++
     else {
       this.#lines++
       this.#second.begin()
@@ -68,35 +80,33 @@ export class SignInLog {
     }
   }
 
-  /** Records a failure if it is a refusal, and returns it. */
-  noted(error: unknown, source: RefusedSource, { account, variant }: Attempt): unknown {
+  noted(error: unknown, source: RefusedSource, { account, ...attempt }: Attempt): unknown {
     const code = refusalCode(error)
-    if (code !== undefined) this.refused(source, account, { code, variant })
+    if (code !== undefined) this.refused(source, account, { code, ...attempt })
     return error
   }
 
-  /** Writes the counts so far. */
   end(): void {
     this.#minute.end()
   }
 
-  /** Resolves when every row is stored, or cannot be stored now. */
   async stored(): Promise<void> {
     await this.#storing
     await this.#storeRows().catch(() => {})
   }
 
-  /** If `count` is given, the entry stands for that many refusals. */
   #record(source: Partial<Source>, facts: Facts, count?: number): void {
     const from = { actor: 'user', address: null, userAgent: null, requestId: null, ...source }
-    const entry = { ...auditEntry(from, { ...facts, at: this.#options.now() }), ...(count !== undefined && { count }) }
+    const entry = {
+      ...auditEntry(from, { ...facts, at: this.#options.now() }),
+      ...(count !== undefined && { count }),
+    }
     writeLine(this.#options.log, entry, { isCount: count !== undefined })
     if (this.#rows.length >= maxWaiting) return
     this.#rows.push(entry)
     this.#storing ??= this.#storeSoon()
   }
 
-  /** What arrives while one batch is stored is the next batch. */
   async #storeSoon(): Promise<void> {
     try {
       while (this.#rows.length > 0) await this.#storeRows()
@@ -146,7 +156,6 @@ export class SignInLog {
   }
 }
 
-/** Undefined for what refuses no sign-in: a failure of the service, a client that left, a sign-in that waits for its second factor. */
 export function refusalCode(error: unknown): string | undefined {
   const { code, status = 500 } = error as Partial<CarillonError>
   return status >= 500 || code === 'TIMEOUT' || code === 'SECOND_FACTOR_REQUIRED' ? undefined : code

@@ -1,18 +1,23 @@
-// Whether the clock can be believed when rows are removed by their age: it is compared with the time that was seen last.
+// Decides whether the clock can be believed when rows are removed by age.
 import { madeAt } from '../basics/ids.ts'
 import { all, lock, type Read, send, type Write } from '../store/statements.ts'
 
 const maxAheadMs = 7 * 24 * 3_600_000
 const heldMs = 3_600_000
 
-/** `heldUntil`: undefined if rows can be removed by their age. */
 type TimeSeen = { seenAt: number; heldUntil?: number }
 
 /**
- * Compares the clock with the time that any process saw last; the first time with that of the newest row, `newestAt`. If it is more than
- * seven days ahead, nothing is removed by age until the clock has gone on for an hour, over restarts too. Another leap begins a new hour.
+ * If the clock is more than seven days ahead of what any process saw, nothing is removed by age
+ * until it has gone on for an hour, over restarts too.
  */
-export function* seeTime({ at, newestAt = at }: { at: number; newestAt?: number | undefined }): Write<TimeSeen> {
+export function* seeTime({
+  at,
+  newestAt = at,
+}: {
+  at: number
+  newestAt?: number | undefined
+}): Write<TimeSeen> {
   const last = yield* lock<{ seenAt: number | null; heldSince: number | null }>`
     select seen_at as "seenAt", held_since as "heldSince" from time_seen where id = 1`
   const seenAt = last?.seenAt ?? newestAt
@@ -26,7 +31,6 @@ export function* seeTime({ at, newestAt = at }: { at: number; newestAt?: number 
   return { seenAt, heldUntil: since + heldMs }
 }
 
-/** When the newest notification or entry of the audit log was made, by its id. Undefined without one. */
 export function* newestRowAt(): Read<number | undefined> {
   const rows = yield* all<{ id: string | null }>`
     select max(id) as id from notification union all select max(id) from audit`

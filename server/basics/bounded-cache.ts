@@ -1,4 +1,5 @@
-// A cache of at most twice its bound: an entry that is used moves to the young of two Maps; when that is full, the old one is dropped.
+// A cache of at most twice its bound: a used entry moves to the young of two Maps; when that is
+// full, the old one is dropped.
 type Entry<Value> = { value: Value; weight: number }
 
 export class BoundedCache<Value> {
@@ -19,7 +20,7 @@ export class BoundedCache<Value> {
     return old?.value
   }
 
-  /** `weight` is in the unit of the bound: entries, characters or bytes. A heavier entry than the bound is not kept. */
+  /** `weight`: in the unit of the bound. A heavier entry is not kept. */
   set(key: string, value: Value, weight: number): void {
     if (weight > this.#maxWeight) return
     this.#weight += weight - (this.#young.get(key)?.weight ?? 0)
@@ -35,11 +36,5 @@ export class BoundedCache<Value> {
     this.#weight -= this.#young.get(key)?.weight ?? 0
     this.#young.delete(key)
     this.#old.delete(key)
-  }
-
-  clear(): void {
-    this.#young.clear()
-    this.#old.clear()
-    this.#weight = 0
   }
 }

@@ -1,4 +1,3 @@
-// A service that redirects reaches no other address with our requests, even if the caller does not ask for that.
 import assert from 'node:assert/strict'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -17,7 +16,9 @@ test('a redirect is returned and not followed (P3)', async (t) => {
     trapped.push(`${request.method} ${request.url}`)
     response.end('{}')
   })
-  const provider = await listening((_, response) => response.writeHead(307, { location: `${trap}/token` }).end())
+  const provider = await listening((_, response) =>
+    response.writeHead(307, { location: `${trap}/token` }).end(),
+  )
   const exchange = { method: 'POST', body: 'client_secret=x', headers: {} }
   const { status } = await boundedFetch(`${provider}/token`, exchange, { fault: assert.fail })
   assert.deepEqual([status, trapped], [307, []])

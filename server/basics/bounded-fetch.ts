@@ -1,22 +1,29 @@
-// A request to another service that an operator named: within a limited time, with a response of limited size, and without following a
-// redirect. A service that lies or fails holds none of our memory and makes us contact no other address (SSRF).
+// A request to a service that an operator named. Time and size are limited, and redirects refused:
+// a service that lies makes us contact no other address (SSRF).
 import { CarillonError } from './errors.ts'
 
 export type Bounds = {
   timeoutMs?: number
-  /** Bytes, after decompression. */
+  /** Bytes are counted after decompression. */
   maxSize?: number
-  /** What is thrown for a problem that an operator can understand. */
   fault: (problem: string) => CarillonError
 }
 
-/** The whole response. `maxSize`: key sets and discovery documents of large providers have 10,000 bytes. */
-export async function boundedFetch(address: string, options: RequestInit, bounds: Bounds): Promise<Response> {
+/** Key sets of large providers have 10,000 bytes. */
+export async function boundedFetch(
+  address: string,
+  options: RequestInit,
+  bounds: Bounds,
+): Promise<Response> {
   const { timeoutMs = 5_000, maxSize = 256 * 1024, fault } = bounds
-  // Without a query, which may have secrets.
+  // The query may have secrets.
   const { origin, pathname } = new URL(address)
   try {
-    const response = await fetch(address, { ...options, redirect: 'manual', signal: AbortSignal.timeout(timeoutMs) })
+    const response = await fetch(address, {
+      ...options,
+      redirect: 'manual',
+      signal: AbortSignal.timeout(timeoutMs),
+    })
     const { status, headers } = response
     const chunks: Uint8Array[] = []
     let size = 0
@@ -28,10 +35,12 @@ export async function boundedFetch(address: string, options: RequestInit, bounds
     return new Response(size === 0 ? null : Buffer.concat(chunks), { status, headers })
   } catch (error) {
     if (error instanceof CarillonError) throw error
-    // fetch says only "fetch failed"; its cause has the code.
     const { name, message, cause } = error as Error
     const { code, message: reason } = (cause ?? {}) as NodeJS.ErrnoException
-    const why = name === 'TimeoutError' ? `no response within ${timeoutMs / 1000} s` : code || reason || message
+    const why =
+      name === 'TimeoutError'
+        ? `no response within ${timeoutMs / 1000} s`
+        : code || reason || message
     throw fault(`${origin}${pathname} cannot be reached: ${why}`)
   }
 }

@@ -1,5 +1,5 @@
-// In which order is a small file written (R1)? After a power failure between any two steps there is the old file, the new one
-// or none. The test records the calls of node:fs.
+// The calls of node:fs show the order (R1): after a power failure there is the old file, the new
+// one or none.
 import assert from 'node:assert/strict'
 import fs, {
   chownSync,
@@ -16,14 +16,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { readDatabaseUrl } from '../config/database-url.ts'
-import { sealingSecrets } from '../start/sealing-secret.ts'
 import { replaceOperation, stubStore } from '../store/testing/operations.ts'
+import { sealingSecrets } from '../tokens/sealing-secret.ts'
 import { signingKeys } from '../tokens/signing-keys.store.ts'
 import { createDurably, makeFolder, replaceDurably } from './durable-file.ts'
 
 const recorded = ['openSync', 'writeSync', 'fsyncSync', 'linkSync', 'renameSync'] as const
 
-/** The names of the calls of `work`, each with the kind of its file. */
+/** Each with the kind of its file. */
 async function callsOf(t: TestContext, folder: string, work: () => unknown): Promise<string[]> {
   const calls: string[] = []
   const opened = new Map<number, string>()
@@ -85,7 +85,12 @@ test('the secret that seals the signing keys is on the disk before it gets its n
   const store = stubStore()
   replaceOperation(store, signingKeys, async () => [])
   const calls = await callsOf(t, folder, () => sealingSecrets({ database }, store))
-  assert.deepEqual(calls, ['writeSync draft', 'fsyncSync draft', 'linkSync draft', 'fsyncSync folder'])
+  assert.deepEqual(calls, [
+    'writeSync draft',
+    'fsyncSync draft',
+    'linkSync draft',
+    'fsyncSync folder',
+  ])
 })
 
 test('creating never replaces a file, and replacing never writes through a link', (t) => {
@@ -124,7 +129,8 @@ test('a file or folder that root makes belongs to the owner of the folder around
     const inner = join(folder, 'restored', 'inner')
     makeFolder(inner)
     createDurably(join(inner, 'file'), 'text')
-    for (const made of [join(folder, 'restored'), inner, join(inner, 'file')]) assert.equal(ownerOf(made), 65_534, made)
+    for (const made of [join(folder, 'restored'), inner, join(inner, 'file')])
+      assert.equal(ownerOf(made), 65_534, made)
     assert.equal(modeOf(inner), '700')
     // A folder that is there already keeps its owner.
     makeFolder(join(folder, 'of root'))

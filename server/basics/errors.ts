@@ -1,6 +1,6 @@
-// The one error type of the server and the one table of its codes. http/response/failure.ts turns an error into a response.
+// The one error type and its codes. http/response/failure.ts turns an error into a response.
 
-/** Every code and its HTTP status; docs/inbox/errors.md says when it is sent. client/types.test.ts compares the client's copy, `StatusOf`. */
+/** docs/inbox/errors.md explains the codes. */
 export const statusOf = {
   Unauthorized: 401,
   UNAUTHORIZED: 401,
@@ -27,40 +27,55 @@ export const statusOf = {
 
 export type ErrorCode = keyof typeof statusOf
 
-/** Why a password is refused; for programs that show a sentence of their own. */
 export const passwordFaults = ['too_short', 'too_long', 'too_common', 'contains_name'] as const
 
-/** One invalid field, and what a valid value would be. `code`: of a refused password. */
+/** `reason`: what would be valid. */
 export type Fault = { field: string; reason: string; code?: (typeof passwordFaults)[number] }
 
-/** What completes a sign-in whose password was right, and by which kinds of factors. */
-export type SecondFactor = { challenge: string; factors: readonly SecondFactorKind[]; deviceToken?: string }
+export type SecondFactor = {
+  challenge: string
+  factors: readonly SecondFactorKind[]
+  deviceToken?: string
+}
 export const secondFactorKinds = ['totp', 'passkey', 'recovery-code'] as const
 export type SecondFactorKind = (typeof secondFactorKinds)[number]
 
+export type ProofRefusal =
+  | 'not-well-formed'
+  | 'other-kind'
+  | 'key-not-valid'
+  | 'token-not-valid'
+  | 'session-ended'
+  | 'in-query'
+  | 'in-another-field'
+  | 'scope-missing'
+
 type Options = { cause?: unknown } & Partial<
-  Pick<CarillonError, 'remedy' | 'details' | 'retryAfter' | 'challenge' | 'secondFactor' | 'report'>
+  Pick<
+    CarillonError,
+    'remedy' | 'details' | 'retryAfter' | 'challenge' | 'secondFactor' | 'report' | 'refusal'
+  >
 >
 
-/** A failure that its reader can understand and act on. `cause` goes to the log only. */
+/** `cause` goes to the log only. */
 export class CarillonError extends Error {
   readonly code: ErrorCode
   readonly problem: string
-  /** What the reader can do about it; undefined if the problem says enough. */
   readonly remedy: string | undefined
   readonly details: readonly Fault[] | undefined
-  /** Seconds after which a retry may succeed; sent as `Retry-After` (RFC 9110, section 10.2.3). */
+  /** Seconds, for `Retry-After` (RFC 9110, section 10.2.3). */
   readonly retryAfter: number | undefined
-  /** Sent as `WWW-Authenticate` with a 403. */
+  /** A 403 has it as `WWW-Authenticate`. */
   readonly challenge: string | undefined
-  /** Sent in the body of SECOND_FACTOR_REQUIRED. */
   readonly secondFactor: SecondFactor | undefined
-  /** How the failed request is logged: http/response/request-log.ts. */
   readonly report: 'failure' | 'outcome-unknown' | 'overload' | 'nothing'
+  readonly refusal: ProofRefusal | undefined
 
-  /** `problem` has no full stop; `remedy` is whole sentences, or ends with a command to copy. The `message` has both. */
+  /** `problem` has no full stop; `remedy` is sentences, or ends with a command. */
   constructor(code: ErrorCode, problem: string, options: Options = {}) {
-    super(options.remedy === undefined ? problem : `${problem}. ${options.remedy}`, { cause: options.cause })
+    super(options.remedy === undefined ? problem : `${problem}. ${options.remedy}`, {
+      cause: options.cause,
+    })
     this.name = 'CarillonError'
     this.code = code
     this.problem = problem
@@ -69,6 +84,7 @@ export class CarillonError extends Error {
     this.challenge = options.challenge
     this.secondFactor = options.secondFactor
     this.report = options.report ?? 'failure'
+    this.refusal = options.refusal
     this.retryAfter = options.retryAfter ?? (statusOf[code] === 503 ? 1 : undefined)
   }
 
@@ -81,12 +97,18 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
-/** The service is overloaded or stopping. Nothing has failed, and a later attempt succeeds. */
+/** A later attempt succeeds. */
 export function overloaded(message: string): CarillonError {
-  return new CarillonError('UNAVAILABLE', message, { remedy: 'Try again in a moment.', report: 'overload' })
+  return new CarillonError('UNAVAILABLE', message, {
+    remedy: 'Try again in a moment.',
+    report: 'overload',
+  })
 }
 
-export function invalidRequest(details: readonly Fault[], problem = 'The request is invalid'): CarillonError {
+export function invalidRequest(
+  details: readonly Fault[],
+  problem = 'The request is invalid',
+): CarillonError {
   return new CarillonError('INVALID_REQUEST', problem, { details })
 }
 
@@ -110,40 +132,62 @@ export function unavailable(problem: string, remedy?: string, cause?: unknown): 
   return new CarillonError('UNAVAILABLE', problem, { remedy, cause })
 }
 
-/** The path is not a route, or not in the spelling of one. */
 export function noSuchRoute(): CarillonError {
   return notFound('There is no such route', '/docs lists the routes.')
 }
 
-/** The words of the API's spec for every missing or invalid proof. `details`: what the request presented in place of one. */
-export function notAuthenticated(details?: readonly Fault[]): CarillonError {
-  return new CarillonError('UNAUTHORIZED', 'Not authenticated', details && { details })
+/** The API's spec has these words. */
+export function notAuthenticated(
+  details?: readonly Fault[],
+  refusal?: ProofRefusal,
+): CarillonError {
+  return new CarillonError('UNAUTHORIZED', 'Not authenticated', {
+    ...(details && { details }),
+    refusal,
+  })
 }
 
-/** The same error for an unknown user, a wrong password, a disabled user, and a password that changed during the sign-in. */
+/** An unknown user, a wrong or changed password and a disabled user get the same error. */
 export function invalidCredentials(): CarillonError {
   return new CarillonError('INVALID_CREDENTIALS', 'The username or the password is wrong')
 }
 
-/** The password was right. It allows nothing by itself. `challenge`: '' if the factor is for the same route. */
+/** `challenge`: '' if the factor is for the same route. */
 export function secondFactorRequired(secondFactor: SecondFactor): CarillonError {
   const remedy =
     'Send a code, a recovery code or a passkey: to sign in, with the challenge, to POST /login/second-factor; to confirm, to this route.'
-  return new CarillonError('SECOND_FACTOR_REQUIRED', 'This sign-in needs a second factor', { remedy, secondFactor })
+  return new CarillonError('SECOND_FACTOR_REQUIRED', 'This sign-in needs a second factor', {
+    remedy,
+    secondFactor,
+  })
 }
 
-/** The same error for a wrong code, one that was used, and a challenge that was used, has expired or is another user's. */
+/** A wrong or used code and every invalid challenge get the same error. */
 export function wrongSecondFactor(): CarillonError {
   return new CarillonError('INVALID_CREDENTIALS', 'The second factor is wrong, or was used before')
 }
 
-/** The proof is valid, and limited to less than the route needs (RFC 6750, section 3.1): `scope`, or, if undefined, a proof without a limit. */
-export function insufficientScope(problem: string, { scope, remedy }: { scope?: string; remedy: string }) {
+/** RFC 6750, section 3.1. */
+export function insufficientScope(
+  problem: string,
+  { scope, remedy }: { scope?: string; remedy: string },
+) {
   const challenge = `Bearer error="insufficient_scope"${scope === undefined ? '' : `, scope="${scope}"`}`
-  return new CarillonError('FORBIDDEN', problem, { remedy, challenge })
+  return new CarillonError('FORBIDDEN', problem, { remedy, challenge, refusal: 'scope-missing' })
 }
 
-/** Adds the details of an INVALID_REQUEST to `faults`. */
+/** The policy demands a second factor that the sign-in did not prove. */
+export function setupOnly(): CarillonError {
+  const remedy =
+    'Add one on the account page, or by POST /api/me/factors/totp or POST /api/me/factors/passkeys. If the user has one: POST /api/me/confirm.'
+  return insufficientScope('This sign-in can only set up a second factor', { remedy })
+}
+
+export function linkInvalid(): CarillonError {
+  const problem = 'This link is not valid: it was used, has expired, or was replaced by newer ones'
+  return new CarillonError('LINK_INVALID', problem, { remedy: 'Request a new link.' })
+}
+
 export function faulting<Value>(faults: Fault[], check: () => Value): Value | undefined {
   try {
     return check()

@@ -1,10 +1,8 @@
-// Does long work leave time for requests, and does every piece of work get its turn?
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { endOfTurn, WorkInTurns, yieldToEventLoop } from './event-loop.ts'
 
-/** Blocks the event loop. */
 function work(ms: number): void {
   const until = performance.now() + ms
   let now = performance.now()
@@ -83,7 +81,8 @@ test('items that arrive together are spread over turns: each turn handles items 
     Array.from({ length: 20 }, (_, item) => item),
   )
   const inTurn = Map.groupBy(handled, (one) => one.turn)
-  for (const together of inTurn.values()) assert.ok(together.length <= 2, `${together.length} items in one turn`)
+  for (const together of inTurn.values())
+    assert.ok(together.length <= 2, `${together.length} items in one turn`)
 })
 
 test('what waits for the end of a turn resumes there one after another, in each turn again', async () => {

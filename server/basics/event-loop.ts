@@ -1,10 +1,9 @@
-// The share of one turn of the event loop that work of one kind may use. The rest waits for later turns, so that timers and connections run.
+// Gives work of one kind a share of a turn, so that timers and connections run.
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 
-/** An immediate costs little, even one that finds the share used up. */
 const maxImmediates = 64
 
-/** Items in the order of arrival. A turn handles them until `maxMs` are used up, including what each of them resumes. */
+/** `maxMs` of a turn include what each item resumes. */
 export class WorkInTurns<Item> {
   readonly #handle: (item: Item) => void
   readonly #maxMs: number
@@ -25,20 +24,20 @@ export class WorkInTurns<Item> {
     return this.#waiting.length === 0 && this.#isWithinShare()
   }
 
-  /** Handles the item in this turn's check phase or a later one. */
   add(item: Item): void {
     this.#waiting.push(item)
     this.#scheduleTurn()
   }
 
-  /** One immediate per item: what the item resumes is done before the following immediate reads the clock. */
+  /** What an item resumes is done before the next one reads the clock. */
   #scheduleTurn(): void {
     if (this.#isTurnScheduled || this.#waiting.length === 0) return
     this.#isTurnScheduled = true
     setImmediate(() => {
       this.#turnBeganAt = performance.now()
     })
-    for (let n = Math.min(this.#waiting.length, maxImmediates); n > 0; n--) setImmediate(this.#handleFirst)
+    for (let n = Math.min(this.#waiting.length, maxImmediates); n > 0; n--)
+      setImmediate(this.#handleFirst)
     setImmediate(() => {
       this.#isTurnScheduled = false
       this.#scheduleTurn()
@@ -46,7 +45,8 @@ export class WorkInTurns<Item> {
   }
 
   readonly #handleFirst = (): void => {
-    if (this.#waiting.length > 0 && this.#isWithinShare()) this.#handle(this.#waiting.shift() as Item)
+    if (this.#waiting.length > 0 && this.#isWithinShare())
+      this.#handle(this.#waiting.shift() as Item)
   }
 
   #isWithinShare(): boolean {
@@ -56,13 +56,15 @@ export class WorkInTurns<Item> {
 
 const longWork = new WorkInTurns<() => void>(2, (resume) => resume())
 
-/** Call it between pieces of long work. Resolves at once, or in a later turn if the share is used up or others wait. */
 export async function yieldToEventLoop(): Promise<void> {
   if (!longWork.hasTimeLeft) await new Promise<void>((resume) => longWork.add(resume))
 }
 
-/** As `items.map(map)`, for a list that a client may have made long: it yields to the event loop after every 50 items. */
-export async function mapInTurns<Item, Result>(items: readonly Item[], map: (item: Item) => Result): Promise<Result[]> {
+/** Yields after every 50 items, for a list of a client. */
+export async function mapInTurns<Item, Result>(
+  items: readonly Item[],
+  map: (item: Item) => Result,
+): Promise<Result[]> {
   const results: Result[] = []
   for (const item of items) {
     results.push(map(item))
@@ -73,7 +75,6 @@ export async function mapInTurns<Item, Result>(items: readonly Item[], map: (ite
 
 let turnEnd: Promise<void> | undefined
 
-/** Resolves at the end of this turn, for all that wait for it. */
 export async function endOfTurn(): Promise<void> {
   turnEnd ??= nextTurn()
   await turnEnd
@@ -83,12 +84,11 @@ export async function endOfTurn(): Promise<void> {
 const maxWorkers = 8
 const retryMs = 1_000
 
-/** Works through items a few at a time, and yields to the event loop in between. An item that fails is tried again. */
+/** An item that fails is tried again. */
 export class WorkQueue<Item> {
   readonly #work: (item: Item) => Promise<void>
   readonly #onFailure: (error: unknown) => void
   readonly #waiting = new Set<Item>()
-  /** Ends a second after the last reported failure. */
   #pause: Promise<void> | undefined
   #workers = 0
 
@@ -97,12 +97,11 @@ export class WorkQueue<Item> {
     this.#onFailure = onFailure
   }
 
-  /** Works on the item soon: once, even if it is added several times before that. */
   add(item: Item): void {
     this.#waiting.add(item)
     if (this.#workers >= maxWorkers) return
     this.#workers++
-    // In a later turn, so that several changes of one inbox in the same turn need one read.
+    // Several changes of one inbox then need one read.
     void nextTurn().then(() => this.#workThrough())
   }
 
@@ -113,7 +112,7 @@ export class WorkQueue<Item> {
         await this.#work(item)
       } catch (error) {
         this.#waiting.add(item)
-        // An unavailable store fails for every item, and is reported once a second.
+        // An unavailable store fails for every item.
         if (this.#pause === undefined) this.#onFailure(error)
         this.#pause ??= sleep(retryMs, undefined, { ref: false }).finally(() => {
           this.#pause = undefined

@@ -1,4 +1,3 @@
-// The ids of stored objects: their form, their time and their order.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { firstIdAt, isIdShaped, madeAt, newId, newOrderedId } from './ids.ts'
@@ -33,6 +32,12 @@ test('the first id of a moment sorts after all earlier ids and before those of t
 
 test('a text that is no UUID is not the shape of an id', () => {
   assert.ok(isIdShaped(newId(at)) && isIdShaped(newId(at).toUpperCase()))
-  for (const text of ['', 'ann', newId(at).slice(1), `${newId(at)}0`, newId(at).replaceAll('-', '')])
+  for (const text of [
+    '',
+    'ann',
+    newId(at).slice(1),
+    `${newId(at)}0`,
+    newId(at).replaceAll('-', ''),
+  ])
     assert.equal(isIdShaped(text), false, text)
 })

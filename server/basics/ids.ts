@@ -1,32 +1,29 @@
-// Ids of all stored objects: UUIDv7 (RFC 9562, section 5.7), so that they sort roughly by the time of their creation.
+// RFC 9562, section 5.7: ids sort roughly by creation.
 import { randomUUID } from 'node:crypto'
 
-/** A new id whose first 48 bits are `at`, in milliseconds. */
 export function newId(at: number): string {
   return `${firstIdAt(at)}-7${randomUUID().slice(15)}`
 }
 
 let lastOrdered = { at: -1, seq: 0 }
 
-/** Makes an id as `newId` does, but ids that this process makes in one millisecond sort as they were made: 24 bits count them (RFC 9562, section 6.2). */
+/** 24 bits count ids of one millisecond (RFC 9562, section 6.2). */
 export function newOrderedId(at: number): string {
   lastOrdered = { at, seq: lastOrdered.at === at ? lastOrdered.seq + 1 : 0 }
   const seq = lastOrdered.seq.toString(16).padStart(6, '0')
   return `${firstIdAt(at)}-7${seq.slice(0, 3)}-8${seq.slice(3)}${randomUUID().slice(23)}`
 }
 
-/** Sorts before every id from `newId` of this moment or later, and after every earlier one. Many ids of one moment begin with it. */
+/** Sorts before every id of this moment or later. */
 export function firstIdAt(at: number): string {
   const time = Math.max(0, at).toString(16).padStart(12, '0')
   return `${time.slice(0, 8)}-${time.slice(8)}`
 }
 
-/** The `at`, in milliseconds, of an id from `newId`. */
 export function madeAt(id: string): number {
   return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)
 }
 
-/** Whether a text could be the id of a stored object. */
 export function isIdShaped(text: string): boolean {
   return /^[\da-f]{8}-[\da-f]{4}-[1-8][\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/i.test(text)
 }

@@ -1,10 +1,16 @@
-// Converts each address to one spelling, and finds whether an address is in a range.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import ipaddr from 'ipaddr.js'
 import { isSoak } from '../../tests/support/soak.ts'
-import { canonicalAddress, formatRange, isInRanges, networkOf, parseRange, rangesOf } from './ip-addresses.ts'
+import {
+  canonicalAddress,
+  formatRange,
+  isInRanges,
+  networkOf,
+  parseRange,
+  rangesOf,
+} from './ip-addresses.ts'
 
 test('converts every spelling of an address to one; an IPv4 address inside IPv6 becomes plain IPv4', () => {
   const spellings: Record<string, string | undefined> = {
@@ -26,7 +32,8 @@ test('converts every spelling of an address to one; an IPv4 address inside IPv6 
     localhost: undefined,
     '': undefined,
   }
-  for (const [text, expected] of Object.entries(spellings)) assert.equal(canonicalAddress(text), expected, text)
+  for (const [text, expected] of Object.entries(spellings))
+    assert.equal(canonicalAddress(text), expected, text)
 })
 
 test('reads a CIDR range or a single address, and refuses every other text', () => {
@@ -86,7 +93,10 @@ test('clears the bits after a prefix of any length (2,000 random addresses)', ()
       const address = canonicalAddress(text) ?? ''
       const bits = bitsOf(address)
       const prefix = Math.min(length, bits.length)
-      assert.equal(bitsOf(networkOf(address, prefix)), bits.slice(0, prefix).padEnd(bits.length, '0'))
+      assert.equal(
+        bitsOf(networkOf(address, prefix)),
+        bits.slice(0, prefix).padEnd(bits.length, '0'),
+      )
     }),
     { numRuns: isSoak ? 2_000 : 300 },
   )

@@ -1,17 +1,18 @@
-// The log: one JSON object per line, readable lines on a terminal. No code passes secrets to it; the redaction is a second protection.
+// No code passes secrets; the redaction is a second protection.
 import { Writable } from 'node:stream'
 import { type Logger, pino, stdSerializers } from 'pino'
 import { escapeControls } from './control-characters.ts'
+import { traceOf } from './traces.ts'
 
 type Level = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace'
-/** Every line has the name of its event, which docs/operations/log-events.md explains (A16). */
+/** docs/operations/log-events.md explains every event (A16). */
 type Write = (fields: { event: string; [name: string]: unknown }, message?: string) => void
 export type Log = Readonly<Record<Level, Write>> & Pick<Logger, 'isLevelEnabled'>
 
 const secrets = ['password', 'token', 'cookie', 'authorization', 'secret', 'key', 'passwordHash']
 const redact = [...secrets, ...secrets.map((name) => `*.${name}`), 'req.headers', 'res.headers']
 
-/** pino-pretty prints a stack unescaped, and an error may quote a client's text, which must not control the terminal. */
+/** pino-pretty prints a stack unescaped, and a client's text must not control the terminal. */
 const serializers = {
   err(error: unknown) {
     if (!(error instanceof Error)) return error
@@ -20,14 +21,27 @@ const serializers = {
   },
 }
 
-export async function createLog({ level, isTerminal }: { level: string; isTerminal: boolean }): Promise<Logger> {
-  const options = { level, redact, serializers, base: null }
-  if (!isTerminal) return pino({ ...options, hooks: { streamWrite: escapeControls } })
-  const { default: pretty } = await import('pino-pretty')
-  return pino(options, pretty({ colorize: true, singleLine: true, translateTime: 'HH:MM:ss', destination: terminal }))
+function traced({ requestId }: { requestId?: string }) {
+  const traceId = requestId === undefined ? undefined : traceOf(requestId)
+  return traceId === undefined ? {} : { trace_id: traceId }
 }
 
-/** pino-pretty escapes the control characters that JSON escapes (C0) in a text; its own colours begin with one of them. */
+export async function createLog({
+  level,
+  isTerminal,
+}: {
+  level: string
+  isTerminal: boolean
+}): Promise<Logger> {
+  const options = { level, redact, serializers, base: null, mixin: traced }
+  if (!isTerminal) return pino({ ...options, hooks: { streamWrite: escapeControls } })
+  const { default: pretty } = await import('pino-pretty')
+  return pino(
+    options,
+    pretty({ colorize: true, singleLine: true, translateTime: 'HH:MM:ss', destination: terminal }),
+  )
+}
+
 const terminal = new Writable({
   decodeStrings: false,
   write(text: string, _encoding, done) {

@@ -1,14 +1,17 @@
-// Are secrets compared in constant time, by the one function for it?
 import assert from 'node:assert/strict'
 import crypto from 'node:crypto'
 import { syncBuiltinESMExports } from 'node:module'
 import { test } from 'node:test'
 import { ProducerKeys } from '../producers/producer-key.ts'
-import { addProducer, findProducer, type Producer, touchProducer } from '../producers/producers.store.ts'
+import {
+  addProducer,
+  findProducer,
+  type Producer,
+  touchProducer,
+} from '../producers/producers.store.ts'
 import { replaceOperation, stubStore } from '../store/testing/operations.ts'
 import { equalHashes, equalSecrets, hashOf } from './secrets.ts'
 
-/** Counts the comparisons in constant time while `work` runs. */
 async function constantTimeComparisons(work: () => unknown): Promise<number> {
   const { timingSafeEqual } = crypto
   let count = 0
@@ -52,7 +55,13 @@ test('compares two secrets, and the secret of a producer key, in constant time (
   let kept: Producer | undefined
   const store = stubStore()
   replaceOperation(store, addProducer, async (producer) => {
-    const unused = { revokedAt: null, lastUsedAt: 0, previousSecretHash: null, previousUntil: null }
+    const unused = {
+      revokedAt: null,
+      lastUsedAt: 0,
+      previousSecretHash: null,
+      previousUntil: null,
+      rate: null,
+    }
     kept = { application: '', createsUsers: true, ...producer, ...unused }
   })
   replaceOperation(store, findProducer, async () => kept)
@@ -60,6 +69,12 @@ test('compares two secrets, and the secret of a producer key, in constant time (
   const keys = new ProducerKeys({ store, now: () => 0 })
   const { id, key } = await keys.issue({ name: 'shop', scopes: ['send'], expiresAt: null })
   const wrong = `${key.slice(0, -1)}${key.endsWith('A') ? 'B' : 'A'}`
-  assert.equal(await constantTimeComparisons(async () => assert.equal((await keys.verify(key))?.id, id)), 1)
-  assert.equal(await constantTimeComparisons(async () => assert.equal(await keys.verify(wrong), null)), 1)
+  assert.equal(
+    await constantTimeComparisons(async () => assert.equal((await keys.verify(key))?.id, id)),
+    1,
+  )
+  assert.equal(
+    await constantTimeComparisons(async () => assert.equal(await keys.verify(wrong), null)),
+    1,
+  )
 })

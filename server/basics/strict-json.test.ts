@@ -1,4 +1,3 @@
-// Does strict-json.ts agree with JSON.parse, and refuse what JSON.parse should not accept?
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
@@ -11,20 +10,26 @@ const read = (text: string) => parseJson(Buffer.from(text))
 
 const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)
 
-/** Values without what is refused: NUL, `__proto__`, `constructor.prototype`, lone surrogates. */
+/** Without what is refused: NUL, `__proto__`, `constructor.prototype`, lone surrogates. */
 const key = fc
   .string({ unit: 'binary' })
   .filter((text) => !text.includes('\0') && text !== '__proto__' && text !== 'constructor')
 const { value: ordinaryValue } = fc.letrec<{ value: unknown }>((tie) => ({
   value: fc.oneof(
     { maxDepth: 6, withCrossShrink: true },
-    fc.oneof(key, fc.double({ noNaN: true, noDefaultInfinity: true }), fc.integer(), fc.boolean(), fc.constant(null)),
+    fc.oneof(
+      key,
+      fc.double({ noNaN: true, noDefaultInfinity: true }),
+      fc.integer(),
+      fc.boolean(),
+      fc.constant(null),
+    ),
     fc.array(tie('value'), { maxLength: 5 }),
     fc.dictionary(key, tie('value'), { maxKeys: 5 }),
   ),
 }))
 
-/** The same value in another spelling: spaces between the tokens, every string in escapes. */
+/** Spaces between the tokens, every string in escapes. */
 function inAnotherSpelling(value: unknown): string {
   if (typeof value === 'string') return `"${escaped(value)}"`
   if (Array.isArray(value)) return `[ ${value.map(inAnotherSpelling).join(' ,\n')}\t]`
@@ -37,7 +42,7 @@ function inAnotherSpelling(value: unknown): string {
 const escaped = (text: string) =>
   text.replace(/[\s\S]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
 
-/** An object with `broken` somewhere inside it. */
+/** With `broken` somewhere inside. */
 const around = fc.constantFrom(
   (broken: string) => broken,
   (broken: string) => `[1, ${broken}]`,
@@ -58,7 +63,9 @@ test('parses every valid value as JSON.parse does, in any spelling', () => {
 
 test('refuses every text that JSON.parse refuses, and throws only CarillonError', () => {
   const almostJson = fc
-    .array(fc.constantFrom(...'{}[]:,"\\u0d8e1 -.', '"a":', 'null', '\\ud83d', '\\u0000', '{"a":1}'))
+    .array(
+      fc.constantFrom(...'{}[]:,"\\u0d8e1 -.', '"a":', 'null', '\\ud83d', '\\u0000', '{"a":1}'),
+    )
     .map((parts) => parts.join(''))
   fc.assert(
     fc.property(almostJson, (text) => {
@@ -89,7 +96,10 @@ test('accepts 32 levels of nesting and refuses 33, at any place of the body (I2)
     reasonOf(() => read(`${'{"a":'.repeat(33)}1${'}'.repeat(33)}`)),
     /deeper/,
   )
-  assert.deepEqual(read(`[${nested(31)},${nested(31)}]`), JSON.parse(`[${nested(31)},${nested(31)}]`))
+  assert.deepEqual(
+    read(`[${nested(31)},${nested(31)}]`),
+    JSON.parse(`[${nested(31)},${nested(31)}]`),
+  )
   assert.equal(read(JSON.stringify('['.repeat(100))), '['.repeat(100))
 })
 
@@ -101,7 +111,7 @@ test('parses or refuses 1 MiB of opening brackets, of keys and of one string wit
   ]
   for (const body of bodies.map((text) => Buffer.from(text))) {
     const times = Array.from({ length: 10 }, () => {
-      // The CPU time of this thread alone, so that other load on the machine does not count.
+      // Other load on the machine does not count.
       const start = process.threadCpuUsage()
       try {
         parseJson(body)
@@ -123,7 +133,13 @@ test('refuses more than 10,000 keys', () => {
 })
 
 test('refuses bytes that are not UTF-8, and a byte order mark (I3)', () => {
-  for (const bytes of [[0xff], [0xc3], [0xed, 0xa0, 0x80], [0xc0, 0x80], [0xf4, 0x90, 0x80, 0x80]]) {
+  for (const bytes of [
+    [0xff],
+    [0xc3],
+    [0xed, 0xa0, 0x80],
+    [0xc0, 0x80],
+    [0xf4, 0x90, 0x80, 0x80],
+  ]) {
     const body = Buffer.concat([Buffer.from('{"a":"'), Buffer.from(bytes), Buffer.from('"}')])
     assert.equal(
       reasonOf(() => parseJson(body)),
@@ -149,7 +165,9 @@ test('refuses NUL and lone surrogates in every string and key, at any place (I3)
     '\\ud83dx\\ude00',
     '\\ud83d\\\\ude00',
   )
-  const plain = fc.string({ unit: 'binary' }).map((text) => JSON.stringify(text.replaceAll('\0', '')).slice(1, -1))
+  const plain = fc
+    .string({ unit: 'binary' })
+    .map((text) => JSON.stringify(text.replaceAll('\0', '')).slice(1, -1))
   fc.assert(
     fc.property(bad, plain, plain, around, fc.boolean(), (broken, before, after, wrap, asKey) => {
       const text = `"${before}${broken}${after}"`
@@ -183,7 +201,10 @@ test('refuses keys that set a prototype, in any spelling (I5)', () => {
     reasonOf(() => read('{"c\\u006fnstructor":{"a":1,"prototype":1}}')),
     /"constructor" with "prototype"/,
   )
-  assert.deepEqual(read('{"constructor":"Gustave","prototype":1}'), { constructor: 'Gustave', prototype: 1 })
+  assert.deepEqual(read('{"constructor":"Gustave","prototype":1}'), {
+    constructor: 'Gustave',
+    prototype: 1,
+  })
   assert.equal(({} as { admin?: boolean }).admin, undefined)
 })
 

@@ -1,14 +1,14 @@
-// Parses JSON strictly: refuses what JSON.parse accepts, which is bytes that are not UTF-8, NUL, lone surrogates, a repeated key, deep nesting, and
-// keys that set a prototype (I2, I3, I5). secure-json-parse, which Fastify uses, refuses only the last.
+// Refuses what JSON.parse accepts: other bytes than UTF-8, NUL, lone surrogates, repeated keys,
+// deep nesting, keys that set a prototype (I2, I3, I5).
 import { isUtf8 } from 'node:buffer'
 import { invalidField } from './errors.ts'
 
 export const maxDepth = 32
 
-/** Keys in one body, with three times as many values: the largest delivery has fewer. 120,000 keys take 45 ms of the event loop. */
+/** 120,000 keys take 45 ms of the event loop. A body may have three times as many values. */
 export const maxKeys = 10_000
 
-/** RFC 8259 and I-JSON (RFC 7493, section 2). Throws INVALID_REQUEST. `max`: of keys; values may be three times as many. */
+/** RFC 8259 and I-JSON (RFC 7493, section 2). */
 export function parseJson(bytes: Buffer, max = maxKeys): unknown {
   if (bytes.length === 0) refuseBody('is empty')
   if (!isUtf8(bytes)) refuseBody('is not UTF-8')
@@ -23,9 +23,8 @@ export function parseJson(bytes: Buffer, max = maxKeys): unknown {
 
 const strings = /"[^"\\]*(?:\\.[^"\\]*)*"?/gs
 
-/** The keys of any text that JSON.parse accepts: its colons outside of strings. Stops at the first key, value or level beyond a limit. */
+/** Counts the colons outside of strings. */
 function keysIn(text: string, max: number): number {
-  // Values are commas and opening brackets: at least as many as the values inside the outermost one.
   let depth = 0
   let keys = 0
   let values = 0
@@ -34,7 +33,8 @@ function keysIn(text: string, max: number): number {
     const character = outside[n]
     const opens = character === '{' || character === '['
     if (opens && ++depth > maxDepth) refuseBody(`is nested deeper than ${maxDepth} levels`)
-    if ((opens || character === ',') && ++values > max * 3) refuseBody(`contains more than ${max * 3} values`)
+    if ((opens || character === ',') && ++values > max * 3)
+      refuseBody(`contains more than ${max * 3} values`)
     if (character === ':' && ++keys > max) refuseBody(`contains more than ${max} keys`)
     if (character === '}' || character === ']') depth--
   }
@@ -45,19 +45,21 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    // V8's message is not passed on: it quotes the body, which may contain a password.
+    // V8's message may quote a password.
     return refuseBody('is not JSON')
   }
 }
 
-/** Counts the keys in a parsed value. Refuses numbers, texts and keys that no two readers understand in the same way. */
+/** Two readers may understand these differently. */
 function inspect(value: unknown): number {
   if (typeof value === 'string') refuseText(value)
-  if (typeof value === 'number' && !Number.isFinite(value)) refuseBody('contains a number that is out of range')
+  if (typeof value === 'number' && !Number.isFinite(value))
+    refuseBody('contains a number that is out of range')
   if (typeof value !== 'object' || value === null) return 0
   let keys = 0
   if (Array.isArray(value)) for (const item of value) keys += inspect(item)
-  else for (const key in value) keys += 1 + inspectField(key, (value as Record<string, unknown>)[key])
+  else
+    for (const key in value) keys += 1 + inspectField(key, (value as Record<string, unknown>)[key])
   return keys
 }
 

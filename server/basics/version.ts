@@ -1,14 +1,14 @@
-// Which version of Carillon is this, and of which commit?
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 type Manifest = { version: string; description: string; gitHead?: string }
-const manifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as Manifest
+const manifest = JSON.parse(
+  readFileSync(new URL('../package.json', import.meta.url), 'utf8'),
+) as Manifest
 
 export const { version, description } = manifest
 
-/** The first twelve digits of the commit. A package names it; in a checkout git says it; `unknown` without git. */
 export function commit(): string {
   manifest.gitHead ??= commitOfCheckout()
   return manifest.gitHead.slice(0, 12)
@@ -16,13 +16,14 @@ export function commit(): string {
 
 function commitOfCheckout(): string {
   const root = fileURLToPath(new URL('../..', import.meta.url))
-  // In another place, git could find the repository of an application.
+  // Elsewhere git could find the repository of an application.
   if (!existsSync(`${root}.git`)) return 'unknown'
-  const { status, stdout } = spawnSync('git', ['-C', root, 'rev-parse', 'HEAD'], { encoding: 'utf8' })
+  const { status, stdout } = spawnSync('git', ['-C', root, 'rev-parse', 'HEAD'], {
+    encoding: 'utf8',
+  })
   return status === 0 ? stdout.trim() : 'unknown'
 }
 
-/** The version with its commit, such as `0.1.0 (1d0a5ab7c3f2)`. */
 export function displayVersion(): string {
   return `${version} (${commit()})`
 }

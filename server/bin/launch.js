@@ -1,14 +1,14 @@
 #!/usr/bin/env node
-// Runs Carillon with a suitable Node: this one if it is new enough, else the one that npm installed with Carillon. Plain
-// JavaScript for Node 18 and later. carillon.ts handles the arguments. Imports on demand: a start under a suitable Node needs none but run.js.
+// Runs Carillon with this Node, or the newer one that npm installed with it. Plain JavaScript for
+// Node 18.
 
 const minMajor = 24
 
-// Without a listener SIGUSR1 opens Node's inspector, through which every local user can run code in the service.
+// Without a listener SIGUSR1 opens Node's inspector to every local user.
 process.on('SIGUSR1', () => {})
 
-// npm (11.19, `npx carillon` too) ends the shell in which it runs a command, and not the command. A shell that leaves a command behind by
-// intent (`&`, nohup) is not watched, and neither is a parent that is no shell of npm, such as a supervisor.
+// npm (11.19) ends the shell of a command, and not the command. One left behind by intent (`&`,
+// nohup) is not watched.
 const parent = process.ppid
 const script = process.env.npm_lifecycle_script ?? ''
 if (parent !== 1 && /\bcarillon\b/.test(script) && !/[&;|]/.test(script)) {
@@ -19,26 +19,31 @@ if (parent !== 1 && /\bcarillon\b/.test(script) && !/[&;|]/.test(script)) {
   }, 500).unref()
 }
 
-/** The path of the Node that npm installed with Carillon. */
 const newerNode = async () => (await import('./platform-node.js')).platformNode()
 
-if (isSuitable() || (Number.parseInt(process.versions.node, 10) >= minMajor && !(await newerNode()))) {
+if (
+  isSuitable() ||
+  (Number.parseInt(process.versions.node, 10) >= minMajor && !(await newerNode()))
+) {
   const { run } = await import('./run.js')
   await run()
 } else await relay()
 
-/** Node and its SQLite are new enough: before SQLite 3.51.3 the write-ahead log could, rarely, damage a database. */
+/** Before SQLite 3.51.3 the write-ahead log could, rarely, damage a database. */
 function isSuitable() {
   const [major = 0, minor = 0, patch = 0] = (process.versions.sqlite ?? '').split('.').map(Number)
   const sqlite = major * 1e6 + minor * 1e3 + patch
   return Number.parseInt(process.versions.node, 10) >= minMajor && sqlite >= 3_051_003
 }
 
-/** Ends as the newer Node does. The channel (`ipc`) has no messages: it closes however this process ends. */
+/** The channel closes however this process ends. */
 async function relay() {
   const node = await newerNode()
   if (!node) return refuse('npm installed none for this platform')
-  const [{ spawn }, { fileURLToPath }] = await Promise.all([import('node:child_process'), import('node:url')])
+  const [{ spawn }, { fileURLToPath }] = await Promise.all([
+    import('node:child_process'),
+    import('node:url'),
+  ])
   const relayed = fileURLToPath(new URL('./relayed.js', import.meta.url))
   const child = spawn(node, ['--disable-sigusr1', relayed, ...process.argv.slice(2)], {
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
@@ -53,7 +58,8 @@ async function relay() {
     })
   }
   child.on('exit', (status, signal) => {
-    if (status === 127) return refuse('the one from npm lacks a library of this system, named above')
+    if (status === 127)
+      return refuse('the one from npm lacks a library of this system, named above')
     if (signal === null) process.exit(status)
     process.removeAllListeners(signal)
     process.kill(process.pid, signal)

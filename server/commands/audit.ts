@@ -1,4 +1,3 @@
-// `carillon audit`: what the audit log says, as a table for people or as JSON for programs.
 import { Command, InvalidArgumentError } from 'commander'
 import { listAudit } from '../audit/audit.store.ts'
 import { iso } from '../basics/clock.ts'
@@ -16,7 +15,9 @@ const units = { m: 60_000, h: 3_600_000, d: 86_400_000 }
 
 export function makeCommand(): Command {
   const command = new Command('audit')
-    .description('Show who did what, when and from where: sign-ins, refusals, changes of users, keys and settings')
+    .description(
+      'Show who did what, when and from where: sign-ins, refusals, changes of users, keys and settings',
+    )
     .option('--user <name>', 'only entries about the user with this name')
     .option(
       '--since <time>',
@@ -41,7 +42,9 @@ function sinceOf(text: string): (now: number) => number {
   if (count !== undefined) return (now) => now - Number(count) * units[unit as keyof typeof units]
   const at = /^\d{4}-\d\d-\d\d/.test(text) ? new Date(text).getTime() : Number.NaN
   if (Number.isNaN(at))
-    throw new InvalidArgumentError('Write a duration such as 30m, 2h or 7d, or a date such as 2026-11-22.')
+    throw new InvalidArgumentError(
+      'Write a duration such as 30m, 2h or 7d, or a date such as 2026-11-22.',
+    )
   return () => at
 }
 
@@ -57,9 +60,12 @@ async function audit(options: Options, command: Command): Promise<void> {
   })
 }
 
-/** Oldest first. */
-async function entriesOf({ store, now }: Place, { user, since, last }: Options): Promise<AuditEntry[]> {
-  const about = user === undefined ? {} : { userId: (await findUser({ store }, { username: user })).id }
+async function entriesOf(
+  { store, now }: Place,
+  { user, since, last }: Options,
+): Promise<AuditEntry[]> {
+  const about =
+    user === undefined ? {} : { userId: (await findUser({ store }, { username: user })).id }
   const filter = { ...about, since: since?.(now()) ?? 0 }
   const wanted = since === undefined ? last : Number.POSITIVE_INFINITY
   const entries: AuditEntry[] = []

@@ -1,4 +1,3 @@
-// `carillon backup`: writes the whole database to a new file; the service may be running.
 import { Command } from 'commander'
 import { iso } from '../basics/clock.ts'
 import { refuseMissingDatabase } from '../start/database-file.ts'
@@ -11,23 +10,42 @@ The service may be running. Every row is read back and compared before the file 
 is never replaced. The file does not contain the secret that seals the signing keys: store that in another place.
 
 Example:
-  npx carillon backup backups/monday.gz`
+  npx carillon backup backups/monday.gz
+  npx carillon backup --verify backups/monday.gz`
 
 export function makeCommand(): Command {
   const command = new Command('backup')
-    .argument('<file>', 'a new file')
+    .argument('<file>', 'a new file; with --verify, a backup')
+    .option('--verify', 'only read the file from end to end, and say whether it is whole')
     .description('Write the whole database to a new file; the service may be running')
   return withSettings(command).addHelpText('after', more).action(backup)
 }
 
-async function backup(file: string, options: Output, command: Command): Promise<void> {
-  // Imported here, so that `carillon --help` does not load it.
-  const { backUp } = await import('../store/transfer/backup.ts')
+async function backup(
+  file: string,
+  options: Output & { verify?: boolean },
+  command: Command,
+): Promise<void> {
+  // The import is here so that `carillon --help` does not load it.
+  const { backUp, verifyBackup } = await import('../store/transfer/backup.ts')
+  if (options.verify) {
+    const tables = await verifyBackup(file)
+    const rows = tables.reduce((sum, table) => sum + table.rows, 0)
+    return print(
+      options,
+      { file, rows, tables },
+      () => `${file} is whole: ${rows} rows; counts and checksums agree`,
+    )
+  }
   const { database } = configOf(command)
   refuseMissingDatabase(database)
   const wanted = { from: database, file, at: iso(Date.now()), report: progress(options) }
   const state = () => `Nothing is left of ${file}.`
   const tables = await interruptible(state, () => backUp(wanted))
   const rows = tables.reduce((sum, table) => sum + table.rows, 0)
-  print(options, { file, rows, tables }, () => `Wrote ${rows} rows to ${file}; counts and checksums agree`)
+  print(
+    options,
+    { file, rows, tables },
+    () => `Wrote ${rows} rows to ${file}; counts and checksums agree`,
+  )
 }

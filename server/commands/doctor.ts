@@ -1,14 +1,12 @@
-// `carillon doctor`: checks the machine, the settings, the database and the proxy, and changes nothing. Each finding has a
-// state and the line to change.
 import { styleText } from 'node:util'
 import { Command } from 'commander'
 import { displayVersion } from '../basics/version.ts'
-import type { Database } from '../config/database-url.ts'
 import { databaseTls } from '../config/exposure.ts'
 import { readSettings } from '../config/read.ts'
 import type { Config } from '../config/settings.ts'
 import { readServiceUrl } from '../config/values.ts'
 import {
+  examineBackupFolder,
   examineIssuers,
   examineMachine,
   examineOpenFiles,
@@ -22,8 +20,9 @@ import { examineStream } from '../doctor/proxy/stream.ts'
 import { examineSecret } from '../doctor/secret.ts'
 import { type Examined, unread } from '../doctor/store/findings.ts'
 import { refuseLostDatabase, refuseMissingDatabase } from '../start/database-file.ts'
-import { secretsIn } from '../start/sealing-secret.ts'
+import type { Database } from '../store/database.ts'
 import { probeToken } from '../tokens/key-material.ts'
+import { secretsIn } from '../tokens/sealing-secret.ts'
 import { directUrl, flagsOf, withSettings } from './settings.ts'
 import { type Output, print, readOption } from './terminal/output.ts'
 
@@ -40,49 +39,79 @@ Examples:
 export function makeCommand(): Command {
   const command = new Command('doctor')
     .argument('[url]', 'the URL of the service for browsers; default: the public URL')
-    .option('--deep', 'also read every page and index of a SQLite file, which takes minutes for a large one')
+    .option(
+      '--deep',
+      'also read every page and index of a SQLite file, which takes minutes for a large one',
+    )
     .description('Find problems, from the disk to the proxy, and say what to change')
   return withSettings(command).addHelpText('after', example).action(doctor)
 }
 
-async function doctor(url: string | undefined, options: Output & { deep?: boolean }, command: Command): Promise<void> {
+async function doctor(
+  url: string | undefined,
+  options: Output & { deep?: boolean },
+  command: Command,
+): Promise<void> {
   const { config, faults, ignored } = readSettings(process.env, flagsOf(command))
   const own = config && (config.publicUrl ?? directUrl(config))
   const target = url === undefined ? own : readOption('The URL', url, readServiceUrl)
-  // Settings that contradict each other do not stop the examination: the rest is examined with the values as they are.
   const isValid = config !== undefined && faults.length === 0
   const settings = isValid
-    ? [...examineSettings(config, databaseTls(config, process.env)), ...examineOpenFiles(config.streams, openFiles())]
+    ? [
+        ...examineSettings(config, databaseTls(config, process.env)),
+        ...examineOpenFiles(config.streams, openFiles()),
+      ]
     : settingFaults(faults)
   const kept = config && (await examineKept(config, options.deep))
   const areas: Areas = [
-    ['This machine', examineMachine({ node: process.versions.node, version: displayVersion(), now: Date.now })],
-    ['Settings', [...settings, ...settingFaults(ignored, warning)]],
+    [
+      'This machine',
+      examineMachine({ node: process.versions.node, version: displayVersion(), now: Date.now }),
+    ],
+    [
+      'Settings',
+      [...settings, ...examineBackupFolder(config?.backupDir), ...settingFaults(ignored, warning)],
+    ],
     ['Issuers', await examineIssuers(config?.issuers ?? [])],
     ['Database', kept?.findings ?? []],
     ...(target === undefined ? [] : await examineService({ config, url: target, kept })),
   ]
   const all = areas.flatMap(([area, findings]) => findings.map((finding) => ({ area, ...finding })))
   const hasFault = all.some(({ state }) => state === 'fault')
-  print(options, { healthy: !hasFault, findings: all }, () => [...areas.flatMap(formatArea), verdict(all)])
+  print(options, { healthy: !hasFault, findings: all }, () => [
+    ...areas.flatMap(formatArea),
+    verdict(all),
+  ])
   process.exitCode = hasFault ? 1 : 0
 }
 
-/** Does not connect to a database that `serve` refuses as exposed: doctor would send the password over that network. */
+/** Doctor would send the password over the network that `serve` refuses. */
 async function examineKept(config: Config, isDeep?: boolean): Promise<Examined | undefined> {
   if (databaseTls(config, process.env) === 'refused') return undefined
   const kept = await examineDatabase(config.database, Date.now, isDeep)
-  const secret = await examineSecret({ ...config, ...kept, secretFile: process.env.CARILLON_SECRET_FILE })
+  const secret = await examineSecret({
+    ...config,
+    ...kept,
+    secretFile: process.env.CARILLON_SECRET_FILE,
+  })
   return { ...kept, findings: [...kept.findings, ...secret] }
 }
 
-export async function examineDatabase(database: Database, now: () => number, isDeep = false): Promise<Examined> {
+export async function examineDatabase(
+  database: Database,
+  now: () => number,
+  isDeep = false,
+): Promise<Examined> {
   try {
     refuseLostDatabase(database)
     refuseMissingDatabase(database)
     if (database.engine === 'postgres')
       return await (await import('../doctor/store/postgres.ts')).examinePostgres(database.url, now)
-    return await (await import('../doctor/store/sqlite.ts')).examineSqlite(database.path, now, isDeep)
+    return await (await import('../doctor/store/sqlite.ts')).examineSqlite(
+      database.path,
+      now,
+      isDeep,
+    )
   } catch (error) {
     return unread(faultOf('database', error, 'correct CARILLON_DATABASE_URL'))
   }
@@ -95,7 +124,15 @@ async function examineService({ config, url, kept }: Target): Promise<Areas> {
   const signingKeys = kept?.signingKeys
   const isMoved = kept?.findings.some(({ check }) => check === 'move')
   const isDatabaseAway = kept !== undefined && signingKeys === undefined
-  const place = { url, now: Date.now, direct, publicUrl: config?.publicUrl, signingKeys, isMoved, isDatabaseAway }
+  const place = {
+    url,
+    now: Date.now,
+    direct,
+    publicUrl: config?.publicUrl,
+    signingKeys,
+    isMoved,
+    isDatabaseAway,
+  }
   const findings: Finding[] = await reach(place)
   const areas: Areas = [[url, findings]]
   if (findings[0]?.state !== 'fault') {
@@ -103,20 +140,29 @@ async function examineService({ config, url, kept }: Target): Promise<Areas> {
       findings.push(...(await examineWay(place)))
       findings.push(await examineStream(url, await streamToken({ config, url, kept })))
     } catch (error) {
-      findings.push(faultOf('reached', error, 'read the logs: the service answered before, and then stopped answering'))
+      findings.push(
+        faultOf(
+          'reached',
+          error,
+          'read the logs: the service answered before, and then stopped answering',
+        ),
+      )
     }
   } else if (direct !== undefined && direct !== url)
     areas.push([`Without the proxy, ${direct}`, await reach({ ...place, url: direct })])
   return areas
 }
 
-/** A token for an inbox of no user, made as the service makes its tokens; undefined without the secret or the signing keys. */
 async function streamToken({ config, url, kept }: Target): Promise<string | undefined> {
   const signingKeys = kept?.signingKeys ?? []
   const secrets = config && secretsIn(config)
   if (secrets === undefined || signingKeys.length === 0) return undefined
-  // If the secret does not open the keys, the findings about the database say it.
-  return probeToken({ signingKeys, secrets, issuer: config?.publicUrl ?? url, now: Date.now }).catch(() => undefined)
+  return probeToken({
+    signingKeys,
+    secrets,
+    issuer: config?.publicUrl ?? url,
+    now: Date.now,
+  }).catch(() => undefined)
 }
 
 const symbols = { ok: ['✔', 'green'], warning: ['!', 'yellow'], fault: ['✖', 'red'] } as const
@@ -138,7 +184,8 @@ function formatArea([area, findings]: Areas[number]): string[] {
 function verdict(findings: readonly Finding[]): string {
   const count = (state: Finding['state'], word: string) => {
     const { length } = findings.filter((finding) => finding.state === state)
-    return `${length === 0 ? 'no' : length} ${word}${length === 1 ? '' : 's'}`
+    if (length === 0) return `no ${word}s`
+    return length === 1 ? `1 ${word}` : `${length} ${word}s`
   }
   return `${findings.length} findings: ${count('fault', 'fault')}, ${count('warning', 'warning')}`
 }

@@ -1,4 +1,3 @@
-// `carillon explain`: what happened to one notification, from its rows: why does a user not see it, or still see it?
 import { Command } from 'commander'
 import { withoutControls } from '../basics/control-characters.ts'
 import { notFound } from '../basics/errors.ts'
@@ -16,8 +15,13 @@ Example:
 
 export function makeCommand(): Command {
   const command = named(new Command('explain'))
-    .argument('<names...>', 'the username, unless an option names the user; the id of the notification')
-    .description('Say what happened to one notification: sent, seen, read, archived, snoozed, muted, removed')
+    .argument(
+      '<names...>',
+      'the username, unless an option names the user; the id of the notification',
+    )
+    .description(
+      'Say what happened to one notification: sent, seen, read, archived, snoozed, muted, removed',
+    )
     .addHelpText('after', help)
   return withSettings(command).action(explain)
 }
@@ -30,24 +34,44 @@ function explain(names: readonly string[], options: KeyOptions, command: Command
   return withUsers(command, async (users) => {
     const user = await findUser(users, key)
     const found = await users.store.read(explainNotification, { userId: user.id, id })
-    const remedy = 'A removal is known for 30 days, if it is among the last 10,000 changes of the inbox.'
+    const remedy =
+      'A removal is known for 30 days, if it is among the last 10,000 changes of the inbox.'
     if (found === undefined) throw notFound(`${nameOf(user)} has no such notification`, remedy)
-    const facts = 'reason' in found ? [['removed', `${found.removedAt} (${found.reason})`]] : factsOf(found)
+    const facts =
+      'reason' in found ? [['removed', `${found.removedAt} (${found.reason})`]] : factsOf(found)
     const lines = facts.map(([name = '', fact]) => withoutControls(`${name.padEnd(8)}  ${fact}`))
     print(options, { id, userId: user.id, ...found }, () => [`${id} of ${nameOf(user)}`, ...lines])
   })
 }
 
 function factsOf(found: Explained): string[][] {
-  const { sentAt, senderId, senderName, replacedAt, count, readAt, archivedAt, snoozedUntil } = found
-  const isMuted = found.away === 'archived' && (archivedAt === sentAt || archivedAt === replacedAt)
-  const readTogether = found.readAloneAt === null ? ' by a read-all' : ''
+  const {
+    sentAt,
+    senderId,
+    senderName,
+    replacedAt,
+    count,
+    readAt,
+    archivedAt,
+    snoozedUntil,
+    bulk,
+  } = found
+  const isMuted = archivedAt !== null && (archivedAt === sentAt || archivedAt === replacedAt)
+  const readTogether = bulk === 'read' ? ' by a read-all' : ''
   const read = isMuted ? ' on arrival' : readTogether
-  const archivedTogether = found.away === null ? ' by an archive-read' : ''
+  const archivedTogether = bulk === 'archive' ? ' by an archive-read' : ''
   const archived = isMuted ? ' on arrival: muted' : archivedTogether
   return [
-    ['sent', `${sentAt}; last sent by ${senderId === null ? 'the service itself' : `${senderName} (${senderId})`}`],
-    ['replaced', replacedAt === null ? 'no' : `${replacedAt}; times that it became the newest again: ${count - 1}`],
+    [
+      'sent',
+      `${sentAt}; last sent by ${senderId === null ? 'the service itself' : `${senderName} (${senderId})`}`,
+    ],
+    [
+      'replaced',
+      replacedAt === null
+        ? 'no'
+        : `${replacedAt}; times that it became the newest again: ${count - 1}`,
+    ],
     ['seen', found.seq <= found.seenThrough ? 'yes' : 'no'],
     ['read', readAt === null ? 'no' : readAt + read],
     ['archived', archivedAt === null ? 'no' : archivedAt + archived],

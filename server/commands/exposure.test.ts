@@ -1,4 +1,3 @@
-// Does every command refuse settings that expose passwords or the database, and does doctor report all of them at once?
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -10,7 +9,10 @@ const folder = mkdtempSync(join(tmpdir(), 'carillon-exposure-'))
 after(() => rmSync(folder, { recursive: true }))
 const file = join(folder, 'carillon.db')
 const here = `sqlite:${file}`
-/** Without TLS, on a name that resolves nowhere (RFC 6761, section 6.4): an attempt to connect would fail with another message. */
+/**
+ * The name resolves nowhere (RFC 6761, section 6.4): an attempt to connect would fail with another
+ * message.
+ */
 const exposed = 'postgres://carillon@db.invalid/carillon'
 
 const connecting: [args: string[], setting: string, env?: Record<string, string>][] = [
@@ -30,7 +32,12 @@ for (const [args, setting, env] of connecting)
   test(`"${args.slice(0, 2).join(' ')}" refuses ${setting} without TLS on another machine (L4)`, async () => {
     const { status, stderr } = await carillon(args, env)
     assert.equal(status, 2, stderr)
-    assert.match(stderr, new RegExp(`${setting} names a PostgreSQL server on another machine and does not require TLS`))
+    assert.match(
+      stderr,
+      new RegExp(
+        `${setting} names a PostgreSQL server on another machine and does not require TLS`,
+      ),
+    )
     assert.match(stderr, /add sslmode=verify-full to the URL, or set CARILLON_INSECURE_DATABASE=on/)
   })
 
@@ -49,28 +56,50 @@ test('doctor reports every exposed setting in one run, and does not connect to a
     CARILLON_PUBLIC_URL: 'https://bell.localhost:1',
     CARILLON_ALLOWED_ORIGINS: 'http://a.example,http://b.example',
   }
-  const { status, stdout } = await carillon(['doctor', '--json'], { ...env, CARILLON_DATABASE_URL: exposed })
+  const { status, stdout } = await carillon(['doctor', '--json'], {
+    ...env,
+    CARILLON_DATABASE_URL: exposed,
+  })
   assert.equal(status, 1)
   type Found = { area: string; check: string; state: string; change: string }
   const { findings }: { findings: Found[] } = JSON.parse(stdout)
   const settings = findings.filter(({ area }) => area === 'Settings')
   assert.deepEqual(
     settings.map(({ state, change }) => [state, change.split(':')[0]]),
-    ['HOST', 'ALLOWED_ORIGINS', 'ALLOWED_ORIGINS', 'DATABASE_URL'].map((name) => ['fault', `CARILLON_${name}`]),
+    ['HOST', 'ALLOWED_ORIGINS', 'ALLOWED_ORIGINS', 'DATABASE_URL'].map((name) => [
+      'fault',
+      `CARILLON_${name}`,
+    ]),
   )
   assert.ok(!findings.some(({ area }) => area === 'Database'))
   const beside = await carillon(['doctor', '--json'], { ...env, CARILLON_DATABASE_URL: here })
-  assert.match(beside.stdout, /There is no database/, 'a refused setting hides no finding about the database')
+  assert.match(
+    beside.stdout,
+    /There is no database/,
+    'a refused setting hides no finding about the database',
+  )
 })
 
 const passwords: [args: string[], setting: string][] = [
   [['move', '--to', 'postgres://ann:secret@127.0.0.1:1/c'], 'CARILLON_TARGET_URL'],
   [['move', '--to', 'postgres://ann@127.0.0.1:1/c?password=secret'], 'CARILLON_TARGET_URL'],
   [['move', '--to', 'postgres://ann@127.0.0.1:1/c?p%61ssword=secret'], 'CARILLON_TARGET_URL'],
-  [['move', '--from', 'postgres://ann:secret@127.0.0.1:1/c', '--to', here], 'CARILLON_DATABASE_URL'],
-  [['move', '--give-up', '--from', 'postgres://ann:s%65cret@127.0.0.1:1/c'], 'CARILLON_DATABASE_URL'],
-  [['restore', join(folder, 'b'), '--to', 'postgres://ann:secret@127.0.0.1:1/c'], 'CARILLON_DATABASE_URL'],
-  [['restore', join(folder, 'b'), '--to', 'postgres://ann@127.0.0.1:1/c?password=secret'], 'CARILLON_DATABASE_URL'],
+  [
+    ['move', '--from', 'postgres://ann:secret@127.0.0.1:1/c', '--to', here],
+    'CARILLON_DATABASE_URL',
+  ],
+  [
+    ['move', '--give-up', '--from', 'postgres://ann:s%65cret@127.0.0.1:1/c'],
+    'CARILLON_DATABASE_URL',
+  ],
+  [
+    ['restore', join(folder, 'b'), '--to', 'postgres://ann:secret@127.0.0.1:1/c'],
+    'CARILLON_DATABASE_URL',
+  ],
+  [
+    ['restore', join(folder, 'b'), '--to', 'postgres://ann@127.0.0.1:1/c?password=secret'],
+    'CARILLON_DATABASE_URL',
+  ],
   [['doctor', '--database-url', 'postgres://ann:secret@127.0.0.1:1/c'], 'CARILLON_DATABASE_URL'],
   [['tail', '--url', 'http://ann:secret@127.0.0.1:1'], 'CARILLON_URL'],
 ]

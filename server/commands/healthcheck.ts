@@ -1,20 +1,24 @@
-// `carillon healthcheck`: is the service with these settings ready? For supervisors that run a command, as containers do.
 import { Command } from 'commander'
 import { messageOf, unavailable } from '../basics/errors.ts'
 import { configOf, directUrl, withSettings } from './settings.ts'
 import { type Output, print, WrongUse } from './terminal/output.ts'
 
 export function makeCommand(): Command {
-  const command = new Command('healthcheck').description('Exit with 0 if the service on this machine is ready, else 1')
+  const command = new Command('healthcheck').description(
+    'Exit with 0 if the service on this machine is ready, else 1',
+  )
   return withSettings(command).action(healthcheck)
 }
 
-/** Throws UNAVAILABLE with the reason if the service is not ready. */
 async function healthcheck(options: Output, command: Command): Promise<void> {
   const url = directUrl(configOf(command))
-  if (url === undefined) throw new WrongUse('CARILLON_PORT is 0: name the port on which the service listens')
+  if (url === undefined)
+    throw new WrongUse('CARILLON_PORT is 0: name the port on which the service listens')
   try {
-    const { status } = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(3_000), redirect: 'error' })
+    const { status } = await fetch(`${url}/readyz`, {
+      signal: AbortSignal.timeout(3_000),
+      redirect: 'error',
+    })
     if (status !== 200) throw new Error(`the response is ${status}`)
   } catch (error) {
     const { cause = error } = error as Error

@@ -1,5 +1,5 @@
-// `carillon install-service`: writes a unit for systemd with the settings of this environment. systemd-analyze security rates it 1.x.
-import { writeFileSync } from 'node:fs'
+// systemd-analyze security rates the unit 1.x.
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Command } from 'commander'
@@ -9,14 +9,16 @@ import { hasPassword } from '../config/url-passwords.ts'
 import { configOf } from './settings.ts'
 import { print, WrongUse, warn } from './terminal/output.ts'
 
-/** After the grace, the service needs 12 seconds at most. */
+/** The service needs at most 12 seconds after the grace. */
 const maxStopSeconds = 13
 
 type Options = { to: string; program?: string; print?: true; json?: true }
 
 export function makeCommand(): Command {
   return new Command('install-service')
-    .description('Write a hardened unit for systemd, with the CARILLON_ settings of this environment')
+    .description(
+      'Write a hardened unit for systemd, with the CARILLON_ settings of this environment',
+    )
     .option('--to <file>', 'the file of the unit', '/etc/systemd/system/carillon.service')
     .option('--program <command>', 'what the unit runs; default: this installation, by its Node')
     .option('--print', 'print the unit, and write no file')
@@ -32,10 +34,14 @@ function installService(options: Options, command: Command): void {
     warn(`the unit cannot see ${program}: install Carillon below /opt, /usr or /srv`)
   if (options.print) return void process.stdout.write(unit)
   const file = resolve(options.to)
+  refuseLostCredentials(file, unit)
   try {
     writeFileSync(file, unit, { mode: 0o644 })
   } catch {
-    throw unavailable(`${file} cannot be written`, 'Run it as root, or name another file with --to.')
+    throw unavailable(
+      `${file} cannot be written`,
+      'Run it as root, or name another file with --to.',
+    )
   }
   print(options, { file: options.to }, () => [
     `Wrote ${options.to}`,
@@ -43,7 +49,19 @@ function installService(options: Options, command: Command): void {
   ])
 }
 
-/** Without MemoryDenyWriteExecute: V8 compiles JavaScript into memory that it then executes. The demonstration lowers its own priority. */
+/** The service would start with another secret or database. */
+function refuseLostCredentials(file: string, unit: string): void {
+  const before = existsSync(file) ? readFileSync(file, 'utf8') : ''
+  const names = settings.map(({ name }) => `${name}_FILE`)
+  const lost = names.filter((name) => before.includes(`=${name}=`) && !unit.includes(`=${name}=`))
+  if (lost.length === 0) return
+  throw unavailable(
+    `${file} has credentials of ${lost.join(' and ')}`,
+    'Set these again, or delete the unit.',
+  )
+}
+
+/** V8 executes memory that it wrote, so MemoryDenyWriteExecute is missing. */
 function unitOf(program: string, graceMs: number): string {
   return `[Unit]
 Description=Carillon, sign-in and notification inbox
@@ -103,15 +121,20 @@ WantedBy=multi-user.target
 `
 }
 
-/** systemd gives the service a copy of each file that only the service can read. Throws WrongUse for a secret outside a file. */
+/** Only the service can read systemd's copies of the files. */
 function settingLines(): string[] {
   return settings.flatMap(({ name, secret }) => {
     const { [name]: value, [`${name}_FILE`]: file } = process.env
     if (file !== undefined)
-      return [`LoadCredential=${name}:${escaped(resolve(file))}\n`, `Environment=${name}_FILE=%d/${name}\n`]
+      return [
+        `LoadCredential=${name}:${escaped(resolve(file))}\n`,
+        `Environment=${name}_FILE=%d/${name}\n`,
+      ]
     if (value === undefined) return []
     if (secret || hasPassword(value))
-      throw new WrongUse(`every user can read a unit: put the value of ${name} into a file, and set ${name}_FILE`)
+      throw new WrongUse(
+        `every user can read a unit: put the value of ${name} into a file, and set ${name}_FILE`,
+      )
     return [`Environment=${quoted(`${name}=${value}`)}\n`]
   })
 }

@@ -1,14 +1,12 @@
-// `carillon keys`: list, rotate, drop the keys that sign access tokens. The keys of producers: key.ts.
 import { Command } from 'commander'
 import { auditEntry } from '../audit/entry.ts'
 import { iso } from '../basics/clock.ts'
 import { conflict, notFound } from '../basics/errors.ts'
 import { day, duration } from '../config/values.ts'
-import { sealingSecrets } from '../start/sealing-secret.ts'
-import { makeSigningKey, sealingOf } from '../tokens/key-material.ts'
+import { makeSigningKey } from '../tokens/key-material.ts'
 import { lastOf, publishedAheadMs, scheduleOf } from '../tokens/key-schedule.ts'
 import { dropSigningKey, signingKeys } from '../tokens/signing-keys.store.ts'
-import { publishKey } from '../tokens/signing-keys.ts'
+import { keysAndSealing, publishKey } from '../tokens/signing-keys.ts'
 import { type Place, withSettings, withStore } from './settings.ts'
 import { type Output, print, readOption, table } from './terminal/output.ts'
 
@@ -28,7 +26,9 @@ Example:
 }
 
 export function makeCommand(): Command {
-  const keys = new Command('keys').description('List, rotate and drop the keys that sign access tokens')
+  const keys = new Command('keys').description(
+    'List, rotate and drop the keys that sign access tokens',
+  )
   keys
     .command('list')
     .description('List the signing keys, and which of them signs')
@@ -37,7 +37,11 @@ export function makeCommand(): Command {
   keys
     .command('rotate')
     .description('Publish the next signing key; no token is refused')
-    .option('--after <duration>', 'how long it is published before nodes sign with it', `${publishedAheadMs / 60_000}m`)
+    .option(
+      '--after <duration>',
+      'how long it is published before nodes sign with it',
+      `${publishedAheadMs / 60_000}m`,
+    )
     .addHelpText('after', help.rotate)
     .action(rotate)
   keys
@@ -49,7 +53,9 @@ export function makeCommand(): Command {
 }
 
 async function listAll(options: Output, command: Command): Promise<void> {
-  const keys = await withStore(command, async ({ store, now }) => scheduleOf(await store.read(signingKeys), now()))
+  const keys = await withStore(command, async ({ store, now }) =>
+    scheduleOf(await store.read(signingKeys), now()),
+  )
   const items = keys.map(({ key: { kid, createdAt, startsAt }, state, until }) => {
     const acceptedUntil = until === null ? null : iso(until)
     return { kid, state, createdAt: iso(createdAt), startsAt: iso(startsAt), acceptedUntil }
@@ -68,7 +74,10 @@ async function rotate(options: Output & { after: string }, command: Command): Pr
     const next = { at, startsAt: at + aheadMs, after: lastOf(keys)?.kid ?? null, source }
     const published = await publishKey({ store, sealing }, next)
     if (published === undefined)
-      throw conflict('Another key was added at the same moment', 'Look at it with: carillon keys list')
+      throw conflict(
+        'Another key was added at the same moment',
+        'Look at it with: carillon keys list',
+      )
     return { kid: published, startsAt: next.startsAt }
   })
   print(options, { kid, startsAt: iso(startsAt) }, () => [
@@ -82,8 +91,17 @@ async function drop(kid: string, options: Output, command: Command): Promise<voi
     const { store, source, keys, sealing, at } = await openKeys(place)
     const known = keys.filter(({ retiredAt }) => retiredAt === null).map((one) => one.kid)
     const key = await makeSigningKey(sealing, { createdAt: at, startsAt: at })
-    const audit = [auditEntry(source, { event: 'signing-key-dropped', at, detail: { kid, replacedBy: key.kid } })]
-    if (!known.includes(kid) || (await store.write(dropSigningKey, { kid, key, audit })) === 'absent')
+    const audit = [
+      auditEntry(source, {
+        event: 'signing-key-dropped',
+        at,
+        detail: { kid, replacedBy: key.kid },
+      }),
+    ]
+    if (
+      !known.includes(kid) ||
+      (await store.write(dropSigningKey, { kid, key, audit })) === 'absent'
+    )
       throw notFound(`There is no signing key ${kid} in use`, `In use: ${known.join(', ')}.`)
     return key.kid
   })
@@ -93,11 +111,6 @@ async function drop(kid: string, options: Output, command: Command): Promise<voi
   ])
 }
 
-/** Throws CONFLICT before the first start, and UNAVAILABLE if the secret does not open the keys: no node could open a new one. */
 async function openKeys(place: Place) {
-  const { store, config } = place
-  const keys = await store.read(signingKeys)
-  if (keys.length === 0) throw conflict('There are no signing keys yet', 'The first start makes one.')
-  const sealing = await sealingOf(await sealingSecrets(config, store), keys)
-  return { ...place, keys, sealing, at: place.now() }
+  return { ...place, ...(await keysAndSealing(place)), at: place.now() }
 }

@@ -1,5 +1,4 @@
-// Does a command load only its own modules? Loading those of other commands would make the start of the service slower and use
-// more memory.
+// Modules of other commands would make the start of the service slower.
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -22,24 +21,27 @@ const reporter = `
 const preload = `data:text/javascript,${encodeURIComponent(reporter)}`
 
 function run(args: readonly string[]): { stdout: string; loaded: string[] } {
-  const { stdout, stderr } = spawnSync(process.execPath, ['--import', preload, program, ...args], { encoding: 'utf8' })
+  const { stdout, stderr } = spawnSync(process.execPath, ['--import', preload, program, ...args], {
+    encoding: 'utf8',
+  })
   const loaded = [...stderr.matchAll(/^loads .*\/server\/(.*)$/gm)].map(([, file = '']) => file)
   return { stdout, loaded }
 }
 
-/** The URLs that `serve` loads until it listens on an existing database. */
+/** On an existing database. */
 async function loadedByServe(): Promise<string[]> {
   const folder = mkdtempSync(join(tmpdir(), 'carillon-loading-'))
   const env = { CARILLON_DATABASE_URL: `sqlite:${join(folder, 'carillon.db')}`, CARILLON_PORT: '0' }
   try {
     await listening([], env)
-    return [...(await listening(['--import', preload], env)).matchAll(/^loads (.*)$/gm)].map(([, url = '']) => url)
+    return [...(await listening(['--import', preload], env)).matchAll(/^loads (.*)$/gm)].map(
+      ([, url = '']) => url,
+    )
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
 }
 
-/** Standard error of a service that was ended when it listened. */
 async function listening(options: readonly string[], env: Record<string, string>): Promise<string> {
   const child = spawn(process.execPath, [...options, program, 'serve'], { env })
   let errors = ''
@@ -69,7 +71,8 @@ test('--help and an unknown name load every command, to list them or to suggest 
   for (const name of names) assert.match(stdout, new RegExp(`^  ${name} .*\\S`, 'm'))
   assert.deepEqual(loaded.filter(isCommand).sort(), names.map(fileOf).sort())
   assert.equal(run(['srve']).loaded.filter(isCommand).length, names.length)
-  for (const name of ['constructor', '']) assert.equal(run([name]).loaded.filter(isCommand).length, names.length, name)
+  for (const name of ['constructor', ''])
+    assert.equal(run([name]).loaded.filter(isCommand).length, names.length, name)
 })
 
 test('serve loads what only some requests need with the first of them', async () => {

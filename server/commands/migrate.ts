@@ -1,4 +1,3 @@
-// `carillon migrate`: brings the store to the schema of this program. `serve` does the same when it starts.
 import { Command } from 'commander'
 import { openStore } from '../open-store.ts'
 import { refuseLostDatabase } from '../start/database-file.ts'
@@ -17,7 +16,9 @@ export function makeCommand(): Command {
     )
     await store.close()
     print(options, { applied: migrations }, () =>
-      migrations.length === 0 ? 'The store is up to date' : migrations.map((name) => `Applied ${name}`),
+      migrations.length === 0
+        ? 'The store is up to date'
+        : migrations.map((name) => `Applied ${name}`),
     )
   })
 }

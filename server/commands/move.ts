@@ -1,11 +1,10 @@
-// `carillon move`: moves everything to another database, of either engine, while the service still serves reads.
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { Command } from 'commander'
 import { newId } from '../basics/ids.ts'
-import { type Database, displayDatabase } from '../config/database-url.ts'
 import { refuseMissingDatabase } from '../start/database-file.ts'
-import { secretFileOf } from '../start/sealing-secret.ts'
+import { type Database, displayDatabase } from '../store/database.ts'
+import { secretFileOf } from '../tokens/sealing-secret.ts'
 import { configOf } from './settings.ts'
 import { type Output, print, WrongUse } from './terminal/output.ts'
 import { interruptible, progress } from './terminal/progress.ts'
@@ -30,29 +29,47 @@ export function makeCommand(): Command {
     .description('Move everything to an empty database of either engine')
     .option('--from <url>', 'the database to move (CARILLON_DATABASE_URL)')
     .option('--to <url>', 'the empty database to fill (CARILLON_TARGET_URL)')
-    .option('--give-up', 'let the old database accept writes again, whether the move was completed or not')
+    .option(
+      '--give-up',
+      'let the old database accept writes again, whether the move was completed or not',
+    )
     .option('--json', 'one JSON value on stdout, for machines')
     .addHelpText('after', more)
-    .action((options: Options, command: Command) => (options.giveUp ? giveUp : move)(options, command))
+    .action((options: Options, command: Command) =>
+      (options.giveUp ? giveUp : move)(options, command),
+    )
 }
 
 async function move(options: Options, command: Command): Promise<void> {
-  // Imported here, so that `carillon --help` does not load it.
-  const { giveUpCommand, moveDatabase, refusingSentence } = await import('../store/transfer/move.ts')
+  // The import is here so that `carillon --help` does not load it.
+  const { giveUpCommand, moveDatabase, refusingSentence } = await import(
+    '../store/transfer/move.ts'
+  )
   const config = configOf(command, { from: 'CARILLON_DATABASE_URL', to: 'CARILLON_TARGET_URL' })
   const { database: from, target: to, databasePartitions: partitions, secret } = config
-  if (to === undefined) throw new WrongUse('Name the empty database: --to URL, or CARILLON_TARGET_URL')
-  if (displayDatabase(from) === displayDatabase(to)) throw new WrongUse('--from and --to name the same database')
+  if (to === undefined)
+    throw new WrongUse('Name the empty database: --to URL, or CARILLON_TARGET_URL')
+  if (displayDatabase(from) === displayDatabase(to))
+    throw new WrongUse('--from and --to name the same database')
   refuseMissingDatabase(from)
   let state = ''
   const onRefusing = () => {
     state = refusingSentence(from)
   }
-  const wanted = { from, to, partitions, id: newId(Date.now()), now: Date.now, onRefusing, report: progress(options) }
+  const wanted = {
+    from,
+    to,
+    partitions,
+    id: newId(Date.now()),
+    now: Date.now,
+    onRefusing,
+    report: progress(options),
+  }
   const stateNow = () => state
   const tables = await interruptible(stateNow, () => moveDatabase(wanted))
   const rows = tables.reduce((sum, table) => sum + table.rows, 0)
-  const beside = secret === undefined && from.engine === 'sqlite' ? secretFileOf(resolve(from.path)) : ''
+  const beside =
+    secret === undefined && from.engine === 'sqlite' ? secretFileOf(resolve(from.path)) : ''
   const secretFile = existsSync(beside) ? beside : undefined
   const value = { from: displayDatabase(from), to: displayDatabase(to), rows, tables, secretFile }
   print(options, value, () => [
@@ -69,7 +86,10 @@ async function giveUp(options: Options, command: Command): Promise<void> {
   refuseMissingDatabase(from)
   const { target, endedAt } = await giveUpMove(from)
   const whole = `${target} contains the moved data, but not later writes to the old database`
-  const state = endedAt === null ? `The move was not done: do not use ${target}, and delete its contents` : whole
+  const state =
+    endedAt === null
+      ? `The move was not done: do not use ${target}, and delete its contents`
+      : whole
   const value = { from: displayDatabase(from), target, wasDone: endedAt !== null }
   print(options, value, () => [`${value.from} accepts writes again`, state])
 }
@@ -77,6 +97,8 @@ async function giveUp(options: Options, command: Command): Promise<void> {
 function secretAdvice(file: string | undefined, to: Database): string {
   if (file === undefined) return ' CARILLON_SECRET does not change.'
   const place =
-    to.engine === 'postgres' ? `set CARILLON_SECRET_FILE=${file}` : `copy ${file} to ${secretFileOf(resolve(to.path))}`
+    to.engine === 'postgres'
+      ? `set CARILLON_SECRET_FILE=${file}`
+      : `copy ${file} to ${secretFileOf(resolve(to.path))}`
   return `\nIts signing keys are sealed with a secret: ${place}`
 }

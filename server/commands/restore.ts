@@ -1,10 +1,11 @@
-// `carillon restore`: fills an empty database, of either engine, from a backup.
-import { resolve } from 'node:path'
+import { readdirSync, statSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import { Command } from 'commander'
-import { type Database, displayDatabase } from '../config/database-url.ts'
-import { secretFileOf } from '../start/sealing-secret.ts'
+import { type CarillonError, messageOf, notFound } from '../basics/errors.ts'
+import { type Database, displayDatabase } from '../store/database.ts'
+import { secretFileOf } from '../tokens/sealing-secret.ts'
 import { configOf } from './settings.ts'
-import { type Output, print } from './terminal/output.ts'
+import { table as formatTable, type Output, print, WrongUse } from './terminal/output.ts'
 import { progress } from './terminal/progress.ts'
 
 const more = `
@@ -12,11 +13,13 @@ The whole file is checked before the first row is written, and every row is read
 and no command uses the database. If it is interrupted, run the same command again, and it continues.
 
 Example:
+  npx carillon restore --list backups
   npx carillon restore backups/monday.gz --to sqlite:data/carillon.db`
 
 export function makeCommand(): Command {
   return new Command('restore')
-    .argument('<file>', 'the output of backup, of either engine')
+    .argument('[file]', 'the output of backup, of either engine')
+    .option('--list [folder]', 'only list the backups in a folder (CARILLON_BACKUP_DIR)')
     .description('Fill an empty database from a backup')
     .option('--to <url>', 'the empty database to fill (CARILLON_DATABASE_URL)')
     .option('--json', 'one JSON value on stdout, for machines')
@@ -24,10 +27,25 @@ export function makeCommand(): Command {
     .action(restore)
 }
 
-async function restore(file: string, options: Output, command: Command): Promise<void> {
-  // Imported here, so that `carillon --help` does not load it.
+type Options = Output & { list?: true | string }
+
+async function restore(
+  file: string | undefined,
+  options: Options,
+  command: Command,
+): Promise<void> {
+  if (options.list !== undefined) return listBackups(options, command)
+  if (file === undefined)
+    throw new WrongUse(
+      'Name the backup. carillon restore --list shows those in CARILLON_BACKUP_DIR',
+    )
+  // The import is here so that `carillon --help` does not load it.
   const { restoreBackup } = await import('../store/transfer/backup.ts')
-  const { database: to, databasePartitions: partitions, secret } = configOf(command, { to: 'CARILLON_DATABASE_URL' })
+  const {
+    database: to,
+    databasePartitions: partitions,
+    secret,
+  } = configOf(command, { to: 'CARILLON_DATABASE_URL' })
   const tables = await restoreBackup({ file, to, partitions, report: progress(options) })
   const rows = tables.reduce((sum, table) => sum + table.rows, 0)
   print(options, { file, to: displayDatabase(to), rows, tables }, () => [
@@ -35,6 +53,52 @@ async function restore(file: string, options: Output, command: Command): Promise
     'A user who was erased after the backup was made is there again: erase the user again',
     `Its signing keys need the secret that sealed them: ${secretAdvice(to, secret)}`,
   ])
+}
+
+async function listBackups(options: Options, command: Command): Promise<void> {
+  const { headerOf } = await import('../store/transfer/backup.ts')
+  const folder = typeof options.list === 'string' ? options.list : configOf(command, {}).backupDir
+  if (folder === undefined) throw new WrongUse('Name the folder, or set CARILLON_BACKUP_DIR')
+  const names = readFolder(folder).filter((name) => name.endsWith('.gz'))
+  const files = names
+    .toSorted()
+    .reverse()
+    .map(async (name) => {
+      const path = join(folder, name)
+      const { size: bytes } = statSync(path)
+      const found = await headerOf(path).catch((error: CarillonError) => ({
+        takenAt: '',
+        schema: '',
+        problem: error.problem,
+      }))
+      const { takenAt, schema } = found
+      return {
+        file: path,
+        bytes,
+        takenAt,
+        schema,
+        problem: 'problem' in found ? found.problem : null,
+      }
+    })
+  const found = await Promise.all(files)
+  const rows = found.map(({ file, bytes, takenAt, problem }) => [
+    takenAt || '-',
+    `${bytes}`,
+    problem ?? file,
+  ])
+  print(options, found, () =>
+    rows.length === 0
+      ? `${folder} has no backups`
+      : formatTable(['TAKEN AT', 'BYTES', 'FILE'], rows),
+  )
+}
+
+function readFolder(folder: string): string[] {
+  try {
+    return readdirSync(folder)
+  } catch (error) {
+    throw notFound(`${folder} cannot be read: ${messageOf(error)}`)
+  }
 }
 
 function secretAdvice(to: Database, secret: string | undefined): string {

@@ -1,4 +1,3 @@
-// `carillon retention --dry-run`: what a retention would remove, before it is set.
 import { Command } from 'commander'
 import { iso } from '../basics/clock.ts'
 import { withoutControls } from '../basics/control-characters.ts'

@@ -1,4 +1,3 @@
-// `carillon secret`: changes the secret that seals what the store must not hold in the clear.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Command } from 'commander'
 import { auditEntry } from '../audit/entry.ts'
@@ -6,8 +5,14 @@ import { iso } from '../basics/clock.ts'
 import { conflict } from '../basics/errors.ts'
 import { Sealing, type Secrets } from '../basics/secrets.ts'
 import { day, duration } from '../config/values.ts'
-import { type Counts, countSealedOtherwise, sealAgain } from '../factors/re-sealing.ts'
-import { beginChange, endChange, secretsIn } from '../start/sealing-secret.ts'
+import {
+  type Counts,
+  countSealedOtherwise,
+  type OtherTexts,
+  sealAgain,
+} from '../factors/re-sealing.ts'
+import { beginChange, endChange, secretsIn } from '../tokens/sealing-secret.ts'
+import { resealWebhooks, sealedWebhooks } from '../webhooks/webhooks.store.ts'
 import { configOf, type Place, withSettings, withStore } from './settings.ts'
 import { type Output, print, readOption, WrongUse } from './terminal/output.ts'
 
@@ -37,13 +42,21 @@ export function makeCommand(): Command {
   return withSettings(secret)
 }
 
+const others: OtherTexts[] = [
+  { purpose: 'webhooks', name: 'webhook', read: sealedWebhooks, reseal: resealWebhooks },
+]
+
 async function rotate(options: Output & { keep: string }, command: Command): Promise<void> {
   const keepMs = readOption('--keep', `${options.keep}d`, duration(0, 3_650 * day))
   const { database, secret: current, previousSecret: previous } = configOf(command)
   if (current === undefined && (database.engine === 'postgres' || previous !== undefined))
-    throw new WrongUse('Set CARILLON_SECRET to the new secret, and CARILLON_SECRET_PREVIOUS to the one before')
+    throw new WrongUse(
+      'Set CARILLON_SECRET to the new secret, and CARILLON_SECRET_PREVIOUS to the one before',
+    )
   if (current !== undefined && previous === undefined)
-    throw new WrongUse('Set CARILLON_SECRET_PREVIOUS to the secret before, and CARILLON_SECRET to the new one')
+    throw new WrongUse(
+      'Set CARILLON_SECRET_PREVIOUS to the secret before, and CARILLON_SECRET to the new one',
+    )
   await withStore(command, async (place) => {
     const { store, source } = place
     const isGenerated = current === undefined && database.engine === 'sqlite'
@@ -51,25 +64,32 @@ async function rotate(options: Output & { keep: string }, command: Command): Pro
     const secrets = isGenerated ? beginChange(database.path) : ({ current, previous } as Secrets)
     const at = place.now()
     const audit = (detail: Counts) => auditEntry(source, { event: 'secret-rotated', at, detail })
-    // Every node has learned of the new signing keys after the pause.
-    const counts = await sealAgain(store, secrets, { audit, pause: () => sleep(2_000) })
+    // After the pause every node knows the new signing keys.
+    const counts = await sealAgain(store, secrets, { audit, pause: () => sleep(2_000), others })
     const keptUntil = keepMs === 0 ? undefined : iso(at + keepMs).slice(0, 10)
     const kept = isGenerated ? endChange(database.path, keptUntil) : undefined
     print(options, { ...counts, isGenerated, kept }, () => report(counts, isGenerated, kept))
   })
 }
 
-/** Before a new secret is made: the one that is there must open everything. */
+/** The present secret must open everything. */
 async function refuseUnopened({ store, config }: Place): Promise<void> {
   const secrets = secretsIn(config)
-  if (secrets === undefined) throw conflict('There is no secret beside the database yet', 'The first start makes one.')
-  await countSealedOtherwise(store, new Sealing(secrets))
+  if (secrets === undefined)
+    throw conflict('There is no secret beside the database yet', 'The first start makes one.')
+  await countSealedOtherwise(store, new Sealing(secrets), others)
 }
 
-function report({ signingKeys, factors }: Counts, isGenerated: boolean, kept: string | undefined): string[] {
+function report(
+  { signingKeys, factors }: Counts,
+  isGenerated: boolean,
+  kept: string | undefined,
+): string[] {
   const sealed = `Sealed with the new secret: signing keys ${signingKeys}, second factors ${factors}.`
-  const done = signingKeys + factors === 0 ? 'Everything is sealed with the current secret.' : sealed
-  const removed = 'CARILLON_SECRET_PREVIOUS is no longer needed: remove it, and restart the nodes one after another.'
+  const done =
+    signingKeys + factors === 0 ? 'Everything is sealed with the current secret.' : sealed
+  const removed =
+    'CARILLON_SECRET_PREVIOUS is no longer needed: remove it, and restart the nodes one after another.'
   const need = 'Backups from before need the secret before'
   if (!isGenerated) return [done, removed, `${need}: keep it as long as them.`]
   const place = `it is in ${kept}, which the service deletes after that day. Copy it to where you keep them.`

@@ -1,4 +1,3 @@
-// `carillon send`: sends a notification by HTTP, as any producer does.
 import type { DeliveryRequest, NotificationChange } from 'carillon-client'
 import { Command, Option } from 'commander'
 import { notFound } from '../basics/errors.ts'
@@ -6,10 +5,20 @@ import { configOf, withSettings } from './settings.ts'
 import { type Output, print, WrongUse } from './terminal/output.ts'
 import { requestService } from './terminal/service-request.ts'
 
-type Text = 'link' | 'key' | 'actor' | 'actorImage' | 'icon' | 'expires' | 'issuer' | 'update' | 'resolve' | 'withdraw'
+type Text =
+  | 'link'
+  | 'key'
+  | 'actor'
+  | 'actorImage'
+  | 'icon'
+  | 'expires'
+  | 'issuer'
+  | 'update'
+  | 'resolve'
+  | 'withdraw'
 type Options = Output &
   Partial<Record<Text, string>> &
-  Pick<NotificationChange, 'category' | 'format'> & {
+  Pick<NotificationChange, 'category' | 'format' | 'priority'> & {
     to?: string[]
     userId?: string[]
     externalId?: string[]
@@ -18,11 +27,10 @@ type Options = Output &
     body?: string
     data?: string
     action?: string[]
-    again?: boolean
+    renotify?: boolean
   }
 
-/** The options that only a delivery has, and those of its content. */
-const ofDelivery = ['to', 'userId', 'externalId', 'refuseUnknown', 'key', 'again']
+const ofDelivery = ['to', 'userId', 'externalId', 'refuseUnknown', 'key', 'renotify']
 const ofContent = [
   'title',
   'body',
@@ -35,6 +43,7 @@ const ofContent = [
   'icon',
   'action',
   'expires',
+  'priority',
 ]
 
 export function makeCommand(): Command {
@@ -45,7 +54,9 @@ export function makeCommand(): Command {
   const resolve = new Option('--resolve <key>', 'mark it as read and archive it, in all of them')
   const withdraw = new Option('--withdraw <key>', 'remove it from all of them')
   const command = new Command('send')
-    .description('Send a notification. The producer key is read from CARILLON_PRODUCER_KEY or its _FILE')
+    .description(
+      'Send a notification. The producer key is read from CARILLON_PRODUCER_KEY or its _FILE',
+    )
     .option('--to <name...>', 'the username of a recipient; may be repeated')
     .option('--user-id <id...>', "Carillon's id of a recipient; may be repeated")
     .option('--external-id <id...>', 'the id of a recipient in your application; may be repeated')
@@ -60,10 +71,20 @@ export function makeCommand(): Command {
     .option('--actor <name>', 'who did it')
     .option('--actor-image <url>', 'the picture of the actor')
     .option('--icon <name>', 'a name such as bell, or the URL of a picture')
-    .option('--action <json...>', 'a button, such as {"label":"Pay","url":"/pay"}; may be repeated once')
+    .option(
+      '--action <json...>',
+      'a button, such as {"label":"Pay","url":"/pay"}; may be repeated once',
+    )
+    .option('--priority <name>', 'low, normal or high')
     .option('--expires <time>', 'when it is removed, such as 2030-12-31T00:00:00Z')
-    .option('--key <text>', 'a later notification with this key replaces the text of the earlier one')
-    .option('--again', 'with --key: a notification that is replaced becomes unread and the newest')
+    .option(
+      '--key <text>',
+      'a later notification with this key replaces the text of the earlier one',
+    )
+    .option(
+      '--renotify',
+      'with --key: a notification that is replaced becomes unread and the newest',
+    )
     .addOption(update.conflicts(ofDelivery))
     .addOption(resolve.conflicts([...ofDelivery, ...ofContent, 'update']))
     .addOption(withdraw.conflicts([...ofDelivery, ...ofContent, 'update', 'resolve']))
@@ -79,11 +100,14 @@ async function send(options: Options, command: Command): Promise<void> {
       'Name recipients with --to, --user-id or --external-id, or give one of --update, --resolve and --withdraw',
     )
   if (key === undefined && options.title === undefined) throw new WrongUse('Give a --title')
-  if (issuer !== undefined && externalId.length === 0) throw new WrongUse('--issuer needs --external-id')
+  if (issuer !== undefined && externalId.length === 0)
+    throw new WrongUse('--issuer needs --external-id')
   const content = contentOf(options)
   const { url, producerKey } = configOf(command)
   if (producerKey === undefined)
-    throw new WrongUse('Set CARILLON_PRODUCER_KEY, or CARILLON_PRODUCER_KEY_FILE, to a key from: carillon key add NAME')
+    throw new WrongUse(
+      'Set CARILLON_PRODUCER_KEY, or CARILLON_PRODUCER_KEY_FILE, to a key from: carillon key add NAME',
+    )
   const { createProducer } = await import('carillon-client')
   const producer = createProducer({ baseUrl: url, key: producerKey })
   if (key !== undefined) {
@@ -102,20 +126,39 @@ async function send(options: Options, command: Command): Promise<void> {
     ],
     unknownRecipients: options.refuseUnknown && 'refuse',
     key: options.key,
-    again: options.again,
+    renotify: options.renotify,
   } as DeliveryRequest
   const nameOf = (field: string) => names.find((_, n) => field === `recipients.${n}`) ?? field
-  // Few attempts, because a user waits at the prompt. Each of them has the same idempotency key.
-  const { deliveryId, results } = await requestService(url, () => producer.send(request, { attempts: 3 }), nameOf)
+  // A user waits at the prompt. Each attempt has the same idempotency key.
+  const { deliveryId, results } = await requestService(
+    url,
+    () => producer.send(request, { attempts: 3 }),
+    nameOf,
+  )
   const isUnknown = (i: number) => results[i]?.status === 'unknown_recipient'
   const unknown = names.filter((_, i) => isUnknown(i))
-  print(options, { deliveryId, results }, () => names.filter((_, i) => !isUnknown(i)).map((name) => `Sent to ${name}`))
+  print(options, { deliveryId, results }, () =>
+    names.filter((_, i) => !isUnknown(i)).map((name) => `Sent to ${name}`),
+  )
   if (unknown.length > 0) throw notFound(`There is no user ${unknown.join(', ')}`)
 }
 
 /** JSON leaves out what is undefined. */
 function contentOf(options: Options): NotificationChange {
-  const { title, body, link, category, data, actor, actorImage, icon, action, format, expires } = options
+  const {
+    title,
+    body,
+    link,
+    category,
+    data,
+    actor,
+    actorImage,
+    icon,
+    action,
+    format,
+    expires,
+    priority,
+  } = options
   return {
     title: title?.startsWith('{') ? readObject('--title', title) : title,
     body: body?.startsWith('{') ? readObject('--body', body) : body,
@@ -127,6 +170,7 @@ function contentOf(options: Options): NotificationChange {
     actions: action?.map((one) => readObject('--action', one)),
     format,
     expiresAt: expires,
+    priority,
   } as NotificationChange
 }
 

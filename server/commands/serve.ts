@@ -1,4 +1,3 @@
-// `carillon serve`: runs the service until a signal or a failure ends it.
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
@@ -17,11 +16,13 @@ import { boundNewSpace } from '../start/new-space.ts'
 import { configOf, noSettings, withSettings } from './settings.ts'
 import { type Output, print } from './terminal/output.ts'
 
-/** After CARILLON_DRAIN_GRACE. The drain ends within 8 seconds; a supervisor must not wait for one that hangs. */
+/** The drain ends within 8 seconds; a supervisor must not wait for one that hangs. */
 const maxStopMs = 12_000
-/** A terminal that closes sends SIGHUP. Without a terminal it comes from a reload, and the service ignores it. */
+/** A terminal that closes sends SIGHUP. Otherwise it comes from a reload, and is ignored. */
 const hasTerminal = process.stdout.isTTY === true || isatty(0) || isatty(2)
-const signals: NodeJS.Signals[] = hasTerminal ? ['SIGTERM', 'SIGINT', 'SIGHUP'] : ['SIGTERM', 'SIGINT']
+const signals: NodeJS.Signals[] = hasTerminal
+  ? ['SIGTERM', 'SIGINT', 'SIGHUP']
+  : ['SIGTERM', 'SIGINT']
 
 export function makeCommand(): Command {
   return withSettings(new Command('serve').description('Run the service')).action(serve)
@@ -33,14 +34,15 @@ async function serve(options: Output, command: Command): Promise<void> {
   const log = await createLog({ level: config.logLevel, isTerminal })
   const { others } = unknownNames(process.env)
   if (others.length > 0) log.warn({ event: 'settings-ignored' }, noSettings(others))
-  // The first sign-in is what the reader of a terminal needs; the lines about a new database come before it.
   const { database } = config
   const isNewFile = database.engine === 'sqlite' && !existsSync(database.path)
   if (isTerminal && config.logLevel === 'info' && isNewFile) log.level = 'warn'
-  const onReload = () => log.info({ event: 'reload-ignored' }, 'settings are read at a start only: restart the service')
+  const onReload = () =>
+    log.info({ event: 'reload-ignored' }, 'settings are read at a start only: restart the service')
   if (!hasTerminal) process.on('SIGHUP', onReload)
   const service = await stoppable(log, () => startService(config, { log }))
-  // A request to PostgreSQL waits for a round trip. In a bounded space its objects would survive collections, which takes a quarter of its time.
+  // While PostgreSQL responds, objects would survive collections in a bounded space: a quarter of
+  // its time.
   if (database.engine === 'sqlite') boundNewSpace()
 
   let isStopping = false
@@ -49,7 +51,10 @@ async function serve(options: Output, command: Command): Promise<void> {
     isStopping = true
     notifySupervisor('STOPPING=1')
     setTimeout(() => {
-      log.fatal({ event: 'stop-cut', reason }, 'stopping took too long; remaining requests are aborted')
+      log.fatal(
+        { event: 'stop-cut', reason },
+        'stopping took too long; remaining requests are aborted',
+      )
       process.exit(1)
     }, config.drainGraceMs + maxStopMs).unref()
     await service.stop()
@@ -60,25 +65,23 @@ async function serve(options: Output, command: Command): Promise<void> {
   warnOfExposedSecrets(log, config, process.env)
   showOnce(service, { config, isTerminal, log })
   log.level = config.logLevel
-  // Last, because a program that waits for this line may then read the first sign-in or stop the service.
+  // A program that waits for this line may then stop the service.
   const { listensOn, url } = service
   log.info({ event: 'started', listensOn, url }, 'Carillon is listening')
-  // At whatever level the log is, for a program that chose --port 0.
   if (options.json) print(options, { listensOn, url }, () => [])
   notifySupervisor('READY=1')
-  // A process whose event loop does not turn sends nothing, and systemd restarts it.
+  // If the event loop hangs, systemd restarts the process.
   const watchdogMs = Number(process.env.WATCHDOG_USEC) / 1000
   if (watchdogMs > 0) setInterval(notifySupervisor, watchdogMs / 2, 'WATCHDOG=1').unref()
   const error = await service.failed
-  // The message of a CarillonError says everything; its stack would add nothing.
   if (error instanceof CarillonError) log.fatal({ event: 'store-failed' }, error.message)
   else log.fatal({ event: 'store-failed', err: error }, 'the store failed; restart this process')
-  // Load balancers see "not ready" before a service that has failed closes its port.
+  // Load balancers see "not ready" before the port closes.
   await sleep(500)
   await stop(1, 'the store failed')
 }
 
-/** Ends at a signal during the start, which may take minutes. Without a listener, process 1 of a container would ignore the signal. */
+/** Without a listener, process 1 of a container ignores the signal. */
 async function stoppable(log: Log, start: () => Promise<Service>): Promise<Service> {
   const end = (reason: NodeJS.Signals) => {
     log.info({ event: 'stopped', reason }, 'stopped before it was ready')
@@ -94,18 +97,24 @@ async function stoppable(log: Log, start: () => Promise<Service>): Promise<Servi
 
 type Shown = { config: Config; isTerminal: boolean; log: Log }
 
-/** Printed on a terminal. Other output may be stored, so there the text goes to a file that only its owner can read. */
+/** Other output may be stored: the text goes to a file of its owner. */
 function showOnce({ firstSignIn, url }: Service, { config, isTerminal, log }: Shown): void {
   if (firstSignIn === undefined) return
   const { database, publicUrl } = config
   const text = firstSignInText(firstSignIn, url, publicUrl)
   if (isTerminal) return void process.stdout.write(text)
-  const file = resolve(database.engine === 'sqlite' ? dirname(database.path) : 'data', 'first-sign-in.txt')
+  const file = resolve(
+    database.engine === 'sqlite' ? dirname(database.path) : 'data',
+    'first-sign-in.txt',
+  )
   try {
     makeFolder(dirname(file))
-    // Replaces an older file or a link instead of writing to it, so that the file has its own mode.
+    // The file has to have its own mode.
     replaceDurably(file, text)
-    log.info({ event: 'first-start', file }, 'first start: the sign-in and the producer key are in this file')
+    log.info(
+      { event: 'first-start', file },
+      'first start: the sign-in and the producer key are in this file',
+    )
   } catch (err) {
     const remedy = `carillon user password ${firstSignIn.username}`
     const message = `first start: this file cannot be written. Set a new password with: ${remedy}`
@@ -113,10 +122,12 @@ function showOnce({ firstSignIn, url }: Service, { config, isTerminal, log }: Sh
   }
 }
 
-/** sd_notify(3). systemd-notify sends it, since Node has no Unix datagram socket. Without systemd nothing is sent. */
+/** sd_notify(3). Node has no Unix datagram socket. */
 function notifySupervisor(state: 'READY=1' | 'WATCHDOG=1' | 'STOPPING=1'): void {
   const { NOTIFY_SOCKET, PATH } = process.env
   if (NOTIFY_SOCKET === undefined) return
-  // If the program is missing, systemd says that the service did not become ready.
-  spawn('systemd-notify', [state], { env: { NOTIFY_SOCKET, PATH }, stdio: 'ignore' }).on('error', () => {})
+  spawn('systemd-notify', [state], { env: { NOTIFY_SOCKET, PATH }, stdio: 'ignore' }).on(
+    'error',
+    () => {},
+  )
 }

@@ -1,4 +1,5 @@
-// The settings of a command: it has an option for each setting that it uses, except secrets, which the process list would show.
+// A command has an option for each of its settings, but none for a secret: the process list would
+// show it.
 import { isIPv6 } from 'node:net'
 import { userInfo } from 'node:os'
 import { type Command, Option } from 'commander'
@@ -21,7 +22,6 @@ function flagOf(name: string): string {
   return name.slice('CARILLON_'.length).toLowerCase().replaceAll('_', '-')
 }
 
-/** Adds `--port` for CARILLON_PORT, and so on, and `--json`. Subcommands have the settings of their command. */
 export function withSettings(command: Command, family = command.name()): Command {
   for (const subcommand of command.commands) withSettings(subcommand, family)
   if (command.commands.length > 0) return command
@@ -33,19 +33,17 @@ export function withSettings(command: Command, family = command.name()): Command
   return command
 }
 
-/** Commands that have warned: `tail` reads its settings for each token. */
+/** `tail` reads its settings for each token. */
 const warned = new WeakSet<Command>()
 
-/**
- * Option, else environment, else default. `options`: if they have other names than their settings. Throws WrongUse. A misspelt name stops
- * `serve`, which would run for long without the setting; other commands warn of it, and of every name that no setting has.
- */
+/** A misspelt name stops `serve`, which would run for long without the setting. */
 export function configOf(command: Command, options?: SettingOptions): Config {
   const env = { ...process.env }
   if (command.name() !== 'serve') {
     const { misspelt, others } = unknownNames(env)
     for (const name of misspelt) delete env[name]
-    if (misspelt.length + others.length > 0 && !warned.has(command)) warn(noSettings([...misspelt, ...others]))
+    if (misspelt.length + others.length > 0 && !warned.has(command))
+      warn(noSettings([...misspelt, ...others]))
     warned.add(command)
   }
   try {
@@ -60,7 +58,6 @@ export function noSettings(names: readonly string[]): string {
   return `${names.join(', ')}: no setting has this name (docs/config.md); enableServiceLinks: false ends those of Kubernetes`
 }
 
-/** Options, without `--`, and the setting that each one replaces. */
 type SettingOptions = Readonly<Record<string, Setting['name']>>
 
 /** The table of settings knows `carillon user factors list` as `user`. */
@@ -69,10 +66,11 @@ function optionsOf(command: Command): SettingOptions {
   return Object.fromEntries(usedBy(command.name()).map(({ name }) => [flagOf(name), name]))
 }
 
-/** The settings that options of the command replace. Throws WrongUse for a password. */
 export function flagsOf(command: Command, options = optionsOf(command)): Flags {
   const flags = Object.entries(options).map(([option, name]) => {
-    const value: string | undefined = command.getOptionValue(new Option(`--${option}`).attributeName())
+    const value: string | undefined = command.getOptionValue(
+      new Option(`--${option}`).attributeName(),
+    )
     // Every user of this machine can read the options of every process (L5).
     const problem = `a password in --${option} can be seen in the list of processes`
     if (value !== undefined && hasPassword(value))
@@ -82,7 +80,7 @@ export function flagsOf(command: Command, options = optionsOf(command)): Flags {
   return Object.fromEntries(flags)
 }
 
-/** The URL on which the service listens; undefined if it takes any free port. */
+/** Returns undefined if the service takes any free port. */
 export function directUrl({ host, port }: Config): string | undefined {
   if (port === 0) return undefined
   const loopback: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' }
@@ -90,15 +88,22 @@ export function directUrl({ host, port }: Config): string | undefined {
   return `http://${isIPv6(reachable) ? `[${reachable}]` : reachable}:${port}`
 }
 
-/** What the work of a command on a database gets. The source is for the audit log. */
 export type Place = { store: Store; config: Config; now: () => number; source: Source }
 
-/** Opens the database of the settings for `work`, and closes it afterwards, also after a failure. */
-export async function withStore<Result>(command: Command, work: (place: Place) => Promise<Result>): Promise<Result> {
+export async function withStore<Result>(
+  command: Command,
+  work: (place: Place) => Promise<Result>,
+): Promise<Result> {
   const config = configOf(command)
   refuseMissingDatabase(config.database)
   const { store } = await openStore(config.database, { onNotice: ({ sentence }) => warn(sentence) })
-  const source = { actor: 'operator', address: null, userAgent: null, requestId: null, by: systemUser() }
+  const source = {
+    actor: 'operator',
+    address: null,
+    userAgent: null,
+    requestId: null,
+    by: systemUser(),
+  }
   try {
     return await work({ store, config, now: store.clock ?? Date.now, source })
   } finally {
@@ -106,7 +111,7 @@ export async function withStore<Result>(command: Command, work: (place: Place) =
   }
 }
 
-/** In a container the id of the process may have no name. */
+/** In a container the process id may have no name. */
 function systemUser(): string {
   try {
     return userInfo().username

@@ -1,10 +1,9 @@
-// `carillon tail`: follows an inbox in a terminal, as lines for people or as JSON for programs.
 import { Command } from 'commander'
 import { jsonLine } from '../basics/control-characters.ts'
 import { conflict } from '../basics/errors.ts'
-import { sealingSecrets } from '../start/sealing-secret.ts'
 import { makeToken } from '../tokens/key-material.ts'
 import { maxTokenLifeMs } from '../tokens/read-token.ts'
+import { sealingSecrets } from '../tokens/sealing-secret.ts'
 import { signingKeys } from '../tokens/signing-keys.store.ts'
 import { findUser } from '../users/users.ts'
 import { configOf, withSettings } from './settings.ts'
@@ -14,19 +13,35 @@ import { requestService } from './terminal/service-request.ts'
 import { linesOf, type TailEvent } from './terminal/tail-lines.ts'
 import { ofApplication, withUsers } from './user/user-key.ts'
 
-type Options = Output & { user: string; external?: string; passwordStdin?: boolean; last: number; since?: string }
+type Options = Output & {
+  user: string
+  external?: string
+  passwordStdin?: boolean
+  last: number
+  since?: string
+}
 
 export function makeCommand(): Command {
   const command = new Command('tail')
-    .description('Show an inbox and its changes until Ctrl-C: lines on a terminal, JSON lines in a pipe')
+    .description(
+      'Show an inbox and its changes until Ctrl-C: lines on a terminal, JSON lines in a pipe',
+    )
     .option('--user <name>', 'the user of the inbox', 'operator')
     .option(
       '--external <id>',
       'the user with this id in your application, by the database of the service in place of a password',
     )
     .option(...ofApplication)
-    .option('--password-stdin', 'read the password from stdin; without this option the command prompts for it')
-    .option('--last <count>', 'begin with this many existing notifications; up to 100', lastUpTo(100), 10)
+    .option(
+      '--password-stdin',
+      'read the password from stdin; without this option the command prompts for it',
+    )
+    .option(
+      '--last <count>',
+      'begin with this many existing notifications; up to 100',
+      lastUpTo(100),
+      10,
+    )
     .option('--since <position>', 'begin after the event with this position; replaces --last')
   return withSettings(command).action(tail)
 }
@@ -34,18 +49,22 @@ export function makeCommand(): Command {
 async function tail(options: Options, command: Command): Promise<void> {
   const { url } = configOf(command)
   const { last } = options
-  const prove = options.external === undefined ? await byPassword(url, options) : () => inboxToken(command, options)
+  const prove =
+    options.external === undefined
+      ? await byPassword(url, options)
+      : () => inboxToken(command, options)
   const signal = untilInterrupted()
   const isForPrograms = options.json || !process.stdout.isTTY
-  const show = (event: TailEvent) => printAll(isForPrograms ? [jsonLine(event)] : linesOf(event, new Date()), signal)
+  const show = (event: TailEvent) =>
+    printAll(isForPrograms ? [jsonLine(event)] : linesOf(event, new Date()), signal)
   const follow = async () => {
     const { createCarillon } = await import('carillon-client')
     const { inbox } = createCarillon({ baseUrl: url, fetch: fetchAsCarillon, auth: prove })
     let { since } = options
     if (since === undefined) {
       const { items, version } = await inbox.list({ limit: Math.max(last, 1), signal })
-      for (const notification of items.slice(0, last).toReversed()) await show({ type: 'listed', notification })
-      // The stream continues exactly where the list ends.
+      for (const notification of items.slice(0, last).toReversed())
+        await show({ type: 'listed', notification })
       since = String(version)
     }
     for await (const event of inbox.subscribe({ since, signal })) await show(event)
@@ -57,23 +76,27 @@ async function tail(options: Options, command: Command): Promise<void> {
   }
 }
 
-/** Aborts at a signal, and when the reading program has closed the pipe, as `head` does after its lines. */
 function untilInterrupted(): AbortSignal {
   const ended = new AbortController()
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => ended.abort())
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+    process.once(signal, () => ended.abort())
   process.stdout.on('error', () => ended.abort())
   return ended.signal
 }
 
-/** Signs in by token, which leaves no session in the store, and signs in again when the token has expired. */
-async function byPassword(baseUrl: string, { user, passwordStdin }: Options): Promise<() => Promise<string>> {
-  const password = passwordStdin ? await passwordFromStdin() : await promptForPassword(`Password of ${user}: `)
+/** A token leaves no session in the store. */
+async function byPassword(
+  baseUrl: string,
+  { user, passwordStdin }: Options,
+): Promise<() => Promise<string>> {
+  const password = passwordStdin
+    ? await passwordFromStdin()
+    : await promptForPassword(`Password of ${user}: `)
   const { createCarillon } = await import('carillon-client')
   const { login } = createCarillon({ baseUrl, fetch: fetchAsCarillon })
   return async () => (await login({ username: user, password, variant: 'stateless' })).token
 }
 
-/** A token for the inbox of a user who may have no password. Throws NOT_FOUND, and CONFLICT for a disabled user. */
 function inboxToken(command: Command, { external = '' }: Options): Promise<string> {
   return withUsers(command, async (users) => {
     const { store, now, config } = users
@@ -92,7 +115,7 @@ function inboxToken(command: Command, { external = '' }: Options): Promise<strin
   })
 }
 
-/** So that the user's list of sign-ins says "carillon", not "node". */
+/** The list of sign-ins says "carillon", not "node". */
 function fetchAsCarillon(url: string, init: RequestInit): Promise<Response> {
   const headers = new Headers(init.headers)
   headers.set('user-agent', 'carillon')

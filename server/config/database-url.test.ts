@@ -1,4 +1,3 @@
-// Is a database URL read as pg reads it?
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import pg from 'pg'
@@ -22,9 +21,17 @@ const hosts = [
 ]
 const queries = [
   '',
-  ...['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify', '', 'REQUIRE'].map(
-    (mode) => `?sslmode=${mode}`,
-  ),
+  ...[
+    'disable',
+    'allow',
+    'prefer',
+    'require',
+    'verify-ca',
+    'verify-full',
+    'no-verify',
+    '',
+    'REQUIRE',
+  ].map((mode) => `?sslmode=${mode}`),
   '?uselibpqcompat=true&sslmode=require',
   '?ssl=true',
   '?ssl=1',
@@ -46,7 +53,9 @@ test('names the host that pg connects to, and TLS only if pg requires it (L4)', 
   // pg warns that a later version will treat these modes as libpq does.
   process.removeAllListeners('warning').on('warning', () => {})
   const saved = { host: process.env.PGHOST, mode: process.env.PGSSLMODE }
-  const urls = hosts.flatMap((host) => queries.map((query) => `postgres://${host}/carillon${query}`))
+  const urls = hosts.flatMap((host) =>
+    queries.map((query) => `postgres://${host}/carillon${query}`),
+  )
   const modes = ['', 'disable', 'allow', 'prefer', 'require', 'verify-full', 'no-verify']
   try {
     for (const host of ['', 'from-env.example'])
@@ -63,7 +72,8 @@ test('names the host that pg connects to, and TLS only if pg requires it (L4)', 
 
 function compareWithPg(url: string): void {
   type Parameters = { host: string; ssl: boolean | string | { rejectUnauthorized?: boolean } }
-  const { host, ssl } = (new pg.Client(url) as unknown as { connectionParameters: Parameters }).connectionParameters
+  const { host, ssl } = (new pg.Client(url) as unknown as { connectionParameters: Parameters })
+    .connectionParameters
   const server = postgresServer(readDatabaseUrl(url), process.env)
   const description = `${url} with PGHOST=${process.env.PGHOST} PGSSLMODE=${process.env.PGSSLMODE}`
   assert.equal(server?.host, host, description)
@@ -80,7 +90,14 @@ function restore(name: string, value: string | undefined): void {
 test('a mode that may fall back to plain text does not count as TLS (L4)', () => {
   const tlsOf = (query: string, env = {}) =>
     postgresServer(readDatabaseUrl(`postgres://db.example/c${query}`), env)?.tls
-  for (const query of ['', '?sslmode=disable', '?sslmode=allow', '?sslmode=prefer', '?ssl=0', '?sslmode=unknown'])
+  for (const query of [
+    '',
+    '?sslmode=disable',
+    '?sslmode=allow',
+    '?sslmode=prefer',
+    '?ssl=0',
+    '?sslmode=unknown',
+  ])
     assert.equal(tlsOf(query), 'none', query)
   for (const mode of ['require', 'verify-ca', 'verify-full']) {
     assert.equal(tlsOf(`?sslmode=${mode}`), 'verified')
@@ -91,7 +108,15 @@ test('a mode that may fall back to plain text does not count as TLS (L4)', () =>
 })
 
 test('only loopback addresses and Unix sockets count as this machine, not names that look similar (L4)', () => {
-  const here = ['localhost', 'LOCALHOST', '127.0.0.1', '127.9.9.9', '::1', '/run/postgresql', '127.0.0.1,/run,::1']
+  const here = [
+    'localhost',
+    'LOCALHOST',
+    '127.0.0.1',
+    '127.9.9.9',
+    '::1',
+    '/run/postgresql',
+    '127.0.0.1,/run,::1',
+  ]
   const elsewhere = [
     'db.example',
     'localhost.example',

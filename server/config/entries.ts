@@ -1,4 +1,4 @@
-// Reads a setting that is a JSON array of objects. All mistakes are reported at once, each with the entry and what to write instead.
+// Reads a setting that is a JSON array of objects, and reports all mistakes at once.
 import { invalid, isExposed } from './values.ts'
 
 export type Entry = Readonly<Record<string, unknown>>
@@ -7,15 +7,15 @@ export type Report = (problem: string) => void
 type Kind<Value> = {
   members: readonly string[]
   max: number
-  /** What to write, with an example. */
   form: string
   read: (entry: Entry, report: Report, isOnly: boolean) => Value
-  /** What is wrong with several entries together. */
   conflicts: (values: readonly Value[]) => readonly string[]
 }
 
-/** Throws INVALID_REQUEST with every mistake. */
-export function readEntries<Value>(text: string, { members, max, form, read, conflicts }: Kind<Value>) {
+export function readEntries<Value>(
+  text: string,
+  { members, max, form, read, conflicts }: Kind<Value>,
+) {
   const entries = text === 'none' ? [] : parsed(text)
   if (entries === undefined || entries.length > max || (entries.length === 0 && text !== 'none'))
     return invalid(`write a JSON array, such as ${form}, or none`)
@@ -34,7 +34,7 @@ export function readEntries<Value>(text: string, { members, max, form, read, con
   return problems.length > 0 ? invalid(problems.join('; ')) : Object.freeze(values)
 }
 
-/** The message of the parser would have a part of the text, which may be a secret. */
+/** The parser's message would have a part of the text, which may be a secret. */
 function parsed(text: string): readonly unknown[] | undefined {
   try {
     const value: unknown = JSON.parse(text)
@@ -47,18 +47,22 @@ function parsed(text: string): readonly unknown[] | undefined {
 export const maxLength = 255
 
 export function isText(value: unknown): value is string {
-  return typeof value === 'string' && value !== '' && value.length <= maxLength && !/\p{C}/u.test(value)
+  return (
+    typeof value === 'string' && value !== '' && value.length <= maxLength && !/\p{C}/u.test(value)
+  )
 }
 
-/** The texts, in quotation marks, that several entries have as the member. */
 export function repeated<Value>(values: readonly Value[], member: keyof Value): string[] {
   const texts = values.map((value) => value[member]).filter((text) => typeof text === 'string')
-  return [...new Set(texts.filter((text, at) => texts.indexOf(text) !== at))].map((text) => JSON.stringify(text))
+  return [...new Set(texts.filter((text, at) => texts.indexOf(text) !== at))].map((text) =>
+    JSON.stringify(text),
+  )
 }
 
-/** Further origins to which the service sends requests, as `URL` writes them. Plain http is for this machine only. */
+/** Plain http is for this machine only. */
 export function readOrigins(origins: unknown = [], report: Report): readonly string[] {
-  const isOrigin = (one: unknown) => typeof one === 'string' && URL.parse(one)?.origin === one && !isExposed(one)
+  const isOrigin = (one: unknown) =>
+    typeof one === 'string' && URL.parse(one)?.origin === one && !isExposed(one)
   if (Array.isArray(origins) && origins.length <= 20 && origins.every(isOrigin)) return origins
   report('"origins": write a list of https origins, such as ["https://keys.example.org"]')
   return []

@@ -1,4 +1,3 @@
-// Is every setting refused that exposes passwords or the database to the network, with the setting to change?
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Fault } from '../basics/errors.ts'
@@ -6,10 +5,12 @@ import { readConfig, readSettings } from './read.ts'
 import type { Environment } from './values.ts'
 
 function faultsOf(env: Environment): readonly Fault[] {
-  return readSettings(env).faults.map(({ field, reason, remedy }) => ({ field, reason: `${reason}; ${remedy}` }))
+  return readSettings(env).faults.map(({ field, reason, remedy }) => ({
+    field,
+    reason: `${reason}; ${remedy}`,
+  }))
 }
 
-/** The one fault of one setting. */
 function reasonOf(env: Environment, field: string): string {
   const faults = faultsOf(env)
   assert.deepEqual(
@@ -19,6 +20,24 @@ function reasonOf(env: Environment, field: string): string {
   )
   return faults[0]?.reason ?? ''
 }
+
+test('refuses a time of backups without their folder, and the other way round', () => {
+  assert.match(
+    reasonOf({ CARILLON_BACKUP_AT: '03:00' }, 'CARILLON_BACKUP_AT'),
+    /without CARILLON_BACKUP_DIR/,
+  )
+  assert.match(
+    reasonOf({ CARILLON_BACKUP_DIR: '/b' }, 'CARILLON_BACKUP_DIR'),
+    /without CARILLON_BACKUP_AT/,
+  )
+})
+
+test('refuses metrics beyond this machine without a token', () => {
+  const env = { CARILLON_METRICS_PORT: '9464', CARILLON_METRICS_HOST: '0.0.0.0' }
+  assert.match(reasonOf(env, 'CARILLON_METRICS_HOST'), /; set CARILLON_METRICS_TOKEN_FILE, or/)
+  assert.ok(readConfig({ ...env, CARILLON_METRICS_TOKEN: 'x'.repeat(32) }))
+  assert.ok(readConfig({ CARILLON_METRICS_HOST: '0.0.0.0' }))
+})
 
 test('refuses plain HTTP beyond this machine without CARILLON_INSECURE_HTTP (L3)', () => {
   const exposed: Environment[] = [
@@ -33,7 +52,10 @@ test('refuses plain HTTP beyond this machine without CARILLON_INSECURE_HTTP (L3)
   for (const env of exposed) {
     const faults = faultsOf(env)
     assert.equal(faults.length, 1)
-    assert.match(faults[0]?.reason ?? '', /set CARILLON_PUBLIC_URL=https:\/\/\.\.\. .*, or CARILLON_INSECURE_HTTP=on$/)
+    assert.match(
+      faults[0]?.reason ?? '',
+      /set CARILLON_PUBLIC_URL=https:\/\/\.\.\. .*, or CARILLON_INSECURE_HTTP=on$/,
+    )
     assert.ok(readConfig({ ...env, CARILLON_INSECURE_HTTP: 'on' }).insecureHttp)
   }
 })
@@ -77,7 +99,8 @@ test('refuses to listen beyond this machine if the public URL names this machine
 
 test('refuses origins of plain HTTP beside a public URL of https, except on this machine (L3)', () => {
   const env = { CARILLON_PUBLIC_URL: 'https://bell.example', CARILLON_INSECURE_HTTP: 'on' }
-  const origins = 'https://a.example,http://a.example,http://localhost:3000,http://127.0.0.1,http://192.0.2.1:8080'
+  const origins =
+    'https://a.example,http://a.example,http://localhost:3000,http://127.0.0.1,http://192.0.2.1:8080'
   const faults = faultsOf({ ...env, CARILLON_ALLOWED_ORIGINS: origins })
   assert.deepEqual(
     faults.map(({ field }) => field),
@@ -89,7 +112,9 @@ test('refuses origins of plain HTTP beside a public URL of https, except on this
   )
   assert.match(faults[1]?.reason ?? '', /^has "http:\/\/192\.0\.2\.1:8080"/)
   for (const publicUrl of ['http://bell.localhost', undefined])
-    assert.ok(readConfig({ CARILLON_PUBLIC_URL: publicUrl, CARILLON_ALLOWED_ORIGINS: 'http://a.example' }))
+    assert.ok(
+      readConfig({ CARILLON_PUBLIC_URL: publicUrl, CARILLON_ALLOWED_ORIGINS: 'http://a.example' }),
+    )
 })
 
 test('refuses PostgreSQL on another machine without TLS, without CARILLON_INSECURE_DATABASE (L4)', () => {
@@ -103,7 +128,10 @@ test('refuses PostgreSQL on another machine without TLS, without CARILLON_INSECU
   ]
   for (const env of exposed) {
     const reason = reasonOf(env, 'CARILLON_DATABASE_URL')
-    assert.match(reason, /; add sslmode=verify-full to the URL, or set CARILLON_INSECURE_DATABASE=on$/)
+    assert.match(
+      reason,
+      /; add sslmode=verify-full to the URL, or set CARILLON_INSECURE_DATABASE=on$/,
+    )
     assert.doesNotMatch(reason, /secret|example/)
     assert.ok(readConfig({ ...env, CARILLON_INSECURE_DATABASE: 'on' }))
   }

@@ -1,18 +1,24 @@
-// Which settings contradict each other, and which allow others on the network to read passwords, cookies or the database? An
-// exposure is refused without an explicit setting (L3, L4).
-import { type Database, isOnThisMachine, postgresServer } from './database-url.ts'
+// Refuses settings that would let others on the network read passwords, cookies or the database,
+// unless a setting says so explicitly (L3, L4).
+
+import type { Database } from '../store/database.ts'
+import { isOnThisMachine, postgresServer } from './database-url.ts'
 import type { Config } from './settings.ts'
 import { type Environment, formatDuration, isLoopback, type SettingFault } from './values.ts'
 
-/** A setting that could not be read is absent from `config`, and what is wrong with it and others is not reported. */
 export function exposures(config: Partial<Config>, env: Environment): SettingFault[] {
-  return [...exposedHttp(config), ...exposedOrigins(config), ...exposedDatabases(config, env), ...conflicts(config)]
+  return [
+    ...exposedHttp(config),
+    ...exposedOrigins(config),
+    ...exposedDatabases(config, env),
+    ...exposedMetrics(config),
+    ...conflicts(config),
+  ]
 }
 
 const readable = 'others on the network can read passwords'
 const remedies = 'CARILLON_PUBLIC_URL=https://... behind a TLS proxy, or CARILLON_INSECURE_HTTP=on'
 
-/** Checks the public URL if it names another machine, else the address that the service listens on. */
 function exposedHttp({ host, publicUrl, insecureHttp }: Partial<Config>): SettingFault[] {
   if (insecureHttp !== false) return []
   const { protocol, hostname } = publicUrl === undefined ? {} : new URL(publicUrl)
@@ -25,16 +31,19 @@ function exposedHttp({ host, publicUrl, insecureHttp }: Partial<Config>): Settin
   if (host === undefined || isLoopback(host)) return []
   const found = `is ${JSON.stringify(host)}: plain HTTP beyond this machine`
   const field = 'CARILLON_HOST'
-  if (!isPublicUrlHere) return [{ field, reason: `${found}, where ${readable}`, remedy: `set ${remedies}` }]
-  // Only browsers on this machine can use such a public URL, so the other interfaces are not needed.
+  if (!isPublicUrlHere)
+    return [{ field, reason: `${found}, where ${readable}`, remedy: `set ${remedies}` }]
+  // Only browsers on this machine can use such a URL.
   const reason = `${found}, but CARILLON_PUBLIC_URL is ${JSON.stringify(publicUrl)}, which names this machine only`
   return [{ field, reason, remedy: `set CARILLON_HOST=127.0.0.1, or ${remedies}` }]
 }
 
-/** An attacker on the network can put a script into a page that is sent by plain HTTP, and the script acts for the user. */
+/** A script in a page sent by plain HTTP acts for the user. */
 function exposedOrigins({ publicUrl, allowedOrigins = [] }: Partial<Config>): SettingFault[] {
   if (!publicUrl?.startsWith('https:')) return []
-  const plain = allowedOrigins.filter((origin) => origin.startsWith('http:') && !isLoopback(new URL(origin).hostname))
+  const plain = allowedOrigins.filter(
+    (origin) => origin.startsWith('http:') && !isLoopback(new URL(origin).hostname),
+  )
   return plain.map((origin) => ({
     field: 'CARILLON_ALLOWED_ORIGINS',
     reason: `has ${JSON.stringify(origin)} although the public URL is https: an attacker on the network can put a script into its pages`,
@@ -42,11 +51,11 @@ function exposedOrigins({ publicUrl, allowedOrigins = [] }: Partial<Config>): Se
   }))
 }
 
-/** Others on the network could read and change the password hashes and every notification. */
 function exposedDatabases(config: Partial<Config>, env: Environment): SettingFault[] {
   const { database, target, insecureDatabase } = config
   if (insecureDatabase !== false) return []
-  const isRefused = (named?: Database) => named && databaseTls({ database: named, insecureDatabase }, env) === 'refused'
+  const isRefused = (named?: Database) =>
+    named && databaseTls({ database: named, insecureDatabase }, env) === 'refused'
   const place = 'a PostgreSQL server on another machine'
   const reason = `names ${place} and does not require TLS: others on the network can read its data`
   const change = 'add sslmode=verify-full to the URL, or set CARILLON_INSECURE_DATABASE=on'
@@ -55,8 +64,23 @@ function exposedDatabases(config: Partial<Config>, env: Environment): SettingFau
     .map(([field]) => ({ field, reason, remedy: change }))
 }
 
-/** For doctor: why the connection to the database is not safe; undefined if it is. */
-export function databaseTls(config: Pick<Config, 'database' | 'insecureDatabase'>, env: Environment) {
+/** The numbers say how many users there are. */
+function exposedMetrics({
+  metricsPort,
+  metricsHost,
+  metricsToken,
+}: Partial<Config>): SettingFault[] {
+  if (metricsPort === undefined || metricsHost === undefined || isLoopback(metricsHost)) return []
+  if (metricsToken !== undefined) return []
+  const reason = `is ${JSON.stringify(metricsHost)}: others on the network can read the metrics`
+  const remedy = 'set CARILLON_METRICS_TOKEN_FILE, or CARILLON_METRICS_HOST=127.0.0.1'
+  return [{ field: 'CARILLON_METRICS_HOST', reason, remedy }]
+}
+
+export function databaseTls(
+  config: Pick<Config, 'database' | 'insecureDatabase'>,
+  env: Environment,
+) {
   const server = postgresServer(config.database, env)
   if (server === undefined || isOnThisMachine(server) || server.tls === 'verified') return undefined
   if (server.tls === 'unverified') return 'unverified'
@@ -68,7 +92,13 @@ function conflicts(config: Partial<Config>): SettingFault[] {
   const { sessionIdleMs: idle = 0, sessionLifetimeMs: lifetime = Number.POSITIVE_INFINITY } = config
   const { tokenChainMs: chain = Number.POSITIVE_INFINITY, tokenLifetimeMs: token = 0 } = config
   const faults: SettingFault[] = []
-  const report = (field: string, reason: string, change: string) => faults.push({ field, reason, remedy: change })
+  const report = (field: string, reason: string, change: string) =>
+    faults.push({ field, reason, remedy: change })
+  if ((config.backupAtMs === undefined) !== (config.backupDir === undefined)) {
+    const names = ['CARILLON_BACKUP_AT', 'CARILLON_BACKUP_DIR']
+    if (config.backupAtMs === undefined) names.reverse()
+    report(names[0] ?? '', `is set without ${names[1]}`, 'set both, or none')
+  }
   if (idle > lifetime) {
     const reason = `is ${formatDuration(idle)}, longer than CARILLON_SESSION_LIFETIME (${formatDuration(lifetime)})`
     report('CARILLON_SESSION_IDLE', reason, 'make it at most that long')

@@ -1,4 +1,3 @@
-// CARILLON_ISSUERS: its members and their defaults, and what the error for each mistake says.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
@@ -41,7 +40,12 @@ test('ids are plain with a single issuer and belong to their issuer with several
 })
 
 test('an issuer may be any text if the entry has the address of its keys, and may have several audiences', () => {
-  const [first] = read({ ...entry, issuer: 'our shop', audience: ['web', 'app'], jwks: 'http://[::1]:3000/keys?a=b' })
+  const [first] = read({
+    ...entry,
+    issuer: 'our shop',
+    audience: ['web', 'app'],
+    jwks: 'http://[::1]:3000/keys?a=b',
+  })
   assert.deepEqual(
     [first?.issuer, first?.audiences, first?.jwks],
     ['our shop', ['web', 'app'], 'http://[::1]:3000/keys?a=b'],
@@ -50,29 +54,47 @@ test('an issuer may be any text if the entry has the address of its keys, and ma
 
 test('the error for each mistake names the entry, the member and what to write (L7)', () => {
   const mistakes: [unknown, RegExp][] = [
-    [{ ...entry, issuer: undefined }, /^entry 1: "issuer" is required: write the text of the claim iss/],
+    [
+      { ...entry, issuer: undefined },
+      /^entry 1: "issuer" is required: write the text of the claim iss/,
+    ],
     [{ ...entry, issuer: 7 }, /^entry 1: "issuer" is required/],
     [
       { ...entry, issuer: 'shop' },
       /^entry 1: "issuer" is "shop", which is no URL .* or give the address of its key set as "jwks"/,
     ],
-    [{ ...entry, issuer: 'http://id.example' }, /plain http beyond this machine, where others .* write an https URL/],
+    [
+      { ...entry, issuer: 'http://id.example' },
+      /plain http beyond this machine, where others .* write an https URL/,
+    ],
     [
       { ...entry, jwks: 'http://id.example/keys' },
       /^entry 1: "jwks" is "http:\/\/id.example\/keys": plain http beyond/,
     ],
-    [{ ...entry, jwks: 'https://user:pw@id.example/keys' }, /^entry 1: "jwks" .* is no URL to read keys from/],
+    [
+      { ...entry, jwks: 'https://user:pw@id.example/keys' },
+      /^entry 1: "jwks" .* is no URL to read keys from/,
+    ],
     [{ ...entry, jwks: 'file:///etc/keys' }, /^entry 1: "jwks" is "file:/],
-    [{ ...entry, origins: ['https://keys.example/a'] }, /^entry 1: "origins": write a list of https origins, such as/],
+    [
+      { ...entry, origins: ['https://keys.example/a'] },
+      /^entry 1: "origins": write a list of https origins, such as/,
+    ],
     [
       { ...entry, jwks: 'https://id.example/keys', origins: ['https://keys.example'] },
       /^entry 1: "origins" is for a key set that discovery names: leave it out beside "jwks"/,
     ],
     [{ ...entry, jwks: null }, /^entry 1: "jwks" is not a text/],
-    [{ ...entry, audience: undefined }, /^entry 1: "audience" is required: write the text that the claim aud has/],
+    [
+      { ...entry, audience: undefined },
+      /^entry 1: "audience" is required: write the text that the claim aud has/,
+    ],
     [{ ...entry, audience: [] }, /^entry 1: "audience" is required/],
     [{ ...entry, audience: ['bell', ''] }, /^entry 1: "audience" is required/],
-    [{ ...entry, algorithms: undefined }, /^entry 1: "algorithms" is required: .* of RS256, ES256, EdDSA$/],
+    [
+      { ...entry, algorithms: undefined },
+      /^entry 1: "algorithms" is required: .* of RS256, ES256, EdDSA$/,
+    ],
     [{ ...entry, algorithms: ['HS256'] }, /^entry 1: "algorithms" is required/],
     [{ ...entry, algorithms: ['none'] }, /^entry 1: "algorithms" is required/],
     [{ ...entry, algorithms: [] }, /^entry 1: "algorithms" is required/],
@@ -84,7 +106,10 @@ test('the error for each mistake names the entry, the member and what to write (
       /^entry 1: "application": write 1 to 64 of the characters a-z, 0-9 and -/,
     ]),
     [{ ...entry, createUsers: 'on' }, /^entry 1: "createUsers": write true or false/],
-    [{ ...entry, audiences: 'bell' }, /^entry 1: "audiences" is not a member; write issuer, audience, /],
+    [
+      { ...entry, audiences: 'bell' },
+      /^entry 1: "audiences" is not a member; write issuer, audience, /,
+    ],
     ['https://id.example', /^entry 1: write an object/],
   ]
   for (const [wrong, problem] of mistakes)
@@ -94,7 +119,9 @@ test('the error for each mistake names the entry, the member and what to write (
 })
 
 test('all mistakes are reported at once, an issuer that is there twice included', () => {
-  const problem = problemOf(JSON.stringify([{ ...entry, ids: 1 }, entry, { ...entry, algorithms: [] }]))
+  const problem = problemOf(
+    JSON.stringify([{ ...entry, ids: 1 }, entry, { ...entry, algorithms: [] }]),
+  )
   assert.match(
     problem,
     /entry 1: "ids".*; entry 3: "algorithms".*; "https:\/\/id.example" is there more than once: write one/,
@@ -102,16 +129,26 @@ test('all mistakes are reported at once, an issuer that is there twice included'
 })
 
 test('the service itself is not a foreign issuer', () => {
-  const refusal = /CARILLON_ISSUERS has "\S+", which is the URL of this service: it accepts its own tokens anyway/
-  const env = { CARILLON_PUBLIC_URL: 'https://id.example', CARILLON_ISSUERS: JSON.stringify([entry]) }
+  const refusal =
+    /CARILLON_ISSUERS has "\S+", which is the URL of this service: it accepts its own tokens anyway/
+  const env = {
+    CARILLON_PUBLIC_URL: 'https://id.example',
+    CARILLON_ISSUERS: JSON.stringify([entry]),
+  }
   assert.throws(() => readConfig(env), refusal)
-  const local = { ...entry, issuer: 'http://127.0.0.1:7464', jwks: 'http://127.0.0.1:7464/.well-known/jwks.json' }
+  const local = {
+    ...entry,
+    issuer: 'http://127.0.0.1:7464',
+    jwks: 'http://127.0.0.1:7464/.well-known/jwks.json',
+  }
   assert.throws(() => readConfig({ CARILLON_ISSUERS: JSON.stringify([local]) }), refusal)
 })
 
 test('the examples of the documentation are valid settings', () => {
   const page = readFileSync(new URL('../../docs/inbox/issuers.md', import.meta.url), 'utf8')
-  const examples = [...page.matchAll(/^CARILLON_ISSUERS='([^']+)'$/gm)].map(([, text = '']) => readIssuers(text))
+  const examples = [...page.matchAll(/^CARILLON_ISSUERS='([^']+)'$/gm)].map(([, text = '']) =>
+    readIssuers(text),
+  )
   assert.deepEqual(
     examples.map(([one]) => [one?.algorithms, one?.ownIds, one?.createUsers]),
     [

@@ -1,5 +1,4 @@
-// Reads CARILLON_ISSUERS: the issuers whose tokens the service accepts beside its own. All mistakes are reported at once, each
-// with the entry, the member, and what to write instead.
+// Reads CARILLON_ISSUERS: the issuers whose tokens the service accepts beside its own.
 import { type Entry, isText, type Report, readEntries, readOrigins, repeated } from './entries.ts'
 import { applicationForm, isApplication, isExposed } from './values.ts'
 
@@ -7,28 +6,35 @@ const algorithms = ['RS256', 'ES256', 'EdDSA'] as const
 export type IssuerAlgorithm = (typeof algorithms)[number]
 
 export type IssuerSetting = {
-  /** Exactly as `iss` has it, a slash at the end included. */
+  /** A slash at the end counts. */
   readonly issuer: string
-  /** A token is accepted if its `aud` has one of them. */
   readonly audiences: readonly string[]
   readonly algorithms: readonly IssuerAlgorithm[]
-  /** The address of the key set; undefined: found by OpenID Connect Discovery. */
+  /** Undefined: found by OpenID Connect Discovery. */
   readonly jwks: string | undefined
-  /** Where its key set may be, if discovery names its address: the issuer's own origin first. */
+  /** The key set may be on one of these. */
   readonly origins: readonly string[]
-  /** The claim that has the user's external id. */
   readonly claim: string
-  /** The id belongs to this issuer; otherwise it is a plain one, which is the same for every such issuer and for producers. */
+  /** Otherwise the id is plain: the same for all such issuers and producers. */
   readonly ownIds: boolean
   readonly createUsers: boolean
-  /** The application that the users belong to, as that of a key; '' for none. */
   readonly application: string
 }
 
-const members = ['issuer', 'audience', 'algorithms', 'jwks', 'origins', 'claim', 'ids', 'createUsers', 'application']
-const isRepeated = 'is there more than once: write one entry, with a list of audiences if it needs several'
+const members = [
+  'issuer',
+  'audience',
+  'algorithms',
+  'jwks',
+  'origins',
+  'claim',
+  'ids',
+  'createUsers',
+  'application',
+]
+const isRepeated =
+  'is there more than once: write one entry, with a list of audiences if it needs several'
 
-/** Throws INVALID_REQUEST with every mistake. */
 export function readIssuers(text: string): readonly IssuerSetting[] {
   return readEntries(text, {
     members,
@@ -42,7 +48,10 @@ export function readIssuers(text: string): readonly IssuerSetting[] {
 function readEntry(entry: Entry, report: Report, isOnly: boolean): IssuerSetting {
   const { issuer, jwks, claim = 'sub', ids = isOnly ? 'plain' : 'issuer' } = entry
   const { createUsers = false, application = '' } = entry
-  if (!isText(issuer)) report('"issuer" is required: write the text of the claim iss, such as "https://id.example.org"')
+  if (!isText(issuer))
+    report(
+      '"issuer" is required: write the text of the claim iss, such as "https://id.example.org"',
+    )
   if (jwks !== undefined) reportAddress('jwks', jwks, report)
   else if (isText(issuer)) reportAddress('issuer', issuer, report)
   const origins = Object.freeze([originOf(issuer), ...readOrigins(entry.origins, report)])
@@ -50,16 +59,27 @@ function readEntry(entry: Entry, report: Report, isOnly: boolean): IssuerSetting
     report('"origins" is for a key set that discovery names: leave it out beside "jwks"')
   if (!isText(claim)) report('"claim": write the name of one claim, such as "sub"')
   if (ids !== 'plain' && ids !== 'issuer') report('"ids": write "plain" or "issuer"')
-  if (entry.application !== undefined && !isApplication(application)) report(`"application": write ${applicationForm}`)
+  if (entry.application !== undefined && !isApplication(application))
+    report(`"application": write ${applicationForm}`)
   if (typeof createUsers !== 'boolean') report('"createUsers": write true or false')
   const audiences = readAudiences(entry.audience, report)
   const supported = readAlgorithms(entry.algorithms, report)
   const ownIds = ids === 'issuer'
-  const setting = { issuer, audiences, algorithms: supported, jwks, origins, claim, ownIds, createUsers, application }
+  const setting = {
+    issuer,
+    audiences,
+    algorithms: supported,
+    jwks,
+    origins,
+    claim,
+    ownIds,
+    createUsers,
+    application,
+  }
   return Object.freeze(setting as IssuerSetting)
 }
 
-/** '' if the issuer is no URL, which is allowed beside "jwks". */
+/** "jwks" allows an issuer that is no URL. */
 function originOf(issuer: unknown): string {
   return URL.parse(String(issuer))?.origin ?? ''
 }
@@ -72,12 +92,13 @@ function readAudiences(audience: unknown, report: Report): readonly string[] {
 }
 
 function readAlgorithms(list: unknown, report: Report): readonly IssuerAlgorithm[] {
-  const isValid = Array.isArray(list) && list.length > 0 && list.every((one) => algorithms.includes(one))
-  if (!isValid) report(`"algorithms" is required: write a list of one or more of ${algorithms.join(', ')}`)
+  const isValid =
+    Array.isArray(list) && list.length > 0 && list.every((one) => algorithms.includes(one))
+  if (!isValid)
+    report(`"algorithms" is required: write a list of one or more of ${algorithms.join(', ')}`)
   return Object.freeze(isValid ? list : [])
 }
 
-/** With `issuer`, discovery appends its path to it. */
 function reportAddress(member: 'jwks' | 'issuer', address: unknown, report: Report): void {
   const fault = typeof address === 'string' ? addressFault(address) : 'is not a text'
   if (fault === undefined) return
@@ -85,7 +106,7 @@ function reportAddress(member: 'jwks' | 'issuer', address: unknown, report: Repo
   report(`"${member}" ${fault}; write an https URL, such as "https://id.example.org"${otherwise}`)
 }
 
-/** Why keys cannot be read from the address: an attacker on the network could put in other ones. */
+/** Others on the network could put in other keys. */
 function addressFault(text: string): string | undefined {
   const url = /^https?:\/\/[^\s\\@#]+$/i.test(text) ? URL.parse(text) : null
   const is = `is ${JSON.stringify(text.slice(0, 80))}`

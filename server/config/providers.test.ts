@@ -1,4 +1,3 @@
-// CARILLON_PROVIDERS: its members and their defaults, what the error for each mistake says, and that no client secret is displayed.
 import assert from 'node:assert/strict'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -44,6 +43,7 @@ test('an entry needs a name, an issuer and a client; everything else has a defau
       algorithm: 'RS256',
       origins: ['https://id.example'],
       createUsers: false,
+      factors: { acr: [], amr: [] },
     },
   ])
   const [full] = read({
@@ -54,47 +54,95 @@ test('an entry needs a name, an issuer and a client; everything else has a defau
     algorithm: 'EdDSA',
     origins: ['https://tokens.example', 'http://localhost:8080'],
     createUsers: true,
+    factors: { amr: ['mfa'] },
   })
-  assert.deepEqual(full?.origins, ['https://id.example', 'https://tokens.example', 'http://localhost:8080'])
+  assert.deepEqual(full?.factors, { acr: [], amr: ['mfa'] })
+  assert.deepEqual(full?.origins, [
+    'https://id.example',
+    'https://tokens.example',
+    'http://localhost:8080',
+  ])
   assert.deepEqual([full?.scopes, full?.algorithm, full?.createUsers], [['openid'], 'EdDSA', true])
 })
 
 test('a client secret may be in a file, without its last line break', () => {
-  withFile(`${hidden}\n`, (path) => assert.equal(read({ ...entry, clientSecretFile: path })[0]?.clientSecret, hidden))
+  withFile(`${hidden}\n`, (path) =>
+    assert.equal(read({ ...entry, clientSecretFile: path })[0]?.clientSecret, hidden),
+  )
   assert.equal(read({ ...entry, clientSecret: hidden })[0]?.clientSecret, hidden)
 })
 
 test('the error for each mistake names the entry, the member and what to write', () => {
   const mistakes: [object | string, RegExp][] = [
+    ...[
+      null,
+      'mfa',
+      ['mfa'],
+      { acr: 'phr' },
+      { amr: [1] },
+      { acr: ['a b'] },
+      { acr: [''] },
+      { other: [] },
+    ].map((factors): [object, RegExp] => [
+      { ...entry, factors },
+      /"factors": write the values that prove a second factor there/,
+    ]),
     [{ ...entry, name: undefined }, /^entry 1: "name" is required: write 1 to 32 small letters/],
     [{ ...entry, name: 'Staff' }, /^entry 1: "name" is required/],
     [{ ...entry, name: 'a/b' }, /^entry 1: "name" is required/],
     [{ ...entry, name: 'a'.repeat(33) }, /^entry 1: "name" is required/],
-    [{ ...entry, issuer: undefined }, /^entry 1: "issuer" is required: write the URL that the discovery document has/],
+    [
+      { ...entry, issuer: undefined },
+      /^entry 1: "issuer" is required: write the URL that the discovery document has/,
+    ],
     [{ ...entry, issuer: 'https://id.example?a' }, /^entry 1: "issuer" is required/],
     [{ ...entry, issuer: 'https://id.example#a' }, /^entry 1: "issuer" is required/],
     [{ ...entry, issuer: 'https://u:p@id.example' }, /^entry 1: "issuer" is required/],
     [{ ...entry, issuer: 'file:///etc' }, /^entry 1: "issuer" is required/],
-    [{ ...entry, issuer: 'http://id.example' }, /^entry 1: "issuer" is "http:\/\/id.example": plain http beyond this/],
+    [
+      { ...entry, issuer: 'http://id.example' },
+      /^entry 1: "issuer" is "http:\/\/id.example": plain http beyond this/,
+    ],
     [{ ...entry, clientId: '' }, /^entry 1: "clientId" is required/],
-    [{ ...entry, clientSecret: null }, /^entry 1: "clientSecret" is not displayed here: write the secret/],
-    [{ ...entry, clientSecret: 7 }, /^entry 1: "clientSecret" is not displayed here: write the secret/],
+    [
+      { ...entry, clientSecret: null },
+      /^entry 1: "clientSecret" is not displayed here: write the secret/,
+    ],
+    [
+      { ...entry, clientSecret: 7 },
+      /^entry 1: "clientSecret" is not displayed here: write the secret/,
+    ],
     [{ ...entry, clientSecret: '' }, /^entry 1: "clientSecret" is not displayed here/],
     [{ ...entry, clientSecret: `${hidden}\n` }, /^entry 1: "clientSecret" is not displayed here/],
-    [{ ...entry, clientSecret: hidden, clientSecretFile: '/x' }, /"clientSecret" and "clientSecretFile" are both/],
-    [{ ...entry, clientSecretFile: '/no/such/file' }, /^entry 1: "clientSecretFile" is "\/no\/such\/file".* ENOENT/],
+    [
+      { ...entry, clientSecret: hidden, clientSecretFile: '/x' },
+      /"clientSecret" and "clientSecretFile" are both/,
+    ],
+    [
+      { ...entry, clientSecretFile: '/no/such/file' },
+      /^entry 1: "clientSecretFile" is "\/no\/such\/file".* ENOENT/,
+    ],
     [{ ...entry, clientSecretFile: '' }, /^entry 1: "clientSecretFile": write the path of a file/],
     [{ ...entry, displayName: '' }, /^entry 1: "displayName": write the text of the button/],
     [{ ...entry, scopes: ['profile'] }, /^entry 1: "scopes": write a list of scopes with "openid"/],
     [{ ...entry, scopes: 'openid' }, /^entry 1: "scopes"/],
     [{ ...entry, scopes: ['openid', 'a b'] }, /^entry 1: "scopes"/],
-    [{ ...entry, algorithm: 'none' }, /^entry 1: "algorithm": write one of RS256, PS256, ES256, EdDSA/],
+    [
+      { ...entry, algorithm: 'none' },
+      /^entry 1: "algorithm": write one of RS256, PS256, ES256, EdDSA/,
+    ],
     [{ ...entry, algorithm: 'HS256' }, /^entry 1: "algorithm"/],
-    [{ ...entry, origins: 'https://a.example' }, /^entry 1: "origins": write a list of https origins/],
+    [
+      { ...entry, origins: 'https://a.example' },
+      /^entry 1: "origins": write a list of https origins/,
+    ],
     [{ ...entry, origins: ['https://a.example/'] }, /^entry 1: "origins"/],
     [{ ...entry, origins: ['http://a.example'] }, /^entry 1: "origins"/],
     [{ ...entry, createUsers: 'on' }, /^entry 1: "createUsers": write true or false/],
-    [{ ...entry, clientsecret: hidden }, /^entry 1: "clientsecret" is not a member; write name, issuer, clientId/],
+    [
+      { ...entry, clientsecret: hidden },
+      /^entry 1: "clientsecret" is not a member; write name, issuer, clientId/,
+    ],
     ['https://id.example', /^entry 1: write an object/],
   ]
   for (const [wrong, problem] of mistakes) {
@@ -107,13 +155,23 @@ test('the error for each mistake names the entry, the member and what to write',
 })
 
 test('all mistakes are reported at once, a name or an issuer that is there twice included', () => {
-  const problem = problemOf(JSON.stringify([{ ...entry, clientId: 1 }, entry, { ...entry, algorithm: 'x' }]))
-  assert.match(problem, /entry 1: "clientId".*; entry 3: "algorithm".*; the name "staff" is there more than once/)
-  assert.match(problem, /; the issuer "https:\/\/id.example" is there more than once: write one entry$/)
+  const problem = problemOf(
+    JSON.stringify([{ ...entry, clientId: 1 }, entry, { ...entry, algorithm: 'x' }]),
+  )
+  assert.match(
+    problem,
+    /entry 1: "clientId".*; entry 3: "algorithm".*; the name "staff" is there more than once/,
+  )
+  assert.match(
+    problem,
+    /; the issuer "https:\/\/id.example" is there more than once: write one entry$/,
+  )
 })
 
 test('no error of the settings displays a client secret, in the setting, in its file or in the file of the setting (P5)', () => {
-  const wrong = JSON.stringify([{ ...entry, clientSecret: hidden, algorithm: 'none', createUsers: 7 }])
+  const wrong = JSON.stringify([
+    { ...entry, clientSecret: hidden, algorithm: 'none', createUsers: 7 },
+  ])
   const refusalOf = (env: Record<string, string>) => {
     try {
       readConfig(env)
@@ -123,8 +181,11 @@ test('no error of the settings displays a client secret, in the setting, in its 
     assert.fail('was accepted')
   }
   const texts = [wrong, wrong.slice(1), hidden]
-  for (const text of texts) assert.ok(!refusalOf({ CARILLON_PROVIDERS: text }).includes(hidden), text)
-  withFile(wrong, (path) => assert.ok(!refusalOf({ CARILLON_PROVIDERS_FILE: path }).includes(hidden)))
+  for (const text of texts)
+    assert.ok(!refusalOf({ CARILLON_PROVIDERS: text }).includes(hidden), text)
+  withFile(wrong, (path) =>
+    assert.ok(!refusalOf({ CARILLON_PROVIDERS_FILE: path }).includes(hidden)),
+  )
   withFile(`${hidden}\nsecond line`, (path) => {
     const text = JSON.stringify([{ ...entry, clientSecretFile: path }])
     assert.ok(!refusalOf({ CARILLON_PROVIDERS: text }).includes(hidden))
@@ -135,12 +196,15 @@ test('the examples of the documentation are valid settings', () => {
   const page = readFileSync(new URL('../../docs/sign-in/providers.md', import.meta.url), 'utf8')
   const texts = [...page.matchAll(/^CARILLON_PROVIDERS='([^']+)'$/gm)].map(([, text = '']) => text)
   withFile(hidden, (path) => {
-    const examples = texts.map((text) => readProviders(text.replace(/\/run\/secrets\/\w+/, path))[0])
+    const examples = texts.map(
+      (text) => readProviders(text.replace(/\/run\/secrets\/\w+/, path))[0],
+    )
     assert.deepEqual(
       examples.map((one) => [one?.name, one?.createUsers, one?.origins.length]),
       [
         ['staff', true, 1],
         ['google', false, 4],
+        ['staff', false, 1],
       ],
     )
   })

@@ -1,4 +1,4 @@
-// Reads every setting from its option, the environment or its default: a frozen Config, or all faults at once.
+// Reads every setting: an option precedes the environment, which precedes the default.
 import { readFileSync } from 'node:fs'
 import { CarillonError } from '../basics/errors.ts'
 import { exposures } from './exposure.ts'
@@ -9,32 +9,48 @@ import { type Environment, invalid, type SettingFault } from './values.ts'
 
 export type Flags = { readonly [N in Setting['name']]?: string | undefined }
 
-/** Throws INVALID_REQUEST with all faults in `details` and text; neither has a secret or the content of a `_FILE`. Ignores names of no setting. */
+/** Throws INVALID_REQUEST with all faults; none has a secret. */
 export function readConfig(env: Environment, flags: Flags = {}): Config {
   const { config, faults } = readSettings(env, flags)
   if (config === undefined || faults.length > 0) throw allFaults(faults)
   return config
 }
 
-/** Does what `readConfig` does, but does not throw. `config` is absent only if a setting could not be read. `ignored`: names of no setting. */
+/** `ignored`: names of no setting. */
 export function readSettings(env: Environment, flags: Flags = {}) {
-  const read = settings.map((setting) => ({ key: setting.key, ...readSetting(setting, env, flags) }))
+  const read = settings.map((setting) => ({
+    key: setting.key,
+    ...readSetting(setting, env, flags),
+  }))
   const unreadable = read.flatMap(({ fault }) => fault ?? [])
-  const found = read.filter(({ value }) => value !== undefined).map(({ key, value }) => [key, value])
+  const found = read
+    .filter(({ value }) => value !== undefined)
+    .map(({ key, value }) => [key, value])
   const config: Config = Object.freeze(Object.fromEntries(found))
   const { misspelt, others } = unknownNames(env)
   const faults = [...misspelt.map(noSetting), ...unreadable, ...exposures(config, env)]
-  return { config: unreadable.length === 0 ? config : undefined, faults, ignored: others.map(noSetting) }
+  return {
+    config: unreadable.length === 0 ? config : undefined,
+    faults,
+    ignored: others.map(noSetting),
+  }
 }
 
 function noSetting(field: string): SettingFault {
-  return { field, reason: 'is not a setting', remedy: 'correct or remove the name; docs/config.md lists all settings' }
+  return {
+    field,
+    reason: 'is not a setting',
+    remedy: 'correct or remove the name; docs/config.md lists all settings',
+  }
 }
 
-/** `field`: the name that the text comes from, which ends with `_FILE` if that is a file. */
 type Found = { text: string; field: string }
 
-function readSetting(setting: Setting, env: Environment, flags: Flags): { value?: unknown; fault?: SettingFault } {
+function readSetting(
+  setting: Setting,
+  env: Environment,
+  flags: Flags,
+): { value?: unknown; fault?: SettingFault } {
   let found: Found | undefined
   try {
     found = find(setting, env, flags)
@@ -43,22 +59,34 @@ function readSetting(setting: Setting, env: Environment, flags: Flags): { value?
     return { value: setting.read(found.text) }
   } catch (error) {
     if (!(error instanceof CarillonError)) throw error
-    return { fault: { field: found?.field ?? setting.name, ...reasonOf(error, found && display(setting, found)) } }
+    return {
+      fault: {
+        field: found?.field ?? setting.name,
+        ...reasonOf(error, found && display(setting, found)),
+      },
+    }
   }
 }
 
-/** A value that is empty or cannot be read is not displayed. An error without a remedy says what to write instead. */
-function reasonOf({ problem, remedy }: CarillonError, displayed: string | undefined): Omit<SettingFault, 'field'> {
-  if (displayed === undefined) return remedy === undefined ? { reason: problem } : { reason: problem, remedy }
-  return remedy === undefined ? { reason: displayed, remedy: problem } : { reason: `${displayed}; ${problem}`, remedy }
+function reasonOf(
+  { problem, remedy }: CarillonError,
+  displayed: string | undefined,
+): Omit<SettingFault, 'field'> {
+  if (displayed === undefined)
+    return remedy === undefined ? { reason: problem } : { reason: problem, remedy }
+  return remedy === undefined
+    ? { reason: displayed, remedy: problem }
+    : { reason: `${displayed}; ${problem}`, remedy }
 }
 
 function find(setting: Setting, env: Environment, flags: Flags): Found | undefined {
   const fileName = `${setting.name}_FILE`
   const { [setting.name]: inEnvironment, [fileName]: path } = env
-  if (path !== undefined && inEnvironment !== undefined) invalid(`and ${fileName} are both set`, 'keep one of them')
+  if (path !== undefined && inEnvironment !== undefined)
+    invalid(`and ${fileName} are both set`, 'keep one of them')
   const given = flags[setting.name] ?? inEnvironment
-  if (given === undefined && path !== undefined) return { text: contentOf(path, fileName), field: fileName }
+  if (given === undefined && path !== undefined)
+    return { text: contentOf(path, fileName), field: fileName }
   const text = given ?? setting.default
   return text === undefined ? undefined : { text, field: setting.name }
 }
@@ -69,7 +97,7 @@ const whyUnreadable: Record<string, string> = {
   EISDIR: 'is a folder',
 }
 
-/** The file's text without its last line break, which editors and `echo` add. */
+/** Editors and `echo` add a last line break. */
 function contentOf(path: string, fileName: string): string {
   try {
     return readFileSync(path, 'utf8').replace(/\r?\n$/, '')
@@ -88,7 +116,8 @@ function display({ name, secret }: Setting, { text, field }: Found): string | un
 }
 
 function allFaults(faults: readonly SettingFault[]): CarillonError {
-  const head = faults.length === 1 ? 'One setting is wrong:' : `${faults.length} settings are wrong:`
+  const head =
+    faults.length === 1 ? 'One setting is wrong:' : `${faults.length} settings are wrong:`
   const details = faults.map(({ field, reason, remedy }) => {
     return { field, reason: remedy ? `${reason}; ${remedy}` : reason }
   })

@@ -1,4 +1,3 @@
-// Is every setting read, refused, masked and documented as the table defines?
 import assert from 'node:assert/strict'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -28,7 +27,6 @@ function refusalOf(env: Environment, flags?: Flags): CarillonError {
   return assert.fail('was accepted')
 }
 
-/** The one fault of one setting. */
 function reasonOf(name: string, text: string, more: Environment = {}): string {
   const faults = faultsOf({ [name]: text, ...more })
   assert.equal(faults.length, 1, JSON.stringify(faults))
@@ -54,6 +52,8 @@ test('every setting that serve needs has a default', () => {
     database: { engine: 'sqlite', path: 'data/carillon.db' },
     databasePartitions: 8,
     insecureDatabase: false,
+    demonstrationPlaces: 10,
+    metricsHost: '127.0.0.1',
     insecureHttp: false,
     variant: 'stateful',
     sessionIdleMs: 7 * day,
@@ -65,12 +65,20 @@ test('every setting that serve needs has a default', () => {
     signingKeyLifetimeMs: 30 * day,
     issuers: [],
     providers: [],
+    secondFactor: 'optional',
+    secondFactorGraceMs: 14 * 24 * 3_600_000,
     passwordMin: 15,
     linkLifetimeMs: day / 96,
     inviteLifetimeMs: 7 * day,
     pagesPrefix: '',
     pagesName: 'Carillon',
     insecureSmtp: false,
+    mailUnread: 'off',
+    mailContent: 'counts',
+    outboundPrivate: false,
+    pushDelayMs: 10_000,
+    pushContent: false,
+    pushHosts: [],
     breachUrl: 'off',
     streamsPerUser: 20,
     streams: 20_000,
@@ -82,6 +90,7 @@ test('every setting that serve needs has a default', () => {
     trustedProxies: [],
     auditRetentionMs: 400 * day,
     erasedForMs: 30 * day,
+    backupKeep: 14,
     drainGraceMs: 2_500,
     firstStart: true,
     logLevel: 'info',
@@ -110,7 +119,10 @@ test('reads every setting', () => {
     CARILLON_TOKEN_LIFETIME: '1500ms',
     CARILLON_TOKEN_CHAIN: '20m',
     CARILLON_ISSUERS: '[{"issuer":"https://id.example/","audience":"bell","algorithms":["ES256"]}]',
-    CARILLON_PROVIDERS: '[{"name":"staff","issuer":"https://id.example","clientId":"bell","clientSecret":"s"}]',
+    CARILLON_PROVIDERS:
+      '[{"name":"staff","issuer":"https://id.example","clientId":"bell","clientSecret":"s"}]',
+    CARILLON_SECOND_FACTOR: 'passkey',
+    CARILLON_SECOND_FACTOR_GRACE: '7d',
     CARILLON_PASSWORD_MIN: '8',
     CARILLON_LINK_LIFETIME: '1d',
     CARILLON_INVITE_LIFETIME: '2d',
@@ -121,10 +133,18 @@ test('reads every setting', () => {
     CARILLON_LOGO: 'logo.svg',
     CARILLON_ACCENT: '#0A7d4F',
     CARILLON_DEMONSTRATION: 'on',
+    CARILLON_DEMONSTRATION_PLACES: '30',
+    CARILLON_OPERATOR_PAGE: 'off',
     CARILLON_DOCUMENTATION_LINK: 'off',
     CARILLON_SMTP_URL: 'smtp://bell:p%25ss@[::1]:2525',
     CARILLON_MAIL_FROM: 'The Bell <bell@example.org>',
     CARILLON_INSECURE_SMTP: 'on',
+    CARILLON_MAIL_UNREAD: '15m',
+    CARILLON_MAIL_CONTENT: 'titles',
+    CARILLON_OUTBOUND_PRIVATE: 'on',
+    CARILLON_PUSH_DELAY: '0',
+    CARILLON_PUSH_CONTENT: 'on',
+    CARILLON_PUSH_HOSTS: 'Push.example.org, localhost:9100',
     CARILLON_BREACH_URL: 'https://api.pwnedpasswords.com/range',
     CARILLON_STREAMS_PER_USER: '5',
     CARILLON_STREAMS: '500',
@@ -133,13 +153,20 @@ test('reads every setting', () => {
     CARILLON_ALLOWED_HOSTS: 'Carillon.internal., other',
     CARILLON_IMAGE_HOSTS: 'Images.example.org',
     CARILLON_HSTS_SUBDOMAINS: 'on',
-    CARILLON_TRUSTED_PROXIES: '127.0.0.1, ::ffff:10.0.0.0/104,0:0:0:0:0:0:0:1, fd00::/8, 192.0.2.7/32',
+    CARILLON_TRUSTED_PROXIES:
+      '127.0.0.1, ::ffff:10.0.0.0/104,0:0:0:0:0:0:0:1, fd00::/8, 192.0.2.7/32',
     CARILLON_RETENTION: '30d',
     CARILLON_RETENTION_UNREAD: '60d',
     CARILLON_INBOX_MAX: '5000',
     CARILLON_AUDIT_RETENTION: '90d',
     CARILLON_ERASED_FOR: '0',
+    CARILLON_BACKUP_AT: '03:30',
+    CARILLON_BACKUP_DIR: '/var/backups',
+    CARILLON_BACKUP_KEEP: '7',
     CARILLON_DRAIN_GRACE: '4s',
+    CARILLON_METRICS_PORT: '0',
+    CARILLON_METRICS_HOST: '::1',
+    CARILLON_METRICS_TOKEN: secret,
     CARILLON_FIRST_START: 'off',
     CARILLON_LOG: 'silent',
     CARILLON_URL: 'https://bell.example.org:8443',
@@ -187,8 +214,11 @@ test('reads every setting', () => {
         algorithm: 'RS256',
         origins: ['https://id.example'],
         createUsers: false,
+        factors: { acr: [], amr: [] },
       },
     ],
+    secondFactor: 'passkey',
+    secondFactorGraceMs: 7 * 24 * 3_600_000,
     passwordMin: 8,
     linkLifetimeMs: day,
     inviteLifetimeMs: 2 * day,
@@ -199,10 +229,18 @@ test('reads every setting', () => {
     logo: 'logo.svg',
     accent: '#0a7d4f',
     demonstration: true,
+    demonstrationPlaces: 30,
+    operatorPage: false,
     documentationLink: false,
     smtpUrl: { host: '::1', port: 2525, isTls: false, auth: { user: 'bell', pass: 'p%ss' } },
     mailFrom: { name: 'The Bell', address: 'bell@example.org' },
     insecureSmtp: true,
+    mailUnread: '15m',
+    mailContent: 'titles',
+    outboundPrivate: true,
+    pushDelayMs: 0,
+    pushContent: true,
+    pushHosts: ['push.example.org', 'localhost:9100'],
     breachUrl: 'https://api.pwnedpasswords.com/range',
     streamsPerUser: 5,
     streams: 500,
@@ -217,7 +255,13 @@ test('reads every setting', () => {
     inboxMax: 5_000,
     auditRetentionMs: 90 * day,
     erasedForMs: 0,
+    backupAtMs: 12_600_000,
+    backupDir: '/var/backups',
+    backupKeep: 7,
     drainGraceMs: 4_000,
+    metricsPort: 0,
+    metricsHost: '::1',
+    metricsToken: secret,
     firstStart: false,
     logLevel: 'silent',
     url: 'https://bell.example.org:8443',
@@ -236,7 +280,10 @@ test('an option overrides the environment, and the environment overrides the def
   assert.equal(readConfig({ CARILLON_PORT: '1' }, { CARILLON_PORT: undefined }).port, 1)
   assert.equal(readConfig({ CARILLON_PORT: 'x' }, { CARILLON_PORT: '2' }).port, 2)
   assert.equal(readConfig({ CARILLON_PORT_FILE: '/no/such/file' }, { CARILLON_PORT: '2' }).port, 2)
-  assert.match(faultsOf({}, { CARILLON_PORT: 'x' })[0]?.reason ?? '', /^is "x"; write a whole number from 0 to 65535$/)
+  assert.match(
+    faultsOf({}, { CARILLON_PORT: 'x' })[0]?.reason ?? '',
+    /^is "x"; write a whole number from 0 to 65535$/,
+  )
 })
 
 test('reports all faults at once, each on its own line', () => {
@@ -249,7 +296,13 @@ test('reports all faults at once, each on its own line', () => {
   })
   assert.deepEqual(
     refusal.details?.map(({ field }) => field),
-    ['CARILLON_PROT', 'CARILLON_PORT', 'CARILLON_VARIANT', 'CARILLON_SECRET', 'CARILLON_SESSION_IDLE'],
+    [
+      'CARILLON_PROT',
+      'CARILLON_PORT',
+      'CARILLON_VARIANT',
+      'CARILLON_SECRET',
+      'CARILLON_SESSION_IDLE',
+    ],
   )
   const lines = refusal.message.split('\n')
   assert.equal(lines[0], '5 settings are wrong:')
@@ -270,7 +323,9 @@ test('reads any setting from a file and removes only its last line break', () =>
   ] as const) {
     withFile(content, (path) => assert.equal(readConfig({ CARILLON_PORT_FILE: path }).port, value))
   }
-  withFile(`${secret}\n\n`, (path) => assert.equal(readConfig({ CARILLON_SECRET_FILE: path }).secret, `${secret}\n`))
+  withFile(`${secret}\n\n`, (path) =>
+    assert.equal(readConfig({ CARILLON_SECRET_FILE: path }).secret, `${secret}\n`),
+  )
 })
 
 test('every setting can be read from a file named by NAME_FILE', () => {
@@ -281,10 +336,18 @@ test('every setting can be read from a file named by NAME_FILE', () => {
 })
 
 test('says why a file cannot be read, and refuses NAME together with NAME_FILE', () => {
-  assert.match(reasonOf('CARILLON_PORT', '1', { CARILLON_PORT_FILE: '/x' }), /CARILLON_PORT_FILE are both set/)
+  assert.match(
+    reasonOf('CARILLON_PORT', '1', { CARILLON_PORT_FILE: '/x' }),
+    /CARILLON_PORT_FILE are both set/,
+  )
   assert.match(faultsOf({ CARILLON_PORT_FILE: tmpdir() })[0]?.reason ?? '', /is a folder/)
-  assert.match(faultsOf({ CARILLON_PORT_FILE: '\0' })[0]?.reason ?? '', /fails: ERR_INVALID_ARG_VALUE/)
-  withFile('', (path) => assert.match(faultsOf({ CARILLON_PORT_FILE: path })[0]?.reason ?? '', /is empty/))
+  assert.match(
+    faultsOf({ CARILLON_PORT_FILE: '\0' })[0]?.reason ?? '',
+    /fails: ERR_INVALID_ARG_VALUE/,
+  )
+  withFile('', (path) =>
+    assert.match(faultsOf({ CARILLON_PORT_FILE: path })[0]?.reason ?? '', /is empty/),
+  )
 })
 
 test('never displays a secret, the content of a file or a password in a URL', () => {
@@ -305,7 +368,7 @@ test('never displays a secret, the content of a file or a password in a URL', ()
   })
 })
 
-/** Each is at most as far from a setting as a third of its letters, and three: one swap, letter more, less or another counts one. */
+/** At most three letters differ: one swap, letter more, less or another counts one. */
 const misspelt = [
   'CARILLON_PROT',
   'CARILLON_PRT',
@@ -333,7 +396,10 @@ const ofOthers = [
 
 test('refuses a name that is nearly that of a setting', () => {
   for (const name of misspelt)
-    assert.equal(reasonOf(name, 'x'), 'is not a setting; correct or remove the name; docs/config.md lists all settings')
+    assert.equal(
+      reasonOf(name, 'x'),
+      'is not a setting; correct or remove the name; docs/config.md lists all settings',
+    )
 })
 
 test('ignores a name that is far from that of every setting, and says so', () => {
@@ -344,14 +410,29 @@ test('ignores a name that is far from that of every setting, and says so', () =>
   }
   // Kubernetes sets it, too, with a value that is no port.
   assert.match(reasonOf('CARILLON_PORT', 'tcp://10.0.0.1:7464'), /whole number/)
-  assert.deepEqual(readSettings({ CARILLONS: '3', MY_CARILLON_PORT: 'x', CARILLON_TAG: undefined }).ignored, [])
+  assert.deepEqual(
+    readSettings({ CARILLONS: '3', MY_CARILLON_PORT: 'x', CARILLON_TAG: undefined }).ignored,
+    [],
+  )
 })
 
 test('refuses an invalid value and says what to write instead', () => {
   const wrong: [string, string[], RegExp][] = [
-    ['CARILLON_HOST', ['a b', 'http://x', '[::1]', '256.1.1.1', '127.1', '-x', 'a..b', 'x:1'], /such as 127\.0\.0\.1/],
-    ['CARILLON_PORT', ['-1', '65536', '1.5', '1e3', '0x10', ' 80', '80 ', 'http'], /from 0 to 65535/],
-    ['CARILLON_DATABASE_URL', ['data/carillon.db', ':x', 'sqlite:', 'sqlite: x'], /such as sqlite:data/],
+    [
+      'CARILLON_HOST',
+      ['a b', 'http://x', '[::1]', '256.1.1.1', '127.1', '-x', 'a..b', 'x:1'],
+      /such as 127\.0\.0\.1/,
+    ],
+    [
+      'CARILLON_PORT',
+      ['-1', '65536', '1.5', '1e3', '0x10', ' 80', '80 ', 'http'],
+      /from 0 to 65535/,
+    ],
+    [
+      'CARILLON_DATABASE_URL',
+      ['data/carillon.db', ':x', 'sqlite:', 'sqlite: x'],
+      /such as sqlite:data/,
+    ],
     [
       'CARILLON_PUBLIC_URL',
       [
@@ -389,8 +470,16 @@ test('refuses an invalid value and says what to write instead', () => {
     ['CARILLON_FIRST_START', ['false', '0', 'Off'], /on or off/],
     ['CARILLON_VARIANT', ['Stateful', 'cookie'], /one of stateful, stateless/],
     ['CARILLON_LOG', ['warning', 'INFO'], /one of fatal, error, warn, info, debug, trace, silent/],
-    ['CARILLON_SECRET', ['x'.repeat(31), '🔔'.repeat(31)], /value that is not displayed here; write at least 32/],
-    ['CARILLON_PRODUCER_KEY', ['abc', 'crl_', 'crl_a b', 'crl_a\n'], /not displayed here; write the whole key/],
+    [
+      'CARILLON_SECRET',
+      ['x'.repeat(31), '🔔'.repeat(31)],
+      /value that is not displayed here; write at least 32/,
+    ],
+    [
+      'CARILLON_PRODUCER_KEY',
+      ['abc', 'crl_', 'crl_a b', 'crl_a\n'],
+      /not displayed here; write the whole key/,
+    ],
     ['CARILLON_PASSWORD_MIN', ['7', '65', '15.0'], /from 8 to 64/],
     [
       'CARILLON_SESSION_IDLE',
@@ -416,10 +505,21 @@ test('refuses an invalid value and says what to write instead', () => {
     ],
     [
       'CARILLON_RETURN_URLS',
-      ['/account', 'a.example/', 'ftp://a.example/', 'https://a.example/#x', 'https://u@a.example/', 'https://a/,'],
+      [
+        '/account',
+        'a.example/',
+        'ftp://a.example/',
+        'https://a.example/#x',
+        'https://u@a.example/',
+        'https://a/,',
+      ],
       /write whole URLs without user and fragment/,
     ],
-    ['CARILLON_RETURN_URLS', ['https://A.example/', 'https://a.example'], /write https:\/\/a\.example\/, as browsers/],
+    [
+      'CARILLON_RETURN_URLS',
+      ['https://A.example/', 'https://a.example'],
+      /write https:\/\/a\.example\/, as browsers/,
+    ],
   ]
   for (const [name, texts, reason] of wrong) {
     for (const text of texts) assert.match(reasonOf(name, text), reason, `${name}=${text}`)
@@ -427,13 +527,20 @@ test('refuses an invalid value and says what to write instead', () => {
 })
 
 test('refuses an empty value for every setting', () => {
-  for (const { name } of settings) assert.match(reasonOf(name, ''), /^is empty; give a value, or leave the name out$/)
+  for (const { name } of settings)
+    assert.match(reasonOf(name, ''), /^is empty; give a value, or leave the name out$/)
 })
 
 test('refuses an idle timeout longer than the session lifetime, and a chain shorter than a token', () => {
-  assert.match(reasonOf('CARILLON_SESSION_IDLE', '31d'), /is 31d, longer than CARILLON_SESSION_LIFETIME \(30d\)/)
+  assert.match(
+    reasonOf('CARILLON_SESSION_IDLE', '31d'),
+    /is 31d, longer than CARILLON_SESSION_LIFETIME \(30d\)/,
+  )
   assert.ok(readConfig({ CARILLON_SESSION_IDLE: '30d' }))
-  assert.match(reasonOf('CARILLON_TOKEN_CHAIN', '14m'), /is 14m, shorter than CARILLON_TOKEN_LIFETIME \(15m\)/)
+  assert.match(
+    reasonOf('CARILLON_TOKEN_CHAIN', '14m'),
+    /is 14m, shorter than CARILLON_TOKEN_LIFETIME \(15m\)/,
+  )
   assert.ok(readConfig({ CARILLON_TOKEN_CHAIN: '15m' }))
 })
 
@@ -441,8 +548,14 @@ test('normalises a URL: one slash at the end, letter case of the host, the defau
   const normalised = (url: string) => readConfig({ CARILLON_PUBLIC_URL: url }).publicUrl
   assert.equal(normalised('HTTPS://Bell.Example:443/'), 'https://bell.example')
   assert.equal(normalised('HTTPS://Bell.Example:443/Bell/'), 'https://bell.example/Bell')
-  assert.equal(normalised('https://bell.example/apps/bell-1.0_x~'), 'https://bell.example/apps/bell-1.0_x~')
-  assert.equal(readConfig({ CARILLON_URL: 'http://127.0.0.1:1/bell/' }).url, 'http://127.0.0.1:1/bell')
+  assert.equal(
+    normalised('https://bell.example/apps/bell-1.0_x~'),
+    'https://bell.example/apps/bell-1.0_x~',
+  )
+  assert.equal(
+    readConfig({ CARILLON_URL: 'http://127.0.0.1:1/bell/' }).url,
+    'http://127.0.0.1:1/bell',
+  )
 })
 
 test('refuses trusted proxies that are not addresses, and ranges that trust too many machines', () => {
@@ -471,8 +584,14 @@ test('refuses trusted proxies that are not addresses, and ranges that trust too 
     '::/1,0.0.0.0/1,128.0.0.0/1',
   ])
     assert.match(reasonFor(text), /trusts every client/)
-  assert.match(reasonFor('10.0.0.5/8'), /write 10\.0\.0\.0\/8 for the range, or 10\.0\.0\.5 for the single address$/)
-  assert.match(reasonFor('fd00::5/64'), /write fd00::\/64 for the range, or fd00::5 for the single address$/)
+  assert.match(
+    reasonFor('10.0.0.5/8'),
+    /write 10\.0\.0\.0\/8 for the range, or 10\.0\.0\.5 for the single address$/,
+  )
+  assert.match(
+    reasonFor('fd00::5/64'),
+    /write fd00::\/64 for the range, or fd00::5 for the single address$/,
+  )
   assert.match(reasonFor(' '), /is not an address/)
   assert.match(reasonFor(''), /is empty/)
 })

@@ -4,7 +4,17 @@ import { readDatabaseUrl } from './database-url.ts'
 import { readIssuers } from './issuers.ts'
 import { readProviders } from './providers.ts'
 import * as values from './values.ts'
-import { day, duration, hour, integer, maxLifetime, minute, oneOf, readSecret, second } from './values.ts'
+import {
+  day,
+  duration,
+  hour,
+  integer,
+  maxLifetime,
+  minute,
+  oneOf,
+  readSecret,
+  second,
+} from './values.ts'
 
 type Row = {
   /** Its field in Config, if the name does not say it: CARILLON_PUBLIC_URL is `publicUrl`. */
@@ -12,6 +22,8 @@ type Row = {
   /** The value is a duration in milliseconds, and its field ends with `Ms`. */
   isTime?: true
   default?: string | undefined
+  /** The bounds of a number or a duration, for docs/config.md. */
+  range?: { min: number; max: number }
   /** For a setting without a default: what happens if it is not set; without it, nothing. */
   absent?: string
   /** The value is never displayed. */
@@ -26,19 +38,31 @@ type Entry = readonly [meaning: string, Row]
 const on = { default: 'on', read: values.readSwitch } as const
 const off = { default: 'off', read: values.readSwitch } as const
 const orNone = <Read extends Row['read']>(read: Read) => ({ default: 'none', read }) as const
-const number = (min: number, max: number, usual: string) => ({ default: usual, read: integer(min, max) })
-const time = <Usual extends string | undefined = undefined>(min: number, max: number, usual?: Usual) =>
-  ({ default: usual as Usual, isTime: true, read: duration(min, max) }) as const
+const number = (min: number, max: number, usual: string) =>
+  ({ default: usual, range: { min, max }, read: integer(min, max) }) as const
+const time = <Usual extends string | undefined = undefined>(
+  min: number,
+  max: number,
+  usual?: Usual,
+) =>
+  ({
+    default: usual as Usual,
+    isTime: true,
+    range: { min, max },
+    read: duration(min, max),
+  }) as const
 const sealing = {
   secret: true,
-  commands: 'serve keys secret user tail doctor',
+  commands: 'serve keys secret user webhook tail doctor',
   read: readSecret,
 } as const
 const ownPage = { commands: 'serve user', read: values.readPage } as const
-const here = '`on` if the service listens on a loopback address and has no other name, otherwise `off`'
+const here =
+  '`on` if the service listens on a loopback address and has no other name, otherwise `off`'
 const onHere = { absent: here, read: values.readSwitch } as const
 
-const ofDatabase = 'serve user key keys secret audit explain retention tail migrate doctor backup restore move'
+const ofDatabase =
+  'serve user key keys secret audit explain retention reach stats outbox mail webhook tail migrate doctor backup restore move'
 
 /** The one table, in the order of docs/config.md: what each setting means, as one sentence for that page, and how its text is read. */
 const table = {
@@ -52,7 +76,12 @@ const table = {
   ],
   CARILLON_DATABASE_URL: [
     'The database: `sqlite:` and a path, or `postgres://user@host/database` (PostgreSQL 15 or later).',
-    { key: 'database', default: 'sqlite:data/carillon.db', commands: ofDatabase, read: readDatabaseUrl },
+    {
+      key: 'database',
+      default: 'sqlite:data/carillon.db',
+      commands: ofDatabase,
+      read: readDatabaseUrl,
+    },
   ],
   CARILLON_DATABASE_PARTITIONS: [
     'On PostgreSQL: how many partitions the first migration makes of each table that belongs to users. Later changes have no effect.',
@@ -90,7 +119,10 @@ const table = {
     'The secret before a change of `CARILLON_SECRET`, accepted until `carillon secret rotate` has sealed everything with the new one.',
     { key: 'previousSecret', ...sealing },
   ],
-  CARILLON_SESSION_IDLE: ['A session ends if it is not used for this long.', time(second, maxLifetime, '7d')],
+  CARILLON_SESSION_IDLE: [
+    'A session ends if it is not used for this long.',
+    time(second, maxLifetime, '7d'),
+  ],
   CARILLON_SESSION_LIFETIME: [
     'A session ends this long after its sign-in, even if it is used; at most `400d`.',
     time(second, maxLifetime, '30d'),
@@ -103,8 +135,14 @@ const table = {
     '`on` sends a notification to the inbox of a user who signs in from a device that was not seen before, with a link to `/account#session-<id>` below the public URL.',
     on,
   ],
-  CARILLON_TOKEN_LIFETIME: ['The lifetime of an access token; at most `15m`.', time(second, 15 * minute, '15m')],
-  CARILLON_TOKEN_CHAIN: ['How long after the sign-in access tokens can be renewed.', time(second, maxLifetime, '12h')],
+  CARILLON_TOKEN_LIFETIME: [
+    'The lifetime of an access token; at most `15m`.',
+    time(second, 15 * minute, '15m'),
+  ],
+  CARILLON_TOKEN_CHAIN: [
+    'How long after the sign-in access tokens can be renewed.',
+    time(second, maxLifetime, '12h'),
+  ],
   CARILLON_SIGNING_KEY_LIFETIME: [
     'For how long a key signs access tokens before the next one starts; at least `1h`.',
     time(hour, maxLifetime, '30d'),
@@ -116,6 +154,14 @@ const table = {
   CARILLON_PROVIDERS: [
     'The OpenID providers with which users can sign in, as a JSON array, or `none`; docs/sign-in/providers.md explains its members.',
     { ...orNone(readProviders), secret: true },
+  ],
+  CARILLON_SECOND_FACTOR: [
+    'Whether users need a second factor: `optional`, `required`, or `passkey` for a passkey; docs/sign-in/second-factors.md says what happens to sign-ins without one.',
+    { default: 'optional', read: oneOf(['optional', 'required', 'passkey']) },
+  ],
+  CARILLON_SECOND_FACTOR_GRACE: [
+    'How long users can sign in without it after the first start with that setting, and new users after they were added.',
+    time(0, maxLifetime, '14d'),
   ],
   CARILLON_PASSWORD_MIN: [
     'The minimum length of a password that a user or operator chooses, in characters; from 8 to 64.',
@@ -142,8 +188,8 @@ const table = {
     { default: '/', commands: 'serve user', read: values.readPrefix },
   ],
   CARILLON_NAME: [
-    'The name at the top of the pages and in mails, such as that of your application; at most 40 characters.',
-    { key: 'pagesName', default: 'Carillon', read: values.readName },
+    'The name at the top of the pages and in mails, such as that of your application; at most 40 characters. No password may be little more than it.',
+    { key: 'pagesName', default: 'Carillon', commands: 'serve user', read: values.readName },
   ],
   CARILLON_LOGO: [
     'The picture beside the name, and the icon of the pages: a file that ends with `.svg` or `.png`, at most 256 KiB.',
@@ -153,13 +199,28 @@ const table = {
     'The accent colour of the pages, such as `#0a7d4f`. Where text in it would be hard to read, the pages use a darker or a lighter shade of it.',
     { absent: 'indigo', read: values.readColour },
   ],
-  CARILLON_DEMONSTRATION: ['`on` serves the demonstration of both variants at `/demonstration`.', onHere],
+  CARILLON_DEMONSTRATION: [
+    '`on` serves the demonstration of both variants at `/demonstration`.',
+    onHere,
+  ],
+  CARILLON_DEMONSTRATION_PLACES: [
+    'How many people may use the demonstration at the same time. Each of them takes 22 MiB.',
+    number(1, 200, '10'),
+  ],
+  CARILLON_OPERATOR_PAGE: [
+    '`on` serves the page `/operator` to users with the role `operator`.',
+    {
+      absent: '`on`, but `off` if the public URL has a path',
+      commands: 'serve doctor',
+      read: values.readSwitch,
+    },
+  ],
   CARILLON_DOCUMENTATION_LINK: [
     '`on` shows the link to the description of the API (`/docs`) on the pages of users. The description is served in any case.',
     onHere,
   ],
   CARILLON_SMTP_URL: [
-    'The mail server for links to set a new password and for notices of changes of an account: `smtps://user:password@mail.example.org`, or `smtp://` for STARTTLS.',
+    'The mail server for links (a new password, a first second factor), notices of changes of an account, and what is unread: `smtps://user:password@mail.example.org`, or `smtp://` for STARTTLS.',
     { absent: 'the service sends no mail', secret: true, read: values.readSmtpUrl },
   ],
   CARILLON_MAIL_FROM: [
@@ -170,6 +231,30 @@ const table = {
     '`on` allows a mail server on another machine without TLS or with an unknown certificate, although others on the network can then read the links.',
     off,
   ],
+  CARILLON_MAIL_UNREAD: [
+    'When a mail is sent about notifications that are unread, to verified addresses: `off`, after `5m`, `15m` or `1h`, or with a digest: `hourly`, `daily` or `weekly`. Categories and readers can choose otherwise.',
+    { default: 'off', commands: 'serve reach', read: oneOf(values.mailRules) },
+  ],
+  CARILLON_MAIL_CONTENT: [
+    'What these mails say: `counts` for how many of each category, or also the `titles`, which are the words of others.',
+    { default: 'counts', read: oneOf(['counts', 'titles']) },
+  ],
+  CARILLON_OUTBOUND_PRIVATE: [
+    '`on` allows webhooks to `http:` URLs, and to addresses of this machine and of private networks, although an application can then reach what only this machine should.',
+    { ...off, commands: 'serve webhook' },
+  ],
+  CARILLON_PUSH_DELAY: [
+    'How long after its delivery a notification that nobody has seen is pushed to the browsers of its reader; at most `10m`.',
+    time(0, 10 * minute, '10s'),
+  ],
+  CARILLON_PUSH_CONTENT: [
+    '`on` puts title and link of a notification into a push, which are the words of others; with `off` it says how many are new.',
+    off,
+  ],
+  CARILLON_PUSH_HOSTS: [
+    'Further push services beside those of Google, Mozilla, Microsoft and Apple: host names, separated by commas, with a port unless it is 443; or `none`.',
+    orNone(values.readPushHosts),
+  ],
   CARILLON_BREACH_URL: [
     'Checks new passwords against lists of stolen ones: `https://api.pwnedpasswords.com/range` or another service with its interface, which receives five digits of a hash; or `off`.',
     { default: 'off', commands: 'serve user', read: values.readBreachUrl },
@@ -178,7 +263,10 @@ const table = {
     'How many live streams and held polls a user may have open on one process; at most 1,000.',
     number(1, 1_000, '20'),
   ],
-  CARILLON_STREAMS: ['How many live streams and held polls one process may have open.', number(1, 1_000_000, '20000')],
+  CARILLON_STREAMS: [
+    'How many live streams and held polls one process may have open.',
+    number(1, 1_000_000, '20000'),
+  ],
   CARILLON_ALLOWED_ORIGINS: [
     'Other origins whose pages may call the service: exact origins, separated by commas, or `none`.',
     { ...orNone(values.readOrigins), commands: 'serve doctor' },
@@ -213,16 +301,40 @@ const table = {
   ],
   CARILLON_RETENTION_UNREAD: [
     'How long unread notifications are kept after they were last sent. Snoozed ones are kept until they wake.',
-    { ...time(second, 10 * maxLifetime), absent: 'that of `CARILLON_RETENTION`', commands: 'serve retention' },
+    {
+      ...time(second, 10 * maxLifetime),
+      absent: 'that of `CARILLON_RETENTION`',
+      commands: 'serve retention',
+    },
   ],
   CARILLON_INBOX_MAX: [
     'How many notifications an inbox keeps. The oldest that are read or archived go first, then the oldest others.',
     { absent: 'no maximum', read: integer(1, 999_999_999) },
   ],
-  CARILLON_AUDIT_RETENTION: ['How long entries of the audit log are kept.', time(second, 10 * maxLifetime, '400d')],
+  CARILLON_AUDIT_RETENTION: [
+    'How long entries of the audit log are kept.',
+    time(second, 10 * maxLifetime, '400d'),
+  ],
   CARILLON_ERASED_FOR: [
     'How long an erased external id is remembered, as a keyed hash, so that no delivery and no token creates the user again; `0` for none.',
     { ...time(0, 10 * maxLifetime, '30d'), commands: 'serve user' },
+  ],
+  CARILLON_BACKUP_AT: [
+    'When a backup is made each day, in UTC, such as `03:00`. Give it to every node: one of them makes the backup.',
+    {
+      key: 'backupAtMs',
+      absent: 'no backup is made',
+      read: values.readTimeOfDay,
+      commands: 'serve doctor',
+    },
+  ],
+  CARILLON_BACKUP_DIR: [
+    'The folder of these backups. The secret is not in them: keep it in another place.',
+    { read: values.readFolder, commands: 'serve doctor restore' },
+  ],
+  CARILLON_BACKUP_KEEP: [
+    'How many of these backups are kept; the oldest are removed.',
+    number(1, 999, '14'),
   ],
   CARILLON_DRAIN_GRACE: [
     'How long a stopping process still serves requests while `GET /readyz` answers 503, if a load balancer requested that before; make it longer than two intervals of the load balancer’s check.',
@@ -231,7 +343,28 @@ const table = {
   CARILLON_FIRST_START: ['`off` adds no user and no key if the store is empty.', on],
   CARILLON_LOG: [
     'The log level: `fatal`, `error`, `warn`, `info`, `debug`, `trace` or `silent`.',
-    { key: 'logLevel', default: 'info', read: oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']) },
+    {
+      key: 'logLevel',
+      default: 'info',
+      read: oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']),
+    },
+  ],
+  CARILLON_METRICS_PORT: [
+    'The TCP port on which Prometheus reads the metrics, at `/metrics`; `0` takes any free port.',
+    {
+      absent: 'no metrics',
+      range: { min: 0, max: 65535 },
+      read: integer(0, 65535),
+      commands: 'serve doctor',
+    },
+  ],
+  CARILLON_METRICS_HOST: [
+    'The address of that port. Beyond this machine, `CARILLON_METRICS_TOKEN_FILE` is required.',
+    { default: '127.0.0.1', read: values.readHost, commands: 'serve doctor' },
+  ],
+  CARILLON_METRICS_TOKEN: [
+    'What Prometheus sends as `Authorization: Bearer ...`; at least 32 random characters.',
+    { absent: 'requests need no token', secret: true, read: readSecret, commands: 'serve doctor' },
   ],
   CARILLON_URL: [
     'The URL of the running service.',
@@ -266,8 +399,12 @@ export type Setting = Omit<Row, 'commands'> & {
   commands: readonly string[]
 }
 
-export const settings = Object.entries<Entry>(table).map(([name, [meaning, { commands = 'serve', ...row }]]) => {
-  const words = name.slice('CARILLON_'.length).toLowerCase()
-  const key = words.replaceAll(/_(.)/g, (_, letter: string) => letter.toUpperCase()) + (row.isTime ? 'Ms' : '')
-  return { key, ...row, commands: commands.split(' '), name, meaning } as Setting
-})
+export const settings = Object.entries<Entry>(table).map(
+  ([name, [meaning, { commands = 'serve', ...row }]]) => {
+    const words = name.slice('CARILLON_'.length).toLowerCase()
+    const key =
+      words.replaceAll(/_(.)/g, (_, letter: string) => letter.toUpperCase()) +
+      (row.isTime ? 'Ms' : '')
+    return { key, ...row, commands: commands.split(' '), name, meaning } as Setting
+  },
+)

@@ -1,4 +1,3 @@
-// Is a password in a URL found, however it is written?
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { hasPassword } from './url-passwords.ts'

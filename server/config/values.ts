@@ -1,10 +1,10 @@
-// How is the text of a setting read? One function for each kind of value: it returns the value, or throws an error that says
-// what to write instead, as the end of a sentence "CARILLON_X is ...; ". The table in settings.ts names each setting's kind.
+// A reader for each kind of value. It throws what to write instead, as the end of a sentence
+// "CARILLON_X is ...; ".
 import { isIP, isIPv6 } from 'node:net'
+import { resolve } from 'node:path'
 import { CarillonError, type Fault } from '../basics/errors.ts'
 import { coverEverything, formatRange, parseRange } from '../basics/ip-addresses.ts'
 
-/** The environment variables; `undefined` is the same as absent. */
 export type Environment = Readonly<Record<string, string | undefined>>
 
 export const second = 1000
@@ -13,12 +13,11 @@ export const hour = 60 * minute
 export const day = 24 * hour
 const units: Record<string, number> = { ms: 1, s: second, m: minute, h: hour, d: day }
 
-/** Browsers keep a cookie for at most 400 days (RFC 6265bis, section 5.5), so no sign-in lives longer. */
+/** RFC 6265bis, section 5.5: browsers keep a cookie for 400 days, so no sign-in lives longer. */
 export const maxLifetime = 400 * day
 
 export type SettingFault = Fault & { remedy?: string }
 
-/** Throws INVALID_REQUEST. */
 export function invalid(reason: string, remedy?: string): never {
   throw new CarillonError('INVALID_REQUEST', reason, { remedy })
 }
@@ -29,10 +28,14 @@ export function isApplication(name: unknown): name is string {
   return typeof name === 'string' && /^[a-z0-9-]{1,64}$/.test(name)
 }
 
-/** RFC 1123, section 2.1. A name whose last label is a number would be taken for an address. */
+/** RFC 1123, section 2.1. */
 function isHostName(text: string): boolean {
   const label = '[a-z0-9]([a-z0-9-]*[a-z0-9])?'
-  return new RegExp(`^${label}(\\.${label})*$`, 'i').test(text) && !/(^|\.)\d+$/.test(text) && text.length < 254
+  return (
+    new RegExp(`^${label}(\\.${label})*$`, 'i').test(text) &&
+    !/(^|\.)\d+$/.test(text) &&
+    text.length < 254
+  )
 }
 
 export function readHost(text: string): string {
@@ -43,36 +46,54 @@ export function readHost(text: string): string {
 export function integer(min: number, max: number): (text: string) => number {
   return (text) => {
     const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN
-    return value >= min && value <= max ? value : invalid(`write a whole number from ${min} to ${max}`)
+    return value >= min && value <= max
+      ? value
+      : invalid(`write a whole number from ${min} to ${max}`)
   }
 }
 
 export function duration(min: number, max: number): (text: string) => number {
   return (text) => {
     const [, count, unit] = /^(\d{1,12})(ms|s|m|h|d)$/.exec(text === '0' ? '0s' : text) ?? []
-    if (!count || !unit) invalid('write a number and its unit, such as 500ms, 30s, 15m, 12h or 30d')
+    if (!count || !unit)
+      invalid('write a whole number and its unit, such as 500ms, 30s, 15m, 12h or 30d')
     const value = Number(count) * (units[unit] ?? Number.NaN)
     if (value >= min && value <= max) return value
     return invalid(`write a duration from ${formatDuration(min)} to ${formatDuration(max)}`)
   }
 }
 
-/** Milliseconds as a setting is written, in the largest unit that divides them: 604800000 -> `7d`. */
 export function formatDuration(ms: number): string {
-  const [unit, size] = Object.entries(units).findLast(([, length]) => ms % length === 0) ?? ['ms', 1]
+  const [unit, size] = Object.entries(units).findLast(([, length]) => ms % length === 0) ?? [
+    'ms',
+    1,
+  ]
   return `${ms / size}${unit}`
 }
 
+export function readTimeOfDay(text: string): number {
+  const [, hours, minutes] = /^([01]\d|2[0-3]):([0-5]\d)$/.exec(text) ?? []
+  if (hours === undefined) return invalid('write hours and minutes in UTC, such as 03:00')
+  return Number(hours) * hour + Number(minutes) * minute
+}
+
+export function readFolder(text: string): string {
+  return resolve(text)
+}
+
+export const mailRules = ['off', '5m', '15m', '1h', 'hourly', 'daily', 'weekly'] as const
+
 export function oneOf<const T extends string>(words: readonly T[]): (text: string) => T {
-  return (text) => words.find((word) => word === text) ?? invalid(`write one of ${words.join(', ')}`)
+  return (text) =>
+    words.find((word) => word === text) ?? invalid(`write one of ${words.join(', ')}`)
 }
 
 export function readSwitch(text: string): boolean {
   return text === 'on' || (text === 'off' ? false : invalid('write on or off'))
 }
 
-/** A reader of the texts that a pattern accepts; `advice` is what to write instead. */
-const matching = (pattern: RegExp, advice: string) => (text: string) => (pattern.test(text) ? text : invalid(advice))
+const matching = (pattern: RegExp, advice: string) => (text: string) =>
+  pattern.test(text) ? text : invalid(advice)
 
 export const readSecret = matching(
   /^.{32,}$/su,
@@ -84,34 +105,38 @@ export const readProducerKey = matching(
   'write the whole key, as carillon key add printed it: crl_<id>_<secret>',
 )
 
-/** The URL under which a proxy offers the service: an origin, perhaps with a path. The result has no slash at its end. */
 export function readServiceUrl(text: string): string {
-  // A parser resolves the segments `.` and `..`, so the path would not be the one that was written.
-  const url = /^(?!.*\/\.{1,2}(?:\/|$))https?:\/\/[^\s/?#\\@]+(?:\/[\w.~-]+)*\/?$/i.test(text) ? URL.parse(text) : null
+  // A parser resolves `.` and `..`.
+  const url = /^(?!.*\/\.{1,2}(?:\/|$))https?:\/\/[^\s/?#\\@]+(?:\/[\w.~-]+)*\/?$/i.test(text)
+    ? URL.parse(text)
+    : null
   if (url !== null) return url.href.replace(/\/$/, '')
   return invalid(
     'write only scheme, host and port, perhaps with a path (no query, fragment or user), such as https://bell.example.org',
   )
 }
 
-/** A page of an application, whose URL gets a token as its fragment. */
+/** A token is added as the fragment. */
 export function readPage(text: string): string {
   const page = readServiceUrl(text)
   if (isExposed(page))
-    invalid('write https://: others on the network could put a script into the page and read the token')
-  // A program that searches a link for the token, which is such a run, must find only that one.
-  if (/[\w-]{43}/.test(page)) invalid('write a URL without 43 letters, digits, - and _ in a row: the token has so many')
+    invalid(
+      'write https://: others on the network could put a script into the page and read the token',
+    )
+  // A program that searches a link for the token must find only that.
+  if (/[\w-]{43}/.test(page))
+    invalid('write a URL without 43 letters, digits, - and _ in a row: the token has so many')
   return page
 }
 
-/** The five digits of a hash are sent to it, and its answer decides about passwords: nobody on the network may read or change them. */
+/** It gets five digits of a hash, and nobody on the network may change its answer. */
 export function readBreachUrl(text: string): string {
   if (text === 'off') return text
   const url = readServiceUrl(text)
   return isExposed(url) ? invalid('write https://, or off') : url
 }
 
-/** nodemailer gets the parts, not the text. `isTls`: TLS from the first byte (smtps:); otherwise STARTTLS. */
+/** `isTls`: TLS begins with the first byte; otherwise the mailer uses STARTTLS. */
 export function readSmtpUrl(text: string) {
   const url = /^smtps?:\/\/[^\s/?#]+\/?$/i.test(text) ? URL.parse(text) : null
   if (url === null || url.hostname === '')
@@ -132,80 +157,109 @@ export function readSmtpUrl(text: string) {
 
 export function readMailFrom(text: string): { name: string; address: string } {
   const [, name = '', inBrackets, alone] =
-    /^(?:([^<>"\p{Cc}]*)<([^\s<>@\p{Cc}]+@[^\s<>@\p{Cc}]+)>|([^\s<>@\p{Cc}]+@[^\s<>@\p{Cc}]+))$/u.exec(text) ?? []
+    /^(?:([^<>"\p{Cc}]*)<([^\s<>@\p{Cc}]+@[^\s<>@\p{Cc}]+)>|([^\s<>@\p{Cc}]+@[^\s<>@\p{Cc}]+))$/u.exec(
+      text,
+    ) ?? []
   const address = inBrackets ?? alone
   if (address !== undefined) return { name: name.trimEnd(), address }
   return invalid('write an address, such as bell@example.org or Bell <bell@example.org>')
 }
 
-/** A contact of security.txt (RFC 9116, section 2.5.3): a URI. An address of e-mail becomes one. */
 export function readContact(text: string): string {
   if (/^[^\s<>@:\p{Cc}]+@[^\s<>@:\p{Cc}]+$/u.test(text)) return `mailto:${text}`
   const isUri = /^(https:\/\/|mailto:|tel:)[!-~]+$/.test(text) && URL.canParse(text)
-  return isUri ? text : invalid('write an address such as security@example.org, or a URL of https:, mailto: or tel:')
+  return isUri
+    ? text
+    : invalid('write an address such as security@example.org, or a URL of https:, mailto: or tel:')
 }
 
-/** A reader of `none`, or of several values separated by commas. */
 function listOf(readOne: (text: string) => string): (text: string) => readonly string[] {
-  return (text) => Object.freeze(text === 'none' ? [] : text.split(',').map((part) => readOne(part.trim())))
+  return (text) =>
+    Object.freeze(text === 'none' ? [] : text.split(',').map((part) => readOne(part.trim())))
 }
 
 export const readOrigins = listOf(readExactOrigin)
 export const readReturnUrls = listOf(readExactUrl)
 export const readHosts = listOf(readHostName)
 
+export const readPushHosts = listOf((text) => {
+  const [, host = '', port] = /^(.*?)(?::(\d{1,5}))?$/.exec(text) ?? []
+  if (!isHostName(host) && isIP(host) === 0)
+    invalid('write host names, perhaps with a port, such as push.example.org or localhost:9100')
+  const url = URL.parse(`https://${text}`)
+  return url !== null && port !== '0' ? url.host : invalid('write a port from 1 to 65535')
+})
+
 /** Refuses ranges that are every address together, such as 0.0.0.0/1 and 128.0.0.0/1. */
 export function readProxies(text: string): readonly string[] {
   const proxies = listOf(readRange)(text)
   if (coverEverything(proxies))
-    invalid(`${text} trusts every client, so that a client can claim any address`, 'list the proxies')
+    invalid(
+      `${text} trusts every client, so that a client can claim any address`,
+      'list the proxies',
+    )
   return proxies
 }
 
-/** An origin (RFC 6454, section 4). The `Origin` header is compared with it byte for byte, so it must be written as browsers write it. */
+/** RFC 6454, section 4, as browsers write it. */
 function readExactOrigin(text: string): string {
   if (text.includes('*'))
-    invalid('patterns are refused, because every matching page could act for your users', 'list the origins')
+    invalid(
+      'patterns are refused, because every matching page could act for your users',
+      'list the origins',
+    )
   const url = /^https?:\/\/[^\s/?#\\@]+\/?$/i.test(text) ? URL.parse(text) : null
   if (url === null)
-    return invalid('write only scheme, host and port (no path, query or user), such as https://bell.example.org')
-  return url.origin === text ? text : invalid(`write ${url.origin}, as browsers send it, instead of ${text}`)
+    return invalid(
+      'write only scheme, host and port (no path, query or user), such as https://bell.example.org',
+    )
+  return url.origin === text
+    ? text
+    : invalid(`write ${url.origin}, as browsers send it, instead of ${text}`)
 }
 
-/** Compared byte for byte. A code is added to it as the fragment. */
+/** A code is added as the fragment. */
 function readExactUrl(text: string): string {
   const url = /^https?:\/\//.test(text) ? URL.parse(text) : null
   if (url === null || text.includes('#') || url.username !== '' || url.password !== '')
-    return invalid('write whole URLs without user and fragment, such as https://app.example.org/signed-in')
-  return url.href === text ? text : invalid(`write ${url.href}, as browsers send it, instead of ${text}`)
+    return invalid(
+      'write whole URLs without user and fragment, such as https://app.example.org/signed-in',
+    )
+  return url.href === text
+    ? text
+    : invalid(`write ${url.href}, as browsers send it, instead of ${text}`)
 }
 
-/** Compared with the name in `Host`, so without scheme and port. A full stop at the end is removed: DNS ignores it. */
+/** DNS ignores a full stop at the end. */
 function readHostName(text: string): string {
   const name = text.replace(/\.$/, '')
-  if (!isHostName(name)) invalid('write only host names (no scheme, port or pattern), such as carillon.internal')
+  if (!isHostName(name))
+    invalid('write only host names (no scheme, port or pattern), such as carillon.internal')
   return name.toLowerCase()
 }
 
-/** An address, or a CIDR range. IPv4 inside IPv6 becomes IPv4. */
 function readRange(text: string): string {
   const range = parseRange(text)
   const form = 'write addresses or CIDR ranges, such as 127.0.0.1, ::1 or 10.0.0.0/8'
-  if (range === undefined) return invalid(`${JSON.stringify(text.slice(0, 80))} is not an address`, form)
+  if (range === undefined)
+    return invalid(`${JSON.stringify(text.slice(0, 80))} is not an address`, form)
   const formatted = formatRange(range)
-  // 10.0.0.5/8 may be a mistake for 10.0.0.5, and would trust more machines than the operator meant.
+  // 10.0.0.5/8 may be a mistake for 10.0.0.5.
   const remedy = `write ${formatted} for the range, or ${range.address} for the single address`
-  if (parseRange(formatted)?.address !== range.address) invalid(`${text} has bits after its prefix`, remedy)
+  if (parseRange(formatted)?.address !== range.address)
+    invalid(`${text} has bits after its prefix`, remedy)
   return formatted
 }
 
-/** 127.0.0.0/8 and ::1 (RFC 6890), localhost and below (RFC 6761, section 6.3). */
+/** RFC 6890; RFC 6761, section 6.3. */
 export function isLoopback(host: string): boolean {
   const hostname = URL.parse(`http://${isIPv6(host) ? `[${host}]` : host}`)?.hostname ?? ''
-  return hostname === '[::1]' || /^127(\.\d+){3}$/.test(hostname) || /(^|\.)localhost$/.test(hostname)
+  return (
+    hostname === '[::1]' || /^127(\.\d+){3}$/.test(hostname) || /(^|\.)localhost$/.test(hostname)
+  )
 }
 
-/** Whether others on the network can read and change what is sent to the URL: plain HTTP beyond this machine. */
+/** Others can read and change plain HTTP. */
 export function isExposed(url: string): boolean {
   const { protocol, hostname } = new URL(url)
   return protocol !== 'https:' && !(protocol === 'http:' && isLoopback(hostname))
@@ -215,12 +269,17 @@ const path = matching(
   /^(?:\/(?!\.{1,2}(?:\/|$))[\w.~-]{1,40}){1,4}$/,
   'write / or a path without a slash at its end, such as /hello',
 )
-/** '' for none, otherwise with a slash at its beginning and none at its end. */
 export const readPrefix = (text: string): string => (text === '/' ? '' : path(text))
 
-export const readName = matching(/^(?!\s)[^\p{Cc}\p{Cs}]{1,40}(?<!\s)$/u, 'write a name of 1 to 40 characters')
+export const readName = matching(
+  /^(?!\s)[^\p{Cc}\p{Cs}]{1,40}(?<!\s)$/u,
+  'write a name of 1 to 40 characters',
+)
 
-export const readLogo = matching(/\.(?:svg|png)$/i, 'write the path of a file that ends with .svg or .png')
+export const readLogo = matching(
+  /\.(?:svg|png)$/i,
+  'write the path of a file that ends with .svg or .png',
+)
 
 const colour = matching(/^#[\da-f]{6}$/i, 'write a colour as # and six digits, such as #0a7d4f')
 export const readColour = (text: string): string => colour(text).toLowerCase()

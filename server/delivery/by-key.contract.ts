@@ -1,21 +1,27 @@
-// The promises about changes by key: every inbox of the application that has the key, each once, also after a kill.
 import assert from 'node:assert/strict'
 import { newOrderedId } from '../basics/ids.ts'
+import { recount } from '../contract/random/random.ts'
+import { at, isoAt, type Person, type PromiseOf, type World } from '../contract/world.ts'
 import { changesSince, readInbox } from '../inbox/inbox.store.ts'
 import { markRead } from '../inbox/marks.store.ts'
 import { type Content, contentOf } from '../inbox/notification-json.ts'
 import { snooze } from '../inbox/places.store.ts'
 import { Upkeep } from '../start/upkeep.ts'
-import { recount } from '../store/contract/random/random.ts'
-import { at, isoAt, type Person, type PromiseOf, type World } from '../store/contract/world.ts'
-import { changeByKey } from './by-key.routes.ts'
 import { beginKeyChange, continueKeyChange, findKeyChange } from './by-key.store.ts'
+import { changeByKey } from './by-key.ts'
 
 type Change = Partial<Parameters<typeof changeByKey>[1]> & { seconds?: number }
 
 function change({ store, producerId }: World, { seconds = 5, ...wanted }: Change) {
   const byKey = { store, wall: () => at(seconds), imageHosts: [] }
-  return changeByKey(byKey, { producerId, application: '', key: 'k', kind: 'delete', given: null, ...wanted })
+  return changeByKey(byKey, {
+    producerId,
+    application: '',
+    key: 'k',
+    kind: 'delete',
+    given: null,
+    ...wanted,
+  })
 }
 
 async function isEmpty(world: World, people: readonly Person[]) {
@@ -25,23 +31,29 @@ async function isEmpty(world: World, people: readonly Person[]) {
 const log = { warn: assert.fail } as unknown as ConstructorParameters<typeof Upkeep>[0]['log']
 
 export function byKeyPromises(promise: PromiseOf): void {
-  promise('withdraws what has the key from every inbox of the application, and nothing else', async (world) => {
-    const ann = await world.addUser('ann')
-    const ben = await world.addUser('ben')
-    await world.deliver({ to: [ann, ben], title: 'of none', key: 'k' })
-    await world.deliver({ to: [ann], title: 'other', key: 'other' })
-    const { version } = await world.store.read(readInbox, ben.id)
-    assert.deepEqual(await change(world, {}), { inboxes: 2, isDone: true })
-    assert.deepEqual(await world.titles(ann), ['other'])
-    await isEmpty(world, [ben])
-    const changes = await world.store.read(changesSince, { userId: ben.id, version, limit: 9 })
-    assert.deepEqual(
-      changes !== 'reset' && changes.changes.map((one) => (one.type === 'removed' ? one.reason : one.type)),
-      ['withdrawn'],
-    )
-    await assert.rejects(change(world, {}), { code: 'NOT_FOUND' })
-    await assert.rejects(change(world, { key: 'other', application: 'shop' }), { code: 'NOT_FOUND' })
-  })
+  promise(
+    'withdraws what has the key from every inbox of the application, and nothing else',
+    async (world) => {
+      const ann = await world.addUser('ann')
+      const ben = await world.addUser('ben')
+      await world.deliver({ to: [ann, ben], title: 'of none', key: 'k' })
+      await world.deliver({ to: [ann], title: 'other', key: 'other' })
+      const { version } = await world.store.read(readInbox, ben.id)
+      assert.deepEqual(await change(world, {}), { inboxes: 2, isDone: true })
+      assert.deepEqual(await world.titles(ann), ['other'])
+      await isEmpty(world, [ben])
+      const changes = await world.store.read(changesSince, { userId: ben.id, version, limit: 9 })
+      assert.deepEqual(
+        changes !== 'reset' &&
+          changes.changes.map((one) => (one.type === 'removed' ? one.reason : one.type)),
+        ['withdrawn'],
+      )
+      await assert.rejects(change(world, {}), { code: 'NOT_FOUND' })
+      await assert.rejects(change(world, { key: 'other', application: 'shop' }), {
+        code: 'NOT_FOUND',
+      })
+    },
+  )
 
   for (const [kind, expected] of [
     ['update', ['changed', false]],
@@ -60,38 +72,54 @@ export function byKeyPromises(promise: PromiseOf): void {
           await world.send(ann, 'of the other', { key, application: other })
           await world.send(ann, 'sent', { key, application })
           const given = kind === 'update' ? '{"title":"changed"}' : null
-          assert.deepEqual(await change(world, { kind, application, key, given }), { inboxes: 1, isDone: true })
+          assert.deepEqual(await change(world, { kind, application, key, given }), {
+            inboxes: 1,
+            isDone: true,
+          })
           const { items } = await world.page({ userId: ann.id, page: 1, limit: 9, status: 'all' })
-          const found = JSON.parse(items).flatMap((one: { title: string; archivedAt: string | null }) => [
-            one.title,
-            one.archivedAt !== null,
-          ])
+          const found = JSON.parse(items).flatMap(
+            (one: { title: string; archivedAt: string | null }) => [
+              one.title,
+              one.archivedAt !== null,
+            ],
+          )
           assert.deepEqual(found, [...expected, 'of the other', false])
         }
       },
     )
 
-  promise('resolves: marks as read and archives, also what is snoozed; a repetition changes nothing', async (world) => {
-    const ann = await world.addUser('ann')
-    const ben = await world.addUser('ben')
-    const cay = await world.addUser('cay')
-    const { results } = await world.deliver({ to: [ann, ben, cay], key: 'k' })
-    const [, second, third] = results
-    await world.store.write(markRead, { userId: ben.id, id: second?.id ?? '', at: at(1) })
-    await world.store.write(snooze, { userId: cay.id, id: third?.id ?? '', until: at(99), at: at(2) })
-    for (let n = 0; n < 2; n++) {
-      assert.deepEqual(await change(world, { kind: 'resolve', seconds: 5 + n }), { inboxes: 3, isDone: true })
-      for (const [person, readAt, version] of [
-        [ann, 5, 2],
-        [ben, 1, 3],
-        [cay, 2, 3],
-      ] as const) {
-        const { inbox, items } = await recount(world, person)
-        assert.deepEqual([items[0]?.archivedAt, items[0]?.readAt], [isoAt(5), isoAt(readAt)])
-        assert.deepEqual([inbox.archived, inbox.version], [1, version])
+  promise(
+    'resolves: marks as read and archives, also what is snoozed; a repetition changes nothing',
+    async (world) => {
+      const ann = await world.addUser('ann')
+      const ben = await world.addUser('ben')
+      const cay = await world.addUser('cay')
+      const { results } = await world.deliver({ to: [ann, ben, cay], key: 'k' })
+      const [, second, third] = results
+      await world.store.write(markRead, { userId: ben.id, id: second?.id ?? '', at: at(1) })
+      await world.store.write(snooze, {
+        userId: cay.id,
+        id: third?.id ?? '',
+        until: at(99),
+        at: at(2),
+      })
+      for (let n = 0; n < 2; n++) {
+        assert.deepEqual(await change(world, { kind: 'resolve', seconds: 5 + n }), {
+          inboxes: 3,
+          isDone: true,
+        })
+        for (const [person, readAt, version] of [
+          [ann, 5, 2],
+          [ben, 1, 3],
+          [cay, 2, 3],
+        ] as const) {
+          const { inbox, items } = await recount(world, person)
+          assert.deepEqual([items[0]?.archivedAt, items[0]?.readAt], [isoAt(5), isoAt(readAt)])
+          assert.deepEqual([inbox.archived, inbox.version], [1, version])
+        }
       }
-    }
-  })
+    },
+  )
 
   promise(
     'changes the members that are given, also in languages; place, read state and the other members stay',
@@ -129,8 +157,17 @@ export function byKeyPromises(promise: PromiseOf): void {
         await world.deliver({ to: [ann, ben], key, category: 'a', content: contentOf(full) })
         const id = await world.send(ben, 'newer')
         await world.store.write(markRead, { userId: ben.id, id, at: at(1) })
-        await world.deliver({ to: [ann], key: `same ${n}`, category: 'b', content: contentOf(becomes) })
-        await change(world, { kind: 'update', key, given: JSON.stringify({ category: 'b', ...patch }) })
+        await world.deliver({
+          to: [ann],
+          key: `same ${n}`,
+          category: 'b',
+          content: contentOf(becomes),
+        })
+        await change(world, {
+          kind: 'update',
+          key,
+          given: JSON.stringify({ category: 'b', ...patch }),
+        })
         const [expected, changed] = await world.list(ann, { limit: 2 })
         assert.ok(expected && changed && text(contentOf(becomes)))
         const { id: _, seq, key: __, updatedAt, createdAt: ___, ...rest } = changed
@@ -155,9 +192,20 @@ export function byKeyPromises(promise: PromiseOf): void {
   promise('leaves what was sent after the change: withdraw against deliver', async (world) => {
     const ann = await world.addUser('ann')
     await world.send(ann, 'first', { key: 'k', at: at(1) })
-    const begun = { producerId: world.producerId, application: '', key: 'k', kind: 'delete' as const, given: null }
-    await world.store.write(beginKeyChange, { ...begun, id: newOrderedId(at(5)), at: at(5), inboxes: 1_001 })
-    await world.send(ann, 'second', { key: 'k', at: at(6), again: true })
+    const begun = {
+      producerId: world.producerId,
+      application: '',
+      key: 'k',
+      kind: 'delete' as const,
+      given: null,
+    }
+    await world.store.write(beginKeyChange, {
+      ...begun,
+      id: newOrderedId(at(5)),
+      at: at(5),
+      inboxes: 1_001,
+    })
+    await world.send(ann, 'second', { key: 'k', at: at(6), renotify: true })
     await world.store.write(continueKeyChange, { key: 'k', application: '' })
     assert.deepEqual(await world.titles(ann), ['second'])
     // Sent before the change, by a node whose clock is ahead.
@@ -167,7 +215,7 @@ export function byKeyPromises(promise: PromiseOf): void {
       const key = `race ${round}`
       await world.send(ann, 'before', { key, at: at(1) })
       const [, withdrawn] = await Promise.all([
-        world.send(ann, 'again', { key, at: at(5), again: true }),
+        world.send(ann, 'again', { key, at: at(5), renotify: true }),
         change(world, { key, seconds: 5 }),
       ])
       assert.equal(withdrawn.inboxes, 1)
@@ -187,9 +235,18 @@ export function byKeyPromises(promise: PromiseOf): void {
         isDone: false,
       })
       await world.store.write(continueKeyChange, { key: 'k', application: '' })
-      assert.deepEqual(await change(world, { kind: 'resolve', seconds: 6 }), { inboxes: 1_001, isDone: false })
+      assert.deepEqual(await change(world, { kind: 'resolve', seconds: 6 }), {
+        inboxes: 1_001,
+        isDone: false,
+      })
       const turns = [1, 2].map(() =>
-        new Upkeep({ store: world.store, wall: () => at(7), aged: async () => at(7), log, limits: {} }).turn(),
+        new Upkeep({
+          store: world.store,
+          wall: () => at(7),
+          aged: async () => at(7),
+          log,
+          limits: {},
+        }).turn(),
       )
       await Promise.all(turns)
       assert.equal(await world.store.read(findKeyChange), undefined)
@@ -204,8 +261,19 @@ export function byKeyPromises(promise: PromiseOf): void {
   promise('a change of few inboxes waits for an earlier one of the key', async (world) => {
     const ann = await world.addUser('ann')
     await world.send(ann, 'first', { key: 'k' })
-    const begun = { application: '', key: 'k', given: '{"title":"new"}', producerId: world.producerId }
-    const earlier = { ...begun, id: newOrderedId(at(4)), at: at(4), kind: 'update' as const, inboxes: 1_001 }
+    const begun = {
+      application: '',
+      key: 'k',
+      given: '{"title":"new"}',
+      producerId: world.producerId,
+    }
+    const earlier = {
+      ...begun,
+      id: newOrderedId(at(4)),
+      at: at(4),
+      kind: 'update' as const,
+      inboxes: 1_001,
+    }
     assert.equal(await world.store.write(beginKeyChange, earlier), false)
     assert.deepEqual(await change(world, { kind: 'resolve' }), { inboxes: 1, isDone: true })
     const [item] = await world.list(ann, { status: 'archived' })

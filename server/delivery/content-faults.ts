@@ -1,5 +1,5 @@
-// Why the content of a delivery is refused, beyond its schema: links other than http, https or a path, so that an application can use every
-// link as it is; images of other hosts, languages, the size of its data, its end.
+// Says why content is refused. Links are http, https or a path, so that an application can use each
+// as it is.
 import { parseTime } from '../basics/clock.ts'
 import type { Fault } from '../basics/errors.ts'
 import { categoryFault } from '../inbox/category-name.ts'
@@ -7,21 +7,23 @@ import { languageFaults } from '../users/profile.ts'
 import type { GivenContent } from './delivery.schemas.ts'
 
 const maxDataBytes = 8 * 1024
-/** The limit of title and body in all languages together: twice what they need in one. */
+/** All languages together may have twice what title and body need in one. */
 const maxTextBytes = 32 * 1024
 
-/** `at`: the time that users see. `imageHosts`: the hosts of absolute image URLs. */
 export type ContentRules = { at: number; imageHosts: readonly string[] }
 
-/** None if the content can be sent. */
-export function contentFaults(content: Partial<GivenContent>, { at, imageHosts }: ContentRules): Fault[] {
+export function contentFaults(
+  content: Partial<GivenContent>,
+  { at, imageHosts }: ContentRules,
+): Fault[] {
   const { title, body, url, category, data, actor, icon, actions, expiresAt } = content
   const faults: Fault[] = []
   const note = (field: string, reason: string | undefined) => {
     if (reason !== undefined) faults.push({ field, reason })
   }
   if (url !== undefined) note('url', linkFault(url))
-  for (const [n, action] of (actions ?? []).entries()) note(`actions.${n}.url`, linkFault(action.url))
+  for (const [n, action] of (actions ?? []).entries())
+    note(`actions.${n}.url`, linkFault(action.url))
   if (typeof category === 'string') note('category', categoryFault(category))
   if (actor?.imageUrl != null) note('actor.imageUrl', imageFault(actor.imageUrl, imageHosts))
   if (typeof icon === 'object') note('icon.imageUrl', imageFault(icon.imageUrl, imageHosts))
@@ -30,7 +32,8 @@ export function contentFaults(content: Partial<GivenContent>, { at, imageHosts }
     note('body', tooLong({ title, body }, maxTextBytes, ' with title, in all languages'))
   }
   note('data', tooLong(data, maxDataBytes))
-  if (content.format === 'markdown') for (const { field, text } of textsOf(body)) note(field, markdownFault(text))
+  if (content.format === 'markdown')
+    for (const { field, text } of textsOf(body)) note(field, markdownFault(text))
   if (expiresAt !== undefined && !(parseTime(expiresAt) > at))
     note('expiresAt', 'must be in the future, and before the year 10000')
   return faults
@@ -46,28 +49,28 @@ function textsOf(body: GivenContent['body']): { field: string; text: string }[] 
   return Object.entries(body ?? {}).map(([language, text]) => ({ field: `body.${language}`, text }))
 }
 
-/** An escaped mark, a block of code, code, or the end of a link: its address, between parentheses. */
 const marks = /\\[\\`*[\]]|```(?:[^`]|`(?!``))+?```|`[^`\n]+`|\]\(([^\s()]+)\)/g
 
-/** Why a link of a Markdown text is refused. The bell applies the same rule to what it draws (element/inbox/view/links.ts). */
+/** The bell applies the same rule (element/inbox/view/links.ts). */
 function markdownFault(text: string): string | undefined {
   for (const [, link] of text.matchAll(marks)) {
     const reason = link === undefined ? undefined : linkFault(link)
-    if (reason !== undefined) return `has the link ${JSON.stringify(link?.slice(0, 80))}, which ${reason}`
+    if (reason !== undefined)
+      return `has the link ${JSON.stringify(link?.slice(0, 80))}, which ${reason}`
   }
   return undefined
 }
 
-// Browsers strip tabs and line breaks from a URL and read a backslash as a slash (WHATWG URL, section 4.4).
+// Browsers strip tabs, and read a backslash as a slash (WHATWG URL, section 4.4).
 const neverInALink = /[\s\\\p{Cc}\p{Cf}]/u
-/** The usual link: every browser takes it as a path. */
 const plainPath = /^\/(?:[\w.~-][\w.~/?=&-]*)?$/
-/** The time to parse a name grows with the square of its length. DNS has at most 253 characters (RFC 1035, section 3.1). */
+/**
+ * The time to parse a name grows with the square. DNS has 253 characters (RFC 1035, section 3.1).
+ */
 const longHost = /^\w+:\/\/[^/?#]{256}/
 const ownHost = 'https://own-host.invalid'
 const form = 'must be an http or https URL, or a path that begins with /'
 
-/** Why the link is refused, or undefined if it is valid. */
 function linkFault(link: string): string | undefined {
   if (plainPath.test(link)) return undefined
   // A page resolves a relative link against its own path, and the bell is on many pages.
@@ -85,13 +88,15 @@ function suggestionFor(link: string): string {
   return /^[\w~][\w.~/?=&-]*$/.test(link) ? `${form}: write /${link}` : `${form}, such as /orders/7`
 }
 
-/** Why the URL of an image is refused: it is no valid link, or the policy of the pages lets no browser load it. */
+/** The policy of the pages lets no browser load other images. */
 function imageFault(link: string, hosts: readonly string[]): string | undefined {
   const fault = linkFault(link)
   if (fault !== undefined || link.startsWith('/')) return fault
   const { hostname, port } = new URL(link)
   if (!hosts.includes(hostname))
     return `must be a path such as /ada.png, or a URL of a host in CARILLON_IMAGE_HOSTS (${hosts.join(', ') || 'none'})`
-  // A host without a port in the policy of a page means the usual port of the scheme (CSP 3, section 6.7.2.8).
-  return port === '' ? undefined : `must have no port: pages load images of ${hostname} from the usual port only`
+  // In a policy, a host without a port means the usual one (CSP 3, section 6.7.2.8).
+  return port === ''
+    ? undefined
+    : `must have no port: pages load images of ${hostname} from the usual port only`
 }

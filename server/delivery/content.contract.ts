@@ -1,10 +1,10 @@
-// The promises about what a notification shows: its look, its texts in languages, its end; and about the language of its reader.
 import assert from 'node:assert/strict'
+import { at, newId, type Person, type PromiseOf, type World } from '../contract/world.ts'
 import { changesSince, readInbox, readNotification } from '../inbox/inbox.store.ts'
 import { readLocale } from '../inbox/language.ts'
 import { contentOf } from '../inbox/notification-json.ts'
-import { at, newId, type Person, type PromiseOf, type World } from '../store/contract/world.ts'
-import { all, type Read, userKey } from '../store/statements.ts'
+import { userKey } from '../inbox/user-key.ts'
+import { all, type Read } from '../store/statements.ts'
 import { putUsers } from '../users/put-users.store.ts'
 import { updateUser } from '../users/users.store.ts'
 
@@ -15,6 +15,7 @@ const given = {
   icon: { imageUrl: '/a.png' },
   actions: [{ label: 'Open', url: '/open' }],
   format: 'markdown',
+  priority: 'high',
   expiresAt: '2026-02-01T10:00:00+01:00',
 }
 const shown = {
@@ -25,16 +26,25 @@ const shown = {
   icon: { imageUrl: '/a.png' },
   actions: [{ label: 'Open', url: '/open' }],
   format: 'markdown',
+  priority: 'high',
   expiresAt: '2026-02-01T09:00:00.000Z',
 }
-const plain = { title: 'Hi', body: null, actor: null, icon: null, actions: null, format: 'text', expiresAt: null }
+const plain = {
+  title: 'Hi',
+  body: null,
+  actor: null,
+  icon: null,
+  actions: null,
+  format: 'text',
+  priority: 'normal',
+  expiresAt: null,
+}
 
-/** What the notification shows, as the store returns it. */
 async function shownBy(world: World, { id: userId }: Person, id: string) {
-  const { title, body, texts, actor, icon, actions, format, expiresAt } = JSON.parse(
+  const { title, body, texts, actor, icon, actions, format, priority, expiresAt } = JSON.parse(
     (await world.store.read(readNotification, { userId, id })) ?? '{}',
   )
-  return { title, body, ...(texts && { texts }), actor, icon, actions, format, expiresAt }
+  return { title, body, ...(texts && { texts }), actor, icon, actions, format, priority, expiresAt }
 }
 
 function* producersOf(userId: string): Read<(number | null)[]> {
@@ -52,20 +62,27 @@ export function contentPromises(promise: PromiseOf): void {
     ['to two users with a key', { key: 'k' }, 2],
   ]
   for (const [way, more, count] of ways)
-    promise(`a delivery ${way} stores look, texts, end and producer, and the defaults of each`, async (world) => {
-      const people = await world.addUsers(count)
-      const [ann] = people as [Person]
-      const of = async (content: Parameters<typeof contentOf>[0]) => {
-        const { results } = await world.deliver({ to: people, content: contentOf(content), ...more })
-        return shownBy(world, ann, results[0]?.id ?? '')
-      }
-      assert.deepEqual(await of(given), shown)
-      assert.deepEqual(await of({ title: 'Hi' }), plain)
-      assert.deepEqual(await of(given), shown)
-      const [number, ...others] = await world.store.read(producersOf, ann.id)
-      assert.equal(typeof number, 'number')
-      assert.deepEqual(others, more.key === undefined ? [number, number] : [])
-    })
+    promise(
+      `a delivery ${way} stores look, texts, end and producer, and the defaults of each`,
+      async (world) => {
+        const people = await world.addUsers(count)
+        const [ann] = people as [Person]
+        const of = async (content: Parameters<typeof contentOf>[0]) => {
+          const { results } = await world.deliver({
+            to: people,
+            content: contentOf(content),
+            ...more,
+          })
+          return shownBy(world, ann, results[0]?.id ?? '')
+        }
+        assert.deepEqual(await of(given), shown)
+        assert.deepEqual(await of({ title: 'Hi' }), plain)
+        assert.deepEqual(await of(given), shown)
+        const [number, ...others] = await world.store.read(producersOf, ann.id)
+        assert.equal(typeof number, 'number')
+        assert.deepEqual(others, more.key === undefined ? [number, number] : [])
+      },
+    )
 
   promise(
     'a notification of the service itself has no producer, and a replacement has that of the last delivery',
@@ -89,14 +106,19 @@ export function contentPromises(promise: PromiseOf): void {
       const ben = await world.addUser('ben')
       await world.send(ann)
       const signalled: string[] = []
-      const stop = world.store.onChange((signal) => signal.about === 'inbox' && signalled.push(signal.userId))
+      const stop = world.store.onChange(
+        (signal) => signal.about === 'inbox' && signalled.push(signal.userId),
+      )
       for (const locale of ['de-CH', 'de-CH', null])
         await world.store.write(updateUser, { userId: ann.id, locale, displayName: 'Ann' })
       await world.store.write(updateUser, { userId: ben.id, locale: 'fr' })
       stop()
       const { version, resetVersion } = await world.store.read(readInbox, ann.id)
       assert.deepEqual([version, resetVersion], [3, 3])
-      assert.equal(await world.store.read(changesSince, { userId: ann.id, version: 2, limit: 10 }), 'reset')
+      assert.equal(
+        await world.store.read(changesSince, { userId: ann.id, version: 2, limit: 10 }),
+        'reset',
+      )
       assert.deepEqual(signalled.filter((id) => id === ann.id).length >= 1, true)
       assert.equal((await world.store.read(readInbox, ben.id)).version, 0)
       assert.equal(await world.store.read(readLocale, ben.id), 'fr')
@@ -117,7 +139,9 @@ export function contentPromises(promise: PromiseOf): void {
       await world.deliver({ to: first.map(({ user }) => ({ userId: user.id })) })
       await put('de', ['1', '3'])
       await put('en', ['2', '4'])
-      const versions = first.map(async ({ user }) => (await world.store.read(readInbox, user.id)).version)
+      const versions = first.map(
+        async ({ user }) => (await world.store.read(readInbox, user.id)).version,
+      )
       assert.deepEqual(await Promise.all(versions), [2, 1, 2])
     },
   )

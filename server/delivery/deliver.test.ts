@@ -1,4 +1,3 @@
-// A producer's key that changes between its check and the commit.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { CarillonError } from '../basics/errors.ts'
@@ -11,19 +10,33 @@ import type { Delivery, DeliveryOutcome } from './delivery.ts'
 const request = { recipients: [{ userId: 'ann' }], title: 'Hello' }
 const delivered: DeliveryOutcome = { deliveryId: '1', results: [] }
 
-/** A sender whose key had the hash `old` when it was checked. */
+/** Its key had the hash `old` when it was checked. */
 function senderWith(checkAgain: () => Promise<{ secretHash: string }>): Sender {
-  return { id: 'shop', application: '', scopes: [], secretHash: 'old', checkAgain } as unknown as Sender
+  return {
+    id: 'shop',
+    application: '',
+    scopes: [],
+    secretHash: 'old',
+    checkAgain,
+  } as unknown as Sender
 }
 
-/** A store whose key has the hash `hashes[n]` when delivery n arrives; the last one stays. */
+/** The key has `hashes[n]` when delivery n arrives; the last one stays. */
 function storeWith(hashes: readonly string[]) {
   const received: Delivery[] = []
   const store = stubStore()
   replaceOperation(store, deliver, async (delivery) =>
-    delivery.secretHash === (hashes[received.push(delivery) - 1] ?? hashes.at(-1)) ? delivered : 'refused',
+    delivery.secretHash === (hashes[received.push(delivery) - 1] ?? hashes.at(-1))
+      ? delivered
+      : 'refused',
   )
-  const others = { now: () => 0, wall: () => 0, issuers: [], imageHosts: [], erased: async () => undefined }
+  const others = {
+    now: () => 0,
+    wall: () => 0,
+    issuers: [],
+    imageHosts: [],
+    erased: async () => undefined,
+  }
   return { received, deliveries: new Deliveries({ store, ...others }) }
 }
 

@@ -1,11 +1,20 @@
-// Turns a producer's request into notifications in inboxes, exactly once per Idempotency-Key.
+// Turns a request into notifications, exactly once per Idempotency-Key.
 import { hash } from 'node:crypto'
 import { iso } from '../basics/clock.ts'
-import { CarillonError, conflict, type Fault, invalidRequest, unavailable } from '../basics/errors.ts'
+import { counts } from '../basics/counts.ts'
+import {
+  CarillonError,
+  conflict,
+  type Fault,
+  invalidRequest,
+  unavailable,
+} from '../basics/errors.ts'
 import { mapInTurns } from '../basics/event-loop.ts'
 import { newId } from '../basics/ids.ts'
 import { contentOf } from '../inbox/notification-json.ts'
+import type { ReachRules, Watch } from '../inbox/reminders.store.ts'
 import type { Sender } from '../producers/producer-key.ts'
+import { inBatches } from '../store/batches.ts'
 import type { Store } from '../store/store.ts'
 import type { Recogniser } from '../users/erased-ids.ts'
 import { findableUsername } from '../users/username.ts'
@@ -14,29 +23,33 @@ import type { DeliveryBody, WithoutNulls } from './delivery.schemas.ts'
 import { deliver, findOutcome, removeOldDeliveries } from './delivery.store.ts'
 import type { Delivery, DeliveryOutcome, Recipient, UnknownRecipients } from './delivery.ts'
 
-export type DeliveryRequest = WithoutNulls<Omit<DeliveryBody, 'recipients'>> & { recipients: Recipient[] }
+export type DeliveryRequest = WithoutNulls<Omit<DeliveryBody, 'recipients'>> & {
+  recipients: Recipient[]
+}
 type DeliveryOptions = {
   idempotencyKey?: string | undefined
-  /** Whose key was checked. With the scope `users`, an unknown external id becomes a user. Without a sender, every user is a recipient. */
+  /** With the scope `users`, an unknown external id becomes a user. */
   sender?: Sender
-  /** The id of the delivery in the outcome, unless the idempotency key was used before. */
   deliveryId?: string
 }
+type Identified = DeliveryOptions & { deliveryId: string }
 
-/** How long a retry with the same key gets the first response again. */
 const keptForMs = 24 * 3_600_000
-/** RFC 9110, section 5.6.2: visible ASCII characters. */
+/** RFC 9110, section 5.6.2: visible ASCII. */
 const idempotencyKeyShape = /^[\x21-\x7e]{1,255}$/
 
-type DeliveryDependencies = {
+type DeliveryDependencies = ReachRules & {
   store: Store
-  /** `now` is for lifetimes and never goes back; `wall` is the clock that users see. */
   now: () => number
   wall: () => number
-  /** The hosts of absolute image URLs. */
+  webhooks?: { watchOf(application: string): Watch | undefined }
   imageHosts: readonly string[]
-  /** The issuers that the service is set up for. `ownIds`: false if the ids that an issuer gives are plain ones of its application. */
-  issuers: readonly { readonly issuer: string; readonly application: string; readonly ownIds: boolean }[]
+  /** `ownIds`: false if the issuer gives plain ids. */
+  issuers: readonly {
+    readonly issuer: string
+    readonly application: string
+    readonly ownIds: boolean
+  }[]
   erased: Recogniser
 }
 
@@ -49,16 +62,40 @@ export class Deliveries {
   }
 
   /**
-   * Throws INVALID_REQUEST, CONFLICT (its key is in use) or UNPROCESSABLE (the key was used for another body, no recipient is
-   * known, or one is unknown and the request refuses that). If it throws because of a recipient, the key may be used again. A request that
-   * was delivered with its key has the same outcome again, also after its `expiresAt`.
+   * Throws INVALID_REQUEST, CONFLICT (its key is in use) or UNPROCESSABLE (the key was used for
+   * another body, or recipients are unknown). A repetition has the same outcome.
    */
-  async deliver(producerId: string, request: DeliveryRequest, options: DeliveryOptions = {}): Promise<DeliveryOutcome> {
+  async deliver(
+    producerId: string,
+    request: DeliveryRequest,
+    options: DeliveryOptions = {},
+  ): Promise<DeliveryOutcome> {
+    const deliveryId = options.deliveryId ?? newId(this.#dependencies.wall())
+    try {
+      const outcome = await this.#deliverOnce(producerId, request, { ...options, deliveryId })
+      countOutcome(outcome, outcome.deliveryId !== deliveryId)
+      return outcome
+    } catch (error) {
+      counts.deliveries[
+        error instanceof CarillonError && error.status < 500 ? 'refused' : 'failed'
+      ]++
+      throw error
+    }
+  }
+
+  async #deliverOnce(
+    producerId: string,
+    request: DeliveryRequest,
+    options: Identified,
+  ): Promise<DeliveryOutcome> {
     const { idempotencyKey } = options
     if (idempotencyKey === undefined) return this.#send(producerId, request, options)
     const delivery = `${producerId} ${idempotencyKey}`
     if (this.#running.has(delivery))
-      throw conflict('A delivery with this Idempotency-Key is running', 'Send the request again when it is done.')
+      throw conflict(
+        'A delivery with this Idempotency-Key is running',
+        'Send the request again when it is done.',
+      )
     this.#running.add(delivery)
     try {
       return await this.#send(producerId, request, options)
@@ -67,28 +104,36 @@ export class Deliveries {
     }
   }
 
-  /** Forgets the deliveries whose keys are too old at `at`. */
   async removeOld(at: number): Promise<void> {
-    // In batches, so that no other write waits long.
-    let hasMore = true
-    while (hasMore) hasMore = await this.#dependencies.store.write(removeOldDeliveries, at - keptForMs)
+    await inBatches(() => this.#dependencies.store.write(removeOldDeliveries, at - keptForMs))
   }
 
-  async #send(producerId: string, request: DeliveryRequest, options: DeliveryOptions): Promise<DeliveryOutcome> {
+  async #send(
+    producerId: string,
+    request: DeliveryRequest,
+    options: Identified,
+  ): Promise<DeliveryOutcome> {
     const { store, now, wall, imageHosts, erased } = this.#dependencies
     const at = wall()
-    const { idempotencyKey: key, sender, deliveryId = newId(at) } = options
+    const { idempotencyKey: key, sender, deliveryId } = options
     const bodyHash = hash('sha256', JSON.stringify(request), 'base64url')
     const details = faultsOf(request, key, { at, imageHosts })
     if (details.length > 0) {
-      const earlier = key === undefined ? undefined : await store.read(findOutcome, { producerId, key, bodyHash })
-      // The key may have been revoked in the second for which it is remembered.
+      const earlier =
+        key === undefined ? undefined : await store.read(findOutcome, { producerId, key, bodyHash })
+      // The key may have been revoked since it was remembered.
       await sender?.checkAgain()
       if (earlier !== undefined) return earlier
       throw invalidRequest(details, 'The delivery is invalid')
     }
     const application = sender?.application ?? ''
-    const { recipients, again, unknownRecipients, category = null, key: notificationKey = null } = request
+    const {
+      recipients,
+      renotify,
+      unknownRecipients,
+      category = null,
+      key: notificationKey = null,
+    } = request
     const createsUsers = sender?.createsUsers
     const delivery: Delivery = {
       id: deliveryId,
@@ -99,7 +144,7 @@ export class Deliveries {
       category,
       key: notificationKey,
       createdAt: iso(at),
-      again,
+      renotify,
       recipients: await mapInTurns(recipients, (to) => ({
         to: this.#prepared(to, application),
         notificationId: newId(at),
@@ -108,13 +153,19 @@ export class Deliveries {
       erased: createsUsers ? await erased() : undefined,
       unknownRecipients,
       at: now(),
+      mailUnread: this.#dependencies.mailUnread,
+      watch: this.#dependencies.webhooks?.watchOf(application),
+      pushDelayMs: this.#dependencies.pushDelayMs,
       secretHash: sender?.secretHash,
     }
     let outcome = await store.write(deliver, delivery)
-    // The key was rotated between its check and the commit.
     if (outcome === 'refused')
-      outcome = await store.write(deliver, { ...delivery, secretHash: (await sender?.checkAgain())?.secretHash })
-    if (outcome === 'refused') throw unavailable('The producer key changes too often', 'Send the request again.')
+      outcome = await store.write(deliver, {
+        ...delivery,
+        secretHash: (await sender?.checkAgain())?.secretHash,
+      })
+    if (outcome === 'refused')
+      throw unavailable('The producer key changes too often', 'Send the request again.')
     if (outcome === 'mismatch')
       throw new CarillonError('UNPROCESSABLE', 'This Idempotency-Key was used for another body', {
         remedy: 'Use a new key.',
@@ -125,17 +176,20 @@ export class Deliveries {
 
   #prepared(to: Recipient, application: string): Recipient {
     if ('username' in to) return { username: findableUsername(to.username) ?? '' }
-    if ('externalId' in to && this.#issuerOf(to, application)?.ownIds === false) return { externalId: to.externalId }
+    if ('externalId' in to && this.#issuerOf(to, application)?.ownIds === false)
+      return { externalId: to.externalId }
     return to
   }
 
   #issuerOf({ issuer }: { issuer?: string }, application: string) {
-    return this.#dependencies.issuers.find((one) => one.issuer === issuer && one.application === application)
+    return this.#dependencies.issuers.find(
+      (one) => one.issuer === issuer && one.application === application,
+    )
   }
 
   /**
-   * False for an issuer that is not set up for the application: its name may have a typing error. If there are no issuers, any is
-   * accepted.
+   * Returns false for an issuer that is not set up, which may be a typing error. Without any
+   * issuer, each is accepted.
    */
   #isCreatable(to: Recipient, application: string): boolean {
     if (!('externalId' in to)) return false
@@ -151,8 +205,11 @@ export class Deliveries {
     const application = sender?.application ?? ''
     const details = unknown.map((n) => {
       const to = recipients[n]
-      const isForeign = to !== undefined && 'externalId' in to && !this.#isCreatable(to, application)
-      const reason = isForeign ? 'names no user, and its issuer is not in CARILLON_ISSUERS' : 'names no user'
+      const isForeign =
+        to !== undefined && 'externalId' in to && !this.#isCreatable(to, application)
+      const reason = isForeign
+        ? 'names no user, and its issuer is not in CARILLON_ISSUERS'
+        : 'names no user'
       return { field: `recipients.${n}`, reason }
     })
     const problem =
@@ -169,11 +226,23 @@ export class Deliveries {
   }
 }
 
-function faultsOf(request: DeliveryRequest, idempotencyKey: string | undefined, rules: ContentRules): Fault[] {
+function countOutcome({ results }: DeliveryOutcome, isRepeated: boolean): void {
+  counts.deliveries[isRepeated ? 'repeated' : 'delivered']++
+  if (!isRepeated) for (const { status } of results) counts.recipients[status]++
+}
+
+function faultsOf(
+  request: DeliveryRequest,
+  idempotencyKey: string | undefined,
+  rules: ContentRules,
+): Fault[] {
   const details = contentFaults(request, rules)
   if (idempotencyKey !== undefined && !idempotencyKeyShape.test(idempotencyKey))
     details.push({ field: 'Idempotency-Key', reason: 'must be 1 to 255 visible ASCII characters' })
-  if (request.again === true && request.key === undefined)
-    details.push({ field: 'again', reason: 'needs a key, which names the notification to send again' })
+  if (request.renotify === true && request.key === undefined)
+    details.push({
+      field: 'renotify',
+      reason: 'needs a key, which names the notification to send again',
+    })
   return details
 }

@@ -1,4 +1,3 @@
-// The routes that send: a producer sends notifications to many inboxes in one request, and the one user of a new service sends a test.
 import type { IncomingMessage } from 'node:http'
 import { type Fault, invalidField, invalidRequest, noSuchRoute } from '../basics/errors.ts'
 import { maxKeys } from '../basics/strict-json.ts'
@@ -19,7 +18,10 @@ export const send = operationFor<Sender>()({
   body: DeliveryBody,
   bodyLimit: mebibyte,
   maxFields: maxKeys,
-  headers: { 'Idempotency-Key': 'The same key and body again: the same response and no second notification' },
+  headers: {
+    'Idempotency-Key':
+      'The same key and body renotify: the same response and no second notification',
+  },
   responses: { 201: DeliveryResponse },
   refusals: ['CONFLICT', 'UNPROCESSABLE'],
   async handle({ deliveries }: { deliveries: Deliveries }, request, reply) {
@@ -33,10 +35,14 @@ export const send = operationFor<Sender>()({
   },
 })
 
-type TestNeeds = PageNeeds & { guesses: Pick<Guesses, 'beginTestNotification'>; deliveries: Deliveries }
+type TestNeeds = PageNeeds & {
+  guesses: Pick<Guesses, 'beginTestNotification'>
+  deliveries: Deliveries
+}
 
 export const sendTest = forUser({
-  summary: 'Send yourself a notification, at most ten an hour: to try a new service, while it has one user',
+  summary:
+    'Send yourself a notification, at most ten an hour: to try a new service, while it has one user',
   refusals: ['NOT_FOUND', 'TOO_MANY_REQUESTS'],
   async handle(dependencies: TestNeeds, request) {
     const { pages, guesses, deliveries } = dependencies
@@ -45,7 +51,13 @@ export const sendTest = forUser({
     await guesses.beginTestNotification(userId)
     const view = await viewOf(dependencies, request, await pages.readerOf(request.caller))
     const { title, body } = (await view.textsOf('service')).firstSteps.notification
-    await deliveries.deliver('carillon', { recipients: [{ userId }], title, body, category: 'welcome' })
+    await deliveries.deliver('carillon', {
+      recipients: [{ userId }],
+      title,
+      body,
+      category: 'welcome',
+      icon: 'bell',
+    })
   },
 })
 
@@ -56,7 +68,6 @@ function idempotencyKeyOf(raw: IncomingMessage): string | undefined {
   return key
 }
 
-/** A null means that the member is absent, also for the comparison of two bodies with one idempotency key. */
 export function withoutNulls<Members extends object>(members: Members) {
   const without: Partial<Members> = {}
   for (const member in members) if (members[member] !== null) without[member] = members[member]
@@ -69,18 +80,19 @@ function refuseInvalid(recipients: readonly NamedRecipient[]): void {
   const details: Fault[] = []
   for (const [n, recipient] of recipients.entries()) {
     const fault = faultOf(recipient)
-    if (fault) details.push({ ...fault, field: [`recipients.${n}`, fault.field].filter(Boolean).join('.') })
+    if (fault)
+      details.push({ ...fault, field: [`recipients.${n}`, fault.field].filter(Boolean).join('.') })
   }
   if (details.length > 0) throw invalidRequest(details)
 }
 
-/** `field` is empty if the fault is of the whole recipient. */
 function faultOf({ username, userId, externalId, issuer }: NamedRecipient): Fault | undefined {
   if ([username, userId, externalId].filter((name) => name !== undefined).length !== 1)
     return { field: '', reason: 'must have exactly one of username, userId and externalId' }
   if (issuer !== undefined && /\p{Cc}/u.test(issuer))
     return { field: 'issuer', reason: 'must have no control characters' }
-  if (issuer !== undefined && externalId === undefined) return { field: 'issuer', reason: 'is only for an externalId' }
+  if (issuer !== undefined && externalId === undefined)
+    return { field: 'issuer', reason: 'is only for an externalId' }
   const reason = externalId === undefined ? undefined : externalIdFault(externalId)
   return reason === undefined ? undefined : { field: 'externalId', reason }
 }

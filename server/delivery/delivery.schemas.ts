@@ -1,6 +1,12 @@
-// The shapes of a delivery: what a producer sends, and what became of it for each recipient.
 import * as t from '../http/openapi/schema.ts'
-import { content, GivenActor, inLanguages, look, title } from '../inbox/inbox.schemas.ts'
+import {
+  content,
+  GivenActor,
+  inLanguages,
+  look,
+  priorities,
+  title,
+} from '../inbox/inbox.schemas.ts'
 import { maxExternalIdLength } from '../users/profile.ts'
 import { name } from '../users/users.schemas.ts'
 
@@ -15,9 +21,11 @@ const oneName = {
   maxProperties: 4,
   description: 'Exactly one of `username`, `userId` and `externalId`',
 }
-const Recipient = t.example(t.component('Recipient', t.allOptional(recipient), oneName), { username: 'ann' })
+const Recipient = t.example(t.component('Recipient', t.allOptional(recipient), oneName), {
+  username: 'ann',
+})
 
-const againNote =
+const renotifyNote =
   'Needs a key. True: if it replaces a notification, that one becomes unread and the newest; its count rises by one'
 const unknownNote =
   'Default: report. With refuse, one unknown recipient is a 422, nothing is delivered, and no user is created'
@@ -29,12 +37,16 @@ const given = {
   ...t.allOptional(plain),
   actor: t.optional(t.nullable(GivenActor)),
   icon: t.optional(t.example(t.nullable(icon), t.exampleOf(icon))),
-  ...t.allOptional({ ...others, expiresAt: t.string({ format: 'date-time', description: 'In the future' }) }),
+  ...t.allOptional({
+    ...others,
+    expiresAt: t.string({ format: 'date-time', description: 'In the future' }),
+    priority: t.oneOf(priorities, `Default: ${priorities[0]}`),
+  }),
 }
 export const DeliveryBody = t.component('DeliveryRequest', {
   recipients: t.array(Recipient, { minItems: 1, maxItems: 1000 }),
   ...given,
-  again: t.optional(t.orNull(t.boolean(againNote))),
+  renotify: t.optional(t.orNull(t.boolean(renotifyNote))),
   unknownRecipients: t.optional(t.orNull(t.oneOf(['report', 'refuse'], unknownNote))),
 })
 export type DeliveryBody = t.TypeOf<typeof DeliveryBody>
@@ -45,8 +57,9 @@ export const NotificationChange = t.component(
   { minProperties: 1 },
 )
 export type NotificationChange = t.TypeOf<typeof NotificationChange>
-export const KeyChangeResponse = t.dataOf(t.component('KeyChange', { inboxes: t.integer({ minimum: 1 }) }))
-/** What a notification shows. */
+export const KeyChangeResponse = t.dataOf(
+  t.component('KeyChange', { inboxes: t.integer({ minimum: 1 }) }),
+)
 export type GivenContent = WithoutNulls<Pick<DeliveryBody, keyof typeof given>>
 export type WithoutNulls<Members> = { [Name in keyof Members]: Exclude<Members[Name], null> }
 

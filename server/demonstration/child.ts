@@ -1,5 +1,5 @@
-// The demonstration runs in a process of its own (demonstration/server/): its readers take neither memory nor processor time from this one.
-// It starts at the first request below `/demonstration`, and ends after ten minutes without one, or with the service.
+// The demonstration has a process of its own, so that its readers take nothing from this one. It
+// ends after ten minutes without a request.
 import type { ChildProcess } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
@@ -18,8 +18,7 @@ type Running = Listener & { child: ChildProcess }
 const idleMs = 600_000
 const endsWithinMs = 3_000
 const entry = new URL('../../demonstration/server/main.ts', import.meta.url)
-const execArgv = ['--disable-sigusr1', '--max-old-space-size=256']
-/** Where temporary files and compiled code lie, and what Windows needs. */
+const memoryOf = (places: number) => `--max-old-space-size=${Math.max(256, 22 * places)}`
 const inherited = /^(TMPDIR|TEMP|TMP|SYSTEMROOT|NODE_COMPILE_CACHE|MALLOC_ARENA_MAX)$/i
 
 export class Demonstration {
@@ -33,15 +32,27 @@ export class Demonstration {
     this.#log = log
   }
 
-  /** Passes on every request below the page, after the request checks and before its body is read. */
-  addTo(app: FastifyInstance, prefix: string, { trustedProxies }: Pick<Site, 'trustedProxies'>): void {
+  addTo(
+    app: FastifyInstance,
+    prefix: string,
+    { trustedProxies }: Pick<Site, 'trustedProxies'>,
+  ): void {
     const onRequest = async ({ raw }: FastifyRequest, reply: FastifyReply) => {
-      await passOn([raw, reply.raw], await this.whenRunning(), addressOf(raw, trustedProxies)).catch(notThere)
+      await passOn(
+        [raw, reply.raw],
+        await this.whenRunning(),
+        addressOf(raw, trustedProxies),
+      ).catch(notThere)
       reply.hijack()
     }
     const method = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
-    // The form of another site is part of an experiment, and some browsers send cookies with it.
-    app.route({ method, url: `${prefix}/demonstration/*`, config: { isPassedOn: true }, onRequest, handler: notThere })
+    app.route({
+      method,
+      url: `${prefix}/demonstration/*`,
+      config: { isPassedOn: true },
+      onRequest,
+      handler: notThere,
+    })
   }
 
   whenRunning(): Promise<Running> {
@@ -59,13 +70,24 @@ export class Demonstration {
 
   async #start(): Promise<Running> {
     const { fork } = await import('node:child_process')
-    const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => inherited.test(name)))
-    const child = fork(entry, { execArgv, env, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] }).on('error', () => {})
+    const env = Object.fromEntries(
+      Object.entries(process.env).filter(([name]) => inherited.test(name)),
+    )
+    const settings = this.#settings()
+    const execArgv = ['--disable-sigusr1', memoryOf(settings.places)]
+    const child = fork(entry, { execArgv, env, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] }).on(
+      'error',
+      () => {},
+    )
     const secret = randomBytes(32).toString('base64url')
-    // Over the channel, so that the secret is in no list of processes.
-    child.send({ ...this.#settings(), secret } satisfies ChildSettings)
+    // The secret is then in no list of processes.
+    child.send({ ...settings, secret } satisfies ChildSettings)
     const failed = once(child, 'exit').then(([status]) => {
-      if (status !== 0) this.#log.warn({ event: 'demonstration-failed', status }, 'the demonstration ended by itself')
+      if (status !== 0)
+        this.#log.warn(
+          { event: 'demonstration-failed', status },
+          'the demonstration ended by itself',
+        )
       return notThere()
     })
     const [{ port, folder }] = (await Promise.race([once(child, 'message'), failed])) as [Started]
@@ -83,7 +105,6 @@ export class Demonstration {
     await once(child, 'exit')
   }
 
-  /** Ends the process, and starts no other. */
   async end(): Promise<void> {
     await this.#stop()
     this.#running = notThere()

@@ -1,13 +1,16 @@
-// Sends a request on to a listener of this machine, and its response back, so that no byte of either changes.
+// Passes a request on to a listener of this machine, and its response back. No byte changes.
 import { once } from 'node:events'
-import { type Agent, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http'
+import {
+  type Agent,
+  request as httpRequest,
+  type IncomingMessage,
+  type ServerResponse,
+} from 'node:http'
 import { pipeline } from 'node:stream'
 
-/** Follows the fields of the client: the secret of the listener, and what it has to know about the request. */
 export const passedField = 'Carillon-Demonstration'
 export type Listener = { port: number; secret: string; agent: Agent }
 
-/** Resolves when the response has begun, and rejects if there is none. */
 export async function passOn(
   [request, response]: readonly [IncomingMessage, ServerResponse],
   { port, secret, agent }: Listener,

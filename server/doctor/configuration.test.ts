@@ -1,13 +1,20 @@
-// What doctor finds about settings and the machine.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readSettings } from '../config/read.ts'
 import type { Environment } from '../config/values.ts'
-import { examineMachine, examineOpenFiles, examineSettings, openFiles, settingFaults } from './configuration.ts'
+import {
+  examineMachine,
+  examineOpenFiles,
+  examineSettings,
+  openFiles,
+  settingFaults,
+} from './configuration.ts'
 import { type Finding, warning } from './finding.ts'
 
 const wrong = (findings: Finding[]) =>
-  findings.filter(({ state }) => state !== 'ok').map(({ check, state, found, change }) => [check, state, found, change])
+  findings
+    .filter(({ state }) => state !== 'ok')
+    .map(({ check, state, found, change }) => [check, state, found, change])
 
 test('reports an invalid setting with its value and a valid form', () => {
   const faultsOf = (env: Environment) => wrong(settingFaults(readSettings(env).faults))
@@ -18,7 +25,12 @@ test('reports an invalid setting with its value and a valid form', () => {
       'CARILLON_DATABSE_URL is not a setting',
       'CARILLON_DATABSE_URL: correct or remove the name; docs/config.md lists all settings',
     ],
-    ['setting', 'fault', 'CARILLON_PORT is "banana"', 'CARILLON_PORT: write a whole number from 0 to 65535'],
+    [
+      'setting',
+      'fault',
+      'CARILLON_PORT is "banana"',
+      'CARILLON_PORT: write a whole number from 0 to 65535',
+    ],
   ])
   const [[, , found, change] = []] = faultsOf({ CARILLON_PUBLIC_URL: 'http://bell.example' })
   assert.equal(
@@ -38,8 +50,14 @@ test('finds plain HTTP to other machines, and nothing wrong with HTTPS or on thi
   assert.deepEqual(wrong(examineSettings({ host: '127.0.0.1' })), [])
   assert.deepEqual(wrong(examineSettings({ host: '127.0.0.1', publicUrl })), [])
   assert.deepEqual(
-    [{ host: '0.0.0.0' }, { host: '127.0.0.1', publicUrl: 'http://bell.example' }, { host: '::', publicUrl }].flatMap(
-      (settings) => examineSettings(settings).flatMap(({ check, state }) => (state === 'ok' ? [] : [[check, state]])),
+    [
+      { host: '0.0.0.0' },
+      { host: '127.0.0.1', publicUrl: 'http://bell.example' },
+      { host: '::', publicUrl },
+    ].flatMap((settings) =>
+      examineSettings(settings).flatMap(({ check, state }) =>
+        state === 'ok' ? [] : [[check, state]],
+      ),
     ),
     [
       ['public URL', 'warning'],
@@ -51,7 +69,13 @@ test('finds plain HTTP to other machines, and nothing wrong with HTTPS or on thi
 
 test('warns of PostgreSQL without a public URL, as the log does: its nodes name different issuers', () => {
   const warned = (publicUrl?: string) =>
-    wrong(examineSettings({ host: '127.0.0.1', database: { engine: 'postgres' }, ...(publicUrl && { publicUrl }) }))
+    wrong(
+      examineSettings({
+        host: '127.0.0.1',
+        database: { engine: 'postgres' },
+        ...(publicUrl && { publicUrl }),
+      }),
+    )
   assert.deepEqual(warned('https://bell.example'), [])
   assert.deepEqual(
     warned().map(([check, state]) => [check, state]),

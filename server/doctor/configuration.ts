@@ -1,11 +1,18 @@
-// Is the clock of this machine right, is each setting valid, do all settings fit together, and can the keys of every issuer be read from
-// this machine? config/ checks the values; its faults are an argument. launch.js chooses a Node that is new enough.
+// Examines the clock, the settings and the issuers' keys. config/ finds the faults of values.
+import { accessSync, constants } from 'node:fs'
+import { quoted } from '../basics/control-characters.ts'
+import { messageOf } from '../basics/errors.ts'
 import type { IssuerSetting } from '../config/issuers.ts'
 import { isLoopback, type SettingFault } from '../config/values.ts'
 import { readKeySet } from '../issuers/key-set.ts'
 import { type Finding, fault, faultOf, ok, warning } from './finding.ts'
 
-type Settings = { host: string; publicUrl?: string; database?: { engine: string } }
+type Settings = {
+  host: string
+  publicUrl?: string
+  database?: { engine: string }
+  operatorPage?: boolean
+}
 type DatabaseTls = 'refused' | 'none' | 'unverified'
 type Machine = { node: string; version: string; now: () => number }
 
@@ -15,7 +22,11 @@ const earliest = Date.UTC(2026, 0, 1)
 export function examineMachine({ node, version, now }: Machine): Finding[] {
   const time = `${new Date(now()).toISOString().slice(0, 19)}Z`
   const past = { found: `${time} is in the past`, change: 'timedatectl set-ntp true' }
-  return [ok('Carillon', version), ok('Node', node), now() >= earliest ? ok('clock', time) : fault('clock', past)]
+  return [
+    ok('Carillon', version),
+    ok('Node', node),
+    now() >= earliest ? ok('clock', time) : fault('clock', past),
+  ]
 }
 
 export function settingFaults(faults: readonly SettingFault[], found = fault): Finding[] {
@@ -24,7 +35,6 @@ export function settingFaults(faults: readonly SettingFault[], found = fault): F
   )
 }
 
-/** `databaseTls`: why the connection to a PostgreSQL on another machine is not safe; undefined if it is. */
 export function examineSettings(settings: Settings, databaseTls?: DatabaseTls): Finding[] {
   const { host, publicUrl } = settings
   const findings = [ok('settings', 'every setting is valid'), publicUrlFinding(settings)]
@@ -33,16 +43,41 @@ export function examineSettings(settings: Settings, databaseTls?: DatabaseTls): 
     const change = 'CARILLON_HOST=127.0.0.1 (in a container: publish the port to the proxy alone)'
     findings.push(warning('CARILLON_HOST', { found, change }))
   }
+  if (settings.operatorPage && new URL(publicUrl ?? 'http://localhost').pathname !== '/') {
+    const found =
+      'it is on below a path: every script of an application on that host can act as the operator'
+    findings.push(
+      warning('operator page', {
+        found,
+        change: 'CARILLON_OPERATOR_PAGE=off, or a host of its own',
+      }),
+    )
+  }
   if (databaseTls !== undefined) {
-    const unverified = 'the certificate of PostgreSQL is not checked: another machine can act as the server'
-    const plain = 'PostgreSQL on another machine without TLS: the network in between can read its data'
+    const unverified =
+      'the certificate of PostgreSQL is not checked: another machine can act as the server'
+    const plain =
+      'PostgreSQL on another machine without TLS: the network in between can read its data'
     const found = databaseTls === 'unverified' ? unverified : plain
-    findings.push(warning('database URL', { found, change: 'CARILLON_DATABASE_URL with sslmode=verify-full' }))
+    findings.push(
+      warning('database URL', { found, change: 'CARILLON_DATABASE_URL with sslmode=verify-full' }),
+    )
   }
   return findings
 }
 
-/** The limit of this process, which Node has raised to the hard limit. Undefined on Windows; a text if there is no limit. */
+export function examineBackupFolder(folder: string | undefined): Finding[] {
+  if (folder === undefined) return []
+  try {
+    accessSync(folder, constants.W_OK)
+    return [ok('backup folder', folder)]
+  } catch (error) {
+    const change = `mkdir -p ${quoted(folder)}, and give it to the user of the service: chown`
+    return [fault('backup folder', { found: `no backup can be made: ${messageOf(error)}`, change })]
+  }
+}
+
+/** Node has raised it to the hard limit. Undefined on Windows. */
 export function openFiles(): unknown {
   return Object(process.report.getReport()).userLimits?.open_files.soft
 }
@@ -60,7 +95,10 @@ function publicUrlFinding({ host, publicUrl, database }: Settings): Finding {
   if (publicUrl?.startsWith('https:')) return ok(check, publicUrl)
   const change = 'CARILLON_PUBLIC_URL=https://..., with a TLS proxy in front'
   if (publicUrl === undefined && database?.engine === 'postgres')
-    return warning(check, { found: 'not set: other processes refuse the access tokens of this one', change })
+    return warning(check, {
+      found: 'not set: other processes refuse the access tokens of this one',
+      change,
+    })
   const isHere = isLoopback(publicUrl === undefined ? host : new URL(publicUrl).hostname)
   if (isHere) return ok(check, publicUrl ?? 'not set: for browsers on this machine only')
   const found = `${publicUrl ?? host} is plain HTTP: the network in between can read passwords and cookies`
@@ -70,7 +108,12 @@ function publicUrlFinding({ host, publicUrl, database }: Settings): Finding {
 export function examineIssuers(issuers: readonly IssuerSetting[]): Promise<Finding[]> {
   const examined = issuers.map(async (issuer) => {
     await readKeySet(issuer)
-    return ok('issuer', `the keys of ${issuer.issuer} for ${issuer.algorithms.join(', ')} can be read`)
+    return ok(
+      'issuer',
+      `the keys of ${issuer.issuer} for ${issuer.algorithms.join(', ')} can be read`,
+    )
   })
-  return Promise.all(examined.map((one) => one.catch((error) => faultOf('issuer', error, 'CARILLON_ISSUERS'))))
+  return Promise.all(
+    examined.map((one) => one.catch((error) => faultOf('issuer', error, 'CARILLON_ISSUERS'))),
+  )
 }

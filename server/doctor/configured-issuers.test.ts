@@ -1,4 +1,4 @@
-// What doctor finds about issuers, with real ones on this machine.
+// Real issuers run on this machine.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startIssuer } from '../../tests/support/network/issuer.ts'
@@ -12,7 +12,11 @@ test('finds an issuer whose keys cannot be read, with what to change, and nothin
   const wrong = { ...entry, issuer: 'elsewhere', jwks: `${issuer.url}/keys`, algorithms: ['EdDSA'] }
   issuer.keys.splice(2)
   assert.deepEqual(await examineIssuers(readIssuers(JSON.stringify([entry, wrong]))), [
-    { check: 'issuer', state: 'ok', found: `the keys of ${issuer.url} for RS256, ES256 can be read` },
+    {
+      check: 'issuer',
+      state: 'ok',
+      found: `the keys of ${issuer.url} for RS256, ES256 can be read`,
+    },
     {
       check: 'issuer',
       state: 'fault',

@@ -1,4 +1,3 @@
-// What doctor finds about a file that cannot be written, by the reason that the system gives.
 import assert from 'node:assert/strict'
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -13,10 +12,14 @@ test('advises fsck for a file system that the kernel made read-only after an err
     process.env.PATH = PATH
     rmSync(folder, { recursive: true })
   })
-  // What findmnt of util-linux 2.41 prints on Linux 6.18 for an ext4 after its `trigger_fs_error`.
-  writeFileSync(join(folder, 'findmnt'), '#!/bin/sh\necho /dev/vdb1 rw,relatime,errors=remount-ro,emergency_ro\n', {
-    mode: 0o755,
-  })
+  // findmnt of util-linux 2.41 prints this for an ext4 after its `trigger_fs_error`.
+  writeFileSync(
+    join(folder, 'findmnt'),
+    '#!/bin/sh\necho /dev/vdb1 rw,relatime,errors=remount-ro,emergency_ro\n',
+    {
+      mode: 0o755,
+    },
+  )
   assert.equal(readOnlyMount('folder', folder), undefined)
   process.env.PATH = `${folder}:${PATH}`
   const finding = readOnlyMount('folder', folder)
@@ -31,9 +34,13 @@ test('advises to change the mount for a read-only file system, and chmod for a f
     [finding?.state, finding?.found],
     ['fault', '/srv/data is on a file system that is mounted read-only'],
   )
-  assert.match(finding?.change ?? '', /^mount -o remount,rw "\$\(findmnt -no TARGET -T \/srv\/data\)" /)
+  assert.match(
+    finding?.change ?? '',
+    /^mount -o remount,rw "\$\(findmnt -no TARGET -T \/srv\/data\)" /,
+  )
   assert.doesNotMatch(finding?.change ?? '', /ch(mod|own)/)
-  for (const code of ['EACCES', 'EPERM', undefined]) assert.equal(readOnlyMount('folder', '/srv', code), undefined)
+  for (const code of ['EACCES', 'EPERM', undefined])
+    assert.equal(readOnlyMount('folder', '/srv', code), undefined)
 
   const folder = mkdtempSync(join(tmpdir(), 'carillon-'))
   try {
@@ -44,10 +51,16 @@ test('advises to change the mount for a read-only file system, and chmod for a f
     const [mode] = rightsOf('database file', file)
     assert.deepEqual([mode?.state, mode?.change], ['fault', `chmod 600 ${file}`])
     const [reading] = rightsOf('secret', file, 0o400)
-    assert.deepEqual([reading?.state, reading?.found], ['ok', `only its owner can use ${file} (mode 0400)`])
+    assert.deepEqual(
+      [reading?.state, reading?.found],
+      ['ok', `only its owner can use ${file} (mode 0400)`],
+    )
     chmodSync(file, 0o044)
     const [hidden] = rightsOf('secret', file, 0o400)
-    assert.deepEqual([hidden?.state, hidden?.found], ['fault', `its owner cannot use ${file} (mode 0044)`])
+    assert.deepEqual(
+      [hidden?.state, hidden?.found],
+      ['fault', `its owner cannot use ${file} (mode 0044)`],
+    )
   } finally {
     rmSync(folder, { recursive: true })
   }

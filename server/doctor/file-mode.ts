@@ -1,11 +1,11 @@
-// Who may read and change a file? Reads its mode instead of trying, because root may do everything.
+// Root may do everything, so this reads the mode instead of trying.
 import { spawnSync } from 'node:child_process'
 import { accessSync, constants, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { quoted } from '../basics/control-characters.ts'
 import { type Finding, fault, ok, warning } from './finding.ts'
 
-/** Checks that the owner, and only the owner, can use a file or folder. No findings on Windows, which has no such modes. `needed`: of the owner. */
+/** Windows has no such modes. */
 export function rightsOf(check: string, path: string, needed = 0o600): Finding[] {
   if (process.platform === 'win32') return []
   const status = statSync(path)
@@ -14,13 +14,14 @@ export function rightsOf(check: string, path: string, needed = 0o600): Finding[]
   const mode = status.mode & 0o777
   const inMode = `(mode ${mode.toString(8).padStart(4, '0')})`
   const change = `chmod ${isFolder ? 700 : 600} ${quoted(path)}`
-  if ((mode & ofOwner) !== ofOwner) return [fault(check, { found: `its owner cannot use ${path} ${inMode}`, change })]
+  if ((mode & ofOwner) !== ofOwner)
+    return [fault(check, { found: `its owner cannot use ${path} ${inMode}`, change })]
   const isForAll = (mode & 0o007) !== 0
   const isChanged = (mode & 0o022) !== 0
   const use = isFolder ? 'enter' : 'read'
   const may = isChanged ? 'change' : use
   const found = `${isForAll ? 'every user of this machine' : 'its group'} may ${may} ${path} ${inMode}`
-  // The files in a folder have their own modes; but a user who may change the folder can replace them.
+  // A user who may change the folder can replace its files.
   const isFault = isFolder ? isChanged : isForAll
   const others =
     (mode & 0o077) === 0
@@ -29,14 +30,22 @@ export function rightsOf(check: string, path: string, needed = 0o600): Finding[]
   return [others, ...foreign(check, path, status.uid)]
 }
 
-/** The fault of a file or folder on a read-only file system, where neither owner nor mode helps. `code`: that of a failed write. */
-export function readOnlyMount(check: string, path: string, code = codeOfWriting(path)): Finding | undefined {
-  const mount = spawnSync('findmnt', ['-rvno', 'SOURCE,OPTIONS', '-T', path], { encoding: 'utf8' }).stdout ?? ''
+/** On a read-only file system no mode helps. */
+export function readOnlyMount(
+  check: string,
+  path: string,
+  code = codeOfWriting(path),
+): Finding | undefined {
+  const mount =
+    spawnSync('findmnt', ['-rvno', 'SOURCE,OPTIONS', '-T', path], { encoding: 'utf8' }).stdout ?? ''
   if (mount.includes('emergency_ro')) {
     const found = `the kernel made the file system of ${path} read-only after an error (dmesg)`
-    // The device by its name: after the umount, findmnt would name that of the file system around it.
+    // After the umount, findmnt would name the file system around it.
     const [source] = mount.split(' ')
-    return fault(check, { found, change: `stop the service, then: umount ${source} && fsck ${source}` })
+    return fault(check, {
+      found,
+      change: `stop the service, then: umount ${source} && fsck ${source}`,
+    })
   }
   if (code !== 'EROFS') return undefined
   const otherwise =
@@ -45,7 +54,7 @@ export function readOnlyMount(check: string, path: string, code = codeOfWriting(
   return fault(check, { found: `${path} is on a file system that is mounted read-only`, change })
 }
 
-/** The error code with which a write to `path` would fail; undefined if it would succeed. Writes nothing. */
+/** Writes nothing. */
 function codeOfWriting(path: string): string | undefined {
   try {
     accessSync(path, constants.R_OK | constants.W_OK)
@@ -55,14 +64,19 @@ function codeOfWriting(path: string): string | undefined {
   }
 }
 
-/** Whether another user owns it. Root may do everything, so for root the service is taken to run as the owner of the folder. */
+/** The service is taken to run as the owner of the folder. */
 function foreign(check: string, path: string, owner: number): Finding[] {
   const user = process.geteuid?.() ?? 0
   if (user === 0) return foreignToFolder(check, path, owner)
   const code = codeOfWriting(path)
   if (code === undefined || code === 'EROFS') return []
   const found = `${path} belongs to user ${owner} and cannot be written by this user (${user})`
-  return [fault(check, { found, change: `run this as the service's user, or: chown ${user} ${quoted(path)}` })]
+  return [
+    fault(check, {
+      found,
+      change: `run this as the service's user, or: chown ${user} ${quoted(path)}`,
+    }),
+  ]
 }
 
 function foreignToFolder(check: string, path: string, owner: number): Finding[] {
@@ -70,7 +84,12 @@ function foreignToFolder(check: string, path: string, owner: number): Finding[] 
   const service = statSync(folder).uid
   if (owner === service) return []
   const found = `${path} belongs to user ${owner}, and the folder around it to user ${service}`
-  if (service !== 0) return [fault(check, { found, change: `chown -R --reference=${quoted(folder)} ${quoted(path)}` })]
-  // In a folder of root the service can read a file of its own, but SQLite needs more files beside it.
-  return check === 'database file' ? [fault(check, { found, change: `chown ${owner} ${quoted(folder)}` })] : []
+  if (service !== 0)
+    return [
+      fault(check, { found, change: `chown -R --reference=${quoted(folder)} ${quoted(path)}` }),
+    ]
+  // SQLite needs more files beside it.
+  return check === 'database file'
+    ? [fault(check, { found, change: `chown ${owner} ${quoted(folder)}` })]
+    : []
 }

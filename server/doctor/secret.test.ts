@@ -1,4 +1,3 @@
-// What doctor finds about the secret that seals the signing keys.
 import assert from 'node:assert/strict'
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -15,10 +14,16 @@ async function place(t: TestContext) {
   t.after(service.stop)
   const keys = await service.store.read(signingKeys)
   const file = join(service.dir, 'carillon.secret')
-  return { database: readDatabaseUrl(`sqlite:${join(service.dir, 'carillon.db')}`), signingKeys: keys, file }
+  return {
+    database: readDatabaseUrl(`sqlite:${join(service.dir, 'carillon.db')}`),
+    signingKeys: keys,
+    file,
+  }
 }
 
-async function wrong(given: Parameters<typeof examineSecret>[0]): Promise<[string, string | undefined][]> {
+async function wrong(
+  given: Parameters<typeof examineSecret>[0],
+): Promise<[string, string | undefined][]> {
   const findings = await examineSecret(given)
   return findings.filter(({ state }) => state !== 'ok').map(({ state, change }) => [state, change])
 }
@@ -26,7 +31,10 @@ async function wrong(given: Parameters<typeof examineSecret>[0]): Promise<[strin
 test('finds nothing wrong with the secret before and after the first start', async (t) => {
   const { database, signingKeys: keys, file } = await place(t)
   assert.deepEqual(await wrong({ database, signingKeys: keys }), [])
-  assert.deepEqual(await wrong({ database, signingKeys: keys, secret: readFileSync(file, 'utf8').trim() }), [])
+  assert.deepEqual(
+    await wrong({ database, signingKeys: keys, secret: readFileSync(file, 'utf8').trim() }),
+    [],
+  )
   rmSync(file)
   assert.deepEqual(await wrong({ database, signingKeys: [] }), [])
 })
@@ -60,7 +68,10 @@ test('counts the second factors that neither secret opens, and says how to get o
   const found = await examineSecret(given)
   const [fault] = found.filter(({ state }) => state === 'fault')
   assert.match(fault?.found ?? '', /does not open, whose codes are refused: 5/)
-  assert.match(fault?.change ?? '', /CARILLON_SECRET_PREVIOUS .*npx carillon user factors reset --unreadable$/)
+  assert.match(
+    fault?.change ?? '',
+    /CARILLON_SECRET_PREVIOUS .*npx carillon user factors reset --unreadable$/,
+  )
   const withPrevious = await examineSecret({ ...given, previousSecret })
   assert.match(
     withPrevious.find(({ state }) => state === 'fault')?.found ?? '',
@@ -83,9 +94,15 @@ test('finds a wrong secret, a lost one, and a missing one on PostgreSQL', async 
     (await wrong({ database, signingKeys: keys }))[0]?.[1] ?? '',
     /^put \S+ back \(backups do not contain it\); /,
   )
-  const onPostgres = await wrong({ database: readDatabaseUrl('postgres://bell@db/carillon'), signingKeys: [] })
+  const onPostgres = await wrong({
+    database: readDatabaseUrl('postgres://bell@db/carillon'),
+    signingKeys: [],
+  })
   assert.match(onPostgres[0]?.[1] ?? '', /^CARILLON_SECRET_FILE=/)
-  const movedThere = await wrong({ database: readDatabaseUrl('postgres://bell@db/carillon'), signingKeys: keys })
+  const movedThere = await wrong({
+    database: readDatabaseUrl('postgres://bell@db/carillon'),
+    signingKeys: keys,
+  })
   assert.match(
     movedThere[0]?.[1] ?? '',
     /to the secret that these signing keys were sealed with; for a database moved from SQLite, that is the/,

@@ -1,4 +1,3 @@
-// A challenge is found for the purpose for which it was made, by its user, and as its hash.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { newId } from '../basics/ids.ts'
@@ -27,9 +26,15 @@ test('a challenge is found for its own purpose and for no other (A18)', async ()
   })
   assert.equal(added[0]?.expiresAt, 1_000 + 5 * 60_000)
   assert.equal(JSON.stringify(added).includes(challenge), false, 'only the hash is stored')
-  assert.deepEqual((await findChallenge(dependencies, challenge, 'second-factor'))?.data, { variant: 'stateful' })
+  assert.deepEqual((await findChallenge(dependencies, challenge, 'second-factor'))?.data, {
+    variant: 'stateful',
+  })
   for (const purpose of ['provider', '', 'spent'])
     assert.equal(await findChallenge(dependencies, challenge, purpose), undefined, purpose)
-  for (const other of [challenge.slice(0, -1), challenge.slice(36), `${newId(1_000)}${challenge.slice(36)}`])
+  for (const other of [
+    challenge.slice(0, -1),
+    challenge.slice(36),
+    `${newId(1_000)}${challenge.slice(36)}`,
+  ])
     assert.equal(await findChallenge(dependencies, other, 'second-factor'), undefined, other)
 })

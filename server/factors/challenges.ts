@@ -1,5 +1,5 @@
-// Challenges: 32 random bytes that a client brings back, once and within five minutes or a shorter time. The store keeps only the hash, and
-// what the challenge is for. A challenge names its user, so that another user's is not found.
+// A challenge is 32 random bytes that a client brings back, once and within five minutes. The store
+// keeps only the hash. It names its user, so that another user's is not found.
 import { randomBytes } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { equalSecrets, hashOf, type Sealing } from '../basics/secrets.ts'
@@ -7,13 +7,17 @@ import { sessionSecret, setCookie } from '../http/request/credentials.ts'
 import type { Cookie, Site } from '../http/site.ts'
 import type { Audited } from '../store/events.ts'
 import type { Store } from '../store/store.ts'
-import { addChallenge, type ChallengeKey, findChallenge as findStoredChallenge } from './factors.store.ts'
+import {
+  addChallenge,
+  type ChallengeKey,
+  findChallenge as findStoredChallenge,
+} from './factors.store.ts'
 
 const shape = /^([0-9a-f-]{36})\.[\w-]{43}$/
 
 type ChallengeNeeds = { store: Store; users: { now: () => number } }
 
-/** `data` must be JSON and no secret. `lifetimeMs`: five minutes if absent. */
+/** `data` must be JSON and no secret. */
 export async function makeChallenge(
   { store, users }: ChallengeNeeds,
   wanted: { userId: string; purpose: string; data: unknown; lifetimeMs?: number } & Audited,
@@ -25,8 +29,12 @@ export async function makeChallenge(
   return challenge
 }
 
-/** Undefined if it is unknown, used or expired, or was made for another purpose. The caller uses `key` up together with the factor. */
-export async function findChallenge({ store, users }: ChallengeNeeds, challenge: string, purpose: string) {
+/** Undefined also for another purpose. The caller uses `key` up together with the factor. */
+export async function findChallenge(
+  { store, users }: ChallengeNeeds,
+  challenge: string,
+  purpose: string,
+) {
   const [, userId] = shape.exec(challenge) ?? []
   if (userId === undefined) return undefined
   const key: ChallengeKey = { userId, hash: hashOf(challenge) }
@@ -34,40 +42,61 @@ export async function findChallenge({ store, users }: ChallengeNeeds, challenge:
   return found?.purpose === purpose ? { key, data: JSON.parse(found.data) as unknown } : undefined
 }
 
-// Who may use what a sign-in with a provider put into the fragment of `return_to`, a code or the challenge of a second factor: the browser
-// that began, by the cookie of its flow, or the page that began, by its verifier and its origin. A redirect of that page may carry the
-// fragment to another site (RFC 9700, section 4.1), which has neither.
+// Who may use the code or challenge in the fragment of `return_to`: the browser that began, by its
+// cookie, or the page, by its verifier and origin. A redirect may carry the fragment to another
+// site (RFC 9700, section 4.1), which has neither.
 
-/** Kept with a code or a challenge. `flow`: the cookie that is needed. `origin`: the page's, if it is not that of the service. */
-export type Bond = { flow?: string; stateHash?: string; challenge?: string | undefined; origin?: string | undefined }
+/** `flow`: the cookie that is needed. `origin`: the page's, if it is not the service's. */
+export type Bond = {
+  flow?: string
+  stateHash?: string
+  challenge?: string | undefined
+  origin?: string | undefined
+}
 
-/** How long a user may take at the provider. */
+/** A user who takes longer at the provider begins again. */
 export const flowLifetimeMs = 10 * 60_000
 
 type FlowNeeds = { site: Pick<Site, 'cookie'>; sealing: Sealing }
 type Claim = Bond & { verifier?: string | undefined }
 
-export async function isBound(needs: FlowNeeds, request: FastifyRequest, claim: Claim): Promise<boolean> {
+export async function isBound(
+  needs: FlowNeeds,
+  request: FastifyRequest,
+  claim: Claim,
+): Promise<boolean> {
   const { challenge, origin, flow: id, stateHash = '', verifier } = claim
   if (origin !== undefined && request.raw.headers.origin !== origin) return false
-  if (challenge !== undefined && (verifier === undefined || !equalSecrets(hashOf(verifier), challenge))) return false
+  if (
+    challenge !== undefined &&
+    (verifier === undefined || !equalSecrets(hashOf(verifier), challenge))
+  )
+    return false
   if (id === undefined) return challenge !== undefined
   const flow = await readFlow(needs, request, id)
   return flow !== undefined && equalSecrets(hashOf(flow.state), stateHash)
 }
 
-/** What the cookie of a flow says; undefined without one that was made here. `id`: see `flowId`. */
-export async function readFlow<Flow extends { state: string }>(needs: FlowNeeds, { raw }: FastifyRequest, id: string) {
+/** Undefined without a cookie that was made here. */
+export async function readFlow<Flow extends { state: string }>(
+  needs: FlowNeeds,
+  { raw }: FastifyRequest,
+  id: string,
+) {
   const sealed = sessionSecret(raw.headers.cookie, flowCookie(needs.site, id).name)
   const text = sealed === null ? undefined : await needs.sealing.open('provider-sign-ins', sealed)
   return text === undefined ? undefined : (JSON.parse(text) as Flow)
 }
 
-export function forgetFlow({ site }: Pick<FlowNeeds, 'site'>, reply: FastifyReply, id: string | undefined): void {
+export function forgetFlow(
+  { site }: Pick<FlowNeeds, 'site'>,
+  reply: FastifyReply,
+  id: string | undefined,
+): void {
   if (id !== undefined) setCookie(reply, flowCookie(site, id), '')
 }
 
-/** With '' as `id`, its name is the beginning of the names of all such cookies. */
+/** With '' as `id`, it is the beginning of the names of all such cookies. */
 export function flowCookie({ cookie }: FlowNeeds['site'], id: string): Cookie {
   return { ...cookie, name: `${cookie.name}-with-${id}`, lifetimeMs: flowLifetimeMs }
 }

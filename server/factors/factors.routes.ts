@@ -1,25 +1,34 @@
-// The second factors of a user: list, add and confirm an app, remove, and new recovery codes. Passkeys are added in passkeys/.
 import { auditEntry, recorded, sourceOf } from '../audit/entry.ts'
-import { iso } from '../basics/clock.ts'
-import { conflict, notFound, wrongSecondFactor } from '../basics/errors.ts'
+import { conflict, linkInvalid, notFound, wrongSecondFactor } from '../basics/errors.ts'
 import { newId } from '../basics/ids.ts'
 import { forUser } from '../http/operation.ts'
 import { sendData } from '../http/response/send.ts'
 import { changeCredential, sendProof } from '../sessions/own-sign-in.ts'
 import { TokenResponse } from '../sessions/sessions.schemas.ts'
 import { findEnabledUser } from '../users/users.ts'
+import { displayAdded, displayFactor } from './display-factor.ts'
 import * as shapes from './factors.schemas.ts'
-import type { Factor } from './factors.store.ts'
 import * as stored from './factors.store.ts'
-import type { FactorNeeds } from './factors.ts'
-import { maxFactors, newRecoveryCodes, newTotp, secretOf, stepOfCode, tooManyFactors } from './factors.ts'
+import {
+  type FactorNeeds,
+  linkHashFor,
+  maxFactors,
+  newRecoveryCodes,
+  newTotp,
+  secretOf,
+  stepOfCode,
+  tooManyFactors,
+} from './factors.ts'
+import { knownPasskeys } from './passkeys/passkeys.ts'
 
 export const list = forUser({
   summary: 'The second factors of the signed-in user, without their secrets',
   responses: { 200: shapes.FactorListResponse },
-  async handle({ store }: Pick<FactorNeeds, 'store'>, { caller }, reply) {
-    const { factors, recoveryCodesLeft } = await store.read(stored.factorsOf, caller.userId)
-    return sendData(reply, { items: factors.map(displayFactor), recoveryCodesLeft })
+  async handle(needs: FactorNeeds, request, reply) {
+    const user = await findEnabledUser(needs, request.caller)
+    const { factors, recoveryCodesLeft } = await needs.store.read(stored.factorsOf, user.id)
+    const passkeys = knownPasskeys(needs, request, { user, factors })
+    return sendData(reply, { items: factors.map(displayFactor), recoveryCodesLeft, passkeys })
   },
 })
 
@@ -28,7 +37,7 @@ export const startTotp = forUser({
   body: shapes.NewTotpBody,
   responses: { 201: shapes.TotpResponse },
   refusals: ['CONFLICT'],
-  /** Not counted before a first code: a user whose app did not take the secret must not be locked out. */
+  /** An app may not have taken the secret: its user must not be locked out before a first code. */
   async handle(dependencies: FactorNeeds, request, reply) {
     const { label = 'Authenticator app' } = request.body ?? {}
     const user = await findEnabledUser(dependencies, request.caller)
@@ -37,9 +46,24 @@ export const startTotp = forUser({
     const id = newId(at)
     const account = user.username ?? user.externalId ?? user.id
     const totp = await newTotp({ issuer: new URL(site.publicUrl()).hostname, account })
-    const sealedSecret = await sealing.seal('factors', JSON.stringify({ factorId: id, secret: totp.secret }))
-    const factor = { id, kind: 'totp', label, sealedSecret, createdAt: at, confirmedAt: null } as const
-    const outcome = await store.write(stored.addFactor, { userId: user.id, factor, maxFactors, recoveryCodeHashes: [] })
+    const sealedSecret = await sealing.seal(
+      'factors',
+      JSON.stringify({ factorId: id, secret: totp.secret }),
+    )
+    const factor = {
+      id,
+      kind: 'totp',
+      label,
+      sealedSecret,
+      createdAt: at,
+      confirmedAt: null,
+    } as const
+    const outcome = await store.write(stored.addFactor, {
+      userId: user.id,
+      factor,
+      maxFactors,
+      recoveryCodeHashes: [],
+    })
     if (outcome !== 'done') throw tooManyFactors()
     return sendData(reply.code(201), { id, ...totp })
   },
@@ -49,8 +73,16 @@ export const endTotp = forUser({
   summary: 'Confirms an authenticator app by a first code; with the first factor, recovery codes',
   body: shapes.TotpConfirmation,
   responses: { 200: shapes.FactorAddedResponse },
-  refusals: ['INVALID_CREDENTIALS', 'FACTOR_UNREADABLE', 'NOT_FOUND', 'CONFLICT', 'TOO_MANY_REQUESTS'],
+  refusals: [
+    'INVALID_CREDENTIALS',
+    'FACTOR_UNREADABLE',
+    'NOT_FOUND',
+    'CONFLICT',
+    'LINK_INVALID',
+    'TOO_MANY_REQUESTS',
+  ],
   async handle(dependencies: FactorNeeds, request, reply) {
+    const linkHash = linkHashFor(request.caller, request.body.link)
     const factorId = request.body.id.toLowerCase()
     const { userId } = request.caller
     const { store, users } = dependencies
@@ -63,11 +95,21 @@ export const endTotp = forUser({
     const step = await stepOfCode(await secretOf(dependencies, factor), request.body.code, at)
     if (step === undefined) throw wrongSecondFactor()
     const { codes, recoveryCodeHashes } = newRecoveryCodes()
-    const audit = [auditEntry(source, { event: 'factor-added', at, userId, detail: { factorId, kind: 'totp' } })]
-    const change = { userId, factorId, step, at, recoveryCodeHashes, audit }
-    const { outcome, proof } = await changeCredential(dependencies, { request, reply }, stored.confirmFactor, change)
+    const audit = [
+      auditEntry(source, { event: 'factor-added', at, userId, detail: { factorId, kind: 'totp' } }),
+    ]
+    const change = { userId, factorId, step, at, recoveryCodeHashes, linkHash, audit }
+    const exchange = { request, reply }
+    const { outcome, proof } = await changeCredential(
+      dependencies,
+      exchange,
+      stored.confirmFactor,
+      change,
+      'mfa',
+    )
     if (outcome === 'absent') throw noSuchFactor()
     if (outcome === 'refused') throw confirmedAlready()
+    if (outcome === 'no-link') throw linkInvalid()
     const added = displayAdded({ ...factor, confirmedAt: at, lastUsedAt: at }, outcome, codes)
     return sendData(reply, { ...added, ...proof })
   },
@@ -83,11 +125,24 @@ export const remove = forUser({
     const { userId } = request.caller
     const users = { ...dependencies.users, source: sourceOf(dependencies, request) }
     const entry = recorded(users, { event: 'factor-removed', userId, detail: { factorId } })
-    const change = { userId, factorId, ...entry }
-    const { outcome, proof } = await changeCredential(dependencies, { request, reply }, stored.removeFactor, change)
+    const { rule } = dependencies.policy
+    const demanded = rule === 'optional' ? undefined : rule
+    const change = { userId, factorId, demanded, ...entry }
+    const { outcome, proof } = await changeCredential(
+      dependencies,
+      { request, reply },
+      stored.removeFactor,
+      change,
+    )
     if (outcome === 'absent') throw noSuchFactor()
     const remedy = 'First add another passkey, set a password, or link an account at a provider.'
-    if (outcome === 'last') throw conflict('This passkey is the only way to sign in to this account', remedy)
+    if (outcome === 'last')
+      throw conflict('This passkey is the only way to sign in to this account', remedy)
+    if (outcome === 'demanded')
+      throw conflict(
+        'This is the last second factor, and the service demands one',
+        'First add another one.',
+      )
     return sendProof(reply, proof)
   },
 })
@@ -100,23 +155,21 @@ export const recoveryCodes = forUser({
     const { userId } = request.caller
     const at = dependencies.users.now()
     const { codes, recoveryCodeHashes } = newRecoveryCodes()
-    const audit = [auditEntry(sourceOf(dependencies, request), { event: 'recovery-codes-created', at, userId })]
+    const audit = [
+      auditEntry(sourceOf(dependencies, request), { event: 'recovery-codes-created', at, userId }),
+    ]
     const change = { userId, at, recoveryCodeHashes, audit }
     const { replaceRecoveryCodes } = stored
-    const { outcome, proof } = await changeCredential(dependencies, { request, reply }, replaceRecoveryCodes, change)
+    const { outcome, proof } = await changeCredential(
+      dependencies,
+      { request, reply },
+      replaceRecoveryCodes,
+      change,
+    )
     if (outcome !== 'done') throw conflict('There is no second factor to recover', 'Add one first.')
     return sendData(reply.code(201), { recoveryCodes: codes, ...proof })
   },
 })
-
-export function displayAdded(factor: Factor, outcome: 'done' | 'first', codes: readonly string[]) {
-  return { ...displayFactor(factor), ...(outcome === 'first' && { recoveryCodes: codes }) }
-}
-
-function displayFactor({ id, kind, label, confirmedAt, createdAt, lastUsedAt }: Factor) {
-  const used = lastUsedAt === null ? null : iso(lastUsedAt)
-  return { id, kind, label, confirmed: confirmedAt !== null, createdAt: iso(createdAt), lastUsedAt: used }
-}
 
 const noSuchFactor = () => notFound('You have no such factor')
 const confirmedAlready = () => conflict('This factor is confirmed already')

@@ -1,24 +1,26 @@
-// Second factors, recovery codes and challenges, and what was sealed with another secret. Each change locks the user's row, so that one of two
-// calls adds the first factor, and rotates the sign-in of its caller, if it has a `rotation` (rotation.store.ts).
+// Each change locks the user's row, so that one of two calls adds the first factor, and rotates the
+// caller's sign-in if it has a `rotation` (rotation.store.ts).
+
+import { record } from '../audit/audit.store.ts'
 import type { SecondFactorKind } from '../basics/errors.ts'
 import type { Audited } from '../store/events.ts'
-import { all, exists, get, lock, lockUser, type Read, record, run, send, type Write } from '../store/statements.ts'
-import { type Rotating, rotating } from '../tokens/rotation.store.ts'
+import { all, exists, get, lock, type Read, run, send, type Write } from '../store/statements.ts'
+import { type Rotating, rotating } from '../users/rotation.store.ts'
+import { lockUser } from '../users/users.store.ts'
 
 export type Factor = {
-  /** A UUIDv7, which orders the factors of a user. */
   id: string
   kind: 'totp' | 'passkey'
   label: string
   createdAt: number
-  /** The factor counts from this moment on; null for a TOTP secret of which no code was received yet. */
+  /** Null until the first code of an app was received: the factor does not count. */
   confirmedAt: number | null
   lastUsedAt: number | null
-  /** The secret of a TOTP factor, encrypted under the service's secret. */
+  /** The service's secret encrypts it. */
   sealedSecret: string | null
-  /** The highest time step of which a code was accepted (RFC 6238, section 5.2). */
+  /** The highest time step of an accepted code (RFC 6238, section 5.2). */
   lastStep: number | null
-  /** The id and the public key (COSE) of a passkey, as base64url. */
+  /** Base64url; the public key is COSE. */
   credentialId: string | null
   publicKey: string | null
   signCount: number | null
@@ -30,13 +32,15 @@ export type NewFactor = Pick<Factor, 'id' | 'kind' | 'label' | 'createdAt' | 'co
 
 export type ChallengeKey = { userId: string; hash: string }
 
-/** `data` is JSON text. It contains no secret. */
+/** `data` is JSON text without a secret. */
 export type Challenge = { purpose: string; data: string }
 
-/** The challenge that a passkey signed. It was not stored when it was given: its use is recorded until `expiresAt`. */
+/**
+ * The passkey's challenge was not stored when it was given: its use is recorded until `expiresAt`.
+ */
 export type SpentChallenge = { hash: string; expiresAt: number }
 
-/** The use of a factor or a recovery code. If a challenge is given, the same step uses it up, and so it does with `spent`. */
+/** The same step uses the challenge or `spent` up. */
 export type Use = {
   userId: string
   at: number
@@ -45,23 +49,51 @@ export type Use = {
 } & Rotating &
   Audited
 
-/** Hashes of the recovery codes that a user gets with the first factor. */
+/** The user gets the codes with the first factor. */
 type WithRecoveryCodes = { recoveryCodeHashes: readonly string[] }
+
+/**
+ * A caller that needs a link of the purpose `factor` gives its hash: the change uses it up, or
+ * changes nothing.
+ */
+type WithLink = { linkHash?: string | undefined }
+
+/** A mailed link is valid as long as its address is the verified one of the user. */
+function* useLink({
+  userId,
+  linkHash,
+  at,
+}: WithLink & { userId: string; at: number }): Write<boolean> {
+  if (linkHash === undefined) return true
+  const used = yield* run`
+    delete from one_time_link where user_id = ${userId} and purpose = 'factor' and token_hash = ${linkHash} and expires_at > ${at}
+      and (email is null or email = (
+        select u.email from "user" u where u.id = ${userId} and u.email_verified_at is not null))`
+  return used > 0
+}
 
 type UseOutcome = 'done' | 'refused' | 'no-challenge' | 'spent'
 
-type AddFactor = { userId: string; factor: NewFactor; maxFactors: number; spent?: SpentChallenge } & WithRecoveryCodes &
+type AddFactor = {
+  userId: string
+  factor: NewFactor
+  maxFactors: number
+  spent?: SpentChallenge
+} & WithRecoveryCodes &
+  WithLink &
   Rotating &
   Audited
 type Added = 'done' | 'first'
 
 /**
- * Adds a factor. If it is confirmed and the first one that is, `recoveryCodeHashes` replace the user's recovery codes. One that is not
- * confirmed replaces those of the user that were not confirmed either. Returns 'taken' if the user has the credential already, and
- * 'full' if the user has `maxFactors`, and 'spent' if `spent` was used before; then it changes nothing. Of calls at the same time, one adds
- * the first factor.
+ * If it is the first confirmed one, `recoveryCodeHashes` replace the user's recovery codes. An
+ * unconfirmed one replaces those of the user. Returns 'taken' if the user has the credential,
+ * 'full' at `maxFactors`, 'spent' if `spent` was used before, and 'no-link' without the needed
+ * link; then it changes nothing. Of calls at the same time, one adds the first factor.
  */
-export const addFactor = rotating(function* (add: AddFactor): Write<Added | 'taken' | 'full' | 'spent'> {
+export const addFactor = rotating(function* (
+  add: AddFactor,
+): Write<Added | 'taken' | 'full' | 'spent' | 'no-link'> {
   const { userId, factor, maxFactors, recoveryCodeHashes } = add
   if (!(yield* spend(add))) return 'spent'
   const { credentialId = null, transports } = factor
@@ -71,7 +103,9 @@ export const addFactor = rotating(function* (add: AddFactor): Write<Added | 'tak
   const confirmed = kept.filter((one) => one.isConfirmed)
   const isConfirmed = factor.confirmedAt !== null
   if ((isConfirmed ? kept : confirmed).length >= maxFactors) return 'full'
-  if (!isConfirmed) yield* send`delete from factor where user_id = ${userId} and confirmed_at is null`
+  if (!(yield* useLink({ ...add, at: factor.createdAt }))) return 'no-link'
+  if (!isConfirmed)
+    yield* send`delete from factor where user_id = ${userId} and confirmed_at is null`
   yield* send`
     insert into factor (user_id, id, kind, label, sealed_secret, credential_id, public_key, sign_count, transports, created_at,
       confirmed_at)
@@ -83,7 +117,7 @@ export const addFactor = rotating(function* (add: AddFactor): Write<Added | 'tak
   return isFirst ? 'first' : 'done'
 })
 
-/** Lists all factors of a user in the order of their ids, and counts the recovery codes that were not used. */
+/** Lists the factors in the order of their ids. */
 export function* factorsOf(userId: string): Read<{ factors: Factor[]; recoveryCodesLeft: number }> {
   type Row = Omit<Factor, 'transports'> & { transports: string | null; recoveryCodesLeft: number }
   const rows = yield* all<Row>`
@@ -99,7 +133,7 @@ export function* factorsOf(userId: string): Read<{ factors: Factor[]; recoveryCo
   return { factors, recoveryCodesLeft: rows[0]?.recoveryCodesLeft ?? 0 }
 }
 
-/** What completes a sign-in of this user; nothing without a confirmed factor. */
+/** Returns nothing without a confirmed factor. */
 export function* offeredFactors(userId: string): Read<SecondFactorKind[]> {
   const { factors, recoveryCodesLeft } = yield* factorsOf(userId)
   const confirmed = factors.filter(({ confirmedAt }) => confirmedAt !== null)
@@ -108,17 +142,28 @@ export function* offeredFactors(userId: string): Read<SecondFactorKind[]> {
   return [...kinds]
 }
 
-type ConfirmFactor = { userId: string; factorId: string; step: number; at: number } & WithRecoveryCodes &
+type ConfirmFactor = {
+  userId: string
+  factorId: string
+  step: number
+  at: number
+} & WithRecoveryCodes &
+  WithLink &
   Rotating &
   Audited
 
-/** Confirms a factor by the code of a time step. As `addFactor` for the recovery codes. Returns 'refused' if it is confirmed already. */
-export const confirmFactor = rotating(function* (confirm: ConfirmFactor): Write<Added | 'absent' | 'refused'> {
+/**
+ * Handles recovery codes and the link as `addFactor`. Returns 'refused' if it is confirmed already.
+ */
+export const confirmFactor = rotating(function* (
+  confirm: ConfirmFactor,
+): Write<Added | 'absent' | 'refused' | 'no-link'> {
   const { userId, factorId, step, at, recoveryCodeHashes } = confirm
   const factor = yield* get<{ isConfirmed: boolean }>`
     select confirmed_at is not null as "isConfirmed" from factor where user_id = ${userId} and id = ${factorId}`
   if (factor === undefined) return 'absent'
   if (factor.isConfirmed) return 'refused'
+  if (!(yield* useLink(confirm))) return 'no-link'
   const isFirst = !(yield* hasFactor(userId))
   yield* send`
     update factor set confirmed_at = ${at}, last_step = ${step}, last_used_at = ${at}
@@ -127,34 +172,49 @@ export const confirmFactor = rotating(function* (confirm: ConfirmFactor): Write<
   return isFirst ? 'first' : 'done'
 })
 
-type RemoveFactor = { userId: string; factorId: string } & Rotating & Audited
+type RemoveFactor = {
+  userId: string
+  factorId: string
+  demanded?: 'required' | 'passkey' | undefined
+} & Rotating &
+  Audited
 
 /**
- * Removes a factor. With the last confirmed one, the recovery codes end. Returns 'unconfirmed' if it did not count, and rotates and records
- * nothing then. Returns 'last' and changes nothing if it is a passkey, and the user could not sign in without it: no password, no other passkey, no
- * account at a provider.
+ * The last confirmed one ends the recovery codes. Returns 'unconfirmed' if it did not count, and
+ * rotates and records nothing then. Changes nothing if it returns 'last', for a passkey without
+ * which the user could not sign in, or 'demanded', for the last of those that are `demanded`.
  */
 export const removeFactor = rotating(function* (
   remove: RemoveFactor,
-): Write<'done' | 'unconfirmed' | 'absent' | 'last'> {
-  const { userId, factorId } = remove
+): Write<'done' | 'unconfirmed' | 'absent' | 'last' | 'demanded'> {
+  const { userId, factorId, demanded } = remove
   const factor = yield* get<{ isPasskey: boolean; isConfirmed: boolean }>`
     select kind = 'passkey' as "isPasskey", confirmed_at is not null as "isConfirmed" from factor
     where user_id = ${userId} and id = ${factorId}`
   if (factor === undefined) return 'absent'
   if (factor.isPasskey && factor.isConfirmed && !(yield* canSignIn(userId, factorId))) return 'last'
+  if (demanded !== undefined && factor.isConfirmed) {
+    const needsPasskey = demanded === 'passkey' && factor.isPasskey
+    const hasOther = yield* exists`
+      select 1 from factor where user_id = ${userId} and id <> ${factorId} and confirmed_at is not null
+        and (kind = 'passkey' or ${Number(needsPasskey)} = 0)`
+    if (!hasOther) return 'demanded'
+  }
   yield* send`delete from factor where user_id = ${userId} and id = ${factorId}`
   if (!(yield* hasFactor(userId))) yield* send`delete from recovery_code where user_id = ${userId}`
   return factor.isConfirmed ? 'done' : 'unconfirmed'
 })
 
-/** Whether the user can sign in with a password, a passkey other than `factorId`, or an account at a provider. */
+/**
+ * The user can sign in by a password, a passkey other than `factorId`, or an account at a provider.
+ */
 export function* canSignIn(userId: string, factorId = ''): Write<boolean> {
-  const hasAccount = yield* exists`select 1 from provider_account where owner_id = ${userId} limit 1`
+  const hasAccount =
+    yield* exists`select 1 from provider_account where owner_id = ${userId} limit 1`
   return hasAccount || (yield* hasPasswordOrPasskey(userId, factorId))
 }
 
-/** Whether the user can sign in with a password, or with a passkey other than `factorId`. */
+/** The user has a password, or a passkey other than `factorId`. */
 export function* hasPasswordOrPasskey(userId: string, factorId = ''): Write<boolean> {
   return yield* exists`
     select 1 from "user" u where u.id = ${userId} and (
@@ -166,9 +226,10 @@ export function* hasPasswordOrPasskey(userId: string, factorId = ''): Write<bool
 type UseFactor = Use & { factorId: string; step?: number; signCount?: number }
 
 /**
- * Uses a confirmed factor once: a code of a time step that is later than each one before, or a passkey whose counter rose (or that has
- * none). Returns 'refused' otherwise, 'no-challenge' if the challenge is unknown, used or expired, and 'spent' if `spent` was used before;
- * then it changes nothing, except that a passkey uses `spent` up. Of uses of the same code, step or challenge at the same time, one succeeds.
+ * Uses a confirmed factor once: a later time step than before, or a passkey whose counter rose (or
+ * that has none). Returns 'refused' otherwise, 'no-challenge' if that has ended, 'spent' if that
+ * was used, and changes nothing, except that a passkey uses `spent` up. Of simultaneous uses, one
+ * succeeds.
  */
 export const useFactor = rotating(function* (use: UseFactor): Write<UseOutcome> {
   const { userId, factorId, at, step = null, signCount = null } = use
@@ -181,8 +242,9 @@ export const useFactor = rotating(function* (use: UseFactor): Write<UseOutcome> 
   return yield* useUp(use, change)
 })
 
-/** Uses a recovery code once. As `useFactor`. */
-export const useRecoveryCode = rotating(function* (use: Use & { codeHash: string }): Write<UseOutcome> {
+export const useRecoveryCode = rotating(function* (
+  use: Use & { codeHash: string },
+): Write<UseOutcome> {
   const { userId, codeHash, at } = use
   const change = run`
     update recovery_code set used_at = ${at} where user_id = ${userId} and code_hash = ${codeHash} and used_at is null`
@@ -203,15 +265,19 @@ function* useUp(use: Use, change: Write<number>): Write<UseOutcome> {
   return 'done'
 }
 
-/** Uses a challenge up. False if it was used before. */
+/** False if the challenge was used before. */
 function* spend({ userId, spent }: Pick<Use, 'userId' | 'spent'>): Write<boolean> {
-  return spent === undefined || (yield* addChallenge({ userId, purpose: 'spent', data: '', ...spent }))
+  return (
+    spent === undefined || (yield* addChallenge({ userId, purpose: 'spent', data: '', ...spent }))
+  )
 }
 
 type ReplaceRecoveryCodes = { userId: string; at: number } & WithRecoveryCodes & Rotating & Audited
 
-/** Replaces every recovery code of a user. Returns 'refused', and changes nothing, without a confirmed factor. */
-export const replaceRecoveryCodes = rotating(function* (replace: ReplaceRecoveryCodes): Write<'done' | 'refused'> {
+/** Returns 'refused', and changes nothing, without a confirmed factor. */
+export const replaceRecoveryCodes = rotating(function* (
+  replace: ReplaceRecoveryCodes,
+): Write<'done' | 'refused'> {
   if (!(yield* hasFactor(replace.userId))) return 'refused'
   yield* storeRecoveryCodes(replace)
   return 'done'
@@ -221,17 +287,23 @@ function* hasFactor(userId: string): Read<boolean> {
   return yield* exists`select 1 from factor where user_id = ${userId} and confirmed_at is not null limit 1`
 }
 
-function* storeRecoveryCodes({ userId, recoveryCodeHashes, at }: ReplaceRecoveryCodes): Write<void> {
+function* storeRecoveryCodes({
+  userId,
+  recoveryCodeHashes,
+  at,
+}: ReplaceRecoveryCodes): Write<void> {
   yield* send`delete from recovery_code where user_id = ${userId}`
   for (const hash of recoveryCodeHashes)
     yield* send`insert into recovery_code (user_id, code_hash, created_at) values (${userId}, ${hash}, ${at})`
 }
 
 /**
- * Adds a challenge; of one that was not stored when it was given, it records the use, until it has expired. False, and nothing changed,
- * if the challenge is there already, or for an unknown user. Of calls at the same time, one succeeds; the others wait for it at the insert.
+ * Records the use of a challenge that was not stored. False, and nothing changed, if it is there
+ * already or the user is unknown. Of simultaneous calls, one succeeds; others wait at the insert.
  */
-export function* addChallenge(add: ChallengeKey & Challenge & { expiresAt: number } & Audited): Write<boolean> {
+export function* addChallenge(
+  add: ChallengeKey & Challenge & { expiresAt: number } & Audited,
+): Write<boolean> {
   const { userId, hash, purpose, data, expiresAt, audit } = add
   if (!(yield* lockUser(userId))) return false
   const added = yield* run`
@@ -241,29 +313,45 @@ export function* addChallenge(add: ChallengeKey & Challenge & { expiresAt: numbe
   return added > 0
 }
 
-/** Finds a challenge that has not expired at `at`. */
-export function* findChallenge({ userId, hash, at }: ChallengeKey & { at: number }): Read<Challenge | undefined> {
+export function* findChallenge({
+  userId,
+  hash,
+  at,
+}: ChallengeKey & { at: number }): Read<Challenge | undefined> {
   return yield* get<Challenge>`
     select purpose, data from challenge where user_id = ${userId} and hash = ${hash} and expires_at > ${at}`
 }
 
-/** Uses up a challenge that allows nothing but what it says itself. Undefined if it is unknown, used or expired at `at`. */
-export function* useChallenge({ userId, hash, at }: ChallengeKey & { at: number }): Write<Challenge | undefined> {
+/** Undefined if the challenge is unknown, used or expired at `at`. */
+export function* useChallenge({
+  userId,
+  hash,
+  at,
+}: ChallengeKey & { at: number }): Write<Challenge | undefined> {
   return yield* get<Challenge>`
     delete from challenge where user_id = ${userId} and hash = ${hash} and expires_at > ${at} returning purpose, data`
 }
 
-/** Removes the challenges that expired before `before`. */
 export function* removeExpiredChallenges(before: number): Write<void> {
   yield* send`delete from challenge where expires_at < ${before}`
 }
 
 export type SealedFactor = { userId: string; id: string; sealedSecret: string }
-type FactorsSealedOtherwise = { prefix: string; after: { userId: string; id: string }; limit: number }
-type ResealFactors = { factors: readonly { userId: string; id: string; from: string; to: string }[] } & Audited
+type FactorsSealedOtherwise = {
+  prefix: string
+  after: { userId: string; id: string }
+  limit: number
+}
+type ResealFactors = {
+  factors: readonly { userId: string; id: string; from: string; to: string }[]
+} & Audited
 
-/** Lists at most `limit` factors whose sealed secret does not begin with `prefix`, by user and id, after `after`. Reads the whole table. */
-export function* factorsSealedOtherwise({ prefix, after, limit }: FactorsSealedOtherwise): Read<SealedFactor[]> {
+/** At most `limit`, by user and id, after `after`. Reads the whole table. */
+export function* factorsSealedOtherwise({
+  prefix,
+  after,
+  limit,
+}: FactorsSealedOtherwise): Read<SealedFactor[]> {
   return yield* all<SealedFactor>`
     select user_id as "userId", id, sealed_secret as "sealedSecret" from factor
     where (user_id, id) > (${after.userId}, ${after.id}) and sealed_secret is not null
@@ -271,7 +359,7 @@ export function* factorsSealedOtherwise({ prefix, after, limit }: FactorsSealedO
     order by user_id, id limit ${limit}`
 }
 
-/** Replaces sealed secrets, each only if it is still `from`. Returns how many it replaced. */
+/** Replaces a secret only if it is still `from`. Returns how many. */
 export function* resealFactors({ factors, audit }: ResealFactors): Write<number> {
   let replaced = 0
   for (const { userId, id, from, to } of factors)

@@ -1,4 +1,3 @@
-// Recovery codes: enough random bits for a plain hash, and forgiving of how people type them.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { hashOf } from '../basics/secrets.ts'
@@ -10,7 +9,8 @@ test('ten codes of 24 characters in readable groups, none of them twice (A18)', 
   for (const code of all) assert.match(code, /^([a-kmnp-z2-9]{4}-){5}[a-kmnp-z2-9]{4}$/)
   const letters = Map.groupBy(all.join('').replaceAll('-', ''), (letter) => letter)
   assert.equal(letters.size, 32)
-  for (const [letter, found] of letters) assert.ok(found.length > 80, `${letter} is in ${found.length} of 4,800 places`)
+  for (const [letter, found] of letters)
+    assert.ok(found.length > 80, `${letter} is in ${found.length} of 4,800 places`)
 })
 
 test('only the hash is kept, and it is the same however the code is typed', () => {

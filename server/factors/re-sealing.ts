@@ -1,38 +1,68 @@
-// `carillon secret rotate`: seals again, with the current secret, what the previous one had sealed (decision 0044). Everything is
-// opened first, so that a secret that does not fit changes nothing. The signing keys come before everything else: when a node reads
-// them, it seals with the current secret from then on. What a node sealed with the previous one in between is found by a second pass.
+// `carillon secret rotate` (decision 0044). Everything is opened first, so that a wrong secret
+// changes nothing. The signing keys come first: a node that reads them seals with the current
+// secret from then on. A second pass finds what a node sealed in between.
 import { recorded } from '../audit/entry.ts'
 import { type CarillonError, conflict } from '../basics/errors.ts'
-import { Sealing, type Secrets } from '../basics/secrets.ts'
+import { type Purpose, Sealing, type Secrets } from '../basics/secrets.ts'
 import type { AuditEntry } from '../store/events.ts'
+import type { Read, Write } from '../store/statements.ts'
 import type { Store } from '../store/store.ts'
+import { keyPurposes, resealKey, sealedKey } from '../tokens/sealed-keys.store.ts'
 import { type Resealed, resealSigningKeys, signingKeys } from '../tokens/signing-keys.store.ts'
-import { resealErasedKey, sealedErasedKey } from '../users/erased-ids.store.ts'
 import type { UserDependencies } from '../users/users.ts'
-import { factorsSealedOtherwise, removeFactor, resealFactors, type SealedFactor } from './factors.store.ts'
+import {
+  factorsSealedOtherwise,
+  removeFactor,
+  resealFactors,
+  type SealedFactor,
+} from './factors.store.ts'
 
 export type Counts = { signingKeys: number; factors: number }
-type Options = { audit: (counts: Counts) => AuditEntry; pause: () => Promise<unknown> }
+/** A higher room has these sealed texts, which are not counted. `from`: a sealed text. */
+export type OtherTexts = {
+  purpose: Purpose
+  name: string
+  read: () => Read<readonly { id: string; from: string }[]>
+  reseal: (texts: readonly { id: string; from: string; to: string }[]) => Write<void>
+}
+type Options = {
+  audit: (counts: Counts) => AuditEntry
+  pause: () => Promise<unknown>
+  others?: readonly OtherTexts[]
+}
 
-/** Throws CONFLICT, and changes nothing, if neither secret opens one of the sealed texts. Can be repeated after an interruption. */
-export async function sealAgain(store: Store, secrets: Secrets, { audit, pause }: Options): Promise<Counts> {
+/**
+ * Throws CONFLICT, and changes nothing, if neither secret opens a text. Can be repeated after an
+ * interruption.
+ */
+export async function sealAgain(
+  store: Store,
+  secrets: Secrets,
+  { audit, pause, others = [] }: Options,
+): Promise<Counts> {
   const sealing = new Sealing(secrets)
-  const found = await countSealedOtherwise(store, sealing)
-  const erasedKey = await openErasedKey(store, sealing)
-  if (erasedKey !== undefined) await store.write(resealErasedKey, erasedKey)
+  const found = await countSealedOtherwise(store, sealing, others)
+  for (const key of await openSealedKeys(store, sealing)) await store.write(resealKey, key)
+  await resealOthers(store, sealing, others)
   if (found.signingKeys + found.factors === 0) return found
   const done = { signingKeys: 0, factors: 0 }
   await pass(store, sealing, { done, entries: [audit(found)] })
-  // Every node has read the signing keys after a second, and what it sealed before that is in the store.
+  // Every node has read the signing keys after a second.
   await pause()
   await pass(store, sealing, { done, entries: [] })
+  await resealOthers(store, sealing, others)
   return done
 }
 
-/** How much is not sealed with the current secret. Throws CONFLICT if neither secret opens it. */
-export async function countSealedOtherwise(store: Store, sealing: Sealing): Promise<Counts> {
+/** Throws CONFLICT if neither secret opens it. */
+export async function countSealedOtherwise(
+  store: Store,
+  sealing: Sealing,
+  others: readonly OtherTexts[] = [],
+): Promise<Counts> {
   const counts = { signingKeys: (await openKeys(store, sealing)).length, factors: 0 }
-  await openErasedKey(store, sealing)
+  await openSealedKeys(store, sealing)
+  for (const texts of others) await openOthers(store, sealing, texts)
   for await (const batch of factorsOf(store, sealing)) {
     for (const factor of batch) await textOf(factor, sealing)
     counts.factors += batch.length
@@ -42,7 +72,7 @@ export async function countSealedOtherwise(store: Store, sealing: Sealing): Prom
 
 type Pass = { done: Counts; entries: readonly AuditEntry[] }
 
-/** Adds to `done`. The entries are recorded with the first change. */
+/** The entries are recorded with the first change. */
 async function pass(store: Store, sealing: Sealing, { done, entries }: Pass): Promise<void> {
   const keys = await openKeys(store, sealing)
   done.signingKeys += await store.write(resealSigningKeys, { keys, audit: entries })
@@ -57,7 +87,6 @@ async function pass(store: Store, sealing: Sealing, { done, entries }: Pass): Pr
   }
 }
 
-/** The signing keys that the previous secret sealed, with what replaces them. */
 async function openKeys(store: Store, sealing: Sealing): Promise<Resealed[]> {
   const sealed: Resealed[] = []
   for (const { kid, sealedPrivateJwk, retiredAt } of await store.read(signingKeys)) {
@@ -65,21 +94,50 @@ async function openKeys(store: Store, sealing: Sealing): Promise<Resealed[]> {
     const opened = await sealing.openWith('signing-keys', sealedPrivateJwk)
     if (opened === undefined) throw doesNotFit(`signing key ${kid}`)
     if (opened.secret === 'current') continue
-    sealed.push({ kid, from: sealedPrivateJwk, to: await sealing.seal('signing-keys', opened.text) })
+    sealed.push({
+      kid,
+      from: sealedPrivateJwk,
+      to: await sealing.seal('signing-keys', opened.text),
+    })
   }
   return sealed
 }
 
-/** The key that recognises erased users, with what replaces it; undefined before the first start. It is not counted. */
-async function openErasedKey(store: Store, sealing: Sealing): Promise<Omit<Resealed, 'kid'> | undefined> {
-  const from = await store.read(sealedErasedKey)
-  if (from === undefined) return undefined
-  const text = await sealing.open('erased-ids', from)
-  if (text === undefined) throw doesNotFit('the key that recognises erased users')
-  return { from, to: await sealing.seal('erased-ids', text) }
+/** The keys that were made once are not counted. */
+async function openSealedKeys(store: Store, sealing: Sealing): Promise<Omit<Resealed, 'kid'>[]> {
+  const sealed: Omit<Resealed, 'kid'>[] = []
+  for (const purpose of keyPurposes) {
+    const from = await store.read(sealedKey, purpose)
+    if (from === undefined) continue
+    const text = await sealing.open(purpose, from)
+    if (text === undefined) throw doesNotFit(`the key for ${purpose}`)
+    sealed.push({ from, to: await sealing.seal(purpose, text) })
+  }
+  return sealed
 }
 
-/** Those that the current secret did not seal. */
+async function openOthers(store: Store, sealing: Sealing, { purpose, name, read }: OtherTexts) {
+  const sealed: { id: string; from: string; to: string }[] = []
+  for (const { id, from } of await store.read(read)) {
+    const opened = await sealing.openWith(purpose, from)
+    if (opened === undefined) throw doesNotFit(`${name} ${id}`)
+    if (opened.secret === 'previous')
+      sealed.push({ id, from, to: await sealing.seal(purpose, opened.text) })
+  }
+  return sealed
+}
+
+async function resealOthers(
+  store: Store,
+  sealing: Sealing,
+  others: readonly OtherTexts[],
+): Promise<void> {
+  for (const texts of others) {
+    const sealed = await openOthers(store, sealing, texts)
+    if (sealed.length > 0) await store.write(texts.reseal, sealed)
+  }
+}
+
 async function* factorsOf(store: Store, sealing: Sealing): AsyncGenerator<SealedFactor[]> {
   const prefix = sealing.prefix('factors')
   let after = { userId: '', id: '' }
@@ -92,27 +150,37 @@ async function* factorsOf(store: Store, sealing: Sealing): AsyncGenerator<Sealed
   }
 }
 
-async function textOf({ userId, id, sealedSecret }: SealedFactor, sealing: Sealing): Promise<string> {
+async function textOf(
+  { userId, id, sealedSecret }: SealedFactor,
+  sealing: Sealing,
+): Promise<string> {
   const text = await sealing.open('factors', sealedSecret)
   if (text === undefined) throw doesNotFit(`the factor ${id} of the user ${userId}`)
   return text
 }
 
 function doesNotFit(what: string): CarillonError {
-  const both = 'CARILLON_SECRET_PREVIOUS to the secret that the service had before, and CARILLON_SECRET to the new one'
+  const both =
+    'CARILLON_SECRET_PREVIOUS to the secret that the service had before, and CARILLON_SECRET to the new one'
   const remedy = `Set ${both}: docs/operations/keys-and-secrets.md, "Change the secret".`
   return conflict(`Neither secret opens ${what}, and nothing was changed`, remedy)
 }
 
-// A secret that is lost: what it had sealed is of no use any more, and an operator removes it.
+// An operator removes what a lost secret had sealed.
 
-/** The factors that no secret of the service opens. Throws CONFLICT if it opens no signing key: then it is the wrong one, and not lost. */
+/** Throws CONFLICT if the secret opens no signing key: then it is wrong, and not lost. */
 export async function unreadableFactors(store: Store, sealing: Sealing): Promise<SealedFactor[]> {
   const keys = (await store.read(signingKeys)).filter(({ retiredAt }) => retiredAt === null)
-  const opened = await Promise.all(keys.map((key) => sealing.open('signing-keys', key.sealedPrivateJwk)))
-  const remedy = 'Set the right one. If it is lost, see "A secret that is lost" in docs/operations/keys-and-secrets.md.'
+  const opened = await Promise.all(
+    keys.map((key) => sealing.open('signing-keys', key.sealedPrivateJwk)),
+  )
+  const remedy =
+    'Set the right one. If it is lost, see "A secret that is lost" in docs/operations/keys-and-secrets.md.'
   if (opened.length === 0 || opened.includes(undefined))
-    throw conflict('The secret that is set does not open the signing keys, so it may be a wrong one', remedy)
+    throw conflict(
+      'The secret that is set does not open the signing keys, so it may be a wrong one',
+      remedy,
+    )
   const found: SealedFactor[] = []
   for await (const batch of factorsOf(store, sealing))
     for (const factor of batch)
@@ -120,8 +188,11 @@ export async function unreadableFactors(store: Store, sealing: Sealing): Promise
   return found
 }
 
-/** Other factors stay, and so do sessions: nothing of the user is in other hands. With the last factor, the recovery codes end. */
-export async function removeUnreadable(users: UserDependencies, factors: readonly SealedFactor[]): Promise<void> {
+/** Other factors and sessions stay: nothing of the user is in other hands. */
+export async function removeUnreadable(
+  users: UserDependencies,
+  factors: readonly SealedFactor[],
+): Promise<void> {
   for (const { userId, id: factorId } of factors) {
     const entry = recorded(users, { event: 'factor-removed', userId, detail: { factorId } })
     await users.store.write(removeFactor, { userId, factorId, ...entry })

@@ -1,6 +1,6 @@
-// Who is calling, and may they call this route? A guard either returns the caller of its route or throws the refusal.
-import type { FastifyRequest } from 'fastify'
-import { CarillonError, type ErrorCode, insufficientScope } from '../basics/errors.ts'
+// A guard returns the caller of its route, or throws the refusal.
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { CarillonError, type ErrorCode, insufficientScope, setupOnly } from '../basics/errors.ts'
 import type { Guard, LongLivedCaller, Subject } from '../http/operation.ts'
 import { authorizationsOf, bearerToken, sessionSecret } from '../http/request/credentials.ts'
 import type { ProducerKeys, Scope, Sender } from '../producers/producer-key.ts'
@@ -10,7 +10,6 @@ import type { Sessions } from '../sessions/sessions.ts'
 import type { AccessTokens, TokenSubject } from '../tokens/access-token.ts'
 import { refusedProof } from './refused-proof.ts'
 
-/** What tells users by their proofs. */
 type Proofs = {
   sessions: Pick<Sessions, 'verify' | 'validUntil'>
   accessTokens: Pick<AccessTokens, 'verify' | 'validUntil'>
@@ -26,66 +25,107 @@ function guard<Needs, Caller>(
   return { name, refusals, admit }
 }
 
+const producerRefusals = ['UNAUTHORIZED', 'FORBIDDEN', 'TOO_MANY_REQUESTS'] as const
+
 export const open = guard('open', [], async () => null)
-/** Anyone: the user of a valid proof, of scope `inbox` or without a limit; null without one. */
-export const visitor = guard('visitor', [], async (proofs: Proofs, request) => authenticate(proofs, request))
-/** Anyone, as `visitor`, but a token of scope `inbox` is refused. */
-export const unscopedVisitor = guard('visitor', ['FORBIDDEN'], admitUnscoped)
-/** Anyone, as `unscopedVisitor`, for a route that itself refuses a request without a valid proof. */
-export const verified = guard('user', ['UNAUTHORIZED', 'FORBIDDEN'], admitUnscoped)
-/** A user, by session or access token, also by a token of scope `inbox`. */
-export const inbox = guard('user', ['UNAUTHORIZED'], async (proofs: Proofs, request) =>
-  present(await authenticate(proofs, request), request),
+/** Admits the user of a valid proof, whatever its limit is, and gives null without one. */
+export const visitor = guard('visitor', [], async (proofs: Proofs, request) =>
+  authenticate(proofs, request),
 )
-/** A signed-in user, by session or access token without a scope. */
-export const user = guard('user', ['UNAUTHORIZED', 'FORBIDDEN'], async (proofs: Proofs, request) =>
-  present(await admitUnscoped(proofs, request), request),
-)
-/** A user whom `user` admits, but not by a token of a session: an application that has one confirms nothing and changes no credential. */
-export const owner = guard('user', user.refusals, async (proofs: Proofs, request) => {
-  const subject = await user.admit(proofs, request)
-  if (!(subject as TokenSubject).isOfSession) return subject
-  throw insufficientScope('The token of a session confirms nothing and changes no credential', {
-    remedy: 'Send the request with the cookie of the session.',
-  })
+/**
+ * Admits as `visitor`, but refuses a token of scope `inbox`; a sign-in that only sets a second
+ * factor up counts as none.
+ */
+export const unscopedVisitor = guard('visitor', ['FORBIDDEN'], async (proofs: Proofs, request) => {
+  const subject = withoutInbox(await authenticate(proofs, request))
+  return subject?.scope === 'setup' ? null : subject
 })
-/** A user whom `owner` admits, whose sign-in or its last confirmation is at most ten minutes old: for what decides who can sign in. */
-export const fresh = guard(
+/** Admits as `unscopedVisitor`, and also for setting a second factor up. */
+export const setupVisitor = guard('visitor', ['FORBIDDEN'], async (proofs: Proofs, request) =>
+  withoutInbox(await authenticate(proofs, request)),
+)
+/** A signed-in user, for a route that itself refuses a request without a valid proof. */
+export const verified = guard('user', ['UNAUTHORIZED', 'FORBIDDEN'], admitUnscoped)
+/** This guard also admits a token of scope `inbox`: to inbox, preferences and push subscriptions. */
+export const inbox = guard(
   'user',
-  [...user.refusals, 'FRESH_SIGN_IN_REQUIRED'],
-  async (needs: Proofs & { users: { now: () => number } }, request) => {
-    const subject = await owner.admit(needs, request)
-    refuseStale(subject, needs.users.now())
+  ['UNAUTHORIZED', 'FORBIDDEN'],
+  async (proofs: Proofs, request) => {
+    const subject = present(await authenticate(proofs, request), request)
+    if (subject.scope === 'setup') throw setupOnly()
     return subject
   },
 )
-/** As `user`; the refusal has the code and the words that the API's spec gives for its restricted route. */
-export const restricted = guard('user', ['Unauthorized', 'FORBIDDEN'], async (proofs: Proofs, request) => {
-  const subject = await admitUnscoped(proofs, request)
-  if (subject === null) throw new CarillonError('Unauthorized', 'Unauthorized')
-  return subject
-})
-/** Admits what `base` admits, to a route that keeps the proof. */
+export const user = guard('user', ['UNAUTHORIZED', 'FORBIDDEN'], async (proofs: Proofs, request) =>
+  present(await admitUnscoped(proofs, request), request),
+)
+/** Admits as `user`, and also a sign-in that only sets a second factor up. */
+export const setupUser = guard('user', user.refusals, async (proofs: Proofs, request) =>
+  present(withoutInbox(await authenticate(proofs, request)), request),
+)
+/**
+ * Refuses the token of a session: an application that has one confirms nothing and changes no
+ * credential.
+ */
+const owning = (base: Guard<Proofs, Subject>) =>
+  guard('user', base.refusals, async (proofs: Proofs, request, reply) => {
+    const subject = await base.admit(proofs, request, reply)
+    if (!(subject as TokenSubject).isOfSession) return subject
+    throw insufficientScope('The token of a session confirms nothing and changes no credential', {
+      remedy: 'Send the request with the cookie of the session.',
+    })
+  })
+export const owner = owning(user)
+export const setupOwner = owning(setupUser)
+/**
+ * The sign-in or its last confirmation must be at most ten minutes old: for what decides who can
+ * sign in.
+ */
+const freshly = (base: Guard<Proofs, Subject>) =>
+  guard(
+    'user',
+    [...base.refusals, 'FRESH_SIGN_IN_REQUIRED'],
+    async (needs: Proofs & { users: { now: () => number } }, request, reply) => {
+      const subject = await base.admit(needs, request, reply)
+      refuseStale(subject, needs.users.now())
+      return subject
+    },
+  )
+export const fresh = freshly(owner)
+export const setupFresh = freshly(setupOwner)
+export const restricted = guard(
+  'user',
+  ['Unauthorized', 'FORBIDDEN'],
+  async (proofs: Proofs, request) => {
+    const subject = await admitUnscoped(proofs, request)
+    if (subject === null) throw new CarillonError('Unauthorized', 'Unauthorized')
+    return subject
+  },
+)
 const keeping = (base: Guard<Proofs, Subject>) =>
-  guard('user', base.refusals, async (proofs: Proofs, request): Promise<LongLivedCaller> => {
-    const subject = await base.admit(proofs, request)
+  guard('user', base.refusals, async (proofs: Proofs, request, reply): Promise<LongLivedCaller> => {
+    const subject = await base.admit(proofs, request, reply)
     const { sessions, accessTokens, site } = proofs
     const validUntil =
       subject.proof === 'access-token'
         ? tokenValidUntil(accessTokens, subject as TokenSubject)
-        : sessionValidUntil(sessions, sessionSecret(request.raw.headers.cookie, site.cookie.name) ?? '')
+        : sessionValidUntil(
+            sessions,
+            sessionSecret(request.raw.headers.cookie, site.cookie.name) ?? '',
+          )
     return { ...subject, validUntil }
   })
 export const longLived = keeping(inbox)
 export const longLivedUser = keeping(user)
-/** An access token without a scope. */
 export const token = guard('token', ['UNAUTHORIZED', 'FORBIDDEN'], admitToken)
 export const producer = (scope: Scope): Guard<Producers, Producer> =>
-  guard('producer', ['UNAUTHORIZED', 'FORBIDDEN'], async ({ producerKeys }, request) =>
-    withScope(scope, await producerKeys.verify(bearerToken(authorizationsOf(request.raw)) ?? ''), request),
-  )
-/** Admits what `producer` with the scope `send` admits, without a round trip of its own. */
-export const sender = guard('producer', ['UNAUTHORIZED', 'FORBIDDEN'], admitSender)
+  guard('producer', producerRefusals, async ({ producerKeys }, request, reply) => {
+    const found = await producerKeys.verify(bearerToken(authorizationsOf(request.raw)) ?? '')
+    countRequest(producerKeys, found, reply)
+    return withScope(scope, found, request)
+  })
+/** This guard needs no round trip of its own. */
+export const sender = guard('producer', producerRefusals, admitSender)
 
 async function admitToken({ accessTokens }: Pick<Proofs, 'accessTokens'>, request: FastifyRequest) {
   const key = bearerToken(authorizationsOf(request.raw))
@@ -103,34 +143,60 @@ function present<Caller>(subject: Caller | null, request: FastifyRequest): Calle
   return subject
 }
 
-// The caller keeps the proof and nothing else of the request, for as long as the stream is open. Hence functions of their own:
-// all closures of one function share what any of them uses.
+// All closures of one function share what any uses: these keep only the proof while a stream is
+// open.
 function tokenValidUntil(accessTokens: Proofs['accessTokens'], subject: TokenSubject) {
   return async () => accessTokens.validUntil(subject)
 }
 
 function sessionValidUntil(sessions: Proofs['sessions'], secret: string) {
-  // A copy: V8 keeps the whole header field for a part of it.
+  // V8 keeps the whole header field for a part of it.
   const own = Buffer.from(secret).toString()
   const copy = { endsAt: Number.POSITIVE_INFINITY }
   return () => sessions.validUntil(own, copy)
 }
 
 function unscoped<Found extends Subject | null>(subject: Found): Found {
-  if (subject?.scope === undefined) return subject
+  if (subject?.scope === 'setup') throw setupOnly()
+  return withoutInbox(subject)
+}
+
+function withoutInbox<Found extends Subject | null>(subject: Found): Found {
+  if (subject?.scope !== 'inbox') return subject
   throw insufficientScope(`A token with the scope "${subject.scope}" does not open this route`, {
     remedy:
-      'It opens /api/notifications, GET /api/session, GET /api/me and /api/me/preferences. This route needs a sign-in here, not one by your application.',
+      'It opens /api/notifications, GET /api/session, GET /api/me, /api/me/preferences and /api/me/push-subscriptions. This route needs a sign-in here, not one by your application.',
   })
 }
 
-async function admitSender({ producerKeys }: Producers, request: FastifyRequest): Promise<Sender> {
+async function admitSender(
+  { producerKeys }: Producers,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<Sender> {
   const key = bearerToken(authorizationsOf(request.raw)) ?? ''
+  const presented = producerKeys.verifyRemembered(key) ?? (await producerKeys.verify(key))
+  countRequest(producerKeys, presented, reply)
   const check = async () => withScope('send', await producerKeys.verify(key), request)
-  const remembered = producerKeys.verifyRemembered(key)
-  const found = remembered === null ? await check() : withScope('send', remembered, request)
+  const found = withScope('send', presented, request)
   const { id, application, scopes, createsUsers, secretHash } = found
   return { id, application, scopes, createsUsers, secretHash, checkAgain: check }
+}
+
+function countRequest({ rates }: ProducerKeys, found: Producer | null, reply: FastifyReply): void {
+  if (found === null || found.rate === null) return
+  const { fields, retryAfter } = rates.count(found.id, found.rate)
+  reply.headers(fields)
+  if (retryAfter === undefined) return
+  const remedy = `Try again in ${retryAfter} s.`
+  throw new CarillonError(
+    'TOO_MANY_REQUESTS',
+    'This key has sent as many requests as its rate allows',
+    {
+      remedy,
+      retryAfter,
+    },
+  )
 }
 
 function withScope(scope: Scope, found: Producer | null, request: FastifyRequest): Producer {
@@ -143,8 +209,11 @@ function withScope(scope: Scope, found: Producer | null, request: FastifyRequest
   return found
 }
 
-/** The one place that decides who is calling. An `Authorization` field, valid or not, is the only proof that is read. */
-function authenticate({ sessions, accessTokens, site }: Proofs, { raw }: FastifyRequest) {
+/**
+ * Only this decides who is calling. An `Authorization` field, valid or not, is the only proof that
+ * is read.
+ */
+export function authenticate({ sessions, accessTokens, site }: Proofs, { raw }: FastifyRequest) {
   const { authorization, cookie } = raw.headers
   if (authorization !== undefined) {
     const presented = bearerToken(authorizationsOf(raw))

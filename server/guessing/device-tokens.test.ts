@@ -1,8 +1,12 @@
-// A token of a device is valid for the users who signed in on it, and for nobody else.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Sealing } from '../basics/secrets.ts'
-import { type DeviceUser, knownDevice, maxDeviceTokenLength, tokenAfterSignIn } from './device-tokens.ts'
+import {
+  type DeviceUser,
+  knownDevice,
+  maxDeviceTokenLength,
+  tokenAfterSignIn,
+} from './device-tokens.ts'
 
 const secret = 'six brown owls in the barn, only for tests'
 const devices = { sealing: new Sealing({ current: secret }) }
@@ -19,7 +23,10 @@ test('a device is known for the user who signed in on it, and for no other', () 
   assert.equal(knownDevice(devices, [token], ben), undefined)
   assert.equal(knownDevice(devices, [token], undefined), undefined)
   assert.equal(knownDevice(devices, [], ann), undefined)
-  assert.notEqual(knownDevice(devices, [tokenAfterSignIn(devices, [], ann)], ann), knownDevice(devices, [token], ann))
+  assert.notEqual(
+    knownDevice(devices, [tokenAfterSignIn(devices, [], ann)], ann),
+    knownDevice(devices, [token], ann),
+  )
 })
 
 test('users of one device do not throw each other away, up to ten; the id of the device stays', () => {
@@ -27,7 +34,10 @@ test('users of one device do not throw each other away, up to ten; the id of the
   let token = tokenAfterSignIn(devices, [], ann)
   const device = knownDevice(devices, [token], ann)
   for (const user of users.slice(0, 10)) token = tokenAfterSignIn(devices, [token], user)
-  assert.deepEqual(new Set(users.slice(0, 10).map((user) => knownDevice(devices, [token], user))), new Set([device]))
+  assert.deepEqual(
+    new Set(users.slice(0, 10).map((user) => knownDevice(devices, [token], user))),
+    new Set([device]),
+  )
   assert.ok(token.length <= maxDeviceTokenLength)
   // The user who signed in longest ago is forgotten.
   token = tokenAfterSignIn(devices, [token], userOf(0))
@@ -82,5 +92,9 @@ test('an invented or changed token is no known device, and does not reach the ne
     assert.equal(knownDevice(devices, [value], ann), undefined, value)
     assert.match(tokenAfterSignIn(devices, [value], ann), /^[\w-]{22}\.[\w-]{43}(~[\w-]{43}){0,9}$/)
   }
-  assert.equal(knownDevice(devices, [...forged.slice(0, 3), token], ann), id, 'another value beside it does no harm')
+  assert.equal(
+    knownDevice(devices, [...forged.slice(0, 3), token], ann),
+    id,
+    'another value beside it does no harm',
+  )
 })

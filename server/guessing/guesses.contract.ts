@@ -1,6 +1,5 @@
-// The promises about guesses of passwords, codes and links.
 import assert from 'node:assert/strict'
-import { at, maxAtOnce, newId, type PromiseOf, type World } from '../store/contract/world.ts'
+import { at, maxAtOnce, newId, type PromiseOf, type World } from '../contract/world.ts'
 import { deleteUser } from '../users/erasure.store.ts'
 import {
   clearGuesses,
@@ -14,7 +13,7 @@ import {
 } from './guesses.store.ts'
 
 const day = 24 * 3_600_000
-/** Two guesses are free; the third waits 10 s after the second, and every later one 20 s after the one before. */
+/** Two guesses are free; the third waits 10 s, every later one 20 s. */
 const delaysMs = [0, 0, 10_000, 20_000]
 const countOf = (key: string): GuessLimit => ({ key, delaysMs, keptMs: day })
 const counted = (keys: readonly string[], seconds: number): GuessLimits => ({
@@ -32,8 +31,9 @@ const newKey = () => `key ${newId()}`
 export function guessPromises(promise: PromiseOf): void {
   const untilOf = (refusals: readonly GuessRefusal[]) =>
     refusals.map(({ notBefore }) => (notBefore - at(0)) / 1_000).toSorted((a, b) => a - b)
-  /** Seconds until which the guess is refused; empty if it was counted. */
-  const guess = async ({ store }: World, limits: GuessLimits) => untilOf(await store.write(reserveGuess, limits))
+  /** Seconds; empty if the guess was counted. */
+  const guess = async ({ store }: World, limits: GuessLimits) =>
+    untilOf(await store.write(reserveGuess, limits))
 
   promise(
     'counts guesses under a key, and refuses each one that comes before its delay has passed (A9)',
@@ -42,11 +42,19 @@ export function guessPromises(promise: PromiseOf): void {
       assert.deepEqual(await guess(world, counted([key], 0)), [])
       assert.deepEqual(await guess(world, counted([key], 1)), [])
       assert.deepEqual(await guess(world, counted([key], 1)), [11])
-      assert.deepEqual(await guess(world, counted([key], 10)), [11], 'a refused guess is not counted')
+      assert.deepEqual(
+        await guess(world, counted([key], 10)),
+        [11],
+        'a refused guess is not counted',
+      )
       assert.deepEqual(await guess(world, counted([key], 11)), [])
       assert.deepEqual(await guess(world, counted([key], 30)), [31])
       assert.deepEqual(await guess(world, counted([key], 31)), [])
-      assert.deepEqual(await guess(world, counted([key], 32)), [51], 'the last delay is that of every later guess')
+      assert.deepEqual(
+        await guess(world, counted([key], 32)),
+        [51],
+        'the last delay is that of every later guess',
+      )
     },
   )
 
@@ -55,34 +63,47 @@ export function guessPromises(promise: PromiseOf): void {
     const free = newKey()
     for (const seconds of [0, 0]) await store.write(reserveGuess, counted([busy], seconds))
     for (let n = 0; n < 3; n++)
-      assert.deepEqual(await store.read(guessRefusals, counted([busy, free], 1)), [{ key: busy, notBefore: at(10) }])
+      assert.deepEqual(await store.read(guessRefusals, counted([busy, free], 1)), [
+        { key: busy, notBefore: at(10) },
+      ])
     assert.deepEqual(await store.read(guessRefusals, counted([busy, free], 10)), [])
     assert.deepEqual(await store.write(reserveGuess, counted([busy], 10)), [])
   })
 
-  promise('counts a guess under all its keys or under none, and names every key that refuses it', async (world) => {
-    const one = newKey()
-    const two = newKey()
-    const three = newKey()
-    for (let n = 0; n < 2; n++) await guess(world, counted([one, two], 0))
-    const refusals = await world.store.write(reserveGuess, rated(three, 5, [one, two]))
-    assert.deepEqual(refusals.map(({ key }) => key).toSorted(), [one, two].toSorted())
-    for (let n = 0; n < 3; n++)
-      assert.deepEqual(await guess(world, rated(three, 5)), [], 'the refused one was not counted')
-    assert.deepEqual(await guess(world, rated(three, 5)), [65])
-    assert.deepEqual(await guess(world, rated(three, 10, [one])), [65])
-    assert.deepEqual(await guess(world, counted([one], 10)), [], 'nor under the key that accepted it')
-  })
+  promise(
+    'counts a guess under all its keys or under none, and names every key that refuses it',
+    async (world) => {
+      const one = newKey()
+      const two = newKey()
+      const three = newKey()
+      for (let n = 0; n < 2; n++) await guess(world, counted([one, two], 0))
+      const refusals = await world.store.write(reserveGuess, rated(three, 5, [one, two]))
+      assert.deepEqual(refusals.map(({ key }) => key).toSorted(), [one, two].toSorted())
+      for (let n = 0; n < 3; n++)
+        assert.deepEqual(await guess(world, rated(three, 5)), [], 'the refused one was not counted')
+      assert.deepEqual(await guess(world, rated(three, 5)), [65])
+      assert.deepEqual(await guess(world, rated(three, 10, [one])), [65])
+      assert.deepEqual(
+        await guess(world, counted([one], 10)),
+        [],
+        'nor under the key that accepted it',
+      )
+    },
+  )
 
-  promise('allows by a rate as many at once as its burst, and then one in each interval (A10)', async (world) => {
-    const key = newKey()
-    for (let n = 0; n < 3; n++) assert.deepEqual(await guess(world, rated(key, 0)), [])
-    assert.deepEqual(await guess(world, rated(key, 59)), [60])
-    assert.deepEqual(await guess(world, rated(key, 60)), [])
-    assert.deepEqual(await guess(world, rated(key, 60)), [120])
-    for (let n = 0; n < 3; n++) assert.deepEqual(await guess(world, rated(key, 1_000)), [], 'the rate was empty again')
-    assert.deepEqual(await guess(world, rated(key, 1_000)), [1_060])
-  })
+  promise(
+    'allows by a rate as many at once as its burst, and then one in each interval (A10)',
+    async (world) => {
+      const key = newKey()
+      for (let n = 0; n < 3; n++) assert.deepEqual(await guess(world, rated(key, 0)), [])
+      assert.deepEqual(await guess(world, rated(key, 59)), [60])
+      assert.deepEqual(await guess(world, rated(key, 60)), [])
+      assert.deepEqual(await guess(world, rated(key, 60)), [120])
+      for (let n = 0; n < 3; n++)
+        assert.deepEqual(await guess(world, rated(key, 1_000)), [], 'the rate was empty again')
+      assert.deepEqual(await guess(world, rated(key, 1_000)), [1_060])
+    },
+  )
 
   promise(
     'counts under several rates at once, each with its own burst and interval, and takes back from each (A21)',
@@ -98,7 +119,11 @@ export function guessPromises(promise: PromiseOf): void {
       })
       for (let n = 0; n < 2; n++) assert.deepEqual(await guess(world, both(narrow, 0)), [])
       assert.deepEqual(await guess(world, both(narrow, 0)), [60])
-      assert.deepEqual(await guess(world, both(newKey(), 0)), [], 'the refused one did not count for the wide one')
+      assert.deepEqual(
+        await guess(world, both(newKey(), 0)),
+        [],
+        'the refused one did not count for the wide one',
+      )
       assert.deepEqual(await guess(world, both(newKey(), 0)), [10])
       assert.deepEqual(await guess(world, both(narrow, 0)), [10, 60])
       await world.store.write(clearGuesses, both(narrow, 0))
@@ -107,24 +132,38 @@ export function guessPromises(promise: PromiseOf): void {
     },
   )
 
-  promise('counts as many of many guesses at the same time as of guesses one after the other (A9)', async (world) => {
-    const account = newKey()
-    const address = newKey()
-    const outcomes = await Promise.all(
-      Array.from({ length: maxAtOnce }, (_, n) => guess(world, rated(address, 0, [account, `${account} ${n % 3}`]))),
-    )
-    assert.equal(outcomes.filter((until) => until.length === 0).length, 2)
-    assert.deepEqual(await guess(world, rated(address, 0)), [], 'the refused ones did not count for the address')
-    assert.deepEqual(await guess(world, rated(address, 0)), [60])
-  })
+  promise(
+    'counts as many of many guesses at the same time as of guesses one after the other (A9)',
+    async (world) => {
+      const account = newKey()
+      const address = newKey()
+      const outcomes = await Promise.all(
+        Array.from({ length: maxAtOnce }, (_, n) =>
+          guess(world, rated(address, 0, [account, `${account} ${n % 3}`])),
+        ),
+      )
+      assert.equal(outcomes.filter((until) => until.length === 0).length, 2)
+      assert.deepEqual(
+        await guess(world, rated(address, 0)),
+        [],
+        'the refused ones did not count for the address',
+      )
+      assert.deepEqual(await guess(world, rated(address, 0)), [60])
+    },
+  )
 
-  promise('guesses at the same time under the same keys in another order do not block each other', async (world) => {
-    const keys = Array.from({ length: 4 }, newKey)
-    const outcomes = await Promise.all(
-      Array.from({ length: maxAtOnce }, (_, n) => guess(world, counted(n % 2 ? keys : keys.toReversed(), 0))),
-    )
-    assert.equal(outcomes.filter((until) => until.length === 0).length, 2)
-  })
+  promise(
+    'guesses at the same time under the same keys in another order do not block each other',
+    async (world) => {
+      const keys = Array.from({ length: 4 }, newKey)
+      const outcomes = await Promise.all(
+        Array.from({ length: maxAtOnce }, (_, n) =>
+          guess(world, counted(n % 2 ? keys : keys.toReversed(), 0)),
+        ),
+      )
+      assert.equal(outcomes.filter((until) => until.length === 0).length, 2)
+    },
+  )
 
   promise('begins a count again after the time that it is kept', async (world) => {
     const key = newKey()
@@ -135,18 +174,26 @@ export function guessPromises(promise: PromiseOf): void {
     assert.deepEqual(await guess(world, counted([key], kept)), [kept + 10])
   })
 
-  promise('takes back a guess that was right: its counts are gone, and the rate has one guess less', async (world) => {
-    const account = newKey()
-    const other = newKey()
-    const address = newKey()
-    for (const keys of [[account], [account], [other]]) await guess(world, rated(address, 0, keys))
-    await world.store.write(clearGuesses, { limits: [countOf(account), rateOf(address)] })
-    assert.deepEqual(await guess(world, rated(address, 0, [account])), [])
-    assert.deepEqual(await guess(world, rated(address, 0)), [60])
-    assert.deepEqual(await guess(world, counted([other], 0)), [])
-    assert.deepEqual(await guess(world, counted([other], 0)), [10], 'the counts of other keys stay')
-    await world.store.write(clearGuesses, { limits: [countOf(newKey())] })
-  })
+  promise(
+    'takes back a guess that was right: its counts are gone, and the rate has one guess less',
+    async (world) => {
+      const account = newKey()
+      const other = newKey()
+      const address = newKey()
+      for (const keys of [[account], [account], [other]])
+        await guess(world, rated(address, 0, keys))
+      await world.store.write(clearGuesses, { limits: [countOf(account), rateOf(address)] })
+      assert.deepEqual(await guess(world, rated(address, 0, [account])), [])
+      assert.deepEqual(await guess(world, rated(address, 0)), [60])
+      assert.deepEqual(await guess(world, counted([other], 0)), [])
+      assert.deepEqual(
+        await guess(world, counted([other], 0)),
+        [10],
+        'the counts of other keys stay',
+      )
+      await world.store.write(clearGuesses, { limits: [countOf(newKey())] })
+    },
+  )
 
   promise('removes the counts of every key with a prefix, and no other', async (world) => {
     const name = newKey()
@@ -171,12 +218,19 @@ export function guessPromises(promise: PromiseOf): void {
     },
   )
 
-  promise('a guess by a node whose clock is a little behind does not shorten a delay', async (world) => {
-    const key = newKey()
-    await guess(world, counted([key], 30))
-    assert.deepEqual(await guess(world, counted([key], 10)), [], 'nor does the clock ahead delay a free guess')
-    assert.deepEqual(await guess(world, counted([key], 20)), [40])
-  })
+  promise(
+    'a guess by a node whose clock is a little behind does not shorten a delay',
+    async (world) => {
+      const key = newKey()
+      await guess(world, counted([key], 30))
+      assert.deepEqual(
+        await guess(world, counted([key], 10)),
+        [],
+        'nor does the clock ahead delay a free guess',
+      )
+      assert.deepEqual(await guess(world, counted([key], 20)), [40])
+    },
+  )
 
   promise('keeps the counts when the store is opened again', async (world) => {
     const key = newKey()
@@ -198,7 +252,8 @@ export function guessPromises(promise: PromiseOf): void {
   promise('erasing a user removes the counts of the user (U2)', async (world) => {
     const ann = await world.addUser('ann')
     const ben = await world.addUser('ben')
-    for (const { id } of [ann, ben]) await guess(world, counted([`user ${id} password`, `user ${id} mail`], 0))
+    for (const { id } of [ann, ben])
+      await guess(world, counted([`user ${id} password`, `user ${id} mail`], 0))
     await world.store.write(deleteUser, { userId: ann.id, at: at(1) })
     assert.equal(await world.store.write(forgetGuesses, { prefix: `user ${ann.id} ` }), 'absent')
     assert.equal(await world.store.write(forgetGuesses, { prefix: `user ${ben.id} ` }), 'done')

@@ -1,5 +1,4 @@
-// Guesses of two nodes at the same moment count one after the other: the second one sees the first, although both began before it was
-// committed.
+// Of two guesses the second sees the first, although both began before it was committed.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'

@@ -1,36 +1,45 @@
-// Failed guesses of passwords, codes and links: when does a limit refuse one, and what does a guess change? The nodes share the counts, and
-// a restart keeps them. A guess is counted before it is evaluated, so that guesses in progress count as well.
-import type { Audited } from '../store/events.ts'
-import { all, inList, lockAll, Part, type Read, record, run, send, type Write } from '../store/statements.ts'
+// All nodes share the counts, and a restart keeps them. A guess is counted before it is evaluated,
+// so that those in progress count as well.
 
-/** A limit by count: after n guesses, the next one waits `delaysMs[n]` after the last; the last delay is that of every larger n. */
+import { record } from '../audit/audit.store.ts'
+import type { Audited } from '../store/events.ts'
+import {
+  all,
+  inList,
+  lockAll,
+  Part,
+  type Read,
+  run,
+  send,
+  type Write,
+} from '../store/statements.ts'
+
+/** After n guesses, the next waits `delaysMs[n]`; the last delay is for all larger n. */
 type CountLimit = {
   key: string
   delaysMs: readonly number[]
-  /** The count begins again this long after the last guess. */
   keptMs: number
 }
 
-/** A limit by rate: at most `burst` guesses at once, and then one in each `intervalMs` (a leaky bucket). */
+/** A leaky bucket accepts `burst` guesses at once, then one in each `intervalMs`. */
 export type GuessRate = { key: string; intervalMs: number; burst: number }
 
 export type GuessLimit = CountLimit | GuessRate
 export type GuessLimits = { limits: readonly GuessLimit[]; at: number }
 
-/** A key that does not accept a guess before this moment. */
 export type GuessRefusal = { key: string; notBefore: number }
 
-/** Clocks of two nodes differ by less. A count that is further ahead is from before the clock was set back. */
+/**
+ * Clocks of two nodes differ by less. A count further ahead is from before the clock was set back.
+ */
 const clockLeewayMs = 60_000
-/** After every character that a key has. */
 const maxCharacter = '\u{10ffff}'
 
-/** `at`: the last guess. Of a rate: the moment at which it had so many, from which on one leaves in each interval. */
+/** `at`: the last guess. Of a rate: from then on one leaves in each interval. */
 type Count = { failures: number; at: number; expiresAt: number }
 type Row = Count & { key: string }
 const columns = new Part('key, failures, at, expires_at as "expiresAt"')
 
-/** The keys that would refuse a guess now. */
 export function* guessRefusals(limits: GuessLimits): Read<GuessRefusal[]> {
   const rows = yield* all<Row>`
     select ${columns} from guess_count where key ${inList(limits.limits.map(({ key }) => key))}`
@@ -38,13 +47,11 @@ export function* guessRefusals(limits: GuessLimits): Read<GuessRefusal[]> {
 }
 
 /**
- * Counts a guess under every key if each of them accepts it, and returns an empty list. Otherwise counts nothing and returns the keys
- * that refuse it. Of calls at the same time, as many are counted as if each came after the other. A count whose last guess is in the
- * future begins again, because the clock was set back since. The rows are locked in the order of their keys, so that two guesses never
- * wait for each other; `clearGuesses` does the same.
+ * Counts under every key, or returns those that refuse. Calls at the same time count as if one came
+ * after the other. If the last guess is in the future, the clock was set back: the count begins
+ * again. Locks in the order of keys, as `clearGuesses`.
  */
 export function* reserveGuess(limits: GuessLimits): Write<GuessRefusal[]> {
-  // Without a lock first: a refused guess writes nothing.
   const early = yield* guessRefusals(limits)
   if (early.length > 0) return early
   const { at: now } = limits
@@ -61,7 +68,6 @@ export function* reserveGuess(limits: GuessLimits): Write<GuessRefusal[]> {
   for (const limit of ordered) {
     const { key } = limit
     const { failures, at, expiresAt } = counted(limit, liveRow(limit, rows, now), now)
-    // A right guess may have removed the row.
     yield* send`
       insert into guess_count (key, failures, at, expires_at) values (${key}, ${failures}, ${at}, ${expiresAt})
       on conflict (key) do update set failures = excluded.failures, at = excluded.at, expires_at = excluded.expires_at`
@@ -69,7 +75,7 @@ export function* reserveGuess(limits: GuessLimits): Write<GuessRefusal[]> {
   return []
 }
 
-/** Takes back a guess that was right: removes the counts, and takes one guess from each of the rates. */
+/** Removes the counts, and one guess from each rate. */
 export function* clearGuesses({ limits }: Pick<GuessLimits, 'limits'>): Write<void> {
   for (const limit of inOrder(limits)) {
     const { key } = limit
@@ -81,15 +87,19 @@ export function* clearGuesses({ limits }: Pick<GuessLimits, 'limits'>): Write<vo
   }
 }
 
-/** Removes every count whose key begins with `prefix`. Without one, it changes nothing and returns 'absent'. */
-export function* forgetGuesses({ prefix, audit }: { prefix: string } & Audited): Write<'done' | 'absent'> {
-  const removed = yield* run`delete from guess_count where key >= ${prefix} and key < ${prefix + maxCharacter}`
+/** Returns 'absent' if no key begins with `prefix`. */
+export function* forgetGuesses({
+  prefix,
+  audit,
+}: { prefix: string } & Audited): Write<'done' | 'absent'> {
+  const removed =
+    yield* run`delete from guess_count where key >= ${prefix} and key < ${prefix + maxCharacter}`
   if (removed === 0) return 'absent'
   yield* record(audit)
   return 'done'
 }
 
-/** Removes at most 1,000 of the counts that have begun again by `before`. Returns how many. */
+/** Removes at most 1,000. Returns how many. */
 export function* removeOldGuesses(before: number): Write<number> {
   const old = yield* all<{ key: string }>`
     select key from guess_count where expires_at < ${before} order by expires_at limit 1000`
@@ -101,13 +111,17 @@ function inOrder(limits: readonly GuessLimit[]): GuessLimit[] {
   return limits.toSorted((one, other) => (one.key < other.key ? -1 : 1))
 }
 
-/** The count of a key. One in the future is from before the clock was set back, and begins again. */
 function liveRow(limit: GuessLimit, rows: readonly Row[], now: number): Row | undefined {
-  return rows.find(({ key, at, expiresAt }) => key === limit.key && expiresAt > now && at <= now + clockLeewayMs)
+  return rows.find(
+    ({ key, at, expiresAt }) => key === limit.key && expiresAt > now && at <= now + clockLeewayMs,
+  )
 }
 
 function refusalsOf({ limits, at }: GuessLimits, rows: readonly Row[]): GuessRefusal[] {
-  const moments = limits.map((limit) => ({ key: limit.key, notBefore: notBeforeOf(limit, liveRow(limit, rows, at)) }))
+  const moments = limits.map((limit) => ({
+    key: limit.key,
+    notBefore: notBeforeOf(limit, liveRow(limit, rows, at)),
+  }))
   return moments.filter(({ notBefore }) => notBefore > at)
 }
 
@@ -115,11 +129,10 @@ function notBeforeOf(limit: GuessLimit, row: Count | undefined): number {
   if (row === undefined) return Number.NEGATIVE_INFINITY
   if ('burst' in limit) return row.at + (row.failures - limit.burst + 1) * limit.intervalMs
   const delayMs = limit.delaysMs[row.failures] ?? limit.delaysMs.at(-1) ?? 0
-  // Without a delay, the guess of a node whose clock is a little ahead delays none of a node whose clock is right.
+  // A clock a little ahead must not delay guesses at other nodes.
   return delayMs === 0 ? Number.NEGATIVE_INFINITY : row.at + delayMs
 }
 
-/** The row after one more guess. */
 function counted(limit: GuessLimit, row: Count | undefined, at: number): Count {
   const before = row ?? { failures: 0, at }
   if (!('burst' in limit)) {

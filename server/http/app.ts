@@ -1,14 +1,22 @@
-// The Fastify instance that serves the route table: limits, request checks before any route, and one place for every failure.
+// Serves the route table, with limits, request checks before any route, and one place for every
+// failure.
 import { type IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import type { CarillonError } from '../basics/errors.ts'
 import type { Log } from '../basics/log.ts'
-import { dropping, endAndDrop, endSlowReaders, hasResponse, noteEarlyResponse } from './connections.ts'
+import {
+  dropping,
+  endAndDrop,
+  endSlowReaders,
+  hasResponse,
+  noteEarlyResponse,
+} from './connections.ts'
 import type { FailurePage, Operation, Route, Tag } from './operation.ts'
 import { acceptBodies, compilersFactory } from './request/bodies.ts'
 import { addRoute, checkRequests, parseQuery, requestIds, targetToRoute } from './requests.ts'
 import { rawFailure, sendFailure } from './response/failure.ts'
+import { endCount, type RequestCounts } from './response/request-counts.ts'
 import { RequestLog } from './response/request-log.ts'
 import { acceptsHtml } from './response/send.ts'
 import type { Site } from './site.ts'
@@ -20,36 +28,40 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     tag?: Tag
     operation?: Operation<never, never>
-    /** Another process has the request, and refuses those of other sites itself. */
+    /** Another process has the request, and refuses other sites itself. */
     isPassedOn?: true
   }
 }
 
 type AppOptions<Needs> = {
   routes: readonly Route<Needs>[]
-  /** What the routes need. */
   parts: NoInfer<Needs>
   site: Site
   log: Log
-  /** The page of a failure on a route that has none of its own. Without it, every failure is JSON. */
+  requestCounts?: RequestCounts | undefined
   failurePage?: FailurePage<NoInfer<Needs>>
 }
 
-/** Milliseconds (I8). `request` + `checkEvery` < `idleSocket`, at which Node closes a connection that awaits no response. */
+/**
+ * Milliseconds (I8). `request` + `checkEvery` < `idleSocket`, at which Node closes an idle
+ * connection.
+ */
 const timeouts = {
   headers: 5_000,
   request: 8_500,
   reader: 8_000,
-  // A stream is long-lived, so a slow reader of one has more time.
   streamReader: 30_000,
   idleSocket: 10_000,
   keepAlive: 5_000,
   checkEvery: 1_000,
 }
 
-/** Sends long ASCII as `latin1`: Node measures and copies UTF-8 that may need more than 16 KiB first, 12 us of the 80 us of a page of 20. */
+/**
+ * Long ASCII as `latin1`: Node would measure and copy UTF-8, 12 us of the 80 us of a page of 20.
+ */
 class Response<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
   override end(chunk?: unknown, encoding?: unknown, callback?: () => void): this {
+    endCount(this)
     const isLong = typeof chunk === 'string' && chunk.length * 3 > 16 * 1024
     const isAscii = isLong && Buffer.byteLength(chunk) === chunk.length
     return super.end(chunk, (isAscii ? 'latin1' : encoding) as BufferEncoding, callback)
@@ -58,7 +70,6 @@ class Response<Request extends IncomingMessage = IncomingMessage> extends Server
 
 const serverOptions = {
   logger: false,
-  // Of a route that sets no limit of its own.
   bodyLimit: 4 * 1024,
   requestTimeout: timeouts.request,
   keepAliveTimeout: timeouts.keepAlive,
@@ -70,24 +81,28 @@ const serverOptions = {
     requireHostHeader: false,
     ServerResponse: Response,
   },
-  // The route decides about an id of any length; the header fields as a whole have their own limit.
+  // The header fields have their own limit.
   routerOptions: { querystringParser: parseQuery, maxParamLength: 16 * 1024 },
   schemaController: { compilersFactory },
 }
 
-/** Responses are data: no page may frame, cache or guess them (OWASP ASVS 5.0, chapter 3). Made once, for speed. */
+/** No page may frame, cache or guess the data (OWASP ASVS 5.0, chapter 3). */
 function securityHeaders({ isHttps, hstsSubdomains }: Site): Readonly<Record<string, string>> {
   return {
     'cache-control': 'no-store',
-    'content-security-policy': "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
+    'content-security-policy':
+      "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
     'cross-origin-resource-policy': 'same-origin',
     'referrer-policy': 'no-referrer',
     'x-content-type-options': 'nosniff',
-    ...(isHttps && { 'strict-transport-security': `max-age=63072000${hstsSubdomains ? '; includeSubDomains' : ''}` }),
+    ...(isHttps && {
+      'strict-transport-security': `max-age=63072000${hstsSubdomains ? '; includeSubDomains' : ''}`,
+    }),
   }
 }
 
-export function createApp<Needs>({ routes, parts, site, log, failurePage }: AppOptions<Needs>): FastifyInstance {
+export function createApp<Needs>(options: AppOptions<Needs>): FastifyInstance {
+  const { routes, parts, site, log, requestCounts, failurePage } = options
   const requestLog = new RequestLog(log)
   const headers = securityHeaders(site)
   const nextRequestId = requestIds()
@@ -99,24 +114,27 @@ export function createApp<Needs>({ routes, parts, site, log, failurePage }: AppO
     rewriteUrl: targetToRoute,
   })
   endSlowReaders(app.server, timeouts)
-  app.server.on('checkExpectation', (_request, response) => refuseSocket(response.socket, 'EXPECTATION'))
+  app.server.on('checkExpectation', (_request, response) =>
+    refuseSocket(response.socket, 'EXPECTATION'),
+  )
   app.server.on('connect', ({ socket }) => refuseSocket(socket, 'CONNECT'))
 
-  /** Sets the security headers itself: a request may fail before any hook has set them. */
+  /** A request may fail before any hook has set the security headers. */
   function fail(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
     noteEarlyResponse(request)
     reply.headers(headers)
     const { tag, operation } = request.routeOptions.config ?? {}
     const ofRoute = operation?.failurePage as FailurePage<Needs> | undefined
-    const isForBrowsers = tag === 'pages' || ofRoute !== undefined || (request.is404 && request.method === 'GET')
-    const pageOf = failurePage && isForBrowsers && acceptsHtml(request) ? (ofRoute ?? failurePage) : undefined
+    const isForBrowsers =
+      tag === 'pages' || ofRoute !== undefined || (request.is404 && request.method === 'GET')
+    const pageOf =
+      failurePage && isForBrowsers && acceptsHtml(request) ? (ofRoute ?? failurePage) : undefined
     const page = pageOf && ((cause: CarillonError) => pageOf(parts, cause, { request, reply }))
     sendFailure(requestLog, error, { request, reply, page })
   }
 
   function refuseSocket(socket: Socket | null, cause: string | undefined) {
     if (socket === null || dropping.has(socket)) return
-    // Node has removed its own listener from some of these sockets, and would not close them either.
     socket.on('error', () => socket.destroy())
     if (!socket.writable) return void socket.destroy()
     const text = hasResponse(socket) ? '' : rawFailure(cause, nextRequestId(), headers)
@@ -127,9 +145,9 @@ export function createApp<Needs>({ routes, parts, site, log, failurePage }: AppO
   app.setErrorHandler(fail)
   app.decorateRequest('caller', null)
   app.addHook('onClose', async () => requestLog.end())
-  checkRequests(app, { routes, site, headers, log: requestLog })
+  checkRequests(app, { routes, site, headers, log: requestLog, counts: requestCounts })
   if (log.isLevelEnabled('debug')) logResponses(app, log)
-  for (const each of routes) addRoute(app, each, parts)
+  for (const each of routes) addRoute(app, each, { parts, count: requestCounts?.of(each) })
   return app
 }
 
@@ -137,7 +155,10 @@ function logResponses(app: FastifyInstance, log: Log): void {
   app.addHook('onResponse', (request, reply, done) => {
     const { id: requestId, method, routeOptions } = request
     const { statusCode: status, elapsedTime: ms } = reply
-    log.debug({ event: 'answered', requestId, method, route: routeOptions.url, status, ms }, 'response sent')
+    log.debug(
+      { event: 'answered', requestId, method, route: routeOptions.url, status, ms },
+      'response sent',
+    )
     done()
   })
 }

@@ -1,4 +1,4 @@
-// Which clients are disconnected because they do not read? Sockets whose counters the test sets, and a clock that it moves.
+// The test sets the sockets' counters and moves the clock.
 import assert from 'node:assert/strict'
 import { EventEmitter } from 'node:events'
 import type { Server } from 'node:http'
@@ -9,7 +9,6 @@ import { endSlowReaders, streams } from './connections.ts'
 const kibibyte = 1024
 
 class Connection extends EventEmitter {
-  /** All bytes that were sent, and those of them that the client has not taken. */
   bytesWritten = 0
   writableLength = 0
   isDisconnected = false
@@ -25,7 +24,7 @@ class Connection extends EventEmitter {
   }
 }
 
-/** A connection that is checked every 10 ms, and the clock of those checks. */
+/** Checked every 10 ms of a clock of its own. */
 function connect(t: TestContext) {
   t.mock.timers.enable({ apis: ['setInterval'] })
   const server = new EventEmitter()

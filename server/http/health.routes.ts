@@ -1,15 +1,9 @@
-// Is the process alive, and is it ready for requests? For supervisors and load balancers.
 import { CarillonError } from '../basics/errors.ts'
 import { commit, version } from '../basics/version.ts'
 import { component, dataOf, example, string } from './openapi/schema.ts'
 import { forAnyone } from './operation.ts'
+import type { Readiness } from './readiness.ts'
 import { sendData } from './response/send.ts'
-
-/**
- * `isReady` becomes false when the service drains. `isKnown`: `/readyz` has responded 200. `askedAt`: when `/readyz` was last requested after
- * that, by `performance.now()`: a script waits for the first 200, a load balancer continues.
- */
-export type Readiness = { isReady: boolean; isKnown: boolean; askedAt: number }
 
 const Liveness = component('Liveness', {
   status: example(string(), 'alive'),
@@ -31,7 +25,11 @@ export const ready = forAnyone({
   responses: { 200: dataOf(component('Health', { status: example(string(), 'ready') })) },
   refusals: ['UNAVAILABLE'],
   anyHost: true,
-  async handle({ readiness, store }: { readiness: Readiness; store: { check(): Promise<void> } }, _, reply) {
+  async handle(
+    { readiness, store }: { readiness: Readiness; store: { check(): Promise<void> } },
+    _,
+    reply,
+  ) {
     if (readiness.isKnown) readiness.askedAt = performance.now()
     const problem = 'The service is not ready: it is starting or stopping'
     if (!readiness.isReady) throw new CarillonError('UNAVAILABLE', problem, { report: 'nothing' })

@@ -1,21 +1,22 @@
-// A write that takes long, such as on a slow disk: its client gets a response that says so, and the write goes on (R18).
-import type { Server } from 'node:http'
+// A write that takes long goes on after its response says so (R18).
 import { CarillonError } from '../basics/errors.ts'
 
 /** Most clients and proxies wait for at least ten seconds. */
 const maxMs = 9_000
 
-/** The writes without an outcome, by what refuses each. */
-const running = new Map<() => void, Server>()
+const running = new Map<() => void, object>()
 
-/** The outcome of a handler that writes. After 9 s, or if `giveUpWrites` is called, it throws UNAVAILABLE, and the handler goes on. */
-export async function outcomeInTime<Outcome>(server: Server, outcome: Promise<Outcome>): Promise<Outcome> {
+/** After 9 s it throws UNAVAILABLE, and the handler goes on. */
+export async function outcomeInTime<Outcome>(
+  runner: object,
+  outcome: Promise<Outcome>,
+): Promise<Outcome> {
   const { promise: late, reject } = Promise.withResolvers<never>()
   const giveUp = () => {
     const problem = 'The store takes too long; the outcome is unknown'
     reject(new CarillonError('UNAVAILABLE', problem, { report: 'outcome-unknown' }))
   }
-  running.set(giveUp, server)
+  running.set(giveUp, runner)
   const limit = setTimeout(giveUp, maxMs)
   try {
     return await Promise.race([outcome, late])
@@ -25,7 +26,6 @@ export async function outcomeInTime<Outcome>(server: Server, outcome: Promise<Ou
   }
 }
 
-/** Before a drain disconnects what still runs. */
-export function giveUpWrites(server: Server): void {
-  for (const [giveUp, of] of running) if (of === server) giveUp()
+export function giveUpWrites(runner: object): void {
+  for (const [giveUp, of] of running) if (of === runner) giveUp()
 }

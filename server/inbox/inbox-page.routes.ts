@@ -14,6 +14,7 @@ export const inbox = forVisitor({
     const view = await viewOf(dependencies, request, user)
     const { inbox: texts } = await view.textsOf('service')
     const isFirstUser = await dependencies.pages.hasOneUser()
+    const steps = isFirstUser && (await firstSteps(view, dependencies))
     const page: Page = {
       title: view.texts.inbox,
       current: 'inbox',
@@ -22,7 +23,7 @@ export const inbox = forVisitor({
       styles: ['inbox.css'],
       main: html`<div class="inbox-top"><h1>${view.texts.inbox}</h1>
   <a class="button" href="${view.pages}account#notifications">${texts.settings}</a></div>
-  ${isFirstUser && (await firstSteps(view, dependencies.site.publicUrl()))}<p class="not-started fault">${view.texts.unsupportedBrowser}</p>
+  ${user.passwordEndsAt !== null && html`<p class="card" role="status">${texts.generatedPassword} <a href="${view.pages}account#password">${texts.ownPassword}</a></p>\n  `}${steps}<p class="not-started fault">${view.texts.unsupportedBrowser}</p>
   <carillon-inbox data-root="${view.root}" lang="${view.language}" sign-in-url="${signIn}" title-badge>
   <div id="category-field" slot="header" class="not-yet"><label class="for-readers" for="category">${texts.category}</label><select id="category"><option value="">${texts.allCategories}</option></select></div>
   </carillon-inbox>`,
@@ -31,16 +32,27 @@ export const inbox = forVisitor({
   },
 })
 
-/** What the operator of a new service does next, as long as there is no other user. */
-async function firstSteps(view: View, url: string): Promise<Html> {
+/** Shows a new operator what to do next. The page's script ticks what is done. */
+async function firstSteps(view: View, { site, pages }: PageNeeds): Promise<Html> {
   const { firstSteps: texts, docs } = await view.textsOf('service')
-  const bell = `<script type="module" src="${url}/carillon-inbox.js"></script>\n<carillon-bell></carillon-bell>`
-  return html`<section class="card first-steps" aria-labelledby="first-steps" data-copy="${docs.copy}" data-copied="${docs.copied}" data-not-copied="${docs.notCopied}">
+  const step = (name: string, text: string, isDone = false) =>
+    html`<label class="choice"><input type="checkbox" id="step-${name}" disabled${isDone && html` checked`}>${text}</label>`
+  return html`<section class="card first-steps" aria-labelledby="first-steps" data-copy="${docs.copy}" data-copied="${docs.copied}" data-not-copied="${docs.notCopied}" data-origins="${site.allowedOrigins.join(' ')}">
   <h2 id="first-steps">${texts.title}</h2>
-  <p><button type="button" class="primary" id="send-test" data-sent="${texts.sent}" data-refused="${texts.refused}">${texts.send}</button> <span role="status"></span></p>
-  <p>${texts.bell}</p><div class="with-button"><pre>${bell}</pre></div>
-  <p>${texts.user}</p><div class="with-button"><pre>npx carillon user add NAME</pre></div>
-  <p>${texts.key}</p><div class="with-button"><pre>npx carillon key add NAME</pre></div>
-  </section>
+  <ol>
+  <li>${step('sign-in', texts.signedIn, true)}</li>
+  <li>${step('test', texts.test)}
+  <p><button type="button" class="primary" id="send-test" data-title="${texts.notification.title}" data-sent="${texts.sent}" data-refused="${texts.refused}">${texts.send}</button> <span role="status"></span></p></li>
+  <li>${step('bell', texts.bell, site.allowedOrigins.length > 0)}
+  <p class="field"><label for="page-address">${texts.address}</label><input type="url" id="page-address" placeholder="https://app.example.org"></p>
+  <p>${texts.lines}</p><div class="with-button"><pre id="bell-lines" data-url="${site.publicUrl()}">${bellLines(site.publicUrl())}</pre></div>
+  <div id="bell-setting" hidden><p>${texts.setting}</p><div class="with-button"><pre></pre></div></div></li>
+  <li>${step('key', texts.key, await pages.hasOwnKey())}
+  <div class="with-button"><pre>npx carillon key add NAME</pre></div></li>
+  </ol></section>
   `
+}
+
+function bellLines(url: string): string {
+  return `<script type="module" src="${url}/carillon-inbox.js"></script>\n<carillon-bell></carillon-bell>`
 }

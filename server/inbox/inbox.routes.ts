@@ -1,8 +1,7 @@
-// The routes of a user's own inbox: list, get one, counts, mark read or unread, mark all read, undo.
 import { parseTime } from '../basics/clock.ts'
 import { invalidField } from '../basics/errors.ts'
 import { forUser, type GuardedRequest } from '../http/operation.ts'
-import { isKnown, sendData, sendJson } from '../http/response/send.ts'
+import { isKnown, sendJson } from '../http/response/send.ts'
 import type { WriteOperation } from '../store/store.ts'
 import {
   CountsResponse,
@@ -15,7 +14,7 @@ import {
 } from './inbox.schemas.ts'
 import { type Inbox, notFound } from './inbox.ts'
 import type { Filter, MarkRead } from './inbox-state.ts'
-import { markAllRead, markRead, markUnread } from './marks.store.ts'
+import { markRead, markUnread } from './marks.store.ts'
 import * as places from './places.store.ts'
 
 type Needs = { inbox: Inbox }
@@ -29,7 +28,11 @@ export const list = forUser({
     const { page, limit = 20, before, status = 'inbox', category } = request.query
     if (page !== undefined && before !== undefined)
       throw invalidField('before', 'takes the place of page: send one of the two')
-    const filter: Filter & { limit: number } = { limit, status, categories: category && [...new Set(category)] }
+    const filter: Filter & { limit: number } = {
+      limit,
+      status,
+      categories: category && [...new Set(category)],
+    }
     const place = before === undefined ? { ...filter, page: page ?? 1 } : { ...filter, before }
     const { json, etag } = await inbox.list(request.caller, place)
     reply.header('etag', etag)
@@ -42,17 +45,24 @@ export const one = forUser({
   summary: "One of the caller's notifications",
   responses: { 200: NotificationResponse },
   handle: async ({ inbox }: Needs, request, reply) =>
-    sendJson(reply, `{"success":true,"data":${await inbox.one(request.caller, notificationId(request))}}`),
+    sendJson(
+      reply,
+      `{"success":true,"data":${await inbox.one(request.caller, notificationId(request))}}`,
+    ),
 })
 
 export const counts = forUser({
   summary: 'How many there are and how many are unread, also by category; exact',
   responses: { 200: CountsResponse },
-  handle: async ({ inbox }: Needs, { caller }, reply) => sendData(reply, await inbox.counts(caller)),
+  handle: async ({ inbox }: Needs, { caller }, reply) =>
+    sendJson(reply, (await inbox.counts(caller)).json),
 })
 
-/** The route of a change of one notification. */
-const changeOfOne = (summary: string, operation: WriteOperation<MarkRead, unknown>, refusals: ['CONFLICT'] | [] = []) =>
+const changeOfOne = (
+  summary: string,
+  operation: WriteOperation<MarkRead, unknown>,
+  refusals: ['CONFLICT'] | [] = [],
+) =>
   forUser({
     summary,
     refusals,
@@ -70,19 +80,22 @@ export const unread = changeOfOne(
 export const readAll = forUser({
   summary: 'Mark all as read, or all with a `seq` up to `throughSeq`, or all of some categories',
   query: ReadAllQuery,
-  refusals: ['NOT_FOUND'],
+  refusals: ['NOT_FOUND', 'TOO_MANY_REQUESTS'],
+  takesLong: true,
   async handle({ inbox }: Needs, { caller, query }) {
     const { through, throughSeq, category } = query
     if (through !== undefined && throughSeq !== undefined)
       throw invalidField('through', 'takes the place of throughSeq: send one of the two')
     const covered = { throughId: through?.toLowerCase() ?? null, ...(throughSeq && { throughSeq }) }
-    await inbox.change(markAllRead, caller, { ...covered, categories: category && [...new Set(category)] })
+    await inbox.markAllRead(caller, { ...covered, categories: category && [...new Set(category)] })
   },
 })
 
-export const archive = changeOfOne('Archive one, and mark it as read; repeating changes nothing', places.archive, [
-  'CONFLICT',
-])
+export const archive = changeOfOne(
+  'Archive one, and mark it as read; repeating changes nothing',
+  places.archive,
+  ['CONFLICT'],
+)
 
 export const unarchive = changeOfOne(
   'Put one that was archived or snoozed back at its place in the list; it stays read',
@@ -90,18 +103,23 @@ export const unarchive = changeOfOne(
 )
 
 export const snooze = forUser({
-  summary: 'Snooze one: until then it is in no list but `status=snoozed`, then the newest and unread',
+  summary:
+    'Snooze one: until then it is in no list but `status=snoozed`, then the newest and unread',
   body: SnoozeBody,
   refusals: ['CONFLICT'],
   handle: async ({ inbox }: Needs, request) =>
     inbox.snooze(request.caller, notificationId(request), parseTime(request.body.until)),
 })
 
-export const remove = changeOfOne('Delete one; repeating changes nothing', places.remove, ['CONFLICT'])
+export const remove = changeOfOne('Delete one; repeating changes nothing', places.remove, [
+  'CONFLICT',
+])
 
 export const archiveRead = forUser({
   summary: 'Archive all that are read now, except security notices of the last 24 hours',
-  handle: ({ inbox }: Needs, { caller }) => inbox.change(places.archiveRead, caller, {}),
+  refusals: ['TOO_MANY_REQUESTS'],
+  takesLong: true,
+  handle: ({ inbox }: Needs, { caller }) => inbox.archiveRead(caller),
 })
 
 export const seen = forUser({
@@ -113,13 +131,14 @@ export const seen = forUser({
 export const undo = forUser({
   summary:
     'Take back the last "mark all as read" or "archive all read", within ten minutes; what arrived or was changed alone since stays as it is',
-  refusals: ['CONFLICT'],
+  refusals: ['CONFLICT', 'TOO_MANY_REQUESTS'],
+  takesLong: true,
   handle: ({ inbox }: Needs, { caller }) => inbox.undo(caller),
 })
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
-/** Throws NOT_FOUND for text that is not an id, as for an unknown id; its details say what an id looks like. */
+/** Throws NOT_FOUND, as for an unknown id. */
 function notificationId({ params }: GuardedRequest): string {
   const id = params.id.toLowerCase()
   if (uuid.test(id)) return id

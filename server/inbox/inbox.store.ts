@@ -1,19 +1,29 @@
-// Reads one user's inbox: its state, one notification, counts. Pages and changes are the most frequent, so each engine reads them in a form of its own.
-import { all, get, Part, type Read, userKey } from '../store/statements.ts'
-import { type Counts, emptyInbox, type InboxState, inboxFields, type OneNotification } from './inbox-state.ts'
+// The most frequent reads have a form for each engine.
+import { all, get, Part, type Read } from '../store/statements.ts'
+import {
+  type Counts,
+  emptyInbox,
+  type InboxState,
+  inboxFields,
+  type OneNotification,
+} from './inbox-state.ts'
 import { notificationText } from './notification-json.ts'
 import { changesSince as changesOnPostgres } from './postgres/changes.ts'
-import { readPage as pageOnPostgres } from './postgres/pages.ts'
+import { readPage as pageOnPostgres, readVersion as versionOnPostgres } from './postgres/pages.ts'
 import { changesSince as changesOnSqlite } from './sqlite/changes.ts'
-import { readPage as pageOnSqlite } from './sqlite/pages.ts'
+import { readPage as pageOnSqlite, readVersion as versionOnSqlite } from './sqlite/pages.ts'
+import { userKey } from './user-key.ts'
 
 const columns = new Part(inboxFields())
 
 export function* readInbox(userId: string): Read<InboxState> {
-  return (yield* get<InboxState>`select ${columns} from inbox i where i.user_id = ${userKey(userId)}`) ?? emptyInbox
+  return (
+    (yield* get<InboxState>`select ${columns} from inbox i where i.user_id = ${userKey(userId)}`) ??
+    emptyInbox
+  )
 }
 
-/** Reads one notification of this user as JSON text; another user's notification is absent. */
+/** Another user's notification is absent. */
 export function* readNotification({ userId, id }: OneNotification): Read<string | undefined> {
   const found = yield* get<{ text: string }>`
     select ${notificationText} as text from notification n
@@ -21,7 +31,11 @@ export function* readNotification({ userId, id }: OneNotification): Read<string 
   return found?.text
 }
 
-type CountRow = InboxState & { category: string | null; ofCategory: number; unreadOfCategory: number }
+type CountRow = InboxState & {
+  category: string | null
+  ofCategory: number
+  unreadOfCategory: number
+}
 
 export function* readCounts(userId: string): Read<Counts> {
   const categories: Counts['categories'] = Object.create(null)
@@ -37,17 +51,30 @@ export function* readCounts(userId: string): Read<Counts> {
 }
 
 /**
- * Reads a page: newest first, in the order of sequence numbers. A page past the end is empty. A page by cursor costs the same
- * at any depth, however few notifications match; so does a numbered page of a list without a filter in which no sequence
- * number is missing. Another numbered page passes over the notifications above it. A list of unread notifications also
- * passes over those that a read-all of categories covers. Returns 'unchanged' if the inbox still has the version of `unless`.
+ * The newest is first. A page past the end is empty. A page by cursor costs the same at any depth,
+ * however few notifications match; so does a numbered page of an unfiltered list without a missing
+ * sequence number.
  */
 export const readPage = { name: 'readPage', sqlite: pageOnSqlite, postgres: pageOnPostgres }
 
 /**
- * Reads what changed after a version, in order, at most `limit` changes; `more` says that further changes follow. Each
- * notification that arrived is listed once, at the version of its arrival, or as replaced at the version at which it was
- * sent again last; one that changed since is listed again, at its last change. Returns 'reset' if
- * the inbox never reached the version, is more than `maxBehind` changes ahead of it, or had a read-all undone since.
+ * The version costs a fraction of a page. `kept`: what the caller has kept of the inbox, the same
+ * object in each call.
  */
-export const changesSince = { name: 'changesSince', sqlite: changesOnSqlite, postgres: changesOnPostgres }
+export const readVersion = {
+  name: 'readVersion',
+  sqlite: versionOnSqlite,
+  postgres: versionOnPostgres,
+}
+
+/**
+ * At most `limit` changes after a version, in order. Each arrival is listed once, at its version,
+ * or as replaced where it was last sent again; one that changed since is listed again, at its last
+ * change. Returns 'reset' if the inbox never reached the version, is more than `maxBehind` ahead,
+ * or it is behind `resetVersion`.
+ */
+export const changesSince = {
+  name: 'changesSince',
+  sqlite: changesOnSqlite,
+  postgres: changesOnPostgres,
+}

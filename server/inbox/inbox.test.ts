@@ -1,4 +1,3 @@
-// The rendered pages that an inbox keeps in memory.
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -6,12 +5,11 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { readDatabaseUrl } from '../config/database-url.ts'
+import { World } from '../contract/world.ts'
 import { openStore } from '../open-store.ts'
-import { World } from '../store/contract/world.ts'
 import { Database } from '../store/sqlite/database.ts'
 import { Inbox } from './inbox.ts'
 
-/** A store on a SQLite file of its own, with one user. */
 async function openWithAnn(t: TestContext) {
   const folder = mkdtempSync(join(tmpdir(), 'carillon-'))
   t.after(() => rmSync(folder, { recursive: true }))
@@ -31,7 +29,7 @@ test('if another change has the same version after a failover, the kept page is 
   const before = await first()
   assert.equal(await first(), before)
 
-  // The state after a failover to a replica that was behind: the same version, with another notification.
+  // A failover to a replica that was behind: the same version, with another notification.
   const behind = new Database(path, { timeout: 5_000 })
   const other = id.replace(/.{4}$/, 'ffff')
   behind.prepare('update notification set id = ?, title = ? where id = ?').run(other, 'Kept', id)

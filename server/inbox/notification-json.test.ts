@@ -4,7 +4,10 @@ import { contentOf, localize, newestIdIn, noItems } from './notification-json.ts
 
 test('names the newest notification of a page by its id, and none for an empty page', () => {
   const newest = '01900000-0000-7000-8000-000000000002'
-  assert.equal(newestIdIn(`[{"id":"${newest}","title":"a"},{"id":"01900000-0000-7000-8000-000000000001"}]`), newest)
+  assert.equal(
+    newestIdIn(`[{"id":"${newest}","title":"a"},{"id":"01900000-0000-7000-8000-000000000001"}]`),
+    newest,
+  )
   assert.equal(newestIdIn(noItems), undefined)
 })
 
@@ -29,16 +32,24 @@ for (const [locale, title, body] of rules)
     const wanted = { ...others, title, body }
     assert.equal(localize(JSON.stringify(row), locale), JSON.stringify(wanted))
     const page = [{ id: '2', title: 'Hi' }, row]
-    assert.equal(localize(JSON.stringify(page), locale), JSON.stringify([{ id: '2', title: 'Hi' }, wanted]))
+    assert.equal(
+      localize(JSON.stringify(page), locale),
+      JSON.stringify([{ id: '2', title: 'Hi' }, wanted]),
+    )
   })
 
 test('a notification without texts in languages stays as it is, also if its data has such a key', () => {
-  for (const json of ['[]', '{"id":"1","data":{"n":1.50,"texts":{"de":{"title":"x"}}}}', '[{"body":"\\"texts\\":"}]'])
+  for (const json of [
+    '[]',
+    '{"id":"1","data":{"n":1.50,"texts":{"de":{"title":"x"}}}}',
+    '[{"body":"\\"texts\\":"}]',
+  ])
     assert.equal(localize(json, 'de'), json)
 })
 
 test('the row has the English text, or the first that was given', () => {
-  const rowOf = (...title: [string, string][]) => contentOf({ title: Object.fromEntries(title) }).title
+  const rowOf = (...title: [string, string][]) =>
+    contentOf({ title: Object.fromEntries(title) }).title
   assert.equal(rowOf(['fr', 'Bonjour'], ['en', 'Hello "you"']), 'Hello \\"you\\"')
   assert.equal(rowOf(['fr', 'Bonjour'], ['de', 'Hallo']), 'Bonjour')
 })

@@ -1,73 +1,89 @@
-// Takes back the last read-all or archive-read.
+// Takes back the last read-all or archive-read, in steps, the newest first.
 import { iso } from '../basics/clock.ts'
-import { get, inList, send, signal, type UserKey, type Write } from '../store/statements.ts'
-import { type Undo, undoableFor } from './inbox-state.ts'
-import { isUncovered, keptRead, keptUnread, lockInbox } from './notification-state.ts'
+import { all, get, inNumbers, send, signal, type Write } from '../store/statements.ts'
+import { stepSize, weightOf } from './bulk.store.ts'
+import { type Rest, type Undo, undoableFor } from './inbox-state.ts'
+import { byState, type Counts, countIn, type LockedInbox, lockInbox } from './notification-state.ts'
 
-/** The `undo_version` of an inbox whose last read-all or archive-read was undone. */
 const undone = 0
+/** The user may have read others between those of the act. */
+const readForEach = 5
+
+type UndoStep = Undo & { rest?: Rest | undefined }
 
 /**
- * Takes back the last read-all or archive-read that changed something, until ten minutes after it: what it made read is unread again, or
- * what it archived is in the list again, except what was marked, moved or sent again alone since. What arrived since stays as it is.
- * Repeating the call changes nothing. Returns 'nothing' if there is none, or the last one is too old. The cost does not depend on how many
- * notifications come back.
+ * For ten minutes, takes back the last bulk act that changed something, except what was marked,
+ * moved or sent again alone since. Repeating changes nothing. Returns 'nothing', or what is left.
  */
-export function* undo({ userId, at }: Undo): Write<'done' | 'nothing'> {
+export const undo = {
+  name: 'undo',
+  write: undoStep,
+  weightOf,
+}
+
+type Steps = { kind: 'read' | 'archive'; first: number; last: number; at: string }
+
+function* undoStep({ userId, at, rest }: UndoStep): Write<'done' | 'nothing' | Rest> {
   const inbox = yield* lockInbox(userId)
-  if (inbox?.undoVersion === undone) return 'done'
-  if (inbox === undefined || inbox.undoVersion === null) return 'nothing'
-  const last = { user: inbox.user, version: inbox.undoVersion, since: iso(at - undoableFor) }
-  if (!((yield* undoReadAll(last)) || (yield* undoArchiveRead(last)))) return 'nothing'
+  const version = inbox?.undoVersion
+  // A call on another node may have taken back the rest.
+  if (version === undone) return 'done'
+  if (inbox === undefined || version == null) return 'nothing'
+  const act = Math.abs(version)
+  // Another node began another act.
+  if (rest !== undefined && rest.act !== act) return 'done'
+  const steps = yield* get<Steps>`
+    select kind, min(from_seq) as first, max(through_seq) as last, max(at) as at from bulk
+    where user_id = ${inbox.user} and version >= ${act} and act = ${act} group by kind`
+  if (steps === undefined || (rest === undefined && steps.at < iso(at - undoableFor)))
+    return 'nothing'
+  const below = yield* takeBack(inbox, {
+    ...steps,
+    act,
+    last: rest?.through ?? steps.last,
+    size: stepSize(rest),
+  })
+  // Negative: a step on another node then begins a new act.
+  yield* send`update inbox set undo_version = ${below === undefined ? undone : -act} where user_id = ${inbox.user}`
+  if (below !== undefined) return { act, through: below }
+  // Each signal lets the clients load their lists again.
   yield* signal({ about: 'inbox', userId })
   return 'done'
 }
 
-type Last = { user: UserKey; version: number; since: string }
+type Row = { seq: number; category: string | null; bulk_version: number | null }
+type Range = Steps & { act: number; size: number }
 
-/** False if the last one was not a read-all, or is too old. */
-function* undoReadAll({ user, version, since }: Last): Write<boolean> {
-  const mark = yield* get<{ read_through: number; read_version: number; made_read: number; categories: string | null }>`
-    delete from read_mark where user_id = ${user} and version = ${version} and at >= ${since}
-    returning before_through as read_through, before_version as read_version, made_read, categories`
-  if (mark === undefined) return false
-  if (mark.categories !== null)
+/** Returns up to where the act may have changed others. */
+function* takeBack({ user, seenThrough }: LockedInbox, range: Range): Write<number | undefined> {
+  const { kind, first, last, act, size } = range
+  const atMost = size * readForEach
+  const found = yield* all<Row>`
+    select seq, category, bulk_version from notification ${byState}
+    where user_id = ${user} and state = ${kind === 'read' ? 'read' : 'archived'} and seq >= ${first} and seq <= ${last}
+    order by seq desc limit ${atMost}`
+  const ofAct = found.filter(({ bulk_version }) => bulk_version === act)
+  const rows = ofAct.slice(0, size)
+  const seqs = rows.map(({ seq }) => seq)
+  if (kind === 'read')
     yield* send`
-      delete from category_read_mark
-      where user_id = ${user} and version = ${version} and category ${inList(JSON.parse(mark.categories))}`
-  const marked = yield* get<{ count: number }>`
-    select count(*) as count from notification n
-    where n.user_id = ${user} and n.unread_version >= ${mark.read_version} and n.seq + 0 <= ${mark.read_through}
-      and ${isUncovered}`
+      update notification set state = 'unread', read_at = null, bulk_version = 0 where user_id = ${user} and state = 'read' and seq ${inNumbers(seqs)}`
+  else
+    yield* send`
+      update notification set state = 'read', archived_at = null, bulk_version = 0 where user_id = ${user} and state = 'archived' and seq ${inNumbers(seqs)}`
+  const { total, unread, archived } = countsOf(kind, rows)
+  const unseen = kind === 'read' ? 0 : seqs.filter((seq) => seq > seenThrough).length
   yield* send`
-    update inbox set version = version + 1, read_through = ${mark.read_through}, read_version = ${mark.read_version},
-      unread = unread + ${mark.made_read}, marked_unread = ${marked?.count ?? 0},
-      undo_version = ${undone}, reset_version = version + 1
+    update inbox set version = version + 1, reset_version = version + 1, total = total + ${total}, unread = unread + ${unread},
+      archived = archived + ${archived}, unseen = unseen + ${unseen}
     where user_id = ${user}`
-  yield* send`
-    update inbox_category set unread = unread + made, made = 0 where user_id = ${user} and made > 0`
-  return true
+  for (const [category, ones] of Map.groupBy(rows, (row) => row.category))
+    if (category !== null) yield* countIn({ user, category }, countsOf(kind, ones))
+  if (ofAct.length > size) return (seqs.at(-1) ?? first) - 1
+  return found.length === atMost ? (found.at(-1)?.seq ?? first) - 1 : undefined
 }
 
-function* undoArchiveRead({ user, version, since }: Last): Write<boolean> {
-  const mark = yield* get<{ before_through: number; before_version: number; made: number; made_unseen: number }>`
-    delete from archive_mark where user_id = ${user} and version = ${version} and at >= ${since}
-    returning before_through, before_version, made, made_unseen`
-  if (mark === undefined) return false
-  // What stayed, or was put back since, stays.
-  const kept = mark.before_version || null
-  yield* send`
-    update notification ${keptUnread} set kept_version = ${kept}
-    where user_id = ${user} and kept_version = ${version} and read_at is null`
-  yield* send`
-    update notification ${keptRead} set kept_version = ${kept}
-    where user_id = ${user} and kept_version = ${version} and read_at is not null`
-  yield* send`
-    update inbox set version = version + 1, archive_through = ${mark.before_through}, archive_version = ${mark.before_version},
-      archived = archived - ${mark.made}, total = total + ${mark.made}, unseen = unseen + ${mark.made_unseen},
-      undo_version = ${undone}, reset_version = version + 1
-    where user_id = ${user}`
-  yield* send`
-    update inbox_category set total = total + made, archived = archived - made, made = 0 where user_id = ${user} and made > 0`
-  return true
+function countsOf(kind: Steps['kind'], { length }: readonly Row[]): Counts {
+  if (kind === 'read') return { total: 0, unread: length, archived: 0, snoozed: 0 }
+  return { total: length, unread: 0, archived: -length, snoozed: 0 }
 }

@@ -1,4 +1,3 @@
-// How many tokens may wait for the keys of an issuer that does not respond?
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startIssuer } from '../../tests/support/network/issuer.ts'
@@ -11,7 +10,9 @@ test('while an issuer does not respond, 1,000 tokens wait for its keys, and the 
   const { promise: requested, resolve } = Promise.withResolvers<void>()
   issuer.responses.set(issuer.jwksPath, () => resolve())
   const [setting = assert.fail()] = readIssuers(
-    JSON.stringify([{ issuer: issuer.url, audience: 'bell', algorithms: ['RS256'], jwks: issuer.jwks }]),
+    JSON.stringify([
+      { issuer: issuer.url, audience: 'bell', algorithms: ['RS256'], jwks: issuer.jwks },
+    ]),
   )
   const keys = new IssuerKeys({ issuer: setting, now: () => 0, onFailure() {} })
   const header = { alg: 'RS256', kid: 'r1' } as const
@@ -22,10 +23,15 @@ test('while an issuer does not respond, 1,000 tokens wait for its keys, and the 
   void Promise.allSettled(waiting).then(() => {
     isOver = true
   })
-  await assert.rejects(refused, { code: 'UNAVAILABLE', problem: 'Too many tokens wait for the keys of their issuer' })
+  await assert.rejects(refused, {
+    code: 'UNAVAILABLE',
+    problem: 'Too many tokens wait for the keys of their issuer',
+  })
   assert.equal(isOver, false)
   await issuer.stop()
   const outcomes = await Promise.allSettled(waiting)
   assert.ok(outcomes.every(({ status }) => status === 'rejected'))
-  await assert.rejects(keys.find(header), { problem: 'The keys of the issuer of this token cannot be read now' })
+  await assert.rejects(keys.find(header), {
+    problem: 'The keys of the issuer of this token cannot be read now',
+  })
 })

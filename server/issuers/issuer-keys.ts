@@ -1,6 +1,5 @@
-// The cached keys of one issuer, as a key set of jose: when are they read again? An unknown key id and an unreachable issuer cause a
-// limited number of requests, whatever clients send, and keys that were read before stay usable for a day while the issuer cannot be
-// reached. jose counts neither failed requests nor time by our clock, so this file decides, and jose joins requests and selects the key.
+// Caches the keys of one issuer. Unknown key ids and an unreachable issuer cause limited requests;
+// keys stay usable for a day. jose counts neither failed requests nor time by our clock.
 import { type CryptoKey, createRemoteJWKSet, customFetch, errors } from 'jose'
 import { CarillonError, overloaded } from '../basics/errors.ts'
 import type { IssuerSetting } from '../config/issuers.ts'
@@ -8,32 +7,30 @@ import { readKeySet } from './key-set.ts'
 import type { ReadForeignToken } from './read-foreign-token.ts'
 
 const maxAgeMs = 10 * 60_000
-/** While the issuer cannot be reached, a key that it withdrew is accepted no longer than this. */
 const maxStaleMs = 24 * 3_600_000
-/** How many attempts may follow each other at once, and how often there is another one. */
 const maxAttempts = 3
 const attemptEveryMs = 10_000
-/** While the issuer does not respond, each token that waits holds its request in memory. */
 const maxWaiting = 1_000
 const logEveryMs = 60_000
 
-/** `now`: in milliseconds; never goes back. `onFailure`: called at most once a minute. */
-type Dependencies = { issuer: IssuerSetting; now: () => number; onFailure: (issuer: string, error: unknown) => void }
+type Dependencies = {
+  issuer: IssuerSetting
+  now: () => number
+  onFailure: (issuer: string, error: unknown) => void
+}
 
 export class IssuerKeys {
   readonly #dependencies: Dependencies
   readonly #keys: ReturnType<typeof createRemoteJWKSet>
   #readAt = Number.NEGATIVE_INFINITY
-  /** The error of the last attempt. */
   #failure: unknown
   #loggedAt = Number.NEGATIVE_INFINITY
-  /** When all attempts are there again. */
   #restedAt = Number.NEGATIVE_INFINITY
   #waiting = 0
 
   constructor(dependencies: Dependencies) {
     this.#dependencies = dependencies
-    // `#read` knows the address. With a cool-down of 0, jose reads the set again for each unknown key id, if that does.
+    // With a cool-down of 0, jose reads the set for each unknown key id, if `#read` does.
     this.#keys = createRemoteJWKSet(new URL('https://issuer.invalid'), {
       cacheMaxAge: Number.POSITIVE_INFINITY,
       cooldownDuration: 0,
@@ -41,19 +38,19 @@ export class IssuerKeys {
     })
   }
 
-  /** Reads the keys before the first token needs them. Throws nothing. */
   async prefetch(): Promise<void> {
     await this.#keys.reload().catch(() => {})
   }
 
-  /** The key that verifies such a token; null if the issuer has none, or several. Throws UNAVAILABLE if that cannot be known now. */
+  /** Throws UNAVAILABLE if the keys cannot be known now. */
   async find(header: ReadForeignToken['header']): Promise<CryptoKey | null> {
-    if (this.#waiting >= maxWaiting) throw overloaded('Too many tokens wait for the keys of their issuer')
+    if (this.#waiting >= maxWaiting)
+      throw overloaded('Too many tokens wait for the keys of their issuer')
     this.#waiting++
     try {
       if (this.#age() >= maxAgeMs) {
         const reading = this.prefetch()
-        // Once a read has failed, tokens no longer wait for the next one, and the keys that are there stay in use.
+        // After a failed read, tokens no longer wait for the next.
         if (this.#failure === undefined || this.#age() >= maxStaleMs) await reading
         if (this.#age() >= maxStaleMs) throw this.#unavailable()
       }
@@ -92,14 +89,18 @@ export class IssuerKeys {
     }
   }
 
-  /** The log has the reason, and no client can fill it. */
+  /** No client can fill the log. */
   #unavailable(): CarillonError {
-    return new CarillonError('UNAVAILABLE', 'The keys of the issuer of this token cannot be read now', {
-      remedy: 'Try again in a moment; the log of the service has the reason.',
-      cause: this.#failure,
-      retryAfter: attemptEveryMs / 1000,
-      report: 'nothing',
-    })
+    return new CarillonError(
+      'UNAVAILABLE',
+      'The keys of the issuer of this token cannot be read now',
+      {
+        remedy: 'Try again in a moment; the log of the service has the reason.',
+        cause: this.#failure,
+        retryAfter: attemptEveryMs / 1000,
+        report: 'nothing',
+      },
+    )
   }
 }
 

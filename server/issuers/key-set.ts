@@ -1,5 +1,5 @@
-// The public keys of an issuer, read from its key set (RFC 7517) and, if the setting has no address of it, from its discovery
-// document. A set with something that no honest issuer publishes is refused as a whole.
+// Reads the key set of an issuer (RFC 7517). Something that no honest issuer publishes spoils the
+// whole set.
 import { type CryptoKey, createLocalJWKSet, errors, type JSONWebKeySet, type JWK } from 'jose'
 import { boundedFetch } from '../basics/bounded-fetch.ts'
 import { type CarillonError, unavailable } from '../basics/errors.ts'
@@ -11,23 +11,26 @@ type RsaKey = { modulusLength: number; publicExponent: Uint8Array }
 
 const maxKeys = 100
 const minRsaBits = 2_048
-/** Members of private and of symmetric keys (RFC 7518, sections 6.2.2, 6.3.2 and 6.4). */
+/** RFC 7518, sections 6.2.2, 6.3.2 and 6.4. */
 const secretMembers = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k']
 const discoveryPath = '/.well-known/openid-configuration'
 
-/** Throws UNAVAILABLE, with what is wrong and what to change. */
 export async function readKeySet(setting: IssuerSetting): Promise<JSONWebKeySet> {
   const { jwks, algorithms } = setting
   const address = jwks ?? (await discoveredAddress(setting))
   const { keys } = await getJson(address)
   if (!Array.isArray(keys) || keys.length > maxKeys || !keys.every(isObject))
-    throw fault(`${address} sends no key set: "keys" has to be a list of at most ${maxKeys} objects`)
+    throw fault(
+      `${address} sends no key set: "keys" has to be a list of at most ${maxKeys} objects`,
+    )
   if (keys.some((key) => secretMembers.some((name) => Object.hasOwn(key, name))))
     throw fault(
       `${address} publishes a private or symmetric key, with which everyone can sign tokens`,
       'Have the issuer replace that key and publish public keys only.',
     )
-  const usable = await Promise.all(keys.flatMap((key) => algorithms.map((alg) => isUsable(address, { key, alg }))))
+  const usable = await Promise.all(
+    keys.flatMap((key) => algorithms.map((alg) => isUsable(address, { key, alg }))),
+  )
   if (!usable.includes(true))
     throw fault(
       `${address} has no key for ${algorithms.join(', ')}`,
@@ -37,8 +40,7 @@ export async function readKeySet(setting: IssuerSetting): Promise<JSONWebKeySet>
 }
 
 /**
- * OpenID Connect Discovery 1.0, sections 4.1 and 4.3. The key set is on the origin of the issuer, or on one that the setting names:
- * otherwise a document that was tampered with chooses the keys.
+ * OpenID Connect Discovery 1.0, sections 4.1 and 4.3. A changed document must not choose the keys.
  */
 async function discoveredAddress({ issuer, origins }: IssuerSetting): Promise<string> {
   const address = issuer.replace(/\/$/, '') + discoveryPath
@@ -49,8 +51,9 @@ async function discoveredAddress({ issuer, origins }: IssuerSetting): Promise<st
       'Write the issuer in CARILLON_ISSUERS exactly as its discovery document and its tokens do.',
     )
   const url = typeof jwks === 'string' ? URL.parse(jwks) : null
-  // Plain http is only for an issuer on this machine, and the setting then names the issuer by plain http, too.
-  const isOnThisMachine = issuer.startsWith('http:') && url?.protocol === 'http:' && isLoopback(url.hostname)
+  // Plain http is only for an issuer on this machine.
+  const isOnThisMachine =
+    issuer.startsWith('http:') && url?.protocol === 'http:' && isLoopback(url.hostname)
   if (url === null || !(url.protocol === 'https:' || isOnThisMachine) || url.username !== '')
     throw fault(
       `${address} has ${JSON.stringify(jwks)?.slice(0, 200)} as jwks_uri, which is no https address`,
@@ -64,15 +67,22 @@ async function discoveredAddress({ issuer, origins }: IssuerSetting): Promise<st
   return url.href
 }
 
-/** Whether jose uses the key for tokens of the algorithm. A key for something else is not an error (RFC 7517, section 5). */
-async function isUsable(address: string, { key, alg }: { key: JWK; alg: IssuerAlgorithm }): Promise<boolean> {
+/** RFC 7517, section 5: a key for something else is no error. */
+async function isUsable(
+  address: string,
+  { key, alg }: { key: JWK; alg: IssuerAlgorithm },
+): Promise<boolean> {
   const id = JSON.stringify(key.kid ?? null).slice(0, 80)
   const header = { alg, ...(key.kid !== undefined && { kid: key.kid }) }
   const imported = await createLocalJWKSet({ keys: [key] })(header).catch((error: unknown) => {
     if (error instanceof errors.JWKSNoMatchingKey) return undefined
-    throw fault(`${address} has a key, ${id}, that cannot be read as one of ${alg}`, 'Have the issuer repair it.')
+    throw fault(
+      `${address} has a key, ${id}, that cannot be read as one of ${alg}`,
+      'Have the issuer repair it.',
+    )
   })
-  const { modulusLength, publicExponent } = ((imported as CryptoKey | undefined)?.algorithm ?? {}) as Partial<RsaKey>
+  const { modulusLength, publicExponent } = ((imported as CryptoKey | undefined)?.algorithm ??
+    {}) as Partial<RsaKey>
   // The signature is then the padded digest itself, and OpenSSL accepts it.
   if (publicExponent !== undefined && /^0*1$/.test(Buffer.from(publicExponent).toString('hex')))
     throw fault(
@@ -88,7 +98,11 @@ async function isUsable(address: string, { key, alg }: { key: JWK; alg: IssuerAl
 }
 
 async function getJson(address: string): Promise<JsonObject> {
-  const response = await boundedFetch(address, { headers: { accept: 'application/json' } }, { fault })
+  const response = await boundedFetch(
+    address,
+    { headers: { accept: 'application/json' } },
+    { fault },
+  )
   const { status, headers } = response
   const location = headers.get('location')?.slice(0, 200)
   if (status >= 300 && status < 400 && location !== undefined)

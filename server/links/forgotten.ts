@@ -1,50 +1,64 @@
-// "I forgot my password": sends a link by e-mail. The request has its response before any of this runs, so that neither the response nor
-// its time says whether there is such a user. What waits is bounded, and is finished before the process ends.
-import { setTimeout as sleep } from 'node:timers/promises'
-import type { RequestSource } from '../audit/entry.ts'
+// Mails a link for a forgotten password, or for a first second factor. The response goes out first,
+// so that neither it nor its time says whether there is such a user. A row of the outbox waits for
+// the mail server; the link is made when its mail is sent.
+import type { FastifyRequest } from 'fastify'
+import { type RequestSource, sourceOf } from '../audit/entry.ts'
 import type { NamedAccount, SignInLog } from '../audit/sign-in-log.ts'
+import { BoundedCache } from '../basics/bounded-cache.ts'
 import { wideNetworkOf } from '../basics/client.ts'
 import { displayTime } from '../basics/clock.ts'
-import { CarillonError, messageOf } from '../basics/errors.ts'
+import { CarillonError, messageOf, notFound } from '../basics/errors.ts'
 import type { Log } from '../basics/log.ts'
 import { LogWindow } from '../basics/log-window.ts'
 import type { Guess, Guesses } from '../guessing/guesses.ts'
+import type { Site } from '../http/site.ts'
 import { languageFor } from '../pages/texts/texts.ts'
-import { findUsersByEmail, type User } from '../users/users.store.ts'
+import type { UserMail } from '../reach/mail.ts'
+import type { OutboxRow } from '../reach/outbox.store.ts'
+import type { Outbox } from '../reach/outbox.ts'
+import type { Reach } from '../reach/reach.ts'
+import { findUser, findUsersByEmail, type User } from '../users/users.store.ts'
 import { lookUp, type UserDependencies } from '../users/users.ts'
 import { createLink, type LinkSettings } from './links.ts'
 
-/** Whose password was forgotten: one of the two. Users who share an address get one mail each. */
 export type Forgotten = { username?: string; email?: string }
-type Request = { forgotten: Forgotten; source: RequestSource; acceptLanguage: string | undefined; network: string }
+type Request = {
+  forgotten: Forgotten
+  source: RequestSource
+  acceptLanguage: string | undefined
+  network: string
+}
 
-type Recipient = { to: string; locale: string | null; acceptLanguage: string | undefined }
-type ResetMail = Recipient & { kind: 'reset'; url: string; facts: { username: string; until: string } }
+type LinkMail = UserMail & { kind: 'reset' | 'factor' }
+type Asked = { source: RequestSource; acceptLanguage?: string | undefined }
 
 type ForgottenOptions = {
   users: UserDependencies
   links: LinkSettings
   guesses: Guesses
-  send: (mail: ResetMail) => Promise<void>
+  outbox: Pick<Outbox, 'add'>
   log: Log
   signInLog: Pick<SignInLog, 'refused'>
 }
 
-const maxWaiting = 1_000
-/** Of one client: a /48 of IPv6 or an IPv4 address. It must not take the places of others. */
+const maxRunning = 1_000
+/** One client must not take the places of others. */
 const maxOfClient = 20
-const maxAtOnce = 4
-/** Who shares an address with more users than these gets no mail for the others. */
 const maxUsers = 5
 const logEveryMs = 1_000
-/** Below the time that supervisors give a process to end. */
-const maxEndMs = 5_000
+/** A user who waited for longer has requested another link. */
+const resetMaxAgeMs = 15 * 60_000
+/**
+ * Clients take turns: a client's first mail in a minute is due this much earlier than its later
+ * ones.
+ */
+const headStartMs = 60_000
 
 export class ForgottenPasswords {
   readonly #options: ForgottenOptions
-  readonly #waiting: Request[] = []
-  readonly #running = new Set<Promise<void>>()
-  /** What was dropped and what failed in this second, and why the last one failed: one line a second, so that clients cannot fill the log. */
+  readonly #running = new Map<Promise<void>, string>()
+  readonly #recent = new BoundedCache<{ from: number; count: number }>(10_000)
+  /** One line a second, so that clients cannot fill the log. */
   #counts = { dropped: 0, failed: 0, reason: '' }
   readonly #second = new LogWindow(logEveryMs, () => this.#writeCounts())
 
@@ -52,54 +66,59 @@ export class ForgottenPasswords {
     this.#options = options
   }
 
-  /**
-   * Returns at once. If too many requests wait, of all clients or of this one, it is dropped, whichever user it is about, and the log says
-   * so. Beyond the client's limit it is refused before it waits.
-   */
+  /** Drops the request if too many are in progress, whichever user it is about. */
   request(forgotten: Forgotten, source: RequestSource, acceptLanguage?: string): void {
     const network = wideNetworkOf(source.address)
-    const ofClient = this.#waiting.filter((one) => one.network === network).length
-    if (ofClient >= maxOfClient || this.#waiting.length >= maxWaiting) this.#drop(1)
+    const ofClient = [...this.#running.values()].filter((one) => one === network).length
+    if (ofClient >= maxOfClient || this.#running.size >= maxRunning) this.#drop()
     else if (this.#options.guesses.acceptsMailRequest(source.address))
-      this.#waiting.push({ forgotten, source, acceptLanguage, network })
+      this.#begin({ forgotten, source, acceptLanguage, network })
     else this.#refuse(source, accountOf(forgotten))
-    // After the response has been written.
-    setImmediate(() => this.#startNext())
   }
 
-  /** Resolves when every mail is sent, or after five seconds: a mail that is not sent by then is dropped, and the log says so. */
+  /** Returns the address; undefined if none is verified. Throws TOO_MANY_REQUESTS. */
+  async sendFactorLink(
+    user: User,
+    source: RequestSource,
+    acceptLanguage?: string,
+  ): Promise<string | undefined> {
+    const { users, guesses, outbox } = this.#options
+    const { id: ownerId, email, emailVerifiedAt } = user
+    if (email === null || emailVerifiedAt === null) return undefined
+    await guesses.beginMail({ userId: ownerId, email, address: source.address })
+    const at = users.now()
+    const ids = JSON.stringify({ source, acceptLanguage } satisfies Asked)
+    await outbox.add({ kind: 'factor', ownerId, target: email, ids, dueAt: at, at })
+    return email
+  }
+
+  #begin(request: Request): void {
+    const written = new Promise<void>((resolve) => setImmediate(resolve))
+    const work = written.then(() => this.#answer(request)).finally(() => this.#running.delete(work))
+    this.#running.set(work, request.network)
+  }
+
   async end(): Promise<void> {
-    this.#startNext()
-    const allDone = async () => {
-      while (this.#running.size > 0) await Promise.race(this.#running)
-    }
-    await Promise.race([allDone(), sleep(maxEndMs, undefined, { ref: false })])
-    this.#drop(this.#waiting.splice(0).length + this.#running.size)
+    await Promise.all(this.#running.keys())
     this.#second.end()
   }
 
-  #drop(count: number): void {
-    this.#counts.dropped += count
+  #drop(): void {
+    this.#counts.dropped++
     this.#second.begin()
   }
 
-  /** Writes a line for all that were dropped, and one for all that failed, since the last lines. */
   #writeCounts(): void {
     const { log } = this.#options
     const { dropped, failed: count, reason } = this.#counts
-    if (dropped > 0) log.warn({ event: 'mails-dropped', count: dropped }, 'requests for a new password were dropped')
-    if (count > 0) log.warn({ event: 'mail-failed', count, reason }, 'requests for a new password failed')
+    if (dropped > 0)
+      log.warn(
+        { event: 'mails-dropped', count: dropped },
+        'requests for a new password were dropped',
+      )
+    if (count > 0)
+      log.warn({ event: 'send-failed', count, reason }, 'requests for a new password failed')
     this.#counts = { dropped: 0, failed: 0, reason: '' }
-  }
-
-  #startNext(): void {
-    while (this.#running.size < maxAtOnce && this.#waiting.length > 0) {
-      const work = this.#answer(this.#waiting.shift() as Request).finally(() => {
-        this.#running.delete(work)
-        this.#startNext()
-      })
-      this.#running.add(work)
-    }
   }
 
   /** Never throws: no caller waits for it. */
@@ -107,7 +126,14 @@ export class ForgottenPasswords {
     try {
       const { guesses } = this.#options
       const { forgotten, source } = request
-      if (!(await this.#within(guesses.beginMailRequest(source.address), source, accountOf(forgotten)))) return
+      if (
+        !(await this.#within(
+          guesses.beginMailRequest(source.address),
+          source,
+          accountOf(forgotten),
+        ))
+      )
+        return
       for (const user of await this.#usersOf(forgotten)) await this.#sendTo(user, request)
     } catch (error) {
       this.#counts.failed++
@@ -123,28 +149,80 @@ export class ForgottenPasswords {
     return user === undefined ? [] : [user]
   }
 
-  /** An address counts only as an application or the operator entered it: a request never chooses where a link goes. */
-  async #sendTo(user: User, { source, acceptLanguage }: Request): Promise<void> {
-    const { users, links, guesses, send, log } = this.#options
-    const { id, username, email, locale, disabledAt } = user
+  /** A request never chooses where a link goes. */
+  async #sendTo(user: User, { source, acceptLanguage, network }: Request): Promise<void> {
+    const { users, guesses, outbox } = this.#options
+    const { id, username, email, disabledAt } = user
     if (username === null || email === null || disabledAt !== null) return
     const begun = guesses.beginMail({ userId: id, email, address: source.address })
-    const counted = await this.#within(begun, source, { name: username, user })
-    if (counted === undefined) return
-    try {
-      const { url, expiresAt } = await createLink({ ...users, source }, links, { id }, { purpose: 'reset', email })
-      const facts = { username, until: displayTime(expiresAt, languageFor(acceptLanguage, locale)) }
-      await send({ to: email, locale, acceptLanguage, url, kind: 'reset', facts })
-      log.info({ event: 'mail-sent', userId: id }, 'a link to set a new password was sent')
-    } catch (error) {
-      const reason = messageOf(error)
-      log.warn({ event: 'mail-failed', userId: id, reason }, 'the mail with a link to set a new password was not sent')
-      await guesses.succeed(counted)
-    }
+    if ((await this.#within(begun, source, { name: username, user })) === undefined) return
+    const at = users.now()
+    const ids = JSON.stringify({ source, acceptLanguage } satisfies Asked)
+    await outbox.add({
+      kind: 'reset',
+      ownerId: id,
+      target: email,
+      ids,
+      dueAt: at - this.#headStart(network, at),
+      at,
+    })
   }
 
-  /** Undefined if it is beyond a limit. */
-  async #within(begun: Promise<Guess>, source: RequestSource, account: NamedAccount): Promise<Guess | undefined> {
+  #headStart(network: string, at: number): number {
+    const known = this.#recent.get(network)
+    const recent =
+      known !== undefined && at - known.from < headStartMs ? known : { from: at, count: 0 }
+    this.#recent.set(network, { ...recent, count: recent.count + 1 }, 1)
+    return Math.round(headStartMs * 0.8 ** recent.count)
+  }
+
+  registerAt(reach: Reach): void {
+    const { log } = this.#options
+    for (const purpose of ['reset', 'factor'] as const)
+      reach.register(purpose, {
+        renderMail: (row) => this.#renderMail(row, purpose),
+        maxAgeMs: resetMaxAgeMs,
+        sent: ({ ownerId: userId }) =>
+          log.info({ event: 'mail-sent', userId, purpose }, 'a link was sent'),
+        givenUp: (row) => this.#takeBack(row),
+      })
+  }
+
+  async #renderMail(
+    { ownerId, target, ids }: OutboxRow,
+    purpose: LinkMail['kind'],
+  ): Promise<LinkMail | undefined> {
+    const { users, links } = this.#options
+    const { source, acceptLanguage }: Asked = JSON.parse(ids)
+    const user = await users.store.read(findUser, ownerId)
+    if (user === undefined || user.email !== target || user.disabledAt !== null) return undefined
+    if (user.username === null && purpose === 'reset') return undefined
+    if (user.emailVerifiedAt === null && purpose === 'factor') return undefined
+    const { locale } = user
+    const username = user.username ?? user.displayName ?? target
+    const { url, expiresAt } = await createLink(
+      { ...users, source },
+      links,
+      { id: ownerId },
+      { purpose, email: target },
+    )
+    const facts = { username, until: displayTime(expiresAt, languageFor(acceptLanguage, locale)) }
+    return { kind: purpose, to: target, locale, acceptLanguage, url, facts }
+  }
+
+  async #takeBack({ ownerId, target, ids }: OutboxRow): Promise<void> {
+    const { source }: Asked = JSON.parse(ids)
+    const { guesses } = this.#options
+    await guesses.succeed(
+      guesses.ofMail({ userId: ownerId, email: target, address: source.address }),
+    )
+  }
+
+  async #within(
+    begun: Promise<Guess>,
+    source: RequestSource,
+    account: NamedAccount,
+  ): Promise<Guess | undefined> {
     try {
       return await begun
     } catch (error) {
@@ -155,11 +233,30 @@ export class ForgottenPasswords {
   }
 
   #refuse(source: RequestSource, account: NamedAccount): void {
-    this.#options.signInLog.refused(source, account, { event: 'link-refused', code: 'TOO_MANY_REQUESTS' })
+    this.#options.signInLog.refused(source, account, {
+      event: 'link-refused',
+      code: 'TOO_MANY_REQUESTS',
+      method: 'link',
+    })
   }
 }
 
-/** As the request names it. */
 function accountOf({ email, username = '' }: Forgotten): NamedAccount {
   return { name: email ?? username, user: undefined }
+}
+
+export type ForgotNeeds = { site: Site; forgotten: ForgottenPasswords | undefined }
+
+export function requestReset(
+  dependencies: ForgotNeeds,
+  whose: Forgotten,
+  request: FastifyRequest,
+): void {
+  const { forgotten } = dependencies
+  if (forgotten === undefined)
+    throw notFound(
+      'This service sends no mail',
+      'Request a link from its operator: carillon user link NAME, or CARILLON_SMTP_URL.',
+    )
+  forgotten.request(whose, sourceOf(dependencies, request), request.headers['accept-language'])
 }

@@ -1,27 +1,32 @@
-// One-time links. Each use locks the user's row first, so that of two uses of one link the second finds no link.
-import { canSignIn } from '../factors/factors.store.ts'
-import type { Audited } from '../store/events.ts'
-import { get, lock, lockUsers, Part, type Read, record, send, type Write } from '../store/statements.ts'
-import { changePassword, type SetPassword } from '../users/user-changes.store.ts'
+// Each use locks the user's row, so that the second finds no link.
 
-/** `invite` for the first password of a user who has no way to sign in yet, `reset` for another one. */
-export type LinkPurpose = 'invite' | 'reset'
+import { record } from '../audit/audit.store.ts'
+import { canSignIn } from '../factors/factors.store.ts'
+import { reachAddress } from '../inbox/reminders.store.ts'
+import type { Audited } from '../store/events.ts'
+import { get, lock, Part, type Read, send, type Write } from '../store/statements.ts'
+import { changePassword, type SetPassword } from '../users/user-changes.store.ts'
+import { lockUsers } from '../users/users.store.ts'
+
+/**
+ * `invite`: the first password of a user who has no way to sign in yet. `factor` sets no password:
+ * with it, a sign-in that only sets a second factor up adds the first one (factors.store.ts).
+ */
+export type LinkPurpose = 'invite' | 'reset' | 'factor'
 
 export type Link = {
   userId: string
   purpose: LinkPurpose
   expiresAt: number
-  /** The address that the link is sent to, which its use verifies; null if it is passed on in another way. */
   email: string | null
-  /** Where the browser goes after the use. */
   returnTo?: string | null | undefined
 }
-/** `tokenHash`: SHA-256 of the token, which itself is not stored. */
+/** `tokenHash` is SHA-256; the token is not stored. */
 export type NewLink = Link & { tokenHash: string; at: number } & Audited
 
 /**
- * Adds a link. The user's last three links of a purpose stay, in the order in which they were added; older ones are void from then on.
- * Returns 'absent' without such a user and for a disabled one, and 'not-first' for an invitation of a user who can sign in already.
+ * Adds a link. The user's last three of a purpose stay. Returns 'absent' also for a disabled user,
+ * 'not-first' for an invitation of a user who can sign in.
  */
 export function* addLink(link: NewLink): Write<'done' | 'absent' | 'not-first'> {
   const { userId, purpose, tokenHash, at, expiresAt, email, returnTo = null } = link
@@ -43,32 +48,37 @@ export function* addLink(link: NewLink): Write<'done' | 'absent' | 'not-first'> 
 
 function* lockEnabled(userId: string): Write<boolean> {
   yield* lockUsers()
-  return (yield* lock`select 1 from "user" where id = ${userId} and disabled_at is null`) !== undefined
+  return (
+    (yield* lock`select 1 from "user" where id = ${userId} and disabled_at is null`) !== undefined
+  )
 }
 
-/** A link that was sent to an address ends with it: after the correction of a typing error it may be in another person's hands. */
-const isToOwner = new Part('(email is null or email = (select u.email from "user" u where u.id = user_id))')
+/** After a corrected typing error, the old address may be another person's. */
+const isToOwner = new Part(
+  '(email is null or email = (select u.email from "user" u where u.id = user_id))',
+)
 
-/** Finds a link by its hash. The caller checks if it has expired. */
+/** The caller checks if the link has expired. */
 export function* findLink(tokenHash: string): Read<Link | undefined> {
   return yield* get<Link>`
     select user_id as "userId", purpose, expires_at as "expiresAt", email, return_to as "returnTo"
-    from one_time_link where token_hash = ${tokenHash} and ${isToOwner}`
+    from one_time_link where token_hash = ${tokenHash} and purpose <> 'factor' and ${isToOwner}`
 }
 
 /**
- * Uses a link: sets the password as `setPassword` does, which voids every link of the user, and raises the device generation, in one
- * step. If the link was sent to the address that the user still has, the address is verified from then on. Of calls at the same
- * time, also on other processes, one succeeds. If the user has no such link, it has expired at `at`, it was sent to an address that the user
- * no longer has, or the user is disabled, it changes nothing and returns 'refused', and 'not-first' for an invitation of a user who can sign
- * in already.
+ * Sets the password, which voids every link, raises the device generation, and verifies the address
+ * if the link was sent there. Of simultaneous calls one succeeds. Returns 'refused' without such a
+ * link, if it has expired or went to another address, or the user is disabled, and 'not-first' for
+ * an invitation of a user who can sign in; then it changes nothing.
  */
-export function* resetPassword(change: SetPassword & { tokenHash: string }): Write<'done' | 'refused' | 'not-first'> {
+export function* resetPassword(
+  change: SetPassword & { tokenHash: string },
+): Write<'done' | 'refused' | 'not-first'> {
   const { userId, tokenHash, at } = change
   if (!(yield* lockEnabled(userId))) return 'refused'
   const link = yield* get<Pick<Link, 'purpose' | 'email'>>`
-    select purpose, email from one_time_link where user_id = ${userId} and token_hash = ${tokenHash} and expires_at > ${at}
-      and ${isToOwner}`
+    select purpose, email from one_time_link where user_id = ${userId} and token_hash = ${tokenHash} and purpose <> 'factor'
+      and expires_at > ${at} and ${isToOwner}`
   if (link === undefined) return 'refused'
   if (link.purpose === 'invite' && (yield* canSignIn(userId))) return 'not-first'
   yield* changePassword(change)
@@ -76,10 +86,10 @@ export function* resetPassword(change: SetPassword & { tokenHash: string }): Wri
     update "user" set device_generation = device_generation + 1,
       email_verified_at = case when email = ${link.email} then coalesce(email_verified_at, ${at}) else email_verified_at end
     where id = ${userId}`
+  if (link.email !== null) yield* reachAddress(userId, true)
   return 'done'
 }
 
-/** Removes the links that had expired at `at`. */
 export function* removeExpiredLinks(at: number): Write<void> {
   yield* send`delete from one_time_link where expires_at <= ${at}`
 }

@@ -1,44 +1,51 @@
-// One-time links to set a password: creates them, and sets the password of a user who has one. The token is the part of the URL after
-// `#`, which browsers neither send nor log. E-mail is in forgotten.ts.
+// One-time links set a password or a first factor. The token is the part of the URL after `#`,
+// which browsers neither send nor log.
 import { randomBytes } from 'node:crypto'
 import { recorded } from '../audit/entry.ts'
-import { CarillonError, conflict } from '../basics/errors.ts'
+import { conflict, linkInvalid } from '../basics/errors.ts'
 import { hashOf } from '../basics/secrets.ts'
 import type { Attempt } from '../passwords/passwords.ts'
 import { passwordFaults } from '../passwords/policy.ts'
 import { refuseFaults } from '../users/profile.ts'
 import { findCredentials, findUser as findStoredUser, type User } from '../users/users.store.ts'
-import { endProofs, findUser, type UserDependencies, type UserKey } from '../users/users.ts'
-import { addLink, findLink, type Link, type LinkPurpose, resetPassword as resetStoredPassword } from './links.store.ts'
+import { endProofs, findChangeable, type UserDependencies, type UserKey } from '../users/users.ts'
+import {
+  addLink,
+  findLink,
+  type Link,
+  type LinkPurpose,
+  resetPassword as resetStoredPassword,
+} from './links.store.ts'
 
-/** `lifetimes`: in milliseconds. `pageOf`: the page that a link leads to, without a fragment. */
-export type LinkSettings = { lifetimes: Record<LinkPurpose, number>; pageOf: (purpose: LinkPurpose) => string }
+/**
+ * `lifetimes`: in milliseconds. `pageOf`: the page that a link leads to, up to the token in its
+ * fragment.
+ */
+export type LinkSettings = {
+  lifetimes: Record<LinkPurpose, number>
+  pageOf: (purpose: LinkPurpose) => string
+}
 
 type Wanted = {
   purpose: LinkPurpose
-  /** Seconds; that of the settings if it is absent. */
+  /** In seconds. */
   lifetime?: number | undefined
-  /** A place that `readReturnTo` accepted. */
   returnTo?: string | undefined
-  /** The address to which the service sends the link. */
   email?: string
-  /** The address to which the application says that it sends the link. */
   mailedTo?: string | undefined
 }
 
-/** 32 bytes as base64url. */
 const tokenShape = /^[\w-]{43}$/
 
-/** Throws NOT_FOUND, or CONFLICT for a user who cannot get this link. */
 export async function createLink(
   dependencies: UserDependencies,
   { lifetimes, pageOf }: LinkSettings,
   key: UserKey,
   { purpose, lifetime, returnTo, email, mailedTo }: Wanted,
-): Promise<{ url: string; expiresAt: number; user: User & { username: string } }> {
-  const user = await findUser(dependencies, key)
+): Promise<{ url: string; expiresAt: number; user: User }> {
+  const user = await findChangeable(dependencies, key)
   const { id: userId, username } = user
-  if (username === null)
+  if (username === null && purpose !== 'factor')
     throw conflict(
       'This user has no username and cannot sign in with a password',
       'Give the user one first: PATCH with { "username": "..." }, or carillon user rename.',
@@ -51,7 +58,11 @@ export async function createLink(
   const token = randomBytes(32).toString('base64url')
   const at = dependencies.now()
   const expiresAt = at + (lifetime === undefined ? lifetimes[purpose] : lifetime * 1_000)
-  const detail = { purpose, ...(email && { mailed: true }), ...(mailedTo && { mailed: 'as the application says' }) }
+  const detail = {
+    purpose,
+    ...(email && { mailed: true }),
+    ...(mailedTo && { mailed: 'as the application says' }),
+  }
   const link = {
     userId,
     purpose,
@@ -63,7 +74,7 @@ export async function createLink(
     ...recorded(dependencies, { event: 'link-created', userId, username, detail }),
   }
   const outcome = await dependencies.store.write(addLink, link)
-  if (outcome === 'done') return { url: `${pageOf(purpose)}#${token}`, expiresAt, user: { ...user, username } }
+  if (outcome === 'done') return { url: `${pageOf(purpose)}${token}`, expiresAt, user }
   if (outcome === 'not-first') throw notFirst()
   throw conflict(
     'This user is disabled and gets no link',
@@ -72,30 +83,26 @@ export async function createLink(
 }
 
 /** An invitation must not become a way into an account that has an owner. */
-function notFirst(): CarillonError {
+function notFirst() {
   return conflict(
     'This user can sign in already, and an invitation is for a first password',
     'Use a link of the purpose reset.',
   )
 }
 
-/** The same error for a used, expired, replaced, unknown and malformed token. */
-export function linkInvalid(): CarillonError {
-  const problem = 'This link is not valid: it was used, has expired, or was replaced by newer ones'
-  return new CarillonError('LINK_INVALID', problem, { remedy: 'Request a new link.' })
-}
-
-/** Undefined for a token that sets no password now. Compares hashes of 32 random bytes, so its duration reveals nothing. */
-export async function findLiveLink({ store, now }: UserDependencies, token: string): Promise<Link | undefined> {
+/** Compares hashes of 32 random bytes, so its duration reveals nothing. */
+export async function findLiveLink(
+  { store, now }: UserDependencies,
+  token: string,
+): Promise<Link | undefined> {
   const link = tokenShape.test(token) ? await store.read(findLink, hashOf(token)) : undefined
   return link !== undefined && now() < link.expiresAt ? link : undefined
 }
 
 /**
- * Sets the password of the link's user and uses every link of the user up. Ends every session and token of the user. Throws INVALID_REQUEST
- * for a password that is not acceptable, which leaves the links as they are, LINK_INVALID if it was used since, and CONFLICT for an
- * invitation of a user who can sign in already. Returns the user before and after it, with the generations of this change: if another
- * change follows at once, no proof begins.
+ * Ends every session and token of the user. Throws INVALID_REQUEST for the password, which leaves
+ * the links, LINK_INVALID, or CONFLICT for an invitation of one who can sign in. Returns the
+ * generations of this change: if another follows at once, no proof begins.
  */
 export async function resetPassword(
   dependencies: UserDependencies,
@@ -115,6 +122,9 @@ export async function resetPassword(
   if (outcome === 'refused') throw linkInvalid()
   if (outcome === 'not-first') throw notFirst()
   const user = (await dependencies.store.read(findStoredUser, userId)) ?? before
-  const raised = { credentialGeneration: credentialGeneration + 1, deviceGeneration: deviceGeneration + 1 }
+  const raised = {
+    credentialGeneration: credentialGeneration + 1,
+    deviceGeneration: deviceGeneration + 1,
+  }
   return { before, user: { ...user, ...raised } }
 }

@@ -1,13 +1,19 @@
-// The pages of passwords: a form, which works without a script, for a forgotten one, and the two pages to which a one-time link leads.
 import type { FastifyRequest } from 'fastify'
 import { type CarillonError, invalidField } from '../basics/errors.ts'
 import { type Exchange, forAnyone, forVisitor } from '../http/operation.ts'
 import type { View } from '../pages/frame.ts'
 import { type Html, html } from '../pages/html.ts'
-import { commonSentence, type PageNeeds, type Reader, sendPage, viewOf, writePage } from '../pages/page.ts'
+import {
+  commonSentence,
+  type PageNeeds,
+  type Reader,
+  sendPage,
+  viewOf,
+  writePage,
+} from '../pages/page.ts'
 import { pagePath } from '../pages/places.ts'
 import type { TextsOf } from '../pages/texts/texts.ts'
-import { type ForgotNeeds, requestReset } from './passwords.routes.ts'
+import { type ForgotNeeds, requestReset } from './forgotten.ts'
 import { ForgotForm } from './passwords.schemas.ts'
 
 export const forgotPage = forVisitor({
@@ -15,21 +21,25 @@ export const forgotPage = forVisitor({
   responses: { 200: 'html' },
   async handle(dependencies: PageNeeds, request, reply) {
     const user = await dependencies.pages.readerOf(request.caller)
-    const { view, page } = await pageFor(dependencies, request, { user, isSent: 'sent' in (request.query as object) })
+    const { view, page } = await pageFor(dependencies, request, {
+      user,
+      isSent: 'sent' in (request.query as object),
+    })
     return sendPage(reply, view, page)
   },
 })
 
 export const forgot = forAnyone({
-  summary: 'The form of that page: the response is the same whether there is such an account or not',
+  summary:
+    'The form of that page: the response is the same whether there is such an account or not',
   body: ForgotForm,
   acceptsForm: true,
-  // Otherwise other sites could make the browsers of their visitors request mails, each from an address of its own.
+  // Other sites could make their visitors' browsers request mails.
   signsIn: true,
   responses: { 303: 'none' },
   refusals: ['NOT_FOUND'],
   failurePage: failedPage,
-  /** A username may look like an e-mail address, so a text with `@` is looked up as both. */
+  /** A username may look like an address. */
   async handle(dependencies: PageNeeds & ForgotNeeds, request, reply) {
     const account = request.body.account.trim()
     if (account === '') throw invalidField('account', 'is missing')
@@ -39,13 +49,21 @@ export const forgot = forAnyone({
   },
 })
 
-async function failedPage(dependencies: PageNeeds, error: CarillonError, { request, reply }: Exchange) {
+async function failedPage(
+  dependencies: PageNeeds,
+  error: CarillonError,
+  { request, reply }: Exchange,
+) {
   return writePage(reply, await pageFor(dependencies, request, { error }))
 }
 
 type Shown = { user?: Reader | undefined; isSent?: boolean; error?: CarillonError }
 
-async function pageFor(dependencies: PageNeeds, request: FastifyRequest, { user, isSent, error }: Shown) {
+async function pageFor(
+  dependencies: PageNeeds,
+  request: FastifyRequest,
+  { user, isSent, error }: Shown,
+) {
   const view = await viewOf(dependencies, request, user)
   const { signIn: texts } = await view.textsOf('service')
   const { noMail, sentTitle, sent, notSent, empty, back } = texts.forgotten
@@ -75,7 +93,7 @@ function form(view: View, texts: TextsOf<'service'>['signIn'], fault = ''): Html
 </form>`
 }
 
-// The pages of a link: its token is in the fragment of the address, which no request has, and the script (pages/password/) sends it.
+// The script (pages/password/) sends the fragment.
 
 type Needs = PageNeeds & { users: { passwordMinLength: number } }
 
@@ -83,14 +101,19 @@ const passwordPage = (purpose: 'reset' | 'invite', setting: string) =>
   forVisitor({
     summary: `The page of a link to set a ${purpose === 'reset' ? 'new' : 'first'} password, unless \`${setting}\` names another one`,
     responses: { 200: 'html' },
-    /** No cache keeps it (the default): a browser would otherwise show it again by "back", with a typed password. */
+    /** "Back" would otherwise show a typed password. */
     async handle(dependencies: Needs, request, reply) {
-      const view = await viewOf(dependencies, request, await dependencies.pages.readerOf(request.caller))
-      const [{ front, signIn: words, password: texts }, { password: shared }, requests] = await Promise.all([
-        view.textsOf('service'),
-        view.textsOf('account'),
-        view.textsOf('requests'),
-      ])
+      const view = await viewOf(
+        dependencies,
+        request,
+        await dependencies.pages.readerOf(request.caller),
+      )
+      const [{ front, signIn: words, password: texts }, { password: shared }, requests] =
+        await Promise.all([
+          view.textsOf('service'),
+          view.textsOf('account'),
+          view.textsOf('requests'),
+        ])
       const { title, newLink } = texts[purpose]
       const minLength = dependencies.users.passwordMinLength
       const signIn = html`<p><a class="button primary" href="${view.pages}sign-in">${view.texts.signIn}</a></p>`
@@ -108,9 +131,9 @@ ${isFirst && html`<p>${front.welcome(view.name)}.</p>`}
 <input id="account" autocomplete="username" hidden readonly>
 <label for="password">${isFirst ? words.password : shared.next}</label>
 <p class="hint" id="hint">${shared.rules(minLength)}</p>
-<div class="field with-button">
+<div class="field with-eye">
 <input id="password" type="password" autocomplete="new-password" autocapitalize="none" autocorrect="off" spellcheck="false" aria-describedby="hint fault">
-<button id="reveal" type="button">${words.showPassword}</button>
+<button id="reveal" type="button" class="eye" aria-label="${words.showPassword}"></button>
 </div>
 <p class="fault" id="fault" role="alert"></p>
 <button class="primary whole" type="submit">${texts.submit}</button>

@@ -1,4 +1,4 @@
-// What changed in an inbox since a position, in one response; if the client wants to wait, held until there is a change.
+// What changed in an inbox since a position, in one response, held until there is a change.
 import { EventEmitter, once } from 'node:events'
 import { notAuthenticated } from '../basics/errors.ts'
 import type { LongLivedCaller } from '../http/operation.ts'
@@ -9,7 +9,6 @@ import type { Store } from '../store/store.ts'
 import { inboxTagOf, positionOf, reached, versionIn } from './events.ts'
 import type { StreamLimits } from './stream-limits.ts'
 
-/** `since` is a position or a bare version. */
 export type ChangesQuery = { since: string; limit: number; waitMs: number; signal: AbortSignal }
 
 type Caller = Pick<LongLivedCaller, 'userId' | 'validUntil'>
@@ -18,21 +17,24 @@ export class ChangesSince {
   readonly #store: Store
   readonly #streamLimits: StreamLimits
   readonly #now: () => number
-  /** Emits the id of the user whose inbox, or one of whose proofs, has changed. Held requests listen. */
   readonly #changes = new EventEmitter().setMaxListeners(0)
-  /** Set at the first held request: before that, no change signal costs anything. The listener then stays. */
+  /** Before the first held request, no change signal costs anything. */
   #stopListening: (() => void) | undefined
   #isEnding = false
 
-  constructor({ store, streamLimits, now }: { store: Store; streamLimits: StreamLimits; now: () => number }) {
+  constructor({
+    store,
+    streamLimits,
+    now,
+  }: { store: Store; streamLimits: StreamLimits; now: () => number }) {
     this.#store = store
     this.#streamLimits = streamLimits
     this.#now = now
   }
 
   /**
-   * The `data` of the response as JSON text. Throws TOO_MANY_REQUESTS or UNAVAILABLE if the request cannot be held, and UNAUTHORIZED as soon
-   * as its proof ends.
+   * Throws TOO_MANY_REQUESTS or UNAVAILABLE if the request cannot be held, UNAUTHORIZED as soon as
+   * its proof ends.
    */
   async read(caller: Caller, query: ChangesQuery): Promise<string> {
     const { userId } = caller
@@ -44,12 +46,10 @@ export class ChangesSince {
     return found === 'reset' ? reset : render(found, inboxTag)
   }
 
-  /** A proof of the user may have ended. */
   checkProofs(userId: string): void {
     this.#changes.emit(userId)
   }
 
-  /** Ends every wait: the held requests get their responses. */
   end(): void {
     this.#isEnding = true
     this.#wakeAll()
@@ -60,7 +60,11 @@ export class ChangesSince {
     for (const name of this.#changes.eventNames()) if (name !== 'error') this.#changes.emit(name)
   }
 
-  async #held(caller: Caller, { waitMs, signal }: ChangesQuery, request: () => Promise<Changes | 'reset'>) {
+  async #held(
+    caller: Caller,
+    { waitMs, signal }: ChangesQuery,
+    request: () => Promise<Changes | 'reset'>,
+  ) {
     const { userId, validUntil } = caller
     this.#streamLimits.take(userId)
     this.#stopListening ??= this.#store.onChange(
@@ -73,15 +77,19 @@ export class ChangesSince {
     let checking: NodeJS.Timeout | undefined
     try {
       for (;;) {
-        // Waits before it reads, so that a change between the two is noticed.
+        // A change between the two is then noticed.
         const changed = once(this.#changes, userId, { signal: over }).catch(() => {})
         const found = await request()
-        if (over.aborted || this.#isEnding || found === 'reset' || found.changes.length > 0) return found
+        if (over.aborted || this.#isEnding || found === 'reset' || found.changes.length > 0)
+          return found
         await changed
         const endsAt = await validUntil()
         if (endsAt === null) throw notAuthenticated()
         clearTimeout(checking)
-        checking = setTimeout(() => this.checkProofs(userId), Math.min(endsAt - this.#now(), waitMs))
+        checking = setTimeout(
+          () => this.checkProofs(userId),
+          Math.min(endsAt - this.#now(), waitMs),
+        )
       }
     } finally {
       clearTimeout(timer)
@@ -94,13 +102,19 @@ export class ChangesSince {
 
 const reset = '{"reset":true}'
 
-/** Grouped by kind, each in its order. Every item has its current state, so the order between kinds does not matter. */
+/** Every item has its present state, so their order does not matter. */
 function render(found: Changes, inboxTag: string): string {
   const { inbox, changes, more } = found
   const textsOf = (...types: Change['type'][]) =>
-    changes.flatMap((one) => ('notification' in one && types.includes(one.type) ? [one.notification] : []))
-  const readAlls = changes.flatMap((change) => (change.type === 'read-all' ? [`{${readAllJson(change)}}`] : []))
-  const archiveReads = changes.flatMap((one) => (one.type === 'archive-read' ? [`{${archiveReadJson(one)}}`] : []))
+    changes.flatMap((one) =>
+      'notification' in one && types.includes(one.type) ? [one.notification] : [],
+    )
+  const readAlls = changes.flatMap((change) =>
+    change.type === 'read-all' ? [`{${readAllJson(change)}}`] : [],
+  )
+  const archiveReads = changes.flatMap((one) =>
+    one.type === 'archive-read' ? [`{${archiveReadJson(one)}}`] : [],
+  )
   const removed = changes.flatMap((one) => (one.type === 'removed' ? [`"${one.id}"`] : []))
   const changed = textsOf('replaced', 'read', 'unread', 'archived', 'unarchived', 'snoozed')
   const version = reached(found)

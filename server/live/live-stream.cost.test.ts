@@ -1,4 +1,3 @@
-// What does an open stream keep in memory? A real Fastify server, and a full garbage collection.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { type AddressInfo, connect } from 'node:net'
@@ -17,12 +16,18 @@ test("an open stream keeps neither Fastify's request and reply nor the header fi
   app.get('/', (request, reply) => {
     const events = new EventStream(reply)
     const { raw } = request
-    opened.push({ events, seen: [new WeakRef(request), new WeakRef(reply)], headersNow: () => raw.headers })
+    opened.push({
+      events,
+      seen: [new WeakRef(request), new WeakRef(reply)],
+      headersNow: () => raw.headers,
+    })
     events.begin()
     events.send(Buffer.from('first\n'))
   })
   await app.listen({ host: '127.0.0.1', port: 0 })
-  const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1').setEncoding('latin1')
+  const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1').setEncoding(
+    'latin1',
+  )
   t.after(async () => {
     socket.destroy()
     await app.close()
@@ -37,7 +42,8 @@ test("an open stream keeps neither Fastify's request and reply nor the header fi
   collectGarbage()
   const [stream] = opened
   assert.ok(stream)
-  for (const one of stream.seen) assert.ok(one.deref() === undefined, 'an object of Fastify is kept')
+  for (const one of stream.seen)
+    assert.ok(one.deref() === undefined, 'an object of Fastify is kept')
   assert.deepEqual(stream.headersNow(), {})
   stream.events.send(Buffer.from('second\n'))
   while (!received.endsWith('second\n')) await once(socket, 'data')

@@ -1,5 +1,4 @@
-// live.ts on a real store: how often it reads, what it does if a change signal is lost, how it applies the stream limits, and the
-// races that a test from outside rarely hits.
+// Races that a test from outside rarely hits, on a real store.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
@@ -11,14 +10,14 @@ import type { FastifyReply } from 'fastify'
 import { type StreamEvent, StrictEvents } from '../../tests/support/event-source/event-source.ts'
 import { randomOf } from '../../tests/support/event-source/random.ts'
 import type { CarillonError } from '../basics/errors.ts'
+import { type Person, World } from '../contract/world.ts'
+import { markAllRead } from '../inbox/bulk.store.ts'
 import { changesSince, readInbox } from '../inbox/inbox.store.ts'
 import type { Changes, ChangesQuery } from '../inbox/inbox-state.ts'
-import { markAllRead } from '../inbox/marks.store.ts'
 import { contentOf } from '../inbox/notification-json.ts'
 import { announce, removeOrWake } from '../inbox/retention.store.ts'
 import { undo as undoLast } from '../inbox/undo.store.ts'
 import { openStore } from '../open-store.ts'
-import { type Person, World } from '../store/contract/world.ts'
 import type { ChangeSignal } from '../store/events.ts'
 import { newFolder } from '../store/sqlite/testing/folder.ts'
 import type { Store } from '../store/store.ts'
@@ -28,16 +27,15 @@ import { Live } from './live.ts'
 import { EventStream, LiveStream, type Sink, type Watcher } from './live-stream.ts'
 import { type MaxStreams, StreamLimits } from './stream-limits.ts'
 
-/** The clock of the process, even if a test replaces `performance.now`. */
+/** A test may replace `performance.now`. */
 const clock = performance.now.bind(performance)
 
-/** A client in the same process. It takes everything at once, unless `isReading` is false. */
+/** It takes everything at once, unless `isReading` is false. */
 class Reader implements Sink {
   readonly events: StreamEvent[] = []
   readonly #parser = new StrictEvents()
   readonly #listeners: (() => void)[] = []
   hasBegun = false
-  /** The bytes of each send. */
   readonly texts: Buffer[] = []
   how: 'open' | 'ended' | 'disconnected' | 'left' = 'open'
   isReading = true
@@ -88,7 +86,7 @@ class Reader implements Sink {
     this.#listeners.push(listener)
   }
 
-  /** As a client that disconnects: bytes that are sent before this is noticed are lost. */
+  /** Bytes that are sent before this is noticed are lost. */
   leave(): void {
     this.#close('left')
   }
@@ -108,24 +106,27 @@ class Reader implements Sink {
   }
 }
 
-/** Enough for a slow machine. No heartbeat, which would make good a lost change signal, comes in this time. */
+/** Enough for a slow machine. No heartbeat comes in this time. */
 const maxWaitMs = 20_000
 
-/**
- * A world whose users can open streams. There is no heartbeat unless the test moves the clock. `of` may wrap the store that the
- * streams read.
- */
+/** There is no heartbeat unless the test moves the clock. `of` may wrap the store. */
 async function newWorld(
   t: TestContext,
   { of = (store) => store, limits }: { of?: (store: Store) => Store; limits?: MaxStreams } = {},
 ) {
   t.mock.timers.enable({ apis: ['setInterval'] })
-  const { store } = await openStore({ engine: 'sqlite', path: join(await newFolder(t), 'carillon.db') })
+  const { store } = await openStore({
+    engine: 'sqlite',
+    path: join(await newFolder(t), 'carillon.db'),
+  })
   const world = await World.on(store)
   const failures: unknown[] = []
   const failedAt: number[] = []
   const reads = { begun: 0, done: 0 }
-  const streamLimits = new StreamLimits(limits ?? { perUser: 1_000, perProcess: 100_000 }, Math.random)
+  const streamLimits = new StreamLimits(
+    limits ?? { perUser: 1_000, perProcess: 100_000 },
+    Math.random,
+  )
   const live = new Live({
     store: counted(of(store), reads),
     streamLimits,
@@ -148,7 +149,7 @@ async function newWorld(
     await live.open({ userId: person.id, validUntil: holds }, from, reader)
     return reader
   }
-  /** Resolves when this many reads of changes are done: the first stream of each user causes one. */
+  /** The first stream of each user causes one read. */
   const untilRead = async (times: number) => {
     await new Reader().until(() => reads.done === times)
     await new Promise(setImmediate)
@@ -158,8 +159,9 @@ async function newWorld(
 
 const forever = async () => Number.POSITIVE_INFINITY
 
-/** A store whose changes are read by `other`. */
-function withChangesSince(other: Parameters<typeof replaceOperation<ChangesQuery, Changes | 'reset'>>[2]) {
+function withChangesSince(
+  other: Parameters<typeof replaceOperation<ChangesQuery, Changes | 'reset'>>[2],
+) {
   return (store: Store): Store => {
     const replaced: Store = Object.create(store)
     replaceOperation(replaced, changesSince, other)
@@ -167,7 +169,6 @@ function withChangesSince(other: Parameters<typeof replaceOperation<ChangesQuery
   }
 }
 
-/** Counts how often changes are read. */
 function counted(store: Store, reads: { begun: number; done: number }): Store {
   const replaced: Store = Object.create(store)
   replaceOperation(replaced, changesSince, async (_, run) => {
@@ -216,7 +217,7 @@ test('many changes at once need few reads, and each change is sent once, in orde
   assert.ok(reads.begun < 500, `${reads.begun} reads`)
 })
 
-/** Delays the results of reads until the test releases them; each has the state at the time of its request, as on PostgreSQL. */
+/** Each result has the state at the time of its request, as on PostgreSQL. */
 async function heldReads(t: TestContext) {
   const held: (() => void)[] = []
   let isHolding = false
@@ -233,7 +234,7 @@ async function heldReads(t: TestContext) {
   return { ...made, held, hold }
 }
 
-/** Two notifications for Ann; the result of the read that the first one caused is delayed. */
+/** The read that the first one caused is delayed. */
 async function heldFirst(t: TestContext) {
   const made = await heldReads(t)
   const { world, open, held, hold, untilRead } = made
@@ -271,7 +272,7 @@ test('a stream that opens during a read that has found fewer changes is sent not
   assert.deepEqual([reader.versions, late.versions], [[1, 2, 3], [3]])
 })
 
-/** A user with a read-all that can be undone, and an open stream; all later reads of changes are delayed. */
+/** All later reads of changes are delayed. */
 async function heldUndo(t: TestContext, { notifications }: { notifications: number }) {
   const made = await heldReads(t)
   const { world, store, open, hold, untilRead } = made
@@ -281,7 +282,8 @@ async function heldUndo(t: TestContext, { notifications }: { notifications: numb
   const reader = await open(ann)
   await untilRead(1)
   hold(true)
-  const undo = async () => assert.equal(await store.write(undoLast, { userId: ann.id, at: 2_000 }), 'done')
+  const undo = async () =>
+    assert.equal(await store.write(undoLast, { userId: ann.id, at: 2_000 }), 'done')
   return { ...made, ann, reader, undo }
 }
 
@@ -325,7 +327,8 @@ for (const first of ['the streams that are live', 'the stream that catches up'])
     ]
     for (const step of first === 'the streams that are live' ? steps : steps.reverse()) await step()
     await world.send(ann)
-    for (const one of [reader, behind]) await one.until(() => one.how !== 'open' || one.versions.at(-1) === 153)
+    for (const one of [reader, behind])
+      await one.until(() => one.how !== 'open' || one.versions.at(-1) === 153)
     assert.deepEqual([reader.how, behind.how], ['open', 'open'])
     assert.deepEqual(reader.types, ['hello', 'resync', 'created'])
     assert.deepEqual(behind.types.slice(101), ['resync', 'created'])
@@ -387,7 +390,8 @@ test('a proof that ends while its stream is being opened opens no stream (Z6)', 
       return null
     }
     const opening = live.open({ userId: ann.id, validUntil: holds }, undefined, reader)
-    if (endsAfter === 0) await assert.rejects(opening, ({ code }: CarillonError) => code === 'UNAUTHORIZED')
+    if (endsAfter === 0)
+      await assert.rejects(opening, ({ code }: CarillonError) => code === 'UNAUTHORIZED')
     else {
       await opening
       await reader.until(() => reader.how === 'ended')
@@ -487,7 +491,9 @@ test('two reads that find the loss at the same time send one resync, and a strea
         await both.promise
         return 'reset'
       })(store)
-      replaceOperation(replaced, readInbox, async (_, run) => (isLost ? { ...(await run()), version: 2 } : run()))
+      replaceOperation(replaced, readInbox, async (_, run) =>
+        isLost ? { ...(await run()), version: 2 } : run(),
+      )
       return replaced
     },
   })
@@ -704,7 +710,9 @@ suite('a client that does not read its stream (N5)', () => {
 
 test('nothing is kept of thousands of streams that were opened and closed (N5)', async (t) => {
   const rounds = process.env.SOAK === undefined ? 3_000 : 100_000
-  const { world, live, open, streamLimits } = await newWorld(t, { limits: { perUser: 20, perProcess: 40 } })
+  const { world, live, open, streamLimits } = await newWorld(t, {
+    limits: { perUser: 20, perProcess: 40 },
+  })
   const people = [await world.addUser('ann'), await world.addUser('bob'), await world.addUser('cy')]
   const random = randomOf(t)
   let stayed: Reader[] = []
@@ -761,7 +769,10 @@ suite('stream limits (N7)', () => {
 
   test('clients that are refused at the same time get different values of Retry-After (N7)', () => {
     const streamLimits = new StreamLimits({ perUser: 0, perProcess: 0 }, Math.random)
-    const seconds = Array.from({ length: 200 }, () => refusal(() => streamLimits.take('ann')).retryAfter ?? 0)
+    const seconds = Array.from(
+      { length: 200 },
+      () => refusal(() => streamLimits.take('ann')).retryAfter ?? 0,
+    )
     assert.ok(
       seconds.every((one) => Number.isInteger(one) && one >= 5 && one <= 15),
       `${seconds}`,
@@ -770,7 +781,9 @@ suite('stream limits (N7)', () => {
   })
 
   test('a held poll counts like a stream, until it ends, in whatever way (N7)', async (t) => {
-    const { world, store, streamLimits } = await newWorld(t, { limits: { perUser: 1, perProcess: 1 } })
+    const { world, store, streamLimits } = await newWorld(t, {
+      limits: { perUser: 1, perProcess: 1 },
+    })
     const changes = new ChangesSince({ store, streamLimits, now: Date.now })
     let validUntil: number | null = Number.POSITIVE_INFINITY
     const ann = await world.addUser('ann')
@@ -800,12 +813,15 @@ suite('stream limits (N7)', () => {
     assert.equal(await held('1', () => changes.end()), 0)
     streamLimits.close()
     const late = { userId: ann.id, validUntil: async () => validUntil }
-    await assert.rejects(changes.read(late, query), ({ code }: CarillonError) => code === 'UNAVAILABLE')
+    await assert.rejects(
+      changes.read(late, query),
+      ({ code }: CarillonError) => code === 'UNAVAILABLE',
+    )
   })
 })
 
 suite('heartbeats', () => {
-  /** A world whose clock only the test moves: `pass` moves it by this many milliseconds. */
+  /** `pass` moves the clock by milliseconds. */
   async function beating(t: TestContext, of?: (store: Store) => Store) {
     let now = clock()
     t.mock.method(performance, 'now', () => now)
@@ -822,7 +838,9 @@ suite('heartbeats', () => {
 
   test('every stream gets one every 15 s, and those of many users come at different times (N6)', async (t) => {
     const { world, open, pass } = await beating(t)
-    const readers = await Promise.all(Array.from({ length: 60 }, async (_, n) => open(await world.addUser(`user${n}`))))
+    const readers = await Promise.all(
+      Array.from({ length: 60 }, async (_, n) => open(await world.addUser(`user${n}`))),
+    )
     let seconds = 0
     for (let second = 1, before = 0; second <= 15; second++) {
       await pass(1_000)
@@ -838,7 +856,10 @@ suite('heartbeats', () => {
   })
 
   test('after a lost change signal, the next heartbeat causes the read that sends the changes', async (t) => {
-    const { world, open, pass, untilRead } = await beating(t, (store) => ({ ...store, onChange: () => () => {} }))
+    const { world, open, pass, untilRead } = await beating(t, (store) => ({
+      ...store,
+      onChange: () => () => {},
+    }))
     const ann = await world.addUser('ann')
     const reader = await open(ann)
     await untilRead(1)

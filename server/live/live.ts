@@ -1,5 +1,5 @@
-// All open streams of this process. Each user has one subscription, however many streams they have: a change signal causes one read
-// of the store and one text for all streams of that user. No stream waits for the slow client of another.
+// All open streams of this process. A user has one subscription: a change signal causes one read
+// and one text. No stream waits for another's slow client.
 import { notAuthenticated } from '../basics/errors.ts'
 import { WorkQueue, yieldToEventLoop } from '../basics/event-loop.ts'
 import { readInbox } from '../inbox/inbox.store.ts'
@@ -8,7 +8,17 @@ import { maxBehind, readChanges } from '../inbox/language.ts'
 import type { ChangeSignal } from '../store/events.ts'
 import type { Store } from '../store/store.ts'
 import { erasedKey, isErasedKey } from '../tokens/tokens.store.ts'
-import { eventsOf, heartbeat, helloText, inboxTagOf, reached, resyncText, retryText, versionIn } from './events.ts'
+import { ChangesSince } from './changes.ts'
+import {
+  eventsOf,
+  heartbeat,
+  helloText,
+  inboxTagOf,
+  reached,
+  resyncText,
+  retryText,
+  versionIn,
+} from './events.ts'
 import { bytesOf, LiveStream, type Sink, type Watcher } from './live-stream.ts'
 import { type StreamLimits, stopping } from './stream-limits.ts'
 
@@ -16,7 +26,7 @@ type LiveDependencies = {
   store: Store
   streamLimits: StreamLimits
   now: () => number
-  /** From 0 to below 1: spreads heartbeats and reconnects, so that clients disconnected together do not return together. */
+  /** Clients disconnected together must not return together. */
   random: () => number
   onFailure: (error: unknown) => void
 }
@@ -29,24 +39,22 @@ const heartbeatMs = 15_000
 const tickMs = 100
 const slotCount = heartbeatMs / tickMs
 const ticksBetweenChecks = 1_000 / tickMs
-/** A change signal reports the end of a session, but is lost if the process that should send it dies. */
+/** The signal of a session's end may be lost. */
 const heartbeatsBetweenProofs = 4
 
 const reconnectMs = { min: 1_000, max: 4_000 }
 
 class Subscription {
   readonly userId: string
-  /** The store's when this was last read, and the inbox tag that follows from it. */
   history = ''
   inboxTag = ''
   /** Subscriptions of one slot get their heartbeat at the same tick. */
   readonly slot: number
-  /** Replaced if a stream comes or goes, so that a loop over it sees all. Most users have one: a Set would take 180 bytes. */
+  /** Replaced at a change, so that a loop sees all. A Set would take 180 bytes. */
   streams: readonly LiveStream[] = []
-  /** The version up to which all live streams were sent; undefined until the first stream has begun. */
   version: number | undefined
   isProofDue = false
-  /** The latest check of the streams' proofs: no event is sent until it is done. */
+  /** No event is sent until the proofs are checked. */
   proofs: Promise<void> | undefined
   heartbeats = 0
 
@@ -62,6 +70,7 @@ class Subscription {
 }
 
 export class Live {
+  readonly changes: ChangesSince
   readonly #dependencies: LiveDependencies
   readonly #subscriptions = new Map<string, Subscription>()
   readonly #reading: WorkQueue<Subscription>
@@ -72,7 +81,11 @@ export class Live {
 
   constructor(dependencies: LiveDependencies) {
     this.#dependencies = dependencies
-    this.#reading = new WorkQueue((subscription) => this.#readChecked(subscription), dependencies.onFailure)
+    this.changes = new ChangesSince(dependencies)
+    this.#reading = new WorkQueue(
+      (subscription) => this.#readChecked(subscription),
+      dependencies.onFailure,
+    )
     this.#ticking = setInterval(() => this.#tick(), tickMs).unref()
   }
 
@@ -80,7 +93,7 @@ export class Live {
     return this.#subscriptions.values().reduce((sum, { streams }) => sum + streams.length, 0)
   }
 
-  /** Opens a stream, from now on or from the position `from`. Until it has begun, throws TOO_MANY_REQUESTS, UNAVAILABLE or UNAUTHORIZED. */
+  /** Until the stream has begun, throws TOO_MANY_REQUESTS, UNAVAILABLE or UNAUTHORIZED. */
   async open(watcher: Watcher, from: string | undefined, sink: Sink): Promise<void> {
     const { userId } = watcher
     this.#dependencies.streamLimits.take(userId)
@@ -91,7 +104,7 @@ export class Live {
     this.#subscriptions.set(userId, subscription)
     subscription.streams = [...subscription.streams, stream]
     try {
-      // Checked after the stream was added: if the proof ends from here on, the signal finds the stream.
+      // If the proof ends from here on, the signal finds the stream.
       await stream.checkProof(this.#dependencies.now)
       const inbox = await this.#dependencies.store.read(readInbox, userId)
       if (this.#dependencies.streamLimits.isClosed) throw stopping()
@@ -104,8 +117,8 @@ export class Live {
     await this.#catchUp(subscription, stream)
   }
 
-  /** `userId` may be the `erasedKey` of a user. */
   checkProofs(userId: string): void {
+    this.changes.checkProofs(userId)
     const subscription = this.#subscriptions.get(userId) ?? this.#findErased(userId)
     if (subscription === undefined) return
     subscription.isProofDue = true
@@ -116,14 +129,14 @@ export class Live {
     for (const userId of this.#subscriptions.keys()) this.checkProofs(userId)
   }
 
-  // A microsecond for each user with a stream, once for each erased user.
+  // This takes a microsecond for each user with a stream.
   #findErased(key: string): Subscription | undefined {
     if (!isErasedKey(key)) return undefined
     return this.#subscriptions.values().find(({ userId }) => erasedKey(userId) === key)
   }
 
-  /** Ends every stream, after sending it when to reconnect, and refuses new ones. */
   async end(): Promise<void> {
+    this.changes.end()
     this.#dependencies.streamLimits.close()
     clearInterval(this.#ticking)
     for (const stream of this.#subscriptions.values().flatMap(({ streams }) => streams)) {
@@ -137,7 +150,7 @@ export class Live {
     return reconnectMs.min + this.#dependencies.random() * (reconnectMs.max - reconnectMs.min)
   }
 
-  /** One function for all streams: a closure for each would keep what opened it. */
+  /** A closure for each stream would keep what opened it. */
   readonly #onOver = (stream: LiveStream): void => {
     this.#dependencies.streamLimits.release(stream.userId)
     const subscription = this.#subscriptions.get(stream.userId) as Subscription
@@ -154,38 +167,46 @@ export class Live {
     const { inboxTag } = subscription
     const since = from === undefined ? inbox.version : versionIn(from, inboxTag)
     const isLost =
-      since === null || since > inbox.version || since < inbox.resetVersion || inbox.version - since > maxBehind
-    const text = retryText(this.#reconnectMs()) + helloText(inbox, { from: isLost ? null : since, inboxTag })
+      since === null ||
+      since > inbox.version ||
+      since < inbox.resetVersion ||
+      inbox.version - since > maxBehind
+    const text =
+      retryText(this.#reconnectMs()) + helloText(inbox, { from: isLost ? null : since, inboxTag })
     stream.begin(isLost ? inbox.version : since, text)
     if (subscription.version !== undefined) return
     subscription.version = inbox.version
-    // The inbox may have changed since it was read, before this subscription had a version to compare.
+    // The inbox may have changed before there was a version to compare.
     this.#reading.add(subscription)
   }
 
-  /** Sends the missed changes to this stream alone, as fast as its client reads them. Then the stream is live, without a gap (N4). */
+  /** As fast as its client reads. Then the stream is live, without a gap (N4). */
   async #catchUp(subscription: Subscription, stream: LiveStream): Promise<void> {
     const { userId, inboxTag } = subscription
     try {
       while (!stream.hasEnded && stream.position < (subscription.version ?? 0)) {
         const { position: version } = stream
-        const found = await readChanges(this.#dependencies.store, { userId, version, limit: changesAtOnce })
+        const found = await readChanges(this.#dependencies.store, {
+          userId,
+          version,
+          limit: changesAtOnce,
+        })
         if (found === 'reset') await this.#resync(stream, inboxTag)
         else await stream.replay(eventsOf(found, inboxTag), reached(found))
         await yieldToEventLoop()
       }
       stream.isLive = true
     } catch (error) {
-      // The client reconnects and resumes from its last event.
       this.#dependencies.onFailure(error)
       stream.end()
     }
   }
 
-  /** In place of missed changes, unless the store lost some that were sent: then the client gets the resync when it reconnects. */
+  /** If the store lost changes, the client gets the resync when it reconnects. */
   async #resync(stream: LiveStream, inboxTag: string): Promise<void> {
     const inbox = await this.#dependencies.store.read(readInbox, stream.userId)
-    if (stream.position <= inbox.version) stream.resync(inbox.version, Buffer.from(resyncText(inbox, inboxTag)))
+    if (stream.position <= inbox.version)
+      stream.resync(inbox.version, Buffer.from(resyncText(inbox, inboxTag)))
     else stream.end()
   }
 
@@ -204,13 +225,18 @@ export class Live {
     await this.#read(subscription)
   }
 
-  /** One read and one text, however many streams; none if all have left. After a lost change signal, the next heartbeat causes the read. */
+  /** After a lost change signal, the next heartbeat causes the read. */
   async #read(subscription: Subscription): Promise<void> {
     const { userId, inboxTag, version, streams } = subscription
     if (version === undefined || streams.length === 0) return
-    if (subscription.history !== this.#dependencies.store.history) return this.#restart(subscription, version)
-    const found = await readChanges(this.#dependencies.store, { userId, version, limit: changesAtOnce })
-    // A concurrent read of this user was sent first; this one may have found more changes, or fewer, so read again.
+    if (subscription.history !== this.#dependencies.store.history)
+      return this.#restart(subscription, version)
+    const found = await readChanges(this.#dependencies.store, {
+      userId,
+      version,
+      limit: changesAtOnce,
+    })
+    // A concurrent read was sent first: read again.
     if (subscription.version !== version) return this.#reading.add(subscription)
     if (found === 'reset') return this.#restart(subscription, version)
     if (found.changes.length === 0) return
@@ -221,7 +247,7 @@ export class Live {
     if (found.more) this.#reading.add(subscription)
   }
 
-  /** After an undo, or for a store that has, or may have, lost changes that were sent: after a failover or a restore. */
+  /** Changes that were sent may be lost after a failover or a restore. */
   async #restart(subscription: Subscription, reachedBefore: number): Promise<void> {
     const { history } = this.#dependencies.store
     const inbox = await this.#dependencies.store.read(readInbox, subscription.userId)
@@ -232,8 +258,8 @@ export class Live {
     const resync = Buffer.from(resyncText(inbox, subscription.inboxTag))
     for (const stream of subscription.streams)
       if (!isUndo) stream.restart(inbox.version, resync)
-      // A stream that began after the undo has had its resync, and gets only the changes since the undo.
-      else if (stream.isLive && stream.position < inbox.resetVersion) stream.resync(inbox.version, resync)
+      else if (stream.isLive && stream.position < inbox.resetVersion)
+        stream.resync(inbox.version, resync)
     if (inbox.version > subscription.version) this.#reading.add(subscription)
   }
 
@@ -247,14 +273,17 @@ export class Live {
     }
   }
 
-  /** A heartbeat for each user every 15 s, a check for expired proofs every second: some at each tick, so that no turn has all the work. */
+  /** Some at each tick, so that no turn has all the work. */
   #tick(): void {
     const tick = this.#ticks++
     const now = this.#dependencies.now()
     for (const subscription of this.#subscriptions.values()) {
       const ticks = tick - subscription.slot
       if (ticks % slotCount === 0) this.#sendHeartbeat(subscription)
-      if (ticks % ticksBetweenChecks === 0 && subscription.streams.some(({ endsAt }) => now >= endsAt))
+      if (
+        ticks % ticksBetweenChecks === 0 &&
+        subscription.streams.some(({ endsAt }) => now >= endsAt)
+      )
         this.checkProofs(subscription.userId)
     }
   }

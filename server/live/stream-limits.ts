@@ -1,9 +1,10 @@
 // How many streams and held polls may be open at once: of one user, and in this process.
+import { counts } from '../basics/counts.ts'
 import { CarillonError, overloaded } from '../basics/errors.ts'
 
 export type MaxStreams = { perUser: number; perProcess: number }
 
-/** Seconds. Random, so that clients that were refused together do not return together. */
+/** Clients that were refused together do not return together. */
 const minRetryAfter = 5
 const retryAfterSpread = 10
 
@@ -19,16 +20,23 @@ export class StreamLimits {
     this.#random = random
   }
 
-  /** Counts one more, until `release` is called, once. Throws TOO_MANY_REQUESTS, or UNAVAILABLE after `close`. */
+  get open(): number {
+    return this.#open
+  }
+
+  /** Throws TOO_MANY_REQUESTS, or UNAVAILABLE after `close`. */
   take(userId: string): void {
     if (this.isClosed) throw stopping()
     const { perUser, perProcess } = this.#max
     const ofUser = this.#openByUser.get(userId) ?? 0
     if (ofUser >= perUser)
-      throw this.#full(`You have ${perUser} streams open (CARILLON_STREAMS_PER_USER): close one, or share one`)
+      throw this.#full(
+        `You have ${perUser} streams open (CARILLON_STREAMS_PER_USER): close one, or share one`,
+      )
     if (this.#open >= perProcess)
       throw this.#full(`This process has ${perProcess} streams open (CARILLON_STREAMS)`, 'overload')
     this.#count(userId, 1)
+    counts.streams.opened++
   }
 
   release(userId: string): void {
@@ -47,6 +55,7 @@ export class StreamLimits {
   }
 
   #full(message: string, report: CarillonError['report'] = 'failure'): CarillonError {
+    counts.streams.refused++
     const retryAfter = minRetryAfter + Math.floor(this.#random() * retryAfterSpread)
     return new CarillonError('TOO_MANY_REQUESTS', message, { retryAfter, report })
   }

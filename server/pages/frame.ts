@@ -1,31 +1,27 @@
-// The frame of every page of the service: head, navigation, sign-out, and the place of the content. All addresses are relative, so that the
-// pages work below any path.
+// The frame of every page. Addresses are relative, so that pages work below any path.
 import { type Html, html } from './html.ts'
 import type { PageLanguage, SectionName, TextsOf } from './texts/texts.ts'
 
-type PageName = 'inbox' | 'account' | 'demonstration' | 'docs' | 'sign-in'
+type PageName = 'inbox' | 'account' | 'operator' | 'demonstration' | 'docs' | 'sign-in'
 
-/** What a page knows of its reader and its place. */
 export type View = {
   language: PageLanguage
   texts: TextsOf<'service'>['frame']
-  /** The texts of another section, in the same language. */
   textsOf: <Name extends SectionName>(name: Name) => Promise<TextsOf<Name>>
   name: string
-  /** Relative prefixes: `${root}docs`, `${pages}account`. */
+  /** Prefixes are relative: `${root}docs`, `${pages}account`. */
   root: string
   pages: string
-  /** The signed-in user's display name or username, '' if the page names no user; undefined if no user is signed in. */
+  /** '' if the page names no user. */
   user: string | undefined
   canSignOut: boolean
+  isOperator: boolean
   hasDemonstration: boolean
   hasDocumentationLink: boolean
-  /** Files of the page by their names without a hash. */
   file: (name: string) => string
-  /** The scripts that these entries import, for the browser to request before it has read them. With scripting off, a browser would report each as refused. */
+  /** With scripting off, a browser would report each as refused. */
   preloads: (entries: readonly string[]) => readonly string[]
   hasTheme: boolean
-  /** The address of the picture of the operator. */
   logo: string | undefined
 }
 
@@ -33,7 +29,6 @@ export type Page = {
   title: string
   current?: PageName
   main: Html
-  /** Entries such as `page-account.js`. */
   scripts?: readonly string[]
   styles?: readonly string[]
   needsScript?: true
@@ -43,7 +38,7 @@ export type Page = {
 export function documentOf(view: View, page: Page): string {
   const { language, name, file, preloads, texts } = view
   const { title, main, scripts = [], styles = [] } = page
-  // The script is there as early as the style sheet, so that a page does not appear in one theme and change to the other.
+  // A page must not change its theme.
   const icon = view.logo ?? file('favicon.svg')
   const { text } = html`<!doctype html>
 <html lang="${language}">
@@ -72,14 +67,15 @@ ${page.needsScript && html`<noscript><p class="fault">${texts.needsScript}</p></
 
 function header(view: View, { current }: Page): Html {
   const { texts, root, pages, user, name, logo, file } = view
-  const link = (page: PageName, text: string, prefix = pages) =>
-    html`<li><a href="${prefix}${page}"${page === current && html` aria-current="page"`}>${text}</a></li>`
+  const link = (page: PageName, text: string, { prefix = pages, isOwn = false } = {}) =>
+    html`<li${isOwn && html` data-own`}><a href="${prefix}${page}"${page === current && html` aria-current="page"`}>${text}</a></li>`
   return html`<header class="top">
 <a class="brand" href="${root || './'}"><img src="${logo ?? file('favicon.svg')}" alt="" width="28" height="28">${name}</a>
 <nav aria-label="${texts.navigation}"><ul>
-${user !== undefined && [link('inbox', texts.inbox), link('account', texts.account)]}
+${user !== undefined && [link('inbox', texts.inbox, { isOwn: true }), link('account', texts.account, { isOwn: true })]}
+${view.isOperator && link('operator', texts.operator, { isOwn: true })}
 ${view.hasDemonstration && link('demonstration', texts.demonstration)}
-${view.hasDocumentationLink && link('docs', texts.documentation, root)}
+${view.hasDocumentationLink && link('docs', texts.documentation, { prefix: root })}
 </ul></nav>
 ${
   view.canSignOut

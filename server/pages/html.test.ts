@@ -1,4 +1,3 @@
-// A value in a template is text, whatever characters it has.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { html } from './html.ts'
@@ -11,5 +10,8 @@ test('values are escaped in the text of an element and in a quoted attribute; HT
 })
 
 test('lists are joined, absent values are left out', () => {
-  assert.equal(html`<i>${['a', html`<u>b</u>`, 3]}${false}${undefined}</i>`.text, '<i>a<u>b</u>3</i>')
+  assert.equal(
+    html`<i>${['a', html`<u>b</u>`, 3]}${false}${undefined}</i>`.text,
+    '<i>a<u>b</u>3</i>',
+  )
 })

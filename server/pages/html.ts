@@ -1,6 +1,5 @@
-// HTML as a template literal: every value is escaped, unless it is HTML itself.
+// Every value is escaped, unless `html` made it.
 
-/** Made by `html` only. */
 export class Html {
   readonly text: string
 
@@ -11,7 +10,6 @@ export class Html {
 
 type HtmlValue = Html | string | number | false | undefined | readonly HtmlValue[]
 
-/** Safe as the text of an element and inside a quoted attribute. False and undefined are left out; a list is joined. */
 export function html(strings: TemplateStringsArray, ...values: readonly HtmlValue[]): Html {
   return new Html(String.raw({ raw: strings }, ...values.map(textOf)))
 }
@@ -22,7 +20,13 @@ function textOf(value: HtmlValue): string {
   return typeof value === 'object' ? value.map(textOf).join('') : escaped(String(value))
 }
 
-const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
+const entities: Record<string, string> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+}
 
 function escaped(text: string): string {
   return text.replaceAll(/[&<>"']/g, (character) => entities[character] as string)

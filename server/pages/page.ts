@@ -1,5 +1,5 @@
-// What all pages of the service share on the server: who reads the page, in which language, with which files, and what it may load; and the page
-// of a failure on a route that browsers load, with a way back.
+// What all pages share on the server: who reads them, in which language, with which files and
+// policy.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { CarillonError } from '../basics/errors.ts'
 import type { Exchange, Subject } from '../http/operation.ts'
@@ -7,53 +7,58 @@ import { sessionSecrets } from '../http/request/credentials.ts'
 import { pathOf } from '../http/requests.ts'
 import { sendCompressed } from '../http/response/send.ts'
 import type { Site } from '../http/site.ts'
+import { drawing } from './drawing.ts'
 import type { Page, View } from './frame.ts'
 import { html } from './html.ts'
 import type { ServedScripts } from './served-scripts.ts'
 
-/** The settings of the pages. `prefix`: '' or such as `/hello`, where they are inside the service. */
 export type PageSettings = {
   prefix: string
   name: string
   accent: string | undefined
   logo: { bytes: Buffer; type: string } | undefined
-  /** Only this machine reaches the service, as far as the settings say. */
+  /** As far as the settings say, only this machine reaches the service. */
   isHere: boolean
   hasDemonstration: boolean
+  demonstrationPlaces: number
   hasDocumentationLink: boolean
   hasMail: boolean
-  /** A URI. */
+  hasOperatorPage: boolean
   securityContact: string | undefined
-  /** The hosts of images that notifications may show. */
   imageHosts: readonly string[]
 }
 
-/** The user who reads a page, whose language and name it has. */
 export type Reader = {
   id: string
   username: string | null
   externalId: string | null
   displayName: string | null
   locale: string | null
+  email: string | null
+  emailVerifiedAt: number | null
+  passwordEndsAt: number | null
+  role: string | null
 }
 
 export type Pages = PageSettings & {
   scripts: ServedScripts
-  /** Undefined without a proof, and for a disabled user. */
   readerOf: (caller: Subject | null) => Promise<Reader | undefined>
-  /** Whether there is exactly one user: the service has just been installed, and that user is its operator. */
+  /** If there is one, the service was just installed. */
   hasOneUser: () => Promise<boolean>
+  hasOwnKey: () => Promise<boolean>
 }
 
-/** What every page needs. */
 export type PageNeeds = { site: Site; pages: Pages }
 
-/** Loads what only pages need at the first of them. */
-export async function viewOf({ pages }: { pages: Pages }, request: FastifyRequest, user?: Reader): Promise<View> {
+export async function viewOf(
+  { pages }: { pages: Pages },
+  request: FastifyRequest,
+  user?: Reader,
+): Promise<View> {
   const { languageFor, textsOf } = await import('./texts/texts.ts')
   const { scripts, hasDemonstration, hasDocumentationLink } = pages
   const language = languageFor(request.headers['accept-language'], user?.locale)
-  // The target `*` has no path, nor has an absolute form that ends with the host.
+  // `*` has no path, nor has an absolute form that ends with the host.
   const root = '../'.repeat(Math.max(0, pathOf(request.url).split('/').length - 2))
   const address = (name: string) => `${root}carillon-scripts/${name}`
   return {
@@ -65,10 +70,10 @@ export async function viewOf({ pages }: { pages: Pages }, request: FastifyReques
     pages: `${root}${pages.prefix.slice(1)}${pages.prefix && '/'}`,
     user: user && (user.displayName ?? user.username ?? user.externalId ?? ''),
     canSignOut: user !== undefined,
+    isOperator: pages.hasOperatorPage && user?.role === 'operator',
     hasDemonstration,
     hasDocumentationLink,
     file: (name) => address(scripts.hashed(name)),
-    // The script of every page is part of the first paint: so are its imports.
     preloads: (entries) => scripts.preloads(['every-page.js', ...entries]).map(address),
     hasTheme: pages.accent !== undefined,
     logo: pages.logo && `${root}carillon-logo`,
@@ -76,8 +81,8 @@ export async function viewOf({ pages }: { pages: Pages }, request: FastifyReques
 }
 
 /**
- * `formAction`: further origins that a form may lead to, also by a redirect of its response. `frames`: origins of frames. `images`: other
- * hosts of images. `referrer`: for a page whose address nobody else needs to know; its forms need a browser that sends `Sec-Fetch-Site`.
+ * `formAction`: origins of forms and their redirects. `referrer`: for a page whose address stays
+ * private; its forms need `Sec-Fetch-Site`.
  */
 export type Policy = {
   formAction?: readonly string[]
@@ -88,19 +93,21 @@ export type Policy = {
 
 export type WholePage = { view: View; page: Page; policy?: Policy | undefined }
 
-/** Compressed. Nothing in a page stays secret over two responses, so its length reveals nothing to a page that causes many (BREACH). */
+/** Nothing stays secret over two responses, so the length reveals nothing (BREACH). */
 export async function sendPage(reply: FastifyReply, view: View, page: Page, policy?: Policy) {
   return sendCompressed(reply, await writePage(reply, { view, page, policy }))
 }
 
-/** Sets the header fields, and returns the document. */
-export async function writePage(reply: FastifyReply, { view, page, policy }: WholePage): Promise<string> {
+export async function writePage(
+  reply: FastifyReply,
+  { view, page, policy }: WholePage,
+): Promise<string> {
   const { documentOf } = await import('./frame.ts')
   setPageHeaders(reply, policy)
   return documentOf(view, page)
 }
 
-/** A page loads its own files and routes only. The referrer is sent to this origin: without it, browsers send `Origin: null` with a form. */
+/** Browsers would send `Origin: null` with a form. */
 export function setPageHeaders(reply: FastifyReply, policy: Policy = {}): void {
   const { formAction = [], frames, images = [], referrer = 'same-origin' } = policy
   const allowed =
@@ -117,20 +124,26 @@ export function setPageHeaders(reply: FastifyReply, policy: Policy = {}): void {
     .type('text/html; charset=utf-8')
 }
 
-/** The page of a failure on a route that has none of its own. */
-export async function failurePage(needs: PageNeeds, error: CarillonError, { request, reply }: Exchange) {
-  // The store may be what failed, so the user is not read.
+export async function failurePage(
+  needs: PageNeeds,
+  error: CarillonError,
+  { request, reply }: Exchange,
+) {
+  // The store may have failed.
   const canSignOut = sessionSecrets(request.raw.headers.cookie, needs.site.cookie.name).length > 0
   const view = { ...(await viewOf(needs, request)), canSignOut }
   const { failureTitle, notFoundTitle, back } = view.texts
   const title = error.code === 'NOT_FOUND' ? notFoundTitle : failureTitle
-  const main = html`<h1>${title}</h1>
+  const main = html`${drawing}<h1>${title}</h1>
 <p role="alert">${commonSentence(view, error)}</p>
 <p><a class="button" href="${view.root || './'}">${back}</a></p>`
   return writePage(reply, { view, page: { title, main } })
 }
 
-export function commonSentence({ texts }: Pick<View, 'texts'>, { code }: Pick<CarillonError, 'code'>): string {
+export function commonSentence(
+  { texts }: Pick<View, 'texts'>,
+  { code }: Pick<CarillonError, 'code'>,
+): string {
   const sentences: Readonly<Record<string, string>> = texts.failures
   return sentences[code] ?? texts.failures.other
 }

@@ -1,4 +1,3 @@
-// A sign-in sends a browser to a path here or to a page of an allowed origin, and to no other place, however the text is written.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { evil, tricks } from '../../tests/support/http/return-to-tricks.ts'
@@ -25,7 +24,11 @@ test('a path here is kept, with its query and fragment', () => {
 })
 
 test('a URL of an allowed origin, or of this service, is kept', () => {
-  for (const url of ['https://app.example/x?y#z', 'http://localhost:3000/', 'https://example.org/bell/account'])
+  for (const url of [
+    'https://app.example/x?y#z',
+    'http://localhost:3000/',
+    'https://example.org/bell/account',
+  ])
     assert.equal(leads(url), url)
   assert.equal(leads('https://app.example'), 'https://app.example/')
   assert.equal(leads('https://app.example?a'), 'https://app.example/?a')
@@ -62,13 +65,18 @@ test('whatever is returned, a browser on any page here goes to an allowed origin
   const next = () => (seed = (seed * 48_271) % 2_147_483_647)
   let kept = 0
   for (let round = 0; round < 20_000; round++) {
-    const text = Array.from({ length: 1 + (next() % 7) }, () => parts[next() % parts.length]).join('')
+    const text = Array.from({ length: 1 + (next() % 7) }, () => parts[next() % parts.length]).join(
+      '',
+    )
     const forms = [`https://app.example${text}`, `/${text}`, text]
     const location = leads(forms[next() % 3] ?? '')
     if (location === undefined) continue
     kept++
     const { origin } = new URL(location, 'https://example.org/bell/login/with/staff/callback')
-    assert.ok(['https://example.org', ...places.allowedOrigins].includes(origin), JSON.stringify([text, location]))
+    assert.ok(
+      ['https://example.org', ...places.allowedOrigins].includes(origin),
+      JSON.stringify([text, location]),
+    )
   }
   assert.ok(kept > 500, `${kept}`)
 })

@@ -1,27 +1,24 @@
-// Where the pages are, and where may a browser be sent after a sign-in? To a path here, or to a page of an allowed origin; never to a site that
-// a link chose (P1, an open redirect).
+// Where may a browser go after a sign-in? A link must not choose that (P1, an open redirect).
 import { invalidField } from '../basics/errors.ts'
 import type { Site } from '../http/site.ts'
 
 type Places = { site: Site; pages: { prefix: string } }
 
-/** The path of a page as browsers see it, also behind a proxy that strips the path of the public URL: for `Location`. */
+/** Also behind a proxy that strips the path of the public URL. */
 export function pagePath({ site, pages }: Places, name: string): string {
   return `${new URL(site.publicUrl()).pathname.replace(/\/$/, '')}${pages.prefix}/${name}`
 }
 
-/** The sign-in page, which leads back to the page `name`. */
 export function signInPath(places: Places, name: string): string {
   const goal = encodeURIComponent(pagePath(places, name))
   return `${pagePath(places, 'sign-in')}?return_to=${goal}`
 }
 
-/** The pages of this service to which one of its own pages, mails or providers may lead back, by a path. */
-const ownPages = ['sign-in', 'account', 'inbox']
+const ownPages = ['sign-in', 'account', 'inbox', 'operator']
 
 /**
- * Like `returnTo`, it returns undefined for a place that a link must not choose (P1). If CARILLON_RETURN_URLS is set, it accepts only
- * these URLs, and paths of the service's own pages. The sign-in page checks by itself where it leads to.
+ * Returns undefined for a place that a link must not choose. CARILLON_RETURN_URLS, if set, allows
+ * only its URLs and our pages.
  */
 export function acceptedPlace(places: Places, text: string): string | undefined {
   const { returnUrls } = places.site
@@ -32,8 +29,12 @@ export function acceptedPlace(places: Places, text: string): string | undefined 
   return ownPages.some((page) => pagePath(places, page) === path) ? place : undefined
 }
 
-/** Throws INVALID_REQUEST for a place that a link must not choose (P1). Without one, it is the inbox. */
-export function readReturnTo(places: Places, field: string, wanted: string | null | undefined): string {
+/** Throws INVALID_REQUEST. The default is the inbox. */
+export function readReturnTo(
+  places: Places,
+  field: string,
+  wanted: string | null | undefined,
+): string {
   if (typeof wanted !== 'string') return pagePath(places, 'inbox')
   const place = acceptedPlace(places, wanted)
   if (place !== undefined) return place
@@ -48,15 +49,17 @@ export function originOf({ site }: Pick<Places, 'site'>, place: string): string 
   return new URL(place, site.publicUrl()).origin
 }
 
-/** Characters. It travels in a cookie, of which a browser stores 4 KiB. */
+/** It travels in a cookie, of which a browser stores 4 KiB. */
 export const maxReturnToLength = 1_024
 
 /**
- * The text for `Location`, or undefined if `text` is neither a path that begins with one slash, nor a URL whose origin is that of the
- * public URL or in the list, byte by byte. Browsers read a backslash as a slash, and leave out tabs and line breaks (URL Standard,
- * section 4.4), so a text with one of them is refused before it is parsed.
+ * Browsers read a backslash as a slash, and leave out tabs and line breaks (URL Standard, section
+ * 4.4): such a text is refused before it is parsed.
  */
-export function returnTo(text: string, site: Pick<Site, 'publicUrl' | 'allowedOrigins'>): string | undefined {
+export function returnTo(
+  text: string,
+  site: Pick<Site, 'publicUrl' | 'allowedOrigins'>,
+): string | undefined {
   if (text.length > maxReturnToLength || /[\\\p{C}\p{Z}]/u.test(text)) return undefined
   const here = new URL(site.publicUrl()).origin
   if (text.startsWith('/')) return pathHere(text, here)
@@ -67,7 +70,7 @@ export function returnTo(text: string, site: Pick<Site, 'publicUrl' | 'allowedOr
   return url?.origin === origin && url.username === '' && url.password === '' ? url.href : undefined
 }
 
-/** A path with `..` may begin with two slashes once it is resolved: `/.//host` is such a path. */
+/** `/.//host` begins with two slashes once resolved. */
 function pathHere(text: string, here: string): string | undefined {
   const url = text.startsWith('//') ? null : URL.parse(text, here)
   if (url === null || url.origin !== here || url.pathname.startsWith('//')) return undefined

@@ -1,14 +1,14 @@
-// What a page loads: the bell and inbox as custom elements, the client alone, the files of the service's own pages, and what the operator has
-// chosen for these. Short names of scripts redirect to names with a hash of the content, which browsers may keep for ever.
+// Short names redirect to names with a hash, which browsers may keep for ever.
 import { type Exchange, forAnyone } from '../http/operation.ts'
 import { comesFromOtherSite } from '../http/requests.ts'
 import { sendEncoded, sendStyleSheet } from '../http/response/send.ts'
 import type { PageNeeds, Pages } from './page.ts'
 
-/** Any site may load these, as modules only an allowed origin. A browser must not keep what an origin received before it was allowed. */
+/** A browser must not keep a response from before the origin was allowed. */
 function allowLoading({ site }: PageNeeds, { request, reply }: Exchange, cacheControl: string) {
-  // Browsers send the origin of this service too, with each module.
-  const isRefused = request.headers.origin !== undefined && comesFromOtherSite(request, site.allowedOrigins)
+  // Browsers send this service's origin, too.
+  const isRefused =
+    request.headers.origin !== undefined && comesFromOtherSite(request, site.allowedOrigins)
   return reply.headers({
     'cross-origin-resource-policy': 'cross-origin',
     'cache-control': isRefused ? 'no-store' : cacheControl,
@@ -16,7 +16,6 @@ function allowLoading({ site }: PageNeeds, { request, reply }: Exchange, cacheCo
   })
 }
 
-/** The address is relative, so that it is right behind a proxy that strips a path. */
 const redirectTo = (entry: string, summary: string) =>
   forAnyone({
     summary,
@@ -29,7 +28,22 @@ const redirectTo = (entry: string, summary: string) =>
   })
 const inboxSummary = 'The elements `<carillon-bell>` and `<carillon-inbox>`, as a JavaScript module'
 export const inboxScript = redirectTo('carillon-inbox.js', inboxSummary)
-export const clientScript = redirectTo('carillon-client.js', 'The client `carillon-client`, as a JavaScript module')
+export const clientScript = redirectTo(
+  'carillon-client.js',
+  'The client `carillon-client`, as a JavaScript module',
+)
+
+/** Its place decides for which pages it is the worker, and a browser follows no redirect to one. */
+export const pushWorker = forAnyone({
+  summary: 'The service worker of web push, for a page of the same origin',
+  headers: { 'If-None-Match': 'The ETag of an earlier response: unchanged is 304' },
+  responses: { 200: 'asset', 304: 'none' },
+  refusals: ['UNAVAILABLE'],
+  async handle({ pages: { scripts } }: PageNeeds, request, reply) {
+    reply.header('cache-control', 'no-cache').type('text/javascript; charset=utf-8')
+    return sendEncoded(request, reply, scripts.file(scripts.hashed('carillon-push.js')))
+  },
+})
 
 export const asset = forAnyone({
   summary:
@@ -40,11 +54,14 @@ export const asset = forAnyone({
   async handle(needs: PageNeeds, request, reply) {
     const { scripts } = needs.pages
     const { name } = request.params
-    // While nodes of two versions serve, a browser may have the redirect of one and request the script from the other.
+    // A node of another version may have sent the redirect.
     const entry = scripts.entryOf(name)
-    if (entry !== undefined) return allowLoading(needs, { request, reply }, 'no-store').redirect(scripts.hashed(entry))
+    if (entry !== undefined)
+      return allowLoading(needs, { request, reply }, 'no-store').redirect(scripts.hashed(entry))
     const files = scripts.file(name)
-    allowLoading(needs, { request, reply }, 'public, max-age=31536000, immutable').type(typeOf(name))
+    allowLoading(needs, { request, reply }, 'public, max-age=31536000, immutable').type(
+      typeOf(name),
+    )
     return sendEncoded(request, reply, files)
   },
 })
@@ -55,7 +72,8 @@ function typeOf(name: string): string {
 }
 
 export const theme = forAnyone({
-  summary: 'The style sheet with the accent colour of `CARILLON_ACCENT`; empty without that setting',
+  summary:
+    'The style sheet with the accent colour of `CARILLON_ACCENT`; empty without that setting',
   responses: { 200: 'css' },
   async handle({ pages }: { pages: Pages }, _, reply) {
     const { themeCss } = await import('./theme.ts')
@@ -66,7 +84,6 @@ export const theme = forAnyone({
 export const logo = forAnyone({
   summary: 'The picture of `CARILLON_LOGO`, or the bell of Carillon',
   responses: { 200: 'image' },
-  /** The default policy allows nothing, so a script in an SVG does not run if the picture is opened by itself. */
   async handle({ pages: { logo: chosen, scripts } }: { pages: Pages }, _, reply) {
     const bytes = chosen?.bytes ?? scripts.file(scripts.hashed('favicon.svg')).at(-1)?.bytes
     reply.header('cache-control', 'public, max-age=300').type(chosen?.type ?? 'image/svg+xml')

@@ -1,14 +1,12 @@
-// Which files do pages load (scripts, style sheets, the icon), and in which encoding does a client get one? element/build.js bundles and compresses them
-// after `npm ci` (docs/decisions/0038-served-scripts.md). A name is looked up in a map and is never part of a path.
+// Serves the files of pages, which element/build.js makes (docs/decisions/0038-served-scripts.md).
+// A name is looked up, and is never part of a path.
 import { readFileSync } from 'node:fs'
 import { noSuchRoute, unavailable } from '../basics/errors.ts'
 import type { EncodedFile, Encoding } from '../http/response/send.ts'
 
 type Built = {
-  /** By the name of an entry: the names with hashes, its own first, of what it may load. */
   manifest: Readonly<Record<string, readonly string[]>>
   files: ReadonlyMap<string, readonly EncodedFile[]>
-  /** Maps the name of a script to the names of those that it imports at once. */
   imports: ReadonlyMap<string, readonly string[]>
 }
 
@@ -23,27 +21,25 @@ export class ServedScripts {
     this.#folder = folder
   }
 
-  /** The name with a hash of `carillon-inbox.js`, `page.css` or another entry. Throws UNAVAILABLE if the scripts are not built. */
+  /** Throws UNAVAILABLE if the scripts are not built. */
   hashed(entry: string): string {
     return this.#load().manifest[entry]?.[0] ?? refuseUnbuilt()
   }
 
-  /** The names of all scripts that a browser needs before it runs one of these entries, beside the entries. */
   preloads(entries: readonly string[]): string[] {
     const needed = new Set(entries.map((entry) => this.hashed(entry)))
     const { size } = needed
-    for (const name of needed) for (const next of this.#load().imports.get(name) ?? []) needed.add(next)
+    for (const name of needed)
+      for (const next of this.#load().imports.get(name) ?? []) needed.add(next)
     return [...needed].slice(size)
   }
 
-  /** One file in each encoding, the smallest first. Throws NOT_FOUND for an unknown name, UNAVAILABLE if the scripts are not built. */
   file(name: string): readonly EncodedFile[] {
     const encodings = this.#load().files.get(name)
     if (encodings === undefined) throw noSuchRoute()
     return encodings
   }
 
-  /** The entry that a name with another hash belongs to; undefined if there is none. */
   entryOf(name: string): string | undefined {
     const { manifest, files } = this.#load()
     if (files.has(name)) return undefined
@@ -51,14 +47,19 @@ export class ServedScripts {
     return Object.keys(manifest).find((entry) => entry === `${stem}${ending}`)
   }
 
-  /** Reads all files at the first request and keeps them: a build that replaces them takes effect at the next start. */
   #load(): Built {
     if (this.#built !== undefined) return this.#built
     try {
-      const manifest = JSON.parse(readFileSync(new URL('manifest.json', this.#folder), 'utf8')) as Built['manifest']
+      const manifest = JSON.parse(
+        readFileSync(new URL('manifest.json', this.#folder), 'utf8'),
+      ) as Built['manifest']
       const names = [...new Set(Object.values(manifest).flat())]
       const files = new Map(names.map((name) => [name, this.#encodingsOf(name)]))
-      this.#built = { manifest, files, imports: new Map(names.map((name) => [name, importsOf(files.get(name))])) }
+      this.#built = {
+        manifest,
+        files,
+        imports: new Map(names.map((name) => [name, importsOf(files.get(name))])),
+      }
       return this.#built
     } catch (error) {
       return refuseUnbuilt(error)
@@ -68,12 +69,16 @@ export class ServedScripts {
   #encodingsOf(name: string): EncodedFile[] {
     return Object.entries(endings).map(([encoding, ending]) => {
       const file = `${name}${ending}`
-      return { bytes: readFileSync(new URL(file, this.#folder)), etag: `"${file}"`, encoding: encoding as Encoding }
+      return {
+        bytes: readFileSync(new URL(file, this.#folder)),
+        etag: `"${file}"`,
+        encoding: encoding as Encoding,
+      }
     })
   }
 }
 
-/** Reads the imports as the bundler writes them: `from"./a.js"` or `import"./a.js"`; an import on demand has a bracket. */
+/** An import on demand has a bracket. */
 function importsOf(files: readonly EncodedFile[] = []): string[] {
   const found = String(files.at(-1)?.bytes).matchAll(/\b(?:from|import)\s*"\.\/([\w-]+\.js)"/g)
   return Array.from(found, ([, name = '']) => name)

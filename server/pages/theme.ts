@@ -1,21 +1,21 @@
-// The colours that an accent colour gives the pages: shades of it that are readable on the backgrounds of both themes.
-
-/** [0, 255] each. */
+// Makes shades of an accent colour that are readable on the backgrounds of both themes.
 type Colour = readonly [red: number, green: number, blue: number]
 
-/** The backgrounds of pages/look/page.css. */
-const backgrounds = { light: [255, 255, 255], dark: [20, 21, 26] } as const satisfies Record<string, Colour>
-/** The contrast of text and controls (WCAG 2.2, 1.4.3). */
+/** pages/look/page.css has these backgrounds. */
+const backgrounds = { light: [255, 255, 255], dark: [20, 21, 26] } as const satisfies Record<
+  string,
+  Colour
+>
+/** WCAG 2.2, 1.4.3. */
 const minContrast = 4.6
 
-/** A style sheet. `accent`: `#rrggbb`. */
+/** `accent` is `#rrggbb`. */
 export function themeCss(accent: string): string {
   const light = readableOn(backgrounds.light, accent)
   const dark = readableOn(backgrounds.dark, accent)
   return `:root{--accent:light-dark(${hex(light)},${hex(dark)});--on-accent:light-dark(${textOn(light)},${textOn(dark)})}\n`
 }
 
-/** The colour itself if it can be read, else the nearest shade towards black or white that can. */
 function readableOn(background: Colour, accent: string): Colour {
   const value = Number.parseInt(accent.slice(1), 16)
   const colour = [value >> 16, (value >> 8) & 255, value & 255]
@@ -37,8 +37,9 @@ function hex(colour: Colour): string {
 
 /** WCAG 2.2, "contrast ratio". */
 export function contrast(one: Colour, other: Colour): number {
-  const [lighter = 0, darker = 0] = [luminance(one), luminance(other)].toSorted((a, b) => b - a)
-  return (lighter + 0.05) / (darker + 0.05)
+  const first = luminance(one)
+  const second = luminance(other)
+  return (Math.max(first, second) + 0.05) / (Math.min(first, second) + 0.05)
 }
 
 /** WCAG 2.2, "relative luminance". */

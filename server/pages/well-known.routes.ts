@@ -1,4 +1,4 @@
-// What programs look for below /.well-known: where to report a vulnerability (RFC 9116), and where users have their passkeys
+// Where to report a vulnerability (RFC 9116), and where users have passkeys
 // (https://www.w3.org/TR/passkey-endpoints/).
 import { notFound } from '../basics/errors.ts'
 import { component, example, string } from '../http/openapi/schema.ts'
@@ -9,7 +9,7 @@ import { pagePath } from './places.ts'
 
 const page = example(string(), 'https://bell.example.org/account')
 const dayMs = 86_400_000
-/** RFC 9116 recommends less than a year. A client reads the file again after that. */
+/** RFC 9116 recommends less than a year. */
 const lifetimeMs = 180 * dayMs
 
 export const securityTxt = forAnyone({
@@ -17,7 +17,8 @@ export const securityTxt = forAnyone({
   responses: { 200: 'text' },
   refusals: ['NOT_FOUND'],
   async handle({ site, pages, users }: PageNeeds & { users: { now: () => number } }, _, reply) {
-    if (pages.securityContact === undefined) throw notFound('This service names no contact for vulnerabilities')
+    if (pages.securityContact === undefined)
+      throw notFound('This service names no contact for vulnerabilities')
     const midnight = Math.ceil((users.now() + lifetimeMs) / dayMs) * dayMs
     const lines = [
       `Contact: ${pages.securityContact}`,

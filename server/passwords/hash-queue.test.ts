@@ -1,4 +1,4 @@
-// In which order do waiting attempts run, and which are refused? Each attempt ends when the test ends it.
+// Each attempt ends when the test ends it.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
@@ -14,18 +14,25 @@ function queue({ maxAtOnce = 2, maxWaiting = 64, maxWaitMs = 60_000, refusalDela
     hashQueue,
     started,
     refused,
-    /** Starts an attempt; `started` and `refused` list it by `name`. */
-    attempt(name: string, address: string | undefined, account: string, { signal, device }: Presented = {}) {
+    /** `started` and `refused` list it by `name`. */
+    attempt(
+      name: string,
+      address: string | undefined,
+      account: string,
+      { signal, device }: Presented = {},
+    ) {
       const work = () => {
         started.push(name)
         return new Promise<void>((resolve) => running.push(resolve))
       }
-      hashQueue.run({ address, account, device, ...(signal && { signal }) }, work).catch((error: unknown) => {
-        assert.ok(error instanceof CarillonError, String(error))
-        refused.push(`${name}: ${error.code}`)
-      })
+      hashQueue
+        .run({ address, account, device, ...(signal && { signal }) }, work)
+        .catch((error: unknown) => {
+          assert.ok(error instanceof CarillonError, String(error))
+          refused.push(`${name}: ${error.code}`)
+        })
     },
-    /** Ends the attempt that began first, `count` times. */
+    /** The attempt that began first ends. */
     async end(count = 1) {
       for (let n = 0; n < count; n++) {
         running.shift()?.()
@@ -41,7 +48,6 @@ function queue({ maxAtOnce = 2, maxWaiting = 64, maxWaitMs = 60_000, refusalDela
 type Presented = { signal?: AbortSignal; device?: string | undefined }
 const others = Array.from({ length: 20 }, (_, n) => `other ${n}`)
 
-/** How many other attempts began before the last of `names`. */
 const attemptsBefore = (started: readonly string[], names: readonly string[]) =>
   Math.max(...names.map((name) => started.indexOf(name))) - names.length
 
@@ -167,39 +173,64 @@ test('every second turn is that of a known device, however many others wait, and
   const { attempt, end, started } = queue({ maxAtOnce: 1 })
   attempt('running', 'A', 'ann')
   for (let n = 0; n < 30; n++) attempt(`flood ${n}`, `address ${n}`, `made up ${n}`)
-  for (const name of ['ben', 'carl', 'dora']) attempt(name, '2001:db8::1', name, { device: `device of ${name}` })
+  for (const name of ['ben', 'carl', 'dora'])
+    attempt(name, '2001:db8::1', name, { device: `device of ${name}` })
   await end(8)
-  assert.deepEqual(started, ['running', 'ben', 'flood 0', 'carl', 'flood 1', 'dora', 'flood 2', 'flood 3', 'flood 4'])
+  assert.deepEqual(started, [
+    'running',
+    'ben',
+    'flood 0',
+    'carl',
+    'flood 1',
+    'dora',
+    'flood 2',
+    'flood 3',
+    'flood 4',
+  ])
 })
 
 test('each half has at most 48 of the 64 places; a full one refuses in the half that is further above 16, if equal the others (A21)', async () => {
   const { attempt, refused, hashQueue } = queue({ maxAtOnce: 1 })
   const refusedNow = () => refused.splice(0).map((name) => name.replace(/ \d+: UNAVAILABLE$/, ''))
   const stranger = (n: number) => attempt(`stranger ${n}`, `address ${n}`, `made up ${n}`)
-  const known = (n: number) => attempt(`known ${n}`, `home ${n}`, `user ${n}`, { device: `device ${n}` })
+  const known = (n: number) =>
+    attempt(`known ${n}`, `home ${n}`, `user ${n}`, { device: `device ${n}` })
   attempt('running', 'A', 'ann')
   for (let n = 0; n < 60; n++) stranger(n)
   await nextTurn()
   assert.deepEqual([hashQueue.waiting, refusedNow()], [48, Array(12).fill('stranger')])
   for (let n = 0; n < 16; n++) known(n)
   await nextTurn()
-  assert.deepEqual([hashQueue.waiting, refusedNow()], [64, []], 'a quarter was free for known devices')
+  assert.deepEqual(
+    [hashQueue.waiting, refusedNow()],
+    [64, []],
+    'a quarter was free for known devices',
+  )
   // 48 and 16 become 32 and 32.
   for (let n = 16; n < 32; n++) known(n)
   await nextTurn()
   assert.deepEqual([hashQueue.waiting, refusedNow()], [64, Array(16).fill('stranger')])
   known(32)
   await nextTurn()
-  assert.deepEqual([hashQueue.waiting, refusedNow()], [64, ['known']], 'the known devices are further above 16')
+  assert.deepEqual(
+    [hashQueue.waiting, refusedNow()],
+    [64, ['known']],
+    'the known devices are further above 16',
+  )
   stranger(60)
   await nextTurn()
-  assert.deepEqual([hashQueue.waiting, refusedNow()], [64, ['stranger']], 'the others are further above 16')
+  assert.deepEqual(
+    [hashQueue.waiting, refusedNow()],
+    [64, ['stranger']],
+    'the others are further above 16',
+  )
 })
 
 test('the half of the known devices has at most 48 places, and leaves the others 16 (A12)', async () => {
   const { attempt, refused, hashQueue } = queue({ maxAtOnce: 1 })
   attempt('running', 'A', 'ann')
-  for (let n = 0; n < 60; n++) attempt(`known ${n}`, '192.0.2.1', `user ${n}`, { device: `device ${n}` })
+  for (let n = 0; n < 60; n++)
+    attempt(`known ${n}`, '192.0.2.1', `user ${n}`, { device: `device ${n}` })
   await nextTurn()
   assert.deepEqual([hashQueue.waiting, refused.length], [48, 12])
   for (let n = 0; n < 16; n++) attempt(`stranger ${n}`, `address ${n}`, `made up ${n}`)
@@ -235,9 +266,11 @@ for (const [whose, deviceOf] of [
 ] as const)
   test(`90 own devices of one user refuse none of 20 other users on ${whose} devices, and delay them by two turns each at most (A12)`, async () => {
     const { attempt, end, started, refused } = queue()
-    const attack = (n: number) => attempt('attacker', '192.0.2.1', 'eve', { device: `own ${n % 90}` })
+    const attack = (n: number) =>
+      attempt('attacker', '192.0.2.1', 'eve', { device: `own ${n % 90}` })
     for (let n = 0; n < 90; n++) attack(n)
-    for (const [n, name] of others.entries()) attempt(name, `203.0.113.${n}`, name, { device: deviceOf(name) })
+    for (const [n, name] of others.entries())
+      attempt(name, `203.0.113.${n}`, name, { device: deviceOf(name) })
     for (let n = 0; n < 60; n++) {
       attack(n)
       await end()
@@ -266,7 +299,8 @@ test('a signed-in user is a network of its own: neither waits with the network n
 test('a device token has one place among the known devices; its other attempts wait among all others (A21)', async () => {
   const { attempt, end, started, refused } = queue({ maxAtOnce: 1, maxWaiting: 8 })
   attempt('running', 'A', 'ann')
-  for (let n = 0; n < 10; n++) attempt(`stolen ${n}`, `address ${n}`, 'eve', { device: 'token of eve' })
+  for (let n = 0; n < 10; n++)
+    attempt(`stolen ${n}`, `address ${n}`, 'eve', { device: 'token of eve' })
   attempt('ben', 'home', 'ben', { device: 'token of ben' })
   await end(3)
   assert.deepEqual(started, ['running', 'stolen 0', 'stolen 4', 'ben'])
@@ -301,7 +335,11 @@ test('an attempt that has waited for the maximum time is refused', async (t) => 
 
 test('refusals are delayed, and take no place in the queue', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
-  const { attempt, refused, hashQueue } = queue({ maxAtOnce: 1, maxWaiting: 1, refusalDelayMs: 200 })
+  const { attempt, refused, hashQueue } = queue({
+    maxAtOnce: 1,
+    maxWaiting: 1,
+    refusalDelayMs: 200,
+  })
   for (let n = 0; n < 7; n++) attempt('attacker', 'A', 'ann')
   await nextTurn()
   assert.deepEqual([hashQueue.waiting, refused.length], [1, 0])
@@ -311,7 +349,12 @@ test('refusals are delayed, and take no place in the queue', async (t) => {
 })
 
 test('runs at most `maxAtOnce` at the same time, also after failures', async () => {
-  const hashQueue = new HashQueue({ maxAtOnce: 2, maxWaiting: 6, maxWaitMs: 60_000, refusalDelayMs: 0 })
+  const hashQueue = new HashQueue({
+    maxAtOnce: 2,
+    maxWaiting: 6,
+    maxWaitMs: 60_000,
+    refusalDelayMs: 0,
+  })
   const turn = (n: number) => ({ address: `${n}`, account: `${n}` })
   let now = 0
   let maxRunning = 0
@@ -322,7 +365,9 @@ test('runs at most `maxAtOnce` at the same time, also after failures', async () 
     throw new Error('broken')
   }
   for (let round = 0; round < 3; round++)
-    await Promise.all(Array.from({ length: 6 }, (_, n) => assert.rejects(hashQueue.run(turn(n), fails), /broken/)))
+    await Promise.all(
+      Array.from({ length: 6 }, (_, n) => assert.rejects(hashQueue.run(turn(n), fails), /broken/)),
+    )
   assert.deepEqual([maxRunning, now, hashQueue.waiting], [2, 0, 0])
   assert.equal(await hashQueue.run(turn(0), async () => 'done'), 'done')
 })

@@ -6,13 +6,28 @@ import { knownFormats, type Matches, readHash } from './imported-hash.ts'
 const plain = 'plum orchard gate 41'
 const unicode = 'Pflaume Öl 😀 straße'
 
-/** Made by the named packages: bcrypt 5.0.0, passlib 1.7.4, argon2-cffi 25.1.0, Django 5.2.19 and Werkzeug 3.1.9 for Python. */
+/**
+ * bcrypt 5.0.0, passlib 1.7.4, argon2-cffi 25.1.0, Django 5.2.19 and Werkzeug 3.1.9 for Python made
+ * them.
+ */
 const vectors: [source: string, hash: string, password: string][] = [
   ['bcrypt (Python)', '$2a$04$7DRpzF/ArPk8gEL0EKSs9e3oyFLSSjQKyRBhv2U57PwWDtHEUyzRu', plain],
   ['bcrypt (Python)', '$2b$04$QEp8I7sbxyTO0AxTTj7DpeKA18TYFMgG4ZMahLRzyJxAYSSREnGzK', plain],
-  ['bcrypt (Python), PHP prefix', '$2y$04$qCG23IeVNG1tsGY/ViFQV.Y/Kf0fsFuAsuFHclGIgUSoIE.j9BE2C', plain],
-  ['bcrypt (Python), UTF-8', '$2b$04$ORwMPtyquQGwc1F1loqqHOnhI1aCMeFhpoU4DDbJ.6.SSa4BbHziC', unicode],
-  ['bcrypt (Python), exactly 72 bytes', '$2b$04$uv0WJIaXKtYnASmxljfKBu9vxOm7APuGjCAmpPgWfvIC7VaUOQybS', 'x'.repeat(72)],
+  [
+    'bcrypt (Python), PHP prefix',
+    '$2y$04$qCG23IeVNG1tsGY/ViFQV.Y/Kf0fsFuAsuFHclGIgUSoIE.j9BE2C',
+    plain,
+  ],
+  [
+    'bcrypt (Python), UTF-8',
+    '$2b$04$ORwMPtyquQGwc1F1loqqHOnhI1aCMeFhpoU4DDbJ.6.SSa4BbHziC',
+    unicode,
+  ],
+  [
+    'bcrypt (Python), exactly 72 bytes',
+    '$2b$04$uv0WJIaXKtYnASmxljfKBu9vxOm7APuGjCAmpPgWfvIC7VaUOQybS',
+    'x'.repeat(72),
+  ],
   [
     'passlib pbkdf2-sha256',
     '$pbkdf2-sha256$1000$utfaW2uN8b4XQihlbA0hxA$Kkf.W4VZQ.lZa8uYNUvS6E5TR734CwJWRhu9i1GAyQo',
@@ -23,8 +38,16 @@ const vectors: [source: string, hash: string, password: string][] = [
     '$pbkdf2-sha512$1000$ai3FOCdkDCEE4Hxvzdk7Jw$qKcTQ7hGU/NbQnF9GK596i4DGdaf/.R0emJNiuEcK/p6aGwfa6MehceyaGdhShXBPcGR.Jv1h9tf4iLKC9HNtQ',
     plain,
   ],
-  ['passlib pbkdf2 (sha1)', '$pbkdf2$1000$/f8/R0gpRaj13lsrRehdyw$EJPueXbkqJyuGY9DH9Eme9DidVs', plain],
-  ['passlib scrypt', '$scrypt$ln=10,r=8,p=1$JGTMWetda23NGcN4r5Wy9g$zvVKmnM0mRkpOVeopBE7rSlkrbSyv74FqVwi0UX/jlA', plain],
+  [
+    'passlib pbkdf2 (sha1)',
+    '$pbkdf2$1000$/f8/R0gpRaj13lsrRehdyw$EJPueXbkqJyuGY9DH9Eme9DidVs',
+    plain,
+  ],
+  [
+    'passlib scrypt',
+    '$scrypt$ln=10,r=8,p=1$JGTMWetda23NGcN4r5Wy9g$zvVKmnM0mRkpOVeopBE7rSlkrbSyv74FqVwi0UX/jlA',
+    plain,
+  ],
   [
     'argon2-cffi D',
     '$argon2d$v=19$m=1024,t=1,p=2$MDEyMzQ1Njc4OWFiY2RlZg$EeHj1hlT5klOd3kLAsuYeVvq06LjPACaaysKZNOqgak',
@@ -50,14 +73,22 @@ const vectors: [source: string, hash: string, password: string][] = [
     '$argon2id$v=19$m=65536,t=3,p=4$FRvpwyw3DBmJlyv/o00cDA$TgPpuliu1MY7vb3f3YcVz0IMKp/gdheeJnknVVcoD2s',
     unicode,
   ],
-  ['Django pbkdf2_sha256', 'pbkdf2_sha256$1000$abcSALT0123$plMWdRT3n0dU/MFMMdQfZ1lY/VmhM4HaLs95KhuXXeg=', plain],
+  [
+    'Django pbkdf2_sha256',
+    'pbkdf2_sha256$1000$abcSALT0123$plMWdRT3n0dU/MFMMdQfZ1lY/VmhM4HaLs95KhuXXeg=',
+    plain,
+  ],
   ['Django pbkdf2_sha1', 'pbkdf2_sha1$1000$abcSALT0123$R+07NCdpgRyyrYwkgeXo8KLWJso=', plain],
   [
     'Django argon2',
     'argon2$argon2id$v=19$m=102400,t=2,p=8$YWJjU0FMVDAxMjM$5M5TWiEJ5th1+bW7gwXeXwtFMA/BKnI7aCL25/0n31M',
     plain,
   ],
-  ['Django bcrypt_sha256', 'bcrypt_sha256$$2b$04$xQW7zzuJ0kT4c6SSmUiglepptKJaisF3JOvusYGz.JV6JPKNO7Zum', unicode],
+  [
+    'Django bcrypt_sha256',
+    'bcrypt_sha256$$2b$04$xQW7zzuJ0kT4c6SSmUiglepptKJaisF3JOvusYGz.JV6JPKNO7Zum',
+    unicode,
+  ],
   ['Django bcrypt', 'bcrypt$$2b$04$GQFPbRgfm/zP903GmrDwLOuQ9XEsT/uV5g.KqYjTV.929AuScF7X6', plain],
   [
     'Django scrypt',
@@ -90,14 +121,18 @@ for (const [source, hash, password] of vectors)
   })
 
 test('verifies the PHC form of PBKDF2', async () => {
-  const hash = '$pbkdf2-sha256$i=1000,l=32$kDLmPKfU2tu7lzJGqJWydg$4UNfvUVMt6aZpmnS5Yhy4O1KVNplLCvwnSZlCnd5K1g'
+  const hash =
+    '$pbkdf2-sha256$i=1000,l=32$kDLmPKfU2tu7lzJGqJWydg$4UNfvUVMt6aZpmnS5Yhy4O1KVNplLCvwnSZlCnd5K1g'
   assert.equal(await matches(readHash(hash), plain), true)
 })
 
 test('verifies a test vector of RFC 7914, section 12', async () => {
   const key =
     '7023bdcb3afd7348461c06cd81fd38ebfda8fbba904f8e3ea9b543f6545da1f2d5432955613f0fcf62d49705242a9af9e61e85dc0d651e40dfcf017b45575887'
-  assert.equal(await matches(readHash(`scrypt:16384:8:1$SodiumChloride$${key}`), 'pleaseletmein'), true)
+  assert.equal(
+    await matches(readHash(`scrypt:16384:8:1$SodiumChloride$${key}`), 'pleaseletmein'),
+    true,
+  )
 })
 
 test('bcrypt reads 72 bytes of a password, as the systems do that made the hash', async () => {
@@ -121,8 +156,16 @@ test('an unknown format is refused, and the reason lists the known ones (U3)', (
     'pbkdf2_sha256$1000$salt',
     `$2b$${'1'.repeat(1 << 20)}`,
   ]
-  for (const text of [...unknown, ...damaged, '$2x$04$NOvCyjVuSIVhWIcHyMxlOuQNddtIqc6/GJREaLBVrKKv/oO1VEChq'])
-    assert.equal(reasonOf(text), `has an unknown format; known are ${knownFormats}`, text.slice(0, 60))
+  for (const text of [
+    ...unknown,
+    ...damaged,
+    '$2x$04$NOvCyjVuSIVhWIcHyMxlOuQNddtIqc6/GJREaLBVrKKv/oO1VEChq',
+  ])
+    assert.equal(
+      reasonOf(text),
+      `has an unknown format; known are ${knownFormats}`,
+      text.slice(0, 60),
+    )
 })
 
 const phc = '$MDEyMzQ1Njc4OWFiY2RlZg$EeHj1hlT5klOd3kLAsuYeVvq06LjPACaaysKZNOqgak'

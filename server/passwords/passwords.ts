@@ -1,14 +1,15 @@
-// Hashes and verifies passwords with argon2id, a few at a time: each one occupies a thread of libuv's pool for 30 ms or more,
-// and files and DNS need that pool too. The others wait in a short queue in which networks and accounts take turns.
+// Hashes passwords with argon2id, a few at a time: each occupies a thread of libuv's pool for 30
+// ms, and files and DNS need that pool. Others wait in a short queue in which networks and accounts
+// take turns.
 import { type Client, groupsOf } from '../basics/client.ts'
 import { CarillonError, overloaded, unavailable } from '../basics/errors.ts'
 import { readHash } from './imported-hash.ts'
 
-/** OWASP ASVS 5.0, 11.4.2: argon2id with t=2, m=19 MiB, p=1; the salt is 16 bytes, the result a PHC string. */
+/** OWASP ASVS 5.0, 11.4.2: t=2, m=19 MiB, p=1; a salt of 16 bytes, a PHC string. */
 export const usualCost = { memoryCost: 19_456, timeCost: 2 }
 const algorithm = { algorithm: 2, parallelism: 1, outputLen: 32 } as const
 
-/** Native code, loaded for the first hash: 10 ms of a start that needs none. */
+/** Native code takes 10 ms of a start. */
 const argon2 = () =>
   import('@node-rs/argon2').catch((cause: unknown) => {
     const problem = `The package @node-rs/argon2 does not run on ${process.platform} on ${process.arch}`
@@ -16,57 +17,71 @@ const argon2 = () =>
     throw unavailable(problem, remedy, cause)
   })
 
-/** Code points. A longer password is refused before it is hashed, never truncated. */
+/** A longer password is refused, never truncated. */
 export const maxPasswordLength = 256
 
 /**
- * Returns the one form in which a password is hashed and compared: RFC 8265, section 4 (OpaqueString). A second call changes nothing. It
- * refuses nothing, so that a wrong password is only ever wrong.
+ * RFC 8265, section 4 (OpaqueString). It refuses nothing, so that a wrong password is only ever
+ * wrong.
  */
 export function preparePassword(text: string): string {
   return text.replace(/\p{Zs}/gu, ' ').normalize('NFC')
 }
 
-/** Salt and hash of a random, unknown password. Verified for an unknown user, so that the response takes the same time. */
+/** It is verified for an unknown user, so that the response takes the same time. */
 const unknownUserHash = '2xVo7B0E3Lerv+PMn0f7Iw$PxTJRLmiqL8uhxXXf7NY1ehvwpwq2FHzbBo36y4tEnM'
 
-/** For the commands and the first start, which hash without a client. */
 const operator: Attempt = { account: '' }
-/** The wait is below the 9 s of late-writes.ts and the timeouts of proxies. With the delay, 200 connections that retry at once use a fifth of the processor time. */
+/**
+ * The wait is below the 9 s of late-writes.ts. With the delay, 200 connections that retry use a
+ * fifth of the processor.
+ */
 const usualLimits = { maxWaiting: 64, maxWaitMs: 8_000, refusalDelayMs: 200 }
 
-/** KiB of memory, and passes over them. */
+/** KiB, and passes. */
 export type HashCost = { memoryCost: number; timeCost: number }
 
 export class Passwords {
   readonly #queue: HashQueue
   readonly #cost: HashCost & typeof algorithm
-  /** The beginning of our hashes. Every other hash is one of another system, or ours with an earlier cost. */
   readonly #ownPrefix: string
 
-  /** `threads`: the size of libuv's pool; two of them stay free for files and DNS. `cost`: lower in tests that are not about it. */
+  /** Two of libuv's threads stay free for files and DNS. */
   constructor({ threads, cost = usualCost }: { threads: number; cost?: HashCost | undefined }) {
     this.#cost = { ...algorithm, ...cost }
     this.#ownPrefix = `$argon2id$v=19$m=${cost.memoryCost},t=${cost.timeCost},p=${algorithm.parallelism}$`
     this.#queue = new HashQueue({ maxAtOnce: Math.max(1, threads - 2), ...usualLimits })
   }
 
-  /** `password` as the client sent it. Throws UNAVAILABLE if too many wait already. */
+  get waiting(): number {
+    return this.#queue.waiting
+  }
+
   hash(password: string, attempt: Attempt = operator): Promise<string> {
-    return this.#queue.run(attempt, async () => (await argon2()).hash(preparePassword(password), this.#cost))
+    return this.#queue.run(attempt, async () =>
+      (await argon2()).hash(preparePassword(password), this.#cost),
+    )
   }
 
   /**
-   * `passwordHash`: absent for an unknown user. `replacement`: our hash of the same password with today's cost, if it matched another one.
-   * Throws UNAVAILABLE like `hash`, TIMEOUT if the client disconnects. `begin` is called at the turn; if it throws, nothing is hashed.
+   * `replacement`: today's hash, if another matched. If `begin` throws, nothing is hashed. Throws
+   * UNAVAILABLE, and TIMEOUT if the client disconnects.
    */
-  verify(password: string, passwordHash: string | undefined, attempt = operator, begin?: () => Promise<unknown>) {
+  verify(
+    password: string,
+    passwordHash: string | undefined,
+    attempt = operator,
+    begin?: () => Promise<unknown>,
+  ) {
     return this.#queue.run(attempt, async () => {
       await begin?.()
       const { hash, verify } = await argon2()
       const prepared = preparePassword(password)
       if (passwordHash === undefined || passwordHash.startsWith(this.#ownPrefix)) {
-        const matches = await verify(passwordHash ?? `${this.#ownPrefix}${unknownUserHash}`, prepared)
+        const matches = await verify(
+          passwordHash ?? `${this.#ownPrefix}${unknownUserHash}`,
+          prepared,
+        )
         return { matches: matches && passwordHash !== undefined, replacement: null }
       }
       const matches = await readHash(passwordHash)(password, prepared)
@@ -75,21 +90,22 @@ export class Passwords {
   }
 }
 
-// The queue. Neither many attempts from one network nor many addresses that attack one account can block the sign-in of others (A12). Known
-// devices wait apart from all others, so that no flood of strangers keeps users out who signed in before (A21;
-// docs/decisions/0039-limits-on-guesses.md).
+// Neither one network nor many addresses against one account block others (A12). Known devices wait
+// apart, so that no flood keeps them out (A21; docs/decisions/0039-limits-on-guesses.md).
 
-/** `device`: one that was proved to be the user's. It has one place in the half of the known devices. */
+/** The client has proved that `device` is the user's. */
 export type Attempt = Client & { signal?: AbortSignal }
 
-/** Places of one account in the half of the known devices. */
+/** One account has at most so many of the places for known devices. */
 const maxKnownOfAccount = 2
 
-/**
- * `maxWaiting`: at most three quarters of these places are for one half. `refusalDelayMs` delays each refusal, so that a client that
- * retries at once uses little processor time.
- */
-export type Limits = { maxAtOnce: number; maxWaiting: number; maxWaitMs: number; refusalDelayMs: number }
+/** A client that retries at once costs little by `refusalDelayMs`. */
+export type Limits = {
+  maxAtOnce: number
+  maxWaiting: number
+  maxWaitMs: number
+  refusalDelayMs: number
+}
 
 export class HashQueue {
   readonly #limits: Limits
@@ -107,8 +123,9 @@ export class HashQueue {
   }
 
   /**
-   * A full queue throws UNAVAILABLE for the oldest attempt of the largest group of the half that is further above a quarter of the places,
-   * if both are equal of the others. Throws UNAVAILABLE after `maxWaitMs`, too, and TIMEOUT if `signal` aborts before `work` begins.
+   * A full queue refuses the oldest attempt of the largest group, in the half that is further above
+   * a quarter of the places; if equal, not of the known devices. Throws UNAVAILABLE, and TIMEOUT if
+   * `signal` aborts.
    */
   async run<Result>(attempt: Attempt, work: () => Promise<Result>): Promise<Result> {
     if (attempt.signal?.aborted) throw clientLeft()
@@ -139,7 +156,7 @@ export class HashQueue {
     }
   }
 
-  /** A user with many devices takes no more of these places than one with two. */
+  /** Many devices take no more places than two. */
   #hasKnownPlace({ account, device }: Attempt): boolean {
     if (device === undefined) return false
     const ofAccount = [...this.#known.waiting].filter(({ attempt }) => attempt.account === account)
@@ -151,7 +168,8 @@ export class HashQueue {
     const { maxWaiting, refusalDelayMs: delayMs } = this.#limits
     const isKnownFuller = this.#known.waiting.size > this.#others.waiting.size
     const fuller = isKnownFuller ? this.#known : this.#others
-    const isFull = this.waiting > maxWaiting || fuller.waiting.size > maxWaiting - Math.floor(maxWaiting / 4)
+    const isFull =
+      this.waiting > maxWaiting || fuller.waiting.size > maxWaiting - Math.floor(maxWaiting / 4)
     const refused = isFull ? fuller.takeFromLargest() : undefined
     if (delayMs === 0) refused?.refuse(tooMany())
     else if (refused !== undefined) setTimeout(() => refused.refuse(tooMany()), delayMs)
@@ -170,19 +188,26 @@ export class HashQueue {
 
 const tooMany = () => overloaded('Too many sign-ins at once')
 
-/** No client receives it; the code keeps it out of the logged failures. */
+/** The code keeps it out of the logged failures. */
 function clientLeft(): CarillonError {
-  return new CarillonError('TIMEOUT', 'The client closed the connection before its password was checked')
+  return new CarillonError(
+    'TIMEOUT',
+    'The client closed the connection before its password was checked',
+  )
 }
 
-/** A /64, its /56 and its /48 (three times the same for an IPv4 address), the account of the attempt, and the pair of /48 and account. */
+/** An IPv4 address counts as /64, /56 and /48. */
 type Names = readonly [narrow: string, middle: string, wide: string, account: string, pair: string]
-type Waiter = { attempt: Attempt; names: Names; at: number; start: () => void; refuse: (error: Error) => void }
+type Waiter = {
+  attempt: Attempt
+  names: Names
+  at: number
+  start: () => void
+  refuse: (error: Error) => void
+}
 
-/** The waiting attempts of one kind, in the order of their arrival. The networks of clients and the accounts take turns. */
 class Turns {
   readonly waiting = new Set<Waiter>()
-  /** When an attempt of each name last began, as a number of events, not as a time. */
   readonly #servedAt = new Map<string, number>()
   #events = 0
 
@@ -195,21 +220,24 @@ class Turns {
     return waiter
   }
 
-  // Round robin. It counts when the /48 or the account was last served, whichever is later. Among attempts of one account, the /48 that was
-  // served longer ago runs first; within a /48 its parts take turns, and within them the accounts.
+  // Round robin: what counts is when the /48 or the account was last served, whichever is later;
+  // within a /48 its parts take turns, then accounts.
   takeNext(): Waiter | undefined {
-    const next = this.#takeLowest((name, waiter) => Math.max(waiter.at, this.#servedAt.get(name) ?? 0), Math.max)
+    const next = this.#takeLowest(
+      (name, waiter) => Math.max(waiter.at, this.#servedAt.get(name) ?? 0),
+      Math.max,
+    )
     if (next === undefined) return undefined
     const at = ++this.#events
     for (const name of next.names) this.#servedAt.set(name, at)
-    // What began before the oldest of those that wait arrived decides nothing.
     const [oldest = { at: Number.POSITIVE_INFINITY }] = this.waiting
-    for (const [name, servedAt] of this.#servedAt) if (servedAt < oldest.at) this.#servedAt.delete(name)
+    for (const [name, servedAt] of this.#servedAt)
+      if (servedAt < oldest.at) this.#servedAt.delete(name)
     return next
   }
 
-  // Removes the oldest of the /64 with the most attempts, in the /56 with the most, in the /48 with the most; or of the account
-  // for which the most /48 wait. If an account counted attempts, one network could get those of others refused.
+  // Removes the oldest attempt of the largest network, or of the account for which the most /48
+  // wait. If an account counted attempts, one network could get others refused.
   takeFromLargest(): Waiter | undefined {
     const sizes = new Map<string, number>()
     for (const { names } of this.waiting) {
@@ -220,10 +248,14 @@ class Turns {
     return this.#takeLowest((name) => -(sizes.get(name) ?? 0), Math.min)
   }
 
-  /** Removes the attempt with the lowest rank: the first number that differs decides. `either`: what counts of a /48 and an account. */
-  #takeLowest(rankBy: (name: string, waiter: Waiter) => number, either: typeof Math.max): Waiter | undefined {
+  #takeLowest(
+    rankBy: (name: string, waiter: Waiter) => number,
+    either: typeof Math.max,
+  ): Waiter | undefined {
     const ranked = Array.from(this.waiting, (waiter) => {
-      const [narrow = 0, middle = 0, wide = 0, account = 0, pair = 0] = waiter.names.map((name) => rankBy(name, waiter))
+      const [narrow = 0, middle = 0, wide = 0, account = 0, pair = 0] = waiter.names.map((name) =>
+        rankBy(name, waiter),
+      )
       return { waiter, rank: [either(wide, account), wide, middle, narrow, pair, waiter.at] }
     })
     const [lowest] = ranked.sort((a, b) => {

@@ -1,10 +1,16 @@
-// Which passwords are accepted, and with which reason are common and weak ones refused?
 import assert from 'node:assert/strict'
-import { randomBytes } from 'node:crypto'
+import { randomBytes, randomInt, scryptSync } from 'node:crypto'
 import { before, test } from 'node:test'
 import fc from 'fast-check'
 import { maxPasswordLength, preparePassword } from './passwords.ts'
-import { type BlockList, isListed, loadBlockList, maxEntryLength, passwordFaults, policyFault } from './policy.ts'
+import {
+  type BlockList,
+  isListed,
+  loadBlockList,
+  maxEntryLength,
+  passwordFaults,
+  policyFault,
+} from './policy.ts'
 
 let blocked: BlockList
 before(async () => {
@@ -27,6 +33,7 @@ const good = [
   'わたしはまいあさパンをたべます',
   'a carillon rang while we had soup',
   'ann smith bakes violet cakes',
+  'correct horse battery staple',
   '🦊🐻🐼🐨🐯🦁🐮🐷🐸🐵🐔🐧🐦🐤🦆',
 ]
 
@@ -42,7 +49,8 @@ test('A3: accepts random ones, hexadecimal and base64', () => {
       assert.equal(reasonOf(seeded.toString('base64url')), 'fine')
     }),
   )
-  for (let i = 0; i < 200; i++) assert.equal(reasonOf(randomBytes(12).toString('base64url')), 'fine')
+  for (let i = 0; i < 200; i++)
+    assert.equal(reasonOf(randomBytes(12).toString('base64url')), 'fine')
 })
 
 /** fast-check likes small and equal numbers, which are patterns and rightly refused. */
@@ -54,12 +62,18 @@ test('A3, A4: counts code points, from the setting to 256', () => {
   assert.equal(reasonOf('mqzrtwpvkxhbnj'), 'write at least 15 characters')
   assert.equal(reasonOf('🦊🐻🐼🐨🐯🦁🐮🐷🐸🐵🐔🐧🐦🐤'), 'write at least 15 characters')
   assert.equal(reasonOf('mqzrtwpv', { username: 'ann', minLength: 8 }), 'fine')
-  assert.equal(reasonOf('mqzrtwp', { username: 'ann', minLength: 8 }), 'write at least 8 characters')
+  assert.equal(
+    reasonOf('mqzrtwp', { username: 'ann', minLength: 8 }),
+    'write at least 8 characters',
+  )
   assert.equal(maxPasswordLength, 256)
   const long = randomBytes(400).toString('base64url')
   assert.equal(reasonOf(long.slice(0, 256)), 'fine')
   assert.equal(reasonOf(long.slice(0, 257)), 'write at most 256 characters')
-  assert.equal(reasonOf('🦊🐻🐼🐨🐯🦁🐮🐷🐸🐵🐔🐧🐦🐤🦆🦉'.repeat(17)), 'write at most 256 characters')
+  assert.equal(
+    reasonOf('🦊🐻🐼🐨🐯🦁🐮🐷🐸🐵🐔🐧🐦🐤🦆🦉'.repeat(17)),
+    'write at most 256 characters',
+  )
 })
 
 test('A5: a password as long as a request may have is refused in less than 20 ms, prepared or not', () => {
@@ -89,10 +103,14 @@ test('A15: a password has one form, prep(prep(x)) = prep(x)', () => {
 
 test('A7: refuses every entry of the block list, alone, repeated, and with digits and punctuation added', () => {
   assert.ok(blocked.size > 40_000)
-  assert.equal(Math.max(...[...blocked].map((entry) => entry.length)), maxEntryLength)
-  for (const entry of blocked) {
+  assert.equal(Math.max(...[...blocked.keys()].map((entry) => entry.length)), maxEntryLength)
+  for (const entry of blocked.keys()) {
     if (entry.length >= 8)
-      assert.match(reasonOf(entry, { username: 'ann', minLength: 8 }), /is a common password/, entry)
+      assert.match(
+        reasonOf(entry, { username: 'ann', minLength: 8 }),
+        /is a common password/,
+        entry,
+      )
     for (const variant of [`${entry}2024!`, `!!${entry.toUpperCase()}123`, `${entry}-${entry}`])
       assert.notEqual(reasonOf(variant, { username: 'ann', minLength: 8 }), 'fine', variant)
   }
@@ -112,6 +130,49 @@ test('A7: sees through case, width, digits and punctuation around, between and a
     'ＰＡＳＳＷＯＲＤ12345678',
   ])
     assert.match(reasonOf(password), /is a common password|repeats the same characters/, password)
+})
+
+test('A7: refuses two common entries, three very common ones, sequences and rows of keys, with a few characters beside them', () => {
+  for (const password of [
+    'abcdefghijklmnopqrstuvwxyz',
+    'zyxwvutsrqponmlk',
+    '98765432109876543',
+    'qwertyuiopasdfgh',
+    'Qwertz-Asdfgh-1234',
+    'passwordispassword',
+    'iloveyouforever',
+    'I love you, forever! 2024',
+    'summer winter spring',
+    'abcdefgh iloveyou 8765',
+  ])
+    assert.match(reasonOf(password), /made of common passwords or sequences/, password)
+})
+
+test('A7: accepts random passwords of 15 letters, and four random words', () => {
+  const letters = 'abcdefghijklmnopqrstuvwxyz'
+  const entries = [...blocked.keys()].filter((entry) => /^[a-z]{4,}$/.test(entry))
+  const pick = <Item>(items: ArrayLike<Item>) => items[randomInt(items.length)]
+  for (let i = 0; i < 500; i++) {
+    const random = Array.from({ length: 15 }, () => pick(letters)).join('')
+    assert.equal(reasonOf(random), 'fine', random)
+  }
+  // People choose the first thousands, and not at random.
+  const words = entries.slice(entries.length / 2)
+  for (let i = 0; i < 500; i++) {
+    const passphrase = Array.from({ length: 4 }, () => pick(words)).join('-')
+    assert.equal(reasonOf(passphrase), 'fine', passphrase)
+  }
+})
+
+test('A7: the words of CARILLON_NAME are words of the product', async () => {
+  const username = 'ann'
+  const password = 'northwind-Traders-1'
+  const rules = { passwordMinLength: 15, serviceName: 'Northwind Traders' }
+  assert.equal((await passwordFaults(rules, { username, password }))[0]?.code, 'contains_name')
+  assert.deepEqual(
+    await passwordFaults({ ...rules, serviceName: 'Carillon' }, { username, password }),
+    [],
+  )
 })
 
 test('A7: refuses product words and the username with little beside them', () => {
@@ -151,11 +212,21 @@ test('each refusal names its field, and length, commonness and names have a code
     aaaaaaaaaaaaaaa: 'too_common',
     carillon1234567: 'contains_name',
   }
-  for (const [password, code] of [...Object.entries(codes), ['xk'.repeat(200), 'too_long'] as const]) {
-    const [fault] = await passwordFaults(rules, { username: usual.username, password, field: 'newPassword' })
+  for (const [password, code] of [
+    ...Object.entries(codes),
+    ['xk'.repeat(200), 'too_long'] as const,
+  ]) {
+    const [fault] = await passwordFaults(rules, {
+      username: usual.username,
+      password,
+      field: 'newPassword',
+    })
     assert.deepEqual([fault?.field, fault?.code], ['newPassword', code], password)
   }
-  const [fault = { code: '' }] = await passwordFaults(rules, { username: '', password: 'mqzrtwpvkxhbnjd\n' })
+  const [fault = { code: '' }] = await passwordFaults(rules, {
+    username: '',
+    password: 'mqzrtwpvkxhbnjd\n',
+  })
   assert.ok('field' in fault && fault.field === 'password' && !('code' in fault))
 })
 
@@ -171,15 +242,21 @@ test('refuses line breaks, control characters and unassigned characters, and acc
   assert.equal(reasonOf('violet otter ❤️ lamp 👩‍🚀'), 'fine')
 })
 
-test('checks 256 characters in less than 5 ms', () => {
+test('a check of 256 characters takes little beside the hash that follows', () => {
   const context = { ...usual, blocked }
   policyFault('violet-otter-lamp-saddle', context)
   const password = `!@$1carillon${randomBytes(180).toString('base64url')}1$@!`
-  // The best of ten: a busy machine takes its time.
-  const times = Array.from({ length: 10 }, () => {
+  const timeOf = (work: () => unknown) => {
     const start = performance.now()
-    policyFault(password, context)
+    work()
     return performance.now() - start
-  })
-  assert.ok(Math.min(...times) < 5, `${times} ms`)
+  }
+  // In turns, and the best of ten: a busy machine takes its time.
+  const pairs = Array.from({ length: 10 }, () => ({
+    check: timeOf(() => policyFault(password, context)),
+    hash: timeOf(() => scryptSync(password, 'salt', 32)),
+  }))
+  const check = Math.min(...pairs.map((pair) => pair.check))
+  const hash = Math.min(...pairs.map((pair) => pair.hash))
+  assert.ok(check < hash / 2, `${check} ms, and a hash ${hash} ms`)
 })

@@ -1,15 +1,21 @@
-// The promises about what users mute, and what becomes of a delivery to them.
 import assert from 'node:assert/strict'
+import { recount } from '../contract/random/random.ts'
+import { at, isoAt, type Person, type PromiseOf, type World } from '../contract/world.ts'
 import { changesSince } from '../inbox/inbox.store.ts'
-import { recount } from '../store/contract/random/random.ts'
-import { at, isoAt, type Person, type PromiseOf, type World } from '../store/contract/world.ts'
 import { deleteUser } from '../users/erasure.store.ts'
 import { addUser } from '../users/users.store.ts'
-import { changeMutes, putCategory, readPreferences } from './preferences.store.ts'
+import { changePreferences, putCategory, readPreferences } from './preferences.store.ts'
 
-async function mute({ store }: World, { id: userId }: Person, mutes: Readonly<Record<string, string | null>>) {
+async function mute(
+  { store }: World,
+  { id: userId }: Person,
+  mutes: Readonly<Record<string, string | null>>,
+) {
   const named = Object.entries(mutes).map(([category, mutedUntil]) => ({ category, mutedUntil }))
-  assert.equal(await store.write(changeMutes, { userId, mutes: named, now: isoAt(0) }), 'done')
+  assert.equal(
+    await store.write(changePreferences, { userId, mutes: named, now: isoAt(0) }),
+    'done',
+  )
 }
 
 const statuses = async (delivered: ReturnType<World['deliver']>) =>
@@ -19,44 +25,55 @@ const declare = ({ store }: World, application: string, name: string, mandatory:
   store.write(putCategory, { application, name, label: '"A"', description: null, mandatory })
 
 export function preferencePromises(promise: PromiseOf): void {
-  promise('what a user has muted arrives archived and read, and is in no count of the list', async (world) => {
-    const ann = await world.addUser('ann')
-    const ben = await world.addUser('ben')
-    const cid = await world.addUser('cid')
-    await world.deliver({ to: [ann, ben, cid], category: 'a' })
-    await mute(world, ann, { a: 'forever' })
-    await mute(world, ben, { '': isoAt(100) })
-    const before = await Promise.all([ann, ben].map((person) => world.inboxOf(person)))
-    const send = (to: Person[], category: string | null, seconds: number) =>
-      statuses(world.deliver({ to, category, at: at(seconds) }))
-    assert.deepEqual(await send([ann, ben, cid], 'a', 1), ['muted', 'muted', 'delivered'])
-    assert.deepEqual(await send([ann], 'a', 2), ['muted'])
-    assert.deepEqual(await send([ben], null, 3), ['muted'])
-    for (const [n, person] of [ann, ben].entries()) {
-      const { inbox, items, categories } = before[n] ?? assert.fail()
-      const { version, lastSeq, archived } = inbox
-      const after = { ...inbox, version: version + 2, lastSeq: lastSeq + 2, archived: archived + 2 }
-      const found = await world.inboxOf(person)
-      assert.deepEqual([found.inbox, found.categories, found.items.slice(2)], [after, categories, items])
-      await recount(world, person)
-    }
-    const archived = await world.list(ann, { status: 'archived' })
-    assert.deepEqual(
-      archived.map(({ read, readAt, archivedAt }) => [read, readAt, archivedAt]),
-      [2, 1].map((seconds) => [true, isoAt(seconds), isoAt(seconds)]),
-    )
-    assert.deepEqual(await send([ann], 'b', 4), ['delivered'])
-    assert.deepEqual(await send([ann], null, 5), ['delivered'])
-    assert.equal((await world.list(ann, { status: 'inbox' })).length, 3)
-  })
+  promise(
+    'what a user has muted arrives archived and read, and is in no count of the list',
+    async (world) => {
+      const ann = await world.addUser('ann')
+      const ben = await world.addUser('ben')
+      const cid = await world.addUser('cid')
+      await world.deliver({ to: [ann, ben, cid], category: 'a' })
+      await mute(world, ann, { a: 'forever' })
+      await mute(world, ben, { '': isoAt(100) })
+      const before = await Promise.all([ann, ben].map((person) => world.inboxOf(person)))
+      const send = (to: Person[], category: string | null, seconds: number) =>
+        statuses(world.deliver({ to, category, at: at(seconds) }))
+      assert.deepEqual(await send([ann, ben, cid], 'a', 1), ['muted', 'muted', 'delivered'])
+      assert.deepEqual(await send([ann], 'a', 2), ['muted'])
+      assert.deepEqual(await send([ben], null, 3), ['muted'])
+      for (const [n, person] of [ann, ben].entries()) {
+        const { inbox, items, categories } = before[n] ?? assert.fail()
+        const { version, lastSeq, archived } = inbox
+        const after = {
+          ...inbox,
+          version: version + 2,
+          lastSeq: lastSeq + 2,
+          archived: archived + 2,
+        }
+        const found = await world.inboxOf(person)
+        assert.deepEqual(
+          [found.inbox, found.categories, found.items.slice(2)],
+          [after, categories, items],
+        )
+        await recount(world, person)
+      }
+      const archived = await world.list(ann, { status: 'archived' })
+      assert.deepEqual(
+        archived.map(({ read, readAt, archivedAt }) => [read, readAt, archivedAt]),
+        [2, 1].map((seconds) => [true, isoAt(seconds), isoAt(seconds)]),
+      )
+      assert.deepEqual(await send([ann], 'b', 4), ['delivered'])
+      assert.deepEqual(await send([ann], null, 5), ['delivered'])
+      assert.equal((await world.list(ann, { status: 'inbox' })).length, 3)
+    },
+  )
 
   promise('what a user has muted and what the inbox has are listed by name', async (world) => {
     const ann = await world.addUser('ann')
     for (const category of ['c', 'a', 'B']) await world.send(ann, 'Hi', { category })
     await mute(world, ann, { c: 'forever', a: 'forever', B: 'forever' })
-    const { present, mutes } =
+    const { present, choices } =
       (await world.store.read(readPreferences, { userId: ann.id, now: isoAt(0) })) ?? assert.fail()
-    for (const found of [present, mutes])
+    for (const found of [present, choices])
       assert.deepEqual(
         found.map(({ category }) => category),
         ['B', 'a', 'c'],
@@ -77,13 +94,20 @@ export function preferencePromises(promise: PromiseOf): void {
   })
 
   promise(
-    'what replaces a notification in place is not muted; with `again` it becomes the newest in the archive',
+    'what replaces a notification in place is not muted; with `renotify` it becomes the newest in the archive',
     async (world) => {
       const ann = await world.addUser('ann')
       const ben = await world.addUser('ben')
-      const send = (seconds: number, again: boolean) =>
+      const send = (seconds: number, renotify: boolean) =>
         statuses(
-          world.deliver({ to: [ann, ben], title: `at ${seconds}`, category: 'a', key: 'k', again, at: at(seconds) }),
+          world.deliver({
+            to: [ann, ben],
+            title: `at ${seconds}`,
+            category: 'a',
+            key: 'k',
+            renotify,
+            at: at(seconds),
+          }),
         )
       await send(1, false)
       await mute(world, ann, { a: 'forever' })
@@ -108,7 +132,8 @@ export function preferencePromises(promise: PromiseOf): void {
   promise('a mute ends at its time, and what was muted does not come back', async (world) => {
     const ann = await world.addUser('ann')
     await mute(world, ann, { a: isoAt(5) })
-    const send = (moment: number) => statuses(world.deliver({ to: [ann], category: 'a', at: moment }))
+    const send = (moment: number) =>
+      statuses(world.deliver({ to: [ann], category: 'a', at: moment }))
     assert.deepEqual(await send(at(5) - 1), ['muted'])
     assert.deepEqual(await send(at(5)), ['delivered'])
     await mute(world, ann, { a: 'forever' })
@@ -119,34 +144,43 @@ export function preferencePromises(promise: PromiseOf): void {
     await recount(world, ann)
   })
 
-  promise('a category that the application of the producer declares as mandatory is not muted', async (world) => {
-    const ann = await world.addUser('ann', 'shop')
-    await mute(world, ann, { '': 'forever', a: 'forever' })
-    await declare(world, 'club', 'a', 1)
-    const send = (application: string, category: string | null = 'a') =>
-      statuses(world.deliver({ to: [ann], category, application }))
-    assert.deepEqual(await send('shop'), ['muted'])
-    await declare(world, 'shop', 'a', 1)
-    assert.deepEqual(await send('shop'), ['delivered'])
-    assert.deepEqual([await send(''), await send('shop', 'b'), await send('shop', null)], Array(3).fill(['muted']))
-    // What the service itself reports about the account.
-    const own = { producerId: 'carillon', category: 'security' }
-    assert.deepEqual(await statuses(world.deliver({ to: [ann], ...own })), ['delivered'])
-    await declare(world, 'shop', 'a', 0)
-    assert.deepEqual(await send('shop'), ['muted'])
-  })
+  promise(
+    'a category that the application of the producer declares as mandatory is not muted',
+    async (world) => {
+      const ann = await world.addUser('ann', 'shop')
+      await mute(world, ann, { '': 'forever', a: 'forever' })
+      await declare(world, 'club', 'a', 1)
+      const send = (application: string, category: string | null = 'a') =>
+        statuses(world.deliver({ to: [ann], category, application }))
+      assert.deepEqual(await send('shop'), ['muted'])
+      await declare(world, 'shop', 'a', 1)
+      assert.deepEqual(await send('shop'), ['delivered'])
+      assert.deepEqual(
+        [await send(''), await send('shop', 'b'), await send('shop', null)],
+        Array(3).fill(['muted']),
+      )
+      // What the service itself reports about the account.
+      const own = { producerId: 'carillon', category: 'security' }
+      assert.deepEqual(await statuses(world.deliver({ to: [ann], ...own })), ['delivered'])
+      await declare(world, 'shop', 'a', 0)
+      assert.deepEqual(await send('shop'), ['muted'])
+    },
+  )
 
-  promise('a repeated idempotency key has the first outcome, also after the end of a mute', async (world) => {
-    const ann = await world.addUser('ann')
-    const ben = await world.addUser('ben')
-    await mute(world, ann, { '': 'forever' })
-    const letter = { to: [ann, ben], idempotency: { key: 'k1', bodyHash: 'b1' } }
-    const first = await world.deliver(letter)
-    assert.deepEqual(await statuses(Promise.resolve(first)), ['muted', 'delivered'])
-    await mute(world, ann, { '': null })
-    assert.deepEqual(await world.deliver(letter), first)
-    assert.equal((await world.list(ann, { status: 'all' })).length, 1)
-  })
+  promise(
+    'a repeated idempotency key has the first outcome, also after the end of a mute',
+    async (world) => {
+      const ann = await world.addUser('ann')
+      const ben = await world.addUser('ben')
+      await mute(world, ann, { '': 'forever' })
+      const letter = { to: [ann, ben], idempotency: { key: 'k1', bodyHash: 'b1' } }
+      const first = await world.deliver(letter)
+      assert.deepEqual(await statuses(Promise.resolve(first)), ['muted', 'delivered'])
+      await mute(world, ann, { '': null })
+      assert.deepEqual(await world.deliver(letter), first)
+      assert.equal((await world.list(ann, { status: 'all' })).length, 1)
+    },
+  )
 
   promise(
     'mute against count: a delivery during a change of mutes is muted or not, and each count is right',
@@ -156,12 +190,22 @@ export function preferencePromises(promise: PromiseOf): void {
       let muted = 0
       for (let round = 0; round < 10; round++) {
         const letters = Array.from({ length: 8 }, (_, n) =>
-          world.deliver({ to: n % 4 ? [ann] : [ben, ann], category: n % 2 ? 'a' : 'b', at: at(round) }),
+          world.deliver({
+            to: n % 4 ? [ann] : [ben, ann],
+            category: n % 2 ? 'a' : 'b',
+            at: at(round),
+          }),
         )
-        const change = mute(world, ann, round % 2 ? { a: null, '': null } : { [round % 4 ? '' : 'a']: 'forever' })
+        const change = mute(
+          world,
+          ann,
+          round % 2 ? { a: null, '': null } : { [round % 4 ? '' : 'a']: 'forever' },
+        )
         const outcomes = await Promise.all(letters)
         await change
-        muted += outcomes.flatMap(({ results }) => results).filter(({ status }) => status === 'muted').length
+        muted += outcomes
+          .flatMap(({ results }) => results)
+          .filter(({ status }) => status === 'muted').length
       }
       const { total, unread, archived, lastSeq } = (await recount(world, ann)).inbox
       assert.deepEqual([total, unread, archived, lastSeq], [80 - muted, 80 - muted, muted, 80])
@@ -174,10 +218,16 @@ export function preferencePromises(promise: PromiseOf): void {
     await mute(world, ann, { a: 'forever', b: isoAt(5), c: isoAt(9) })
     const read = async () => {
       const found = await world.store.read(readPreferences, { userId: ann.id, now: isoAt(0) })
-      return Object.fromEntries(found?.mutes.map(({ category, mutedUntil }) => [category, mutedUntil]) ?? [])
+      return Object.fromEntries(
+        found?.choices.map(({ category, mutedUntil }) => [category, mutedUntil]) ?? [],
+      )
     }
-    const change = { userId: ann.id, mutes: [{ category: 'c', mutedUntil: 'forever' }], now: isoAt(5) }
-    await world.store.write(changeMutes, change)
+    const change = {
+      userId: ann.id,
+      mutes: [{ category: 'c', mutedUntil: 'forever' }],
+      now: isoAt(5),
+    }
+    await world.store.write(changePreferences, change)
     assert.deepEqual(await read(), { a: 'forever', c: 'forever' })
     await mute(world, ann, { a: null, c: null, d: null })
     assert.deepEqual(await read(), {})
@@ -187,10 +237,13 @@ export function preferencePromises(promise: PromiseOf): void {
     const ann = await world.addUser('ann')
     await mute(world, ann, { a: 'forever' })
     await world.store.write(deleteUser, { userId: ann.id, at: at(5) })
-    assert.equal(await world.store.write(changeMutes, { userId: ann.id, mutes: [], now: isoAt(6) }), 'absent')
+    assert.equal(
+      await world.store.write(changePreferences, { userId: ann.id, mutes: [], now: isoAt(6) }),
+      'absent',
+    )
     await world.store.write(addUser, { ...ann, displayName: null, createdAt: at(7) })
     const found = await world.store.read(readPreferences, { userId: ann.id, now: isoAt(0) })
-    assert.deepEqual(found?.mutes, [])
+    assert.deepEqual(found?.choices, [])
     assert.deepEqual(await statuses(world.deliver({ to: [ann], category: 'a' })), ['delivered'])
   })
 }

@@ -1,23 +1,27 @@
-// The key of a producer, `crl_<id>_<secret>`: displayed once, stored as a hash. It opens no route of a user.
+// A key is displayed once and stored as a hash.
 import { randomBytes } from 'node:crypto'
 import { recorded, type Source } from '../audit/entry.ts'
 import { BoundedCache } from '../basics/bounded-cache.ts'
 import { notFound } from '../basics/errors.ts'
 import { equalHashes, hashOf } from '../basics/secrets.ts'
 import type { Store } from '../store/store.ts'
-import type { Producer } from './producers.store.ts'
+import { formatRate, KeyRates } from './key-rates.ts'
+import type { KeyRate, Producer } from './producers.store.ts'
 import * as stored from './producers.store.ts'
 
-export const scopes = ['send', 'users'] as const
-/** A producer whose key may have been checked up to a second ago: the delivery checks it again, and calls `checkAgain` if it changed. */
-export type Sender = Pick<Producer, 'id' | 'application' | 'scopes' | 'createsUsers' | 'secretHash'> & {
+export const scopes = ['send', 'users', 'webhooks'] as const
+/** The delivery checks again, and calls `checkAgain` if it changed. */
+export type Sender = Pick<
+  Producer,
+  'id' | 'application' | 'scopes' | 'createsUsers' | 'secretHash'
+> & {
   checkAgain: () => Promise<Producer>
 }
 
 export type Scope = (typeof scopes)[number]
 
 const touchEveryMs = 60_000
-/** Within this time a request with a revoked key may get the refusal of another fault that it has, instead of 401. It never delivers. */
+/** A revoked key never delivers meanwhile. */
 const rememberedMs = 1_000
 const maxRemembered = 1_000
 const keyShape = /^crl_([a-f0-9]{16})_([\w-]{43})$/
@@ -25,7 +29,6 @@ const keyShape = /^crl_([a-f0-9]{16})_([\w-]{43})$/
 type Dependencies = {
   store: Store
   now: () => number
-  /** Who adds and revokes keys, for the audit log; the service itself if it is absent. */
   source?: Source
 }
 
@@ -35,17 +38,19 @@ type Wanted = {
   scopes: readonly Scope[]
   createsUsers?: boolean | undefined
   expiresAt: number | null
+  rate?: KeyRate | null
 }
 
 export class ProducerKeys {
+  readonly rates: KeyRates
   readonly #dependencies: Dependencies
   readonly #remembered = new BoundedCache<{ producer: Producer; at: number }>(maxRemembered)
 
   constructor(dependencies: Dependencies) {
     this.#dependencies = dependencies
+    this.rates = new KeyRates(dependencies)
   }
 
-  /** Stores a new key. `expiresAt` is in milliseconds, or null for a key that does not expire. */
   async issue(wanted: Wanted): Promise<{ id: string; key: string }> {
     const { store, now } = this.#dependencies
     const id = randomBytes(8).toString('hex')
@@ -57,14 +62,21 @@ export class ProducerKeys {
       scopes: wanted.scopes.join(','),
       ...(application && { application }),
       ...(!createsUsers && { createsUsers: 'off' }),
+      ...(wanted.rate && { rate: formatRate(wanted.rate) }),
     }
     const entry = recorded(this.#dependencies, { event: 'key-created', detail })
-    const producer = { ...wanted, id, application, createsUsers, secretHash: hashOf(secret), createdAt: now() }
+    const producer = {
+      ...wanted,
+      id,
+      application,
+      createsUsers,
+      secretHash: hashOf(secret),
+      createdAt: now(),
+    }
     await store.write(stored.addProducer, { ...producer, ...entry })
     return { id, key: `crl_${id}_${secret}` }
   }
 
-  /** The producer, or null if the key is unknown, revoked or expired. */
   async verify(key: string): Promise<Producer | null> {
     const presented = parseKey(key)
     if (presented === null) return null
@@ -74,13 +86,12 @@ export class ProducerKeys {
     if (producer === undefined || !isValid(producer, { ...presented, at })) return null
     this.#remembered.set(producer.id, { producer, at }, 1)
     if (at >= (producer.lastUsedAt ?? 0) + touchEveryMs) {
-      // The request does not wait for it, and a failure loses only the time of this use.
+      // A failure loses only the time of this use.
       store.write(stored.touchProducer, { producerId: producer.id, at }).catch(() => {})
     }
     return producer
   }
 
-  /** The producer that `verify` found up to a second ago. The caller passes `secretHash` to the store, which checks it again. */
   verifyRemembered(key: string): Producer | null {
     const presented = parseKey(key)
     const remembered = presented && this.#remembered.get(presented.id)
@@ -89,22 +100,30 @@ export class ProducerKeys {
     return isValid(remembered.producer, { ...presented, at }) ? remembered.producer : null
   }
 
-  /** A new secret; the one before is accepted for `overlapMs` more, and none before that. Throws NOT_FOUND, also for a revoked key. */
-  async rotate(producerId: string, overlapMs: number): Promise<{ key: string; previousUntil: number }> {
+  /** The earlier secret is accepted for `overlapMs` more. Throws NOT_FOUND. */
+  async rotate(
+    producerId: string,
+    overlapMs: number,
+  ): Promise<{ key: string; previousUntil: number }> {
     const { store, now } = this.#dependencies
     const secret = randomBytes(32).toString('base64url')
     const previousUntil = now() + overlapMs
-    const entry = recorded(this.#dependencies, { event: 'key-rotated', detail: { keyId: producerId, previousUntil } })
+    const entry = recorded(this.#dependencies, {
+      event: 'key-rotated',
+      detail: { keyId: producerId, previousUntil },
+    })
     const rotation = { producerId, secretHash: hashOf(secret), previousUntil, ...entry }
     const outcome = await store.write(stored.rotateProducer, rotation)
     if (outcome === 'absent') throw notFound(`There is no key ${producerId}, or it is revoked`)
     return { key: `crl_${producerId}_${secret}`, previousUntil }
   }
 
-  /** Takes effect at once. Throws NOT_FOUND. */
   async revoke(producerId: string): Promise<void> {
     const { store, now } = this.#dependencies
-    const entry = recorded(this.#dependencies, { event: 'key-revoked', detail: { keyId: producerId } })
+    const entry = recorded(this.#dependencies, {
+      event: 'key-revoked',
+      detail: { keyId: producerId },
+    })
     const outcome = await store.write(stored.revokeProducer, { producerId, at: now(), ...entry })
     if (outcome === 'absent') throw notFound(`There is no key ${producerId}`)
   }
@@ -117,10 +136,12 @@ function parseKey(key: string): PresentedKey | null {
   return id === undefined || secret === undefined ? null : { id, secretHash: hashOf(secret) }
 }
 
-/** By the current secret, or the one before it until the overlap ends. */
 function isValid(producer: Producer, { secretHash, at }: PresentedKey & { at: number }): boolean {
   const { previousSecretHash, previousUntil, revokedAt, expiresAt } = producer
-  const isPrevious = previousUntil !== null && at < previousUntil && equalHashes(previousSecretHash ?? '', secretHash)
+  const isPrevious =
+    previousUntil !== null &&
+    at < previousUntil &&
+    equalHashes(previousSecretHash ?? '', secretHash)
   if (!isPrevious && !equalHashes(producer.secretHash, secretHash)) return false
   return revokedAt === null && (expiresAt === null || at < expiresAt)
 }

@@ -1,48 +1,73 @@
 // Producers and the secrets of their keys.
+import { record } from '../audit/audit.store.ts'
 import type { Audited } from '../store/events.ts'
-import { all, get, Part, type Read, record, run, send, type Write } from '../store/statements.ts'
+import { all, get, Part, type Read, run, send, type Write } from '../store/statements.ts'
+
+export type KeyRate = { quota: number; seconds: number }
 
 export type Producer = {
   id: string
   name: string
-  /** The application whose users the producer reaches, and no others; '' for every user. */
+  /** A producer with '' reaches every user. */
   application: string
   secretHash: string
   scopes: readonly string[]
-  /** Whether its deliveries create users: with the scope `users`, unless the key was made with `--creates-users off`. */
   createsUsers: boolean
   createdAt: number
   expiresAt: number | null
   revokedAt: number | null
   lastUsedAt: number | null
-  /** The secret before the last rotation, which is accepted until `previousUntil`; null without one. */
   previousSecretHash: string | null
   previousUntil: number | null
+  rate: KeyRate | null
 }
 
-type FreshProducer = Pick<Producer, 'id' | 'name' | 'secretHash' | 'scopes' | 'createdAt' | 'expiresAt'> & {
+type FreshProducer = Pick<
+  Producer,
+  'id' | 'name' | 'secretHash' | 'scopes' | 'createdAt' | 'expiresAt'
+> & {
   application?: string
   createsUsers?: boolean
+  rate?: KeyRate | null
 }
 
-const columns = new Part(`id, name, application, secret_hash as "secretHash", scopes, created_at as "createdAt",
+const columns =
+  new Part(`id, name, application, secret_hash as "secretHash", scopes, created_at as "createdAt",
   expires_at as "expiresAt", revoked_at as "revokedAt", last_used_at as "lastUsedAt",
-  previous_secret_hash as "previousSecretHash", previous_until as "previousUntil", creates_users as "createsUsers"`)
+  previous_secret_hash as "previousSecretHash", previous_until as "previousUntil", creates_users as "createsUsers", rate_quota as quota,
+  rate_seconds as seconds`)
 
-/** The scopes are stored as one text, with commas between them. */
-type Row = Omit<Producer, 'scopes' | 'createsUsers'> & { scopes: string; createsUsers: number }
+type Row = Omit<Producer, 'scopes' | 'createsUsers' | 'rate'> & {
+  scopes: string
+  createsUsers: number
+  quota: number | null
+  seconds: number | null
+}
 
-function toProducer(row: Row): Producer {
+function toProducer({ quota, seconds, ...row }: Row): Producer {
   const scopes = row.scopes.split(',').filter((scope) => scope !== '')
-  return { ...row, scopes, createsUsers: row.createsUsers === 1 && scopes.includes('users') }
+  const rate = quota === null || seconds === null ? null : { quota, seconds }
+  return { ...row, scopes, createsUsers: row.createsUsers === 1 && scopes.includes('users'), rate }
 }
 
 export function* addProducer(producer: FreshProducer & Audited): Write<void> {
-  const { id, name, secretHash, scopes, createdAt, expiresAt, application = '', createsUsers = true, audit } = producer
+  const {
+    id,
+    name,
+    secretHash,
+    scopes,
+    createdAt,
+    expiresAt,
+    application = '',
+    createsUsers = true,
+    rate = null,
+    audit,
+  } = producer
   yield* send`
-    insert into producer (id, name, secret_hash, scopes, created_at, expires_at, application, creates_users, number)
+    insert into producer (id, name, secret_hash, scopes, created_at, expires_at, application, creates_users, rate_quota, rate_seconds,
+      number)
     select ${id}, ${name}, ${secretHash}, ${scopes.join(',')}, cast(${createdAt} as bigint), cast(${expiresAt} as bigint), ${application},
-      cast(${Number(createsUsers)} as bigint), coalesce(max(number), 0) + 1 from producer`
+      cast(${Number(createsUsers)} as bigint), cast(${rate?.quota ?? null} as bigint), cast(${rate?.seconds ?? null} as bigint), coalesce(max(number), 0) + 1 from producer`
   yield* record(audit)
 }
 
@@ -51,21 +76,23 @@ export function* findProducer(producerId: string): Read<Producer | undefined> {
   return row && toProducer(row)
 }
 
-/** Lists producers, oldest first, including revoked ones. */
 export function* listProducers(): Read<Producer[]> {
   return (yield* all<Row>`select ${columns} from producer order by created_at, id`).map(toProducer)
 }
 
-/** Revokes a producer's key. Repeating the call keeps the first `revokedAt`. */
-export function* revokeProducer(revocation: { producerId: string; at: number } & Audited): Write<'done' | 'absent'> {
+/** Repeating keeps the first `revokedAt`. */
+export function* revokeProducer(
+  revocation: { producerId: string; at: number } & Audited,
+): Write<'done' | 'absent'> {
   const { producerId, at, audit } = revocation
-  const changed = yield* run`update producer set revoked_at = coalesce(revoked_at, ${at}) where id = ${producerId}`
+  const changed =
+    yield* run`update producer set revoked_at = coalesce(revoked_at, ${at}) where id = ${producerId}`
   if (changed === 0) return 'absent'
   yield* record(audit)
   return 'done'
 }
 
-/** The secret before becomes the previous one. Changes nothing and returns 'absent' if the producer is unknown or revoked. */
+/** Changes nothing and returns 'absent' if the producer is unknown or revoked. */
 export function* rotateProducer(
   rotation: { producerId: string; secretHash: string; previousUntil: number } & Audited,
 ): Write<'done' | 'absent'> {
@@ -78,6 +105,25 @@ export function* rotateProducer(
   return 'done'
 }
 
-export function* touchProducer({ producerId, at }: { producerId: string; at: number }): Write<void> {
+export function* touchProducer({
+  producerId,
+  at,
+}: {
+  producerId: string
+  at: number
+}): Write<void> {
   yield* send`update producer set last_used_at = ${at} where id = ${producerId}`
+}
+
+/** Returns the uses of all nodes; 0 for an older window. */
+export function* countUses(uses: {
+  producerId: string
+  window: number
+  uses: number
+}): Write<number> {
+  const { producerId, window } = uses
+  const row = yield* get<{ used: number }>`
+    update producer set rate_used = case when rate_window = ${window} then rate_used + ${uses.uses} else ${uses.uses} end, rate_window = ${window}
+    where id = ${producerId} and rate_window <= ${window} returning rate_used as used`
+  return row?.used ?? 0
 }

@@ -1,29 +1,34 @@
-// One OpenID provider (OpenID Connect Core 1.0): where a browser signs in there, and who came back, by the authorization code flow with
-// PKCE (RFC 7636). openid-client checks what the specifications require; it is loaded at the first sign-in with a provider.
+// One OpenID provider, by code flow with PKCE (OpenID Connect Core 1.0, RFC 7636). openid-client
+// checks what the specifications require.
 import type { Configuration, IDToken } from 'openid-client'
 import { boundedFetch } from '../basics/bounded-fetch.ts'
 import { CarillonError, forbidden, overloaded } from '../basics/errors.ts'
 import type { ProviderSetting } from '../config/providers.ts'
+import type { ProvedFactor } from '../http/operation.ts'
 
-/** What binds a response to the browser that started: RFC 6749 section 10.12, Core section 3.1.2.1, RFC 7636. */
+/** RFC 6749 section 10.12, Core section 3.1.2.1, RFC 7636. */
 export type Checks = { state: string; nonce: string; verifier: string }
 
-/** What the provider says about the user. `email` only if the provider verified it. */
-export type Identity = { subject: string; profile: () => Promise<{ displayName: string | null; email: string | null }> }
+/** `factor`: what the user proved there. `email` only if the provider verified it. */
+export type Identity = {
+  subject: string
+  factor: ProvedFactor | undefined
+  profile: () => Promise<{ displayName: string | null; email: string | null }>
+}
 
 type Dependencies = { now: () => number; onFailure: (provider: string, reason: string) => void }
 
-/** A provider changes its endpoints rarely; its keys are read again by openid-client. */
+/** openid-client reads the keys again. */
 const metadataKeptForMs = 3_600_000
-/** A provider that cannot be reached gets one request in this time, whatever clients send. */
+/** One request to an unreachable provider, whatever clients send. */
 const attemptEveryMs = 5_000
 const logEveryMs = 60_000
-/** Sign-ins that wait for the provider at the same time. */
 const maxWaiting = 50
-/** Core, section 2: ASCII characters. */
+/** Core, section 2. */
 const subjectShape = /^[\x20-\x7e]{1,255}$/
-/** Seconds that the clock of the provider may differ. */
 const clockToleranceSeconds = 60
+/** The user may have proved a factor at the provider so long ago. */
+const factorMaxAgeSeconds = 3_600
 
 export class Provider {
   readonly setting: ProviderSetting
@@ -37,12 +42,14 @@ export class Provider {
     this.#dependencies = dependencies
   }
 
-  /** Where to send the browser. Throws UNAVAILABLE. */
   async authorizationUrl(redirectUri: string, { state, nonce, verifier }: Checks): Promise<string> {
     return this.#guarded(async () => {
       const { buildAuthorizationUrl, calculatePKCECodeChallenge } = await import('openid-client')
       const configuration = await this.#configuration()
-      refuseElsewhere(configuration.serverMetadata().authorization_endpoint ?? '', this.setting.origins)
+      refuseElsewhere(
+        configuration.serverMetadata().authorization_endpoint ?? '',
+        this.setting.origins,
+      )
       return buildAuthorizationUrl(configuration, {
         redirect_uri: redirectUri,
         scope: this.setting.scopes.join(' '),
@@ -50,13 +57,14 @@ export class Provider {
         nonce,
         code_challenge: await calculatePKCECodeChallenge(verifier),
         code_challenge_method: 'S256',
+        ...this.#factorRequest(),
       }).href
     })
   }
 
   /**
-   * Who signed in. `response` is the redirect URI with the query that the browser brought. Throws FORBIDDEN if the provider refused, or if
-   * its response fails a check; INVALID_REQUEST if the code was used or has expired; UNAVAILABLE if the provider fails.
+   * Throws FORBIDDEN if the provider refused or a check fails; INVALID_REQUEST for a used code;
+   * UNAVAILABLE.
    */
   async identify(response: URL, { state, nonce, verifier }: Checks): Promise<Identity> {
     return this.#guarded(async () => {
@@ -70,20 +78,50 @@ export class Provider {
       })
       const claims = tokens.claims() as IDToken
       const { sub: subject } = claims
-      if (!subjectShape.test(subject)) throw this.#failedCheck('the subject is not 1 to 255 ASCII characters')
+      if (!subjectShape.test(subject))
+        throw this.#failedCheck('the subject is not 1 to 255 ASCII characters')
       const userInfo = () => client.fetchUserInfo(configuration, tokens.access_token, subject)
       const hasUserInfo = configuration.serverMetadata().userinfo_endpoint !== undefined
       const profile = () =>
-        this.#guarded(async () => profileOf(hasUserInfo ? { ...claims, ...(await userInfo()) } : claims))
-      return { subject, profile }
+        this.#guarded(async () =>
+          profileOf(hasUserInfo ? { ...claims, ...(await userInfo()) } : claims),
+        )
+      return { subject, factor: this.#factorIn(claims), profile }
     })
+  }
+
+  #factorRequest(): Record<string, string> {
+    const { acr, amr } = this.setting.factors
+    if (acr.length + amr.length === 0) return {}
+    return {
+      max_age: String(factorMaxAgeSeconds),
+      ...(acr.length > 0 && { acr_values: acr.join(' ') }),
+    }
+  }
+
+  /**
+   * Counts a signed ID token alone that says when the user signed in there (`auth_time`), a short
+   * time ago. No other site can ask for the proofs `phr` and `phrh` (OpenID Connect EAP ACR Values
+   * 1.0).
+   */
+  #factorIn({ acr, amr, auth_time: at }: IDToken): ProvedFactor | undefined {
+    const { factors } = this.setting
+    const age = typeof at === 'number' ? this.#dependencies.now() / 1_000 - at : Number.NaN
+    if (!(age >= -clockToleranceSeconds && age <= factorMaxAgeSeconds + clockToleranceSeconds))
+      return undefined
+    if (typeof acr === 'string' && factors.acr.includes(acr))
+      return acr === 'phr' || acr === 'phrh' ? 'phr' : 'mfa'
+    return Array.isArray(amr) && amr.some((one) => factors.amr.includes(String(one)))
+      ? 'mfa'
+      : undefined
   }
 
   /** Joins a running read, and one that failed a moment ago. */
   #configuration(): Promise<Configuration> {
     const { now } = this.#dependencies
     const at = now()
-    if (this.#metadata !== undefined && at < this.#metadata.until) return this.#metadata.configuration
+    if (this.#metadata !== undefined && at < this.#metadata.until)
+      return this.#metadata.configuration
     const configuration = this.#discover().catch((error: unknown) => {
       metadata.until = now() + attemptEveryMs
       throw ownErrorIn(error) ?? providerFault(`discovery fails: ${reasonOf(error)}`)
@@ -96,24 +134,38 @@ export class Provider {
   async #discover(): Promise<Configuration> {
     const client = await import('openid-client')
     const { issuer, clientId, clientSecret, algorithm, origins } = this.setting
-    const metadata = { id_token_signed_response_alg: algorithm, [client.clockTolerance]: clockToleranceSeconds }
-    // The setting allows plain http for this machine only.
+    const metadata = {
+      id_token_signed_response_alg: algorithm,
+      [client.clockTolerance]: clockToleranceSeconds,
+    }
     const insecure = issuer.startsWith('http:') ? [client.allowInsecureRequests] : []
     const authenticate: import('openid-client').ClientAuth = (as, ...request) => {
       if (clientSecret === undefined) return client.None()(as, ...request)
-      // Discovery 1.0, section 3: without the list, client_secret_basic.
-      const isBasic = as.token_endpoint_auth_methods_supported?.includes('client_secret_basic') ?? true
-      return (isBasic ? client.ClientSecretBasic : client.ClientSecretPost)(clientSecret)(as, ...request)
+      // Discovery 1.0, section 3.
+      const isBasic =
+        as.token_endpoint_auth_methods_supported?.includes('client_secret_basic') ?? true
+      return (isBasic ? client.ClientSecretBasic : client.ClientSecretPost)(clientSecret)(
+        as,
+        ...request,
+      )
     }
-    const configuration = await client.discovery(new URL(issuer), clientId, metadata, authenticate, {
-      [client.customFetch]: (address, options) => {
-        refuseElsewhere(address, origins)
-        return boundedFetch(address, options as RequestInit, { fault: providerFault })
+    const configuration = await client.discovery(
+      new URL(issuer),
+      clientId,
+      metadata,
+      authenticate,
+      {
+        [client.customFetch]: (address, options) => {
+          refuseElsewhere(address, origins)
+          return boundedFetch(address, options as RequestInit, { fault: providerFault })
+        },
+        execute: [client.enableNonRepudiationChecks, ...insecure],
       },
-      execute: [client.enableNonRepudiationChecks, ...insecure],
-    })
+    )
     if (configuration.serverMetadata().issuer !== issuer)
-      throw providerFault('the discovery document names another issuer; write "issuer" exactly as the document does')
+      throw providerFault(
+        'the discovery document names another issuer; write "issuer" exactly as the document does',
+      )
     return configuration
   }
 
@@ -129,9 +181,11 @@ export class Provider {
     }
   }
 
-  /** The errors of openid-client contain tokens and claims as causes: neither a response nor the log gets them. */
+  /** openid-client's errors contain tokens: neither a response nor the log gets them. */
   async #refusalOf(error: unknown): Promise<CarillonError> {
-    const { AuthorizationResponseError, ClientError, ResponseBodyError } = await import('openid-client')
+    const { AuthorizationResponseError, ClientError, ResponseBodyError } = await import(
+      'openid-client'
+    )
     const { displayName } = this.setting
     if (error instanceof AuthorizationResponseError) return this.#refusedThere(error.error)
     if (error instanceof ResponseBodyError && error.error === 'invalid_grant') {
@@ -149,11 +203,12 @@ export class Provider {
   #failedCheck(reason: string): CarillonError {
     this.#note(reason)
     const problem = `The response of ${this.setting.displayName} failed a check, so nobody was signed in`
-    const remedy = 'Sign in again. If it fails again, tell the operator: the log of the service has the reason.'
+    const remedy =
+      'Sign in again. If it fails again, tell the operator: the log of the service has the reason.'
     return forbidden(problem, remedy)
   }
 
-  /** RFC 6749, section 4.1.2.1. The codes of a provider are texts of its own, so only a plain one is repeated. */
+  /** RFC 6749, section 4.1.2.1. */
   #refusedThere(code: string): CarillonError {
     if (code === 'server_error' || code === 'temporarily_unavailable')
       return this.#unavailable(`the provider responds with ${code}`)
@@ -171,33 +226,35 @@ export class Provider {
 
   #unavailable(reason: string): CarillonError {
     this.#note(reason)
-    return new CarillonError('UNAVAILABLE', `${this.setting.displayName} cannot be used for a sign-in now`, {
-      remedy: 'Try again in a moment, or sign in in another way; the log of the service has the reason.',
-      retryAfter: attemptEveryMs / 1000,
-      report: 'nothing',
-    })
+    return new CarillonError(
+      'UNAVAILABLE',
+      `${this.setting.displayName} cannot be used for a sign-in now`,
+      {
+        remedy:
+          'Try again in a moment, or sign in in another way; the log of the service has the reason.',
+        retryAfter: attemptEveryMs / 1000,
+        report: 'nothing',
+      },
+    )
   }
 }
 
-/** What openid-client throws for a response that it cannot read; every other of its errors is a check that failed. */
+/** Its other errors are failed checks. */
 const unreadable =
   /^OAUTH_(TIMEOUT|ABORT|PARSE_ERROR|RESPONSE_IS_NOT_(CONFORM|JSON)|(MISSING|INVALID)_SERVER_METADATA)$/
 
-/** openid-client wraps what boundedFetch throws. */
 function ownErrorIn(error: unknown): CarillonError | undefined {
   if (error instanceof CarillonError) return error
   const { cause } = error as Error
   return cause instanceof CarillonError ? cause : undefined
 }
 
-/** The messages are constants of openid-client and oauth4webapi; `error` of a token endpoint is a text of the provider. */
 function reasonOf(error: unknown): string {
   const { message, cause, error: code } = error as Error & { error?: unknown }
   const parts = [message, cause instanceof Error && cause.message, typeof code === 'string' && code]
   return parts.filter(Boolean).join(': ').slice(0, 300)
 }
 
-/** Requests go to configured origins only. */
 function refuseElsewhere(address: string, origins: readonly string[]): void {
   const origin = URL.parse(address)?.origin ?? 'an address that is no URL'
   if (origins.includes(origin)) return
@@ -205,7 +262,6 @@ function refuseElsewhere(address: string, origins: readonly string[]): void {
   throw providerFault(`the provider names ${origin.slice(0, 200)}, ${rule}`)
 }
 
-/** `problem` is for the log: a user who signs in learns only that the provider fails. */
 function providerFault(problem: string): CarillonError {
   return new CarillonError('UNAVAILABLE', problem, { report: 'nothing' })
 }
@@ -214,7 +270,8 @@ function profileOf(claims: Readonly<Record<string, unknown>>) {
   const { name, email, email_verified: isVerified } = claims
   return {
     displayName: typeof name === 'string' ? name : null,
-    // Some providers send "true". An address that was not verified is one that anybody can write into an account there.
-    email: typeof email === 'string' && (isVerified === true || isVerified === 'true') ? email : null,
+    // Some send "true". Anybody can write an unverified address there.
+    email:
+      typeof email === 'string' && (isVerified === true || isVerified === 'true') ? email : null,
   }
 }

@@ -1,11 +1,12 @@
-// The shapes of signing in by a provider, and of the accounts there that a user has linked.
 import * as t from '../http/openapi/schema.ts'
 import { maxReturnToLength } from '../pages/places.ts'
 import { byDefault, variantOr } from '../sessions/sessions.schemas.ts'
 
 const place = (description: string) => t.text(1, maxReturnToLength, description)
 
-const anyPlace = place('Where the browser goes afterwards: a path, or a URL of an origin in CARILLON_ALLOWED_ORIGINS')
+const anyPlace = place(
+  'Where the browser goes afterwards: a path, or a URL of an origin in CARILLON_ALLOWED_ORIGINS',
+)
 export const ProviderQuery = t.object({
   variant: variantOr(byDefault),
   return_to: t.optional(anyPlace),
@@ -21,7 +22,11 @@ export const ProviderForm = t.component('ProviderForm', {
 })
 
 const someCode = `${t.exampleOf(t.id)}.mHq1v0w5Ov8v3s2mXkq9c1x7Jt4Zb6Ya0LdRfGhUeWk`
-const verifier = t.text(43, 128, 'If the sign-in began with a challenge: the text whose SHA-256 that is')
+const verifier = t.text(
+  43,
+  128,
+  'If the sign-in began with a challenge: the text whose SHA-256 that is',
+)
 export const ProviderCodeBody = t.component('ProviderCode', {
   code: t.example(t.text(1, 128, '`sign-in-code` of the fragment'), someCode),
   verifier: t.optional(t.example(verifier, 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk')),
@@ -36,7 +41,10 @@ const LoginProvider = t.component('LoginProvider', {
 export const ProviderList = t.component('ProviderList', { items: t.array(LoginProvider) })
 
 const LinkedAccount = t.component('LinkedAccount', {
-  provider: t.example(t.nullable(t.string('Null if the provider is no longer one of the service')), 'staff'),
+  provider: t.example(
+    t.nullable(t.string('Null if the provider is no longer one of the service')),
+    'staff',
+  ),
   displayName: t.example(t.string(), 'Example Staff'),
   email: t.example(t.nullable(t.string('As the provider gave it, for display')), 'ann@example.org'),
   createdAt: t.time,
@@ -46,6 +54,14 @@ const accounts = t.component('LinkedAccounts', { items: t.array(LinkedAccount) }
 export const ProviderAccountsResponse = t.dataOf(accounts, 'ProviderAccounts')
 
 const returnTo = t.example(place('As `return_to` of a sign-in'), '/account')
-export const ProviderLinkBody = t.component('ProviderLink', { returnTo: t.optional(t.orNull(returnTo)) })
-const url = t.example(t.string('Where the page sends its browser'), 'https://id.example.org/auth?client_id=bell')
-export const ProviderLinkResponse = t.dataOf(t.component('ProviderAddress', { url }), 'ProviderLink')
+export const ProviderLinkBody = t.component('ProviderLink', {
+  returnTo: t.optional(t.orNull(returnTo)),
+})
+const url = t.example(
+  t.string('Where the page sends its browser'),
+  'https://id.example.org/auth?client_id=bell',
+)
+export const ProviderLinkResponse = t.dataOf(
+  t.component('ProviderAddress', { url }),
+  'ProviderLink',
+)

@@ -1,12 +1,12 @@
-// The promises about where a user is signed in: the list, the end of one sign-in, the limit on sessions, and known devices.
 import assert from 'node:assert/strict'
-import { listAudit, recordAudit } from '../audit/audit.store.ts'
-import { at, newId, type Person, type PromiseOf, type World } from '../store/contract/world.ts'
+import { listAudit, record } from '../audit/audit.store.ts'
+import { at, newId, type Person, type PromiseOf, type World } from '../contract/world.ts'
+import type { SeenDevice } from '../guessing/device-tokens.ts'
 import type { AuditEntry } from '../store/events.ts'
 import { revokeTokens, tokenRevocations } from '../tokens/tokens.store.ts'
 import { disableUser, setPassword } from '../users/user-changes.store.ts'
 import { findUser } from '../users/users.store.ts'
-import { addSession, findSession, type SeenDevice, signInOfSession } from './sessions.store.ts'
+import { addSession, findSession, signInOfSession } from './sessions.store.ts'
 import { endOtherSignIns, endSignIn, listSignIns, noteDevice } from './sign-ins.store.ts'
 
 const revocationExpiresAt = at(965)
@@ -30,9 +30,18 @@ export function listedSignInPromises(promise: PromiseOf): void {
       await tokenSignIn(world, ben, newId())
       assert.deepEqual(await idsOf(world, ann, second), [second, third, first])
       assert.deepEqual(await idsOf(world, ann, newId()), [third, second, first])
-      const [stateful, stateless] = await world.store.read(listSignIns, { ...query(ann, third), limit: 2 })
+      const [stateful, stateless] = await world.store.read(listSignIns, {
+        ...query(ann, third),
+        limit: 2,
+      })
       const none = { device: null, userAgent: null, address: null }
-      assert.deepEqual(stateful, { ...none, signInId: third, variant: 'stateful', createdAt: at(3), lastSeenAt: at(3) })
+      assert.deepEqual(stateful, {
+        ...none,
+        signInId: third,
+        variant: 'stateful',
+        createdAt: at(3),
+        lastSeenAt: at(3),
+      })
       const where = { address: '192.0.2.1', userAgent: 'curl/8' }
       assert.deepEqual(stateless, {
         ...none,
@@ -57,37 +66,41 @@ export function listedSignInPromises(promise: PromiseOf): void {
     assert.deepEqual(pages, [[own, ids[4]], [ids[3], two], [one]])
   })
 
-  promise('lists no sign-in that has ended, expired, or was revoked by id or by generation (T7)', async (world) => {
-    const ann = await world.addUser('ann')
-    const kept = newId()
-    const signedOut = newId()
-    const revoked = newId()
-    const ended = newId()
-    const expired = newId()
-    for (const signInId of [kept, signedOut, revoked, ended]) await tokenSignIn(world, ann, signInId)
-    await world.store.write(recordAudit, [entryOf(ann, signedOut, 'sign-out')])
-    await world.store.write(revokeTokens, {
-      userId: ann.id,
-      signInId: revoked,
-      at: at(5),
-      expiresAt: revocationExpiresAt,
-    })
-    assert.equal(await endOne(world, ann, ended), 'stateless')
-    await world.signIn(ann, { signInId: expired, seconds: 1_001 })
-    const own = newId()
-    const session = await world.signIn(ann, { signInId: own, seconds: 2 })
-    assert.deepEqual(new Set(await idsOf(world, ann, own)), new Set([own, kept]))
-    assert.deepEqual(await idsOf(world, ann, own, { tokensSince: at(3_600) }), [own])
-    await world.store.write(endOtherSignIns, {
-      userId: ann.id,
-      proof: { userId: ann.id, signInId: kept, token: { generation: 0, signInGeneration: 0 } },
-      at: at(6),
-    })
-    assert.equal(await world.store.read(findSession, session), undefined)
-    assert.deepEqual(await idsOf(world, ann, kept), [kept])
-    await world.store.write(disableUser, { userId: ann.id, at: at(7) })
-    assert.deepEqual(await idsOf(world, ann, kept), [])
-  })
+  promise(
+    'lists no sign-in that has ended, expired, or was revoked by id or by generation (T7)',
+    async (world) => {
+      const ann = await world.addUser('ann')
+      const kept = newId()
+      const signedOut = newId()
+      const revoked = newId()
+      const ended = newId()
+      const expired = newId()
+      for (const signInId of [kept, signedOut, revoked, ended])
+        await tokenSignIn(world, ann, signInId)
+      await world.store.write(record, [entryOf(ann, signedOut, 'sign-out')])
+      await world.store.write(revokeTokens, {
+        userId: ann.id,
+        signInId: revoked,
+        at: at(5),
+        expiresAt: revocationExpiresAt,
+      })
+      assert.equal(await endOne(world, ann, ended), 'stateless')
+      await world.signIn(ann, { signInId: expired, seconds: 1_001 })
+      const own = newId()
+      const session = await world.signIn(ann, { signInId: own, seconds: 2 })
+      assert.deepEqual(new Set(await idsOf(world, ann, own)), new Set([own, kept]))
+      assert.deepEqual(await idsOf(world, ann, own, { tokensSince: at(3_600) }), [own])
+      await world.store.write(endOtherSignIns, {
+        userId: ann.id,
+        proof: { userId: ann.id, signInId: kept, token: { generation: 0, signInGeneration: 0 } },
+        at: at(6),
+      })
+      assert.equal(await world.store.read(findSession, session), undefined)
+      assert.deepEqual(await idsOf(world, ann, kept), [kept])
+      await world.store.write(disableUser, { userId: ann.id, at: at(7) })
+      assert.deepEqual(await idsOf(world, ann, kept), [])
+    },
+  )
 
   promise('ends one sign-in with its tokens, of either variant, and no other', async (world) => {
     const ann = await world.addUser('ann')
@@ -102,7 +115,9 @@ export function listedSignInPromises(promise: PromiseOf): void {
     assert.ok(await world.store.read(findSession, other))
     assert.equal(await endOne(world, ann, three), 'stateless')
     assert.deepEqual(await idsOf(world, ann, two), [two])
-    const revoked = (await world.store.read(tokenRevocations, at(6))).map(({ signInId }) => signInId)
+    const revoked = (await world.store.read(tokenRevocations, at(6))).map(
+      ({ signInId }) => signInId,
+    )
     assert.deepEqual(revoked.toSorted(), [one, three].toSorted())
     const events = (await world.store.read(listAudit, { userId: ann.id, limit: 9 })).map(
       ({ event, signInId }) => `${event} ${signInId}`,
@@ -152,13 +167,16 @@ export function listedSignInPromises(promise: PromiseOf): void {
     assert.deepEqual([bens?.deviceGeneration, bens?.passwordReportedAt], [0, null])
   })
 
-  promise('ends the caller’s own stateless sign-in although the audit log has no entry of it', async (world) => {
-    const ann = await world.addUser('ann')
-    const own = newId()
-    assert.equal(await endOne(world, ann, own), 'absent')
-    assert.equal(await endOne(world, ann, own, { isOwn: true }), 'stateless')
-    assert.equal((await world.store.read(tokenRevocations, at(6)))[0]?.signInId, own)
-  })
+  promise(
+    'ends the caller’s own stateless sign-in although the audit log has no entry of it',
+    async (world) => {
+      const ann = await world.addUser('ann')
+      const own = newId()
+      assert.equal(await endOne(world, ann, own), 'absent')
+      assert.equal(await endOne(world, ann, own, { isOwn: true }), 'stateless')
+      assert.equal((await world.store.read(tokenRevocations, at(6)))[0]?.signInId, own)
+    },
+  )
 
   promise(
     'a disowned sign-in reports the password, voids device tokens and forgets the other devices',
@@ -171,12 +189,17 @@ export function listedSignInPromises(promise: PromiseOf): void {
       await world.signIn(ann, { signInId: own })
       const session = await world.signIn(ann, { signInId: foreign })
       assert.equal(
-        await endOne(world, ann, foreign, { disowned: device('Firefox on Linux', { isKnown: true }) }),
+        await endOne(world, ann, foreign, {
+          disowned: device('Firefox on Linux', { isKnown: true }),
+        }),
         'stateful',
       )
       assert.equal(await world.store.read(findSession, session), undefined)
       const user = await world.store.read(findUser, ann.id)
-      assert.deepEqual([user?.deviceGeneration, user?.passwordReportedAt, user?.credentialGeneration], [1, at(5), 0])
+      assert.deepEqual(
+        [user?.deviceGeneration, user?.passwordReportedAt, user?.credentialGeneration],
+        [1, at(5), 0],
+      )
       assert.equal(await note(world, ann, device('Chrome on Windows')), 'new')
       assert.equal(await note(world, ann, device('Firefox on Linux')), 'known')
       await world.store.write(setPassword, { userId: ann.id, passwordHash: 'new', at: at(6) })
@@ -193,13 +216,21 @@ export function listedSignInPromises(promise: PromiseOf): void {
       const sessions = []
       for (const seconds of [3, 1, 2]) sessions.push(await world.signIn(ann, { seconds }))
       await world.store.write(signInOfSession, sessions[1] as (typeof sessions)[0])
-      const oldest = (await world.store.read(listSignIns, { ...query(ann, newId()), limit: 9 })).find(
-        (one) => one.createdAt === at(1),
+      const oldest = (
+        await world.store.read(listSignIns, { ...query(ann, newId()), limit: 9 })
+      ).find((one) => one.createdAt === at(1))
+      // The clock was set back: the new session is the oldest, and stays.
+      const outcome = await world.store.write(addSession, {
+        ...added(ann),
+        at: at(0),
+        maxSessions: 3,
+      })
+      assert.deepEqual(outcome, {
+        revoked: [{ userId: ann.id, signInId: oldest?.signInId, hadTokens: true }],
+      })
+      const found = await Promise.all(
+        sessions.map((session) => world.store.read(findSession, session)),
       )
-      // The clock was set back: the new session is older than all others, and stays.
-      const outcome = await world.store.write(addSession, { ...added(ann), at: at(0), maxSessions: 3 })
-      assert.deepEqual(outcome, { revoked: [{ userId: ann.id, signInId: oldest?.signInId, hadTokens: true }] })
-      const found = await Promise.all(sessions.map((session) => world.store.read(findSession, session)))
       assert.deepEqual(
         found.map((session) => session !== undefined),
         [true, false, true],
@@ -209,13 +240,18 @@ export function listedSignInPromises(promise: PromiseOf): void {
     },
   )
 
-  promise('sign-ins of one user at the same time leave no more sessions than the limit', async (world) => {
-    const ann = await world.addUser('ann')
-    await Promise.all(
-      Array.from({ length: 12 }, () => world.store.write(addSession, { ...added(ann), maxSessions: 3 })),
-    )
-    assert.equal((await idsOf(world, ann, newId())).length, 3)
-  })
+  promise(
+    'sign-ins of one user at the same time leave no more sessions than the limit',
+    async (world) => {
+      const ann = await world.addUser('ann')
+      await Promise.all(
+        Array.from({ length: 12 }, () =>
+          world.store.write(addSession, { ...added(ann), maxSessions: 3 }),
+        ),
+      )
+      assert.equal((await idsOf(world, ann, newId())).length, 3)
+    },
+  )
 
   promise(
     'says how well a device is known: the first, one that was seen, or a new one, which it does not keep',
@@ -238,8 +274,11 @@ export function listedSignInPromises(promise: PromiseOf): void {
       assert.deepEqual(outcomes, ['first', 'known', 'new', 'new', 'known', 'known', 'new'])
       assert.equal(await note(world, ben, { ...windows, isKnown: true }), 'known')
       assert.equal(await note(world, ben, linux), 'new')
-      assert.equal(await world.store.write(noteDevice, { userId: newId(), device: linux, at: at(1) }), 'absent')
-      // A device generation that was raised since: the user disowned a sign-in.
+      assert.equal(
+        await world.store.write(noteDevice, { userId: newId(), device: linux, at: at(1) }),
+        'absent',
+      )
+      // The user disowned a sign-in, which raised it.
       const [early, current] = [1, 0].map((deviceGeneration) => ({
         ...device('Safari on iOS', { isKnown: true }),
         deviceGeneration,
@@ -253,7 +292,11 @@ export function listedSignInPromises(promise: PromiseOf): void {
   promise('a session notes its device in the same step', async (world) => {
     const ann = await world.addUser('ann')
     const outcomes = []
-    for (const from of [device('Firefox on Linux'), device('Firefox on Linux'), device('Chrome on Windows')]) {
+    for (const from of [
+      device('Firefox on Linux'),
+      device('Firefox on Linux'),
+      device('Chrome on Windows'),
+    ]) {
       const outcome = await world.store.write(addSession, { ...added(ann), from })
       outcomes.push(outcome === 'refused' ? outcome : outcome.device)
     }
@@ -281,7 +324,8 @@ export function listedSignInPromises(promise: PromiseOf): void {
     for (const [seconds, name] of ['a', 'b', 'a', 'c'].entries())
       await note(world, ann, device(name, { isKnown: true, keep: 2 }), seconds)
     assert.equal(await note(world, ann, device('b', { keep: 2 })), 'new')
-    for (const name of ['a', 'c']) assert.equal(await note(world, ann, device(name, { keep: 2 })), 'known')
+    for (const name of ['a', 'c'])
+      assert.equal(await note(world, ann, device(name, { keep: 2 })), 'known')
   })
 }
 
@@ -295,8 +339,18 @@ function query({ id: userId }: Person, ownSignInId: string) {
 
 type Options = { after?: string; limit?: number; tokensSince?: number }
 
-async function idsOf(world: World, person: Person, own: string, { limit = 50, tokensSince, ...more }: Options = {}) {
-  const asked = { ...query(person, own), ...more, limit, alive: { ...alive, ...(tokensSince && { tokensSince }) } }
+async function idsOf(
+  world: World,
+  person: Person,
+  own: string,
+  { limit = 50, tokensSince, ...more }: Options = {},
+) {
+  const asked = {
+    ...query(person, own),
+    ...more,
+    limit,
+    alive: { ...alive, ...(tokensSince && { tokensSince }) },
+  }
   return (await world.store.read(listSignIns, asked)).map(({ signInId }) => signInId)
 }
 
@@ -318,7 +372,7 @@ function entryOf({ id: userId }: Person, signInId: string, event: string): Audit
 }
 
 function tokenSignIn({ store }: World, person: Person, signInId: string) {
-  return store.write(recordAudit, [entryOf(person, signInId, 'sign-in')])
+  return store.write(record, [entryOf(person, signInId, 'sign-in')])
 }
 
 function endOne(

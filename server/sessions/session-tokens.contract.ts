@@ -1,24 +1,39 @@
-// The promises about the tokens of a session, which are revoked with it, and about the tokens that are issued for a user.
 import assert from 'node:assert/strict'
-import { at, newId, type Person, type PromiseOf, type World } from '../store/contract/world.ts'
-import { revokeIssuedTokens, revokeTokens, tokenRevocations } from '../tokens/tokens.store.ts'
+import { at, newId, type Person, type PromiseOf, type World } from '../contract/world.ts'
+import { revokeTokens, tokenRevocations } from '../tokens/tokens.store.ts'
 import { disableUser, setPassword } from '../users/user-changes.store.ts'
 import { findUser } from '../users/users.store.ts'
-import { addSession, findSession, type SessionKey, signInOfSession, touchSession } from './sessions.store.ts'
+import {
+  addSession,
+  findSession,
+  type SessionKey,
+  signInOfSession,
+  touchSession,
+} from './sessions.store.ts'
+import { revokeIssuedTokens } from './sign-ins.store.ts'
 
 const revocationExpiresAt = at(965)
 
 export function sessionTokenPromises(promise: PromiseOf): void {
-  promise('the first request for a token changes nothing about the sign-in of a session', async (world) => {
-    const ann = await world.addUser('ann')
-    const session = await world.signIn(ann, { seconds: 3 })
-    await world.store.write(touchSession, { ...session, at: at(9) })
-    const signInId = (await world.store.read(findSession, session))?.signInId
-    const first = await world.store.write(signInOfSession, session)
-    const found = { signInId, credentialGeneration: 0, signInGeneration: 0, createdAt: at(3), lastSeenAt: at(9) }
-    assert.deepEqual(first, found)
-    assert.deepEqual(await world.store.write(signInOfSession, session), found)
-  })
+  promise(
+    'the first request for a token changes nothing about the sign-in of a session',
+    async (world) => {
+      const ann = await world.addUser('ann')
+      const session = await world.signIn(ann, { seconds: 3 })
+      await world.store.write(touchSession, { ...session, at: at(9) })
+      const signInId = (await world.store.read(findSession, session))?.signInId
+      const first = await world.store.write(signInOfSession, session)
+      const found = {
+        signInId,
+        credentialGeneration: 0,
+        signInGeneration: 0,
+        createdAt: at(3),
+        lastSeenAt: at(9),
+      }
+      assert.deepEqual(first, found)
+      assert.deepEqual(await world.store.write(signInOfSession, session), found)
+    },
+  )
 
   promise('requests for a token at the same time get the same sign-in', async (world) => {
     const session = await world.signIn(await world.addUser('ann'))
@@ -36,19 +51,26 @@ export function sessionTokenPromises(promise: PromiseOf): void {
     assert.equal(found?.credentialGeneration, 1)
   })
 
-  promise('gives no sign-in to a session that is unknown, ended or under another user’s id', async (world) => {
-    const ann = await world.addUser('ann')
-    const ben = await world.addUser('ben')
-    const ended = await world.signIn(ann)
-    const alive = await world.signIn(ann)
-    await world.endSessions([ended])
-    for (const key of [ended, { ...alive, userId: ben.id }, { ...alive, secretHash: 'made up' }])
-      assert.equal(await world.store.write(signInOfSession, key), undefined)
-  })
+  promise(
+    'gives no sign-in to a session that is unknown, ended or under another user’s id',
+    async (world) => {
+      const ann = await world.addUser('ann')
+      const ben = await world.addUser('ben')
+      const ended = await world.signIn(ann)
+      const alive = await world.signIn(ann)
+      await world.endSessions([ended])
+      for (const key of [ended, { ...alive, userId: ben.id }, { ...alive, secretHash: 'made up' }])
+        assert.equal(await world.store.write(signInOfSession, key), undefined)
+    },
+  )
 
-  const ends: Record<string, (world: World, of: { ann: Person; session: SessionKey }) => Promise<unknown>> = {
+  const ends: Record<
+    string,
+    (world: World, of: { ann: Person; session: SessionKey }) => Promise<unknown>
+  > = {
     'a sign-out': (world, { session }) => world.endSessions([session], { seconds: 5 }),
-    'a sign-in that replaces it': (world, { ann, session }) => world.signIn(ann, { replaces: [session], seconds: 5 }),
+    'a sign-in that replaces it': (world, { ann, session }) =>
+      world.signIn(ann, { replaces: [session], seconds: 5 }),
   }
   for (const [how, end] of Object.entries(ends))
     promise(`the end of a session by ${how} revokes the tokens of its sign-in`, async (world) => {
@@ -75,8 +97,13 @@ export function sessionTokenPromises(promise: PromiseOf): void {
     const key = { userId, familyHash: newId(), secretHash: newId() }
     const added = { ...key, ...where, checkedGeneration: 0, at: at(5) }
     const plain = await world.signIn(ann)
-    const outcome = await world.store.write(addSession, { ...added, replaces: [another.session, plain] })
-    assert.deepEqual(outcome, { revoked: [{ userId, signInId: another.signInId, hadTokens: true }] })
+    const outcome = await world.store.write(addSession, {
+      ...added,
+      replaces: [another.session, plain],
+    })
+    assert.deepEqual(outcome, {
+      revoked: [{ userId, signInId: another.signInId, hadTokens: true }],
+    })
     assert.deepEqual(
       (await world.endSessions([session])).map((ended) => ended.signInId),
       [signInId],
@@ -90,26 +117,37 @@ export function sessionTokenPromises(promise: PromiseOf): void {
   })
 
   for (const change of [setPassword, disableUser])
-    promise(`${change.name} revokes the tokens of a session by their credential generation`, async (world) => {
-      const { ann, session } = await withTokens(world)
-      await world.store.write(change, { userId: ann.id, passwordHash: 'new hash', at: at(5) })
-      assert.equal(await world.store.read(findSession, session), undefined)
-      assert.equal(await world.store.write(signInOfSession, session), undefined)
-      const [revocation] = await world.store.read(tokenRevocations, at(6))
-      assert.deepEqual([revocation?.signInId, revocation?.firstGeneration], [null, 1])
-    })
+    promise(
+      `${change.name} revokes the tokens of a session by their credential generation`,
+      async (world) => {
+        const { ann, session } = await withTokens(world)
+        await world.store.write(change, { userId: ann.id, passwordHash: 'new hash', at: at(5) })
+        assert.equal(await world.store.read(findSession, session), undefined)
+        assert.equal(await world.store.write(signInOfSession, session), undefined)
+        const [revocation] = await world.store.read(tokenRevocations, at(6))
+        assert.deepEqual([revocation?.signInId, revocation?.firstGeneration], [null, 1])
+      },
+    )
 
-  promise('a revocation of a sign-in’s tokens ends the session of that sign-in, and no other', async (world) => {
-    const { ann, session, signInId } = await withTokens(world)
-    const other = await withTokens(world, ann)
-    const plain = await world.signIn(ann)
-    const bens = await withTokens(world)
-    const revocation = { at: at(5), expiresAt: revocationExpiresAt }
-    await world.store.write(revokeTokens, { userId: ann.id, signInId, ...revocation })
-    await world.store.write(revokeTokens, { userId: ann.id, signInId: bens.signInId, ...revocation })
-    assert.equal(await world.store.read(findSession, session), undefined)
-    for (const alive of [other.session, plain, bens.session]) assert.ok(await world.store.read(findSession, alive))
-  })
+  promise(
+    'a revocation of a sign-in’s tokens ends the session of that sign-in, and no other',
+    async (world) => {
+      const { ann, session, signInId } = await withTokens(world)
+      const other = await withTokens(world, ann)
+      const plain = await world.signIn(ann)
+      const bens = await withTokens(world)
+      const revocation = { at: at(5), expiresAt: revocationExpiresAt }
+      await world.store.write(revokeTokens, { userId: ann.id, signInId, ...revocation })
+      await world.store.write(revokeTokens, {
+        userId: ann.id,
+        signInId: bens.signInId,
+        ...revocation,
+      })
+      assert.equal(await world.store.read(findSession, session), undefined)
+      for (const alive of [other.session, plain, bens.session])
+        assert.ok(await world.store.read(findSession, alive))
+    },
+  )
 
   promise('a session and its sign-in that end at the same time, end', async (world) => {
     for (let round = 0; round < 20; round++) {
@@ -117,12 +155,23 @@ export function sessionTokenPromises(promise: PromiseOf): void {
       const one = await withTokens(world, ann)
       await Promise.all([
         world.endSessions([session, one.session]),
-        world.store.write(revokeTokens, { userId: ann.id, signInId, at: at(5), expiresAt: revocationExpiresAt }),
+        world.store.write(revokeTokens, {
+          userId: ann.id,
+          signInId,
+          at: at(5),
+          expiresAt: revocationExpiresAt,
+        }),
         world.store.write(signInOfSession, session),
       ])
-      for (const ended of [session, one.session]) assert.equal(await world.store.read(findSession, ended), undefined)
-      const revoked = (await world.store.read(tokenRevocations, at(6))).filter(({ userId }) => userId === ann.id)
-      assert.deepEqual(revoked.map((row) => row.signInId).toSorted(), [signInId, one.signInId].toSorted())
+      for (const ended of [session, one.session])
+        assert.equal(await world.store.read(findSession, ended), undefined)
+      const revoked = (await world.store.read(tokenRevocations, at(6))).filter(
+        ({ userId }) => userId === ann.id,
+      )
+      assert.deepEqual(
+        revoked.map((row) => row.signInId).toSorted(),
+        [signInId, one.signInId].toSorted(),
+      )
     }
   })
 
@@ -138,28 +187,38 @@ export function sessionTokenPromises(promise: PromiseOf): void {
         const found = await world.store.read(findUser, ann.id)
         assert.deepEqual([found?.issuedGeneration, found?.credentialGeneration], [index + 1, 0])
         const row = { userId: ann.id, signInId: 'issued', expiresAt: at(969), exceptSignInId: null }
-        assert.deepEqual(await world.store.read(tokenRevocations, at(9)), [{ ...row, firstGeneration: index + 1 }])
+        assert.deepEqual(await world.store.read(tokenRevocations, at(9)), [
+          { ...row, firstGeneration: index + 1 },
+        ])
       }
       assert.ok(await world.store.read(findSession, session))
       assert.equal((await world.store.read(findUser, ben.id))?.issuedGeneration, 0)
     },
   )
 
-  promise('each of several revocations at the same time raises the issued generation', async (world) => {
-    const ann = await world.addUser('ann')
-    const change = { userId: ann.id, at: at(5) }
-    await Promise.all(Array.from({ length: 10 }, () => world.store.write(revokeIssuedTokens, change)))
-    assert.equal((await world.store.read(findUser, ann.id))?.issuedGeneration, 10)
-    assert.equal((await world.store.read(tokenRevocations, at(6)))[0]?.firstGeneration, 10)
-  })
+  promise(
+    'each of several revocations at the same time raises the issued generation',
+    async (world) => {
+      const ann = await world.addUser('ann')
+      const change = { userId: ann.id, at: at(5) }
+      await Promise.all(
+        Array.from({ length: 10 }, () => world.store.write(revokeIssuedTokens, change)),
+      )
+      assert.equal((await world.store.read(findUser, ann.id))?.issuedGeneration, 10)
+      assert.equal((await world.store.read(tokenRevocations, at(6)))[0]?.firstGeneration, 10)
+    },
+  )
 
-  promise('returns "absent" for the issued tokens of an unknown user, and revokes nothing', async ({ store }) => {
-    assert.equal(await store.write(revokeIssuedTokens, { userId: newId(), at: at(5) }), 'absent')
-    assert.deepEqual(await store.read(tokenRevocations, at(0)), [])
-  })
+  promise(
+    'returns "absent" for the issued tokens of an unknown user, and revokes nothing',
+    async ({ store }) => {
+      assert.equal(await store.write(revokeIssuedTokens, { userId: newId(), at: at(5) }), 'absent')
+      assert.deepEqual(await store.read(tokenRevocations, at(0)), [])
+    },
+  )
 }
 
-/** A session with a sign-in, of a new user if none is given. */
+/** Of a new user if none is given. */
 async function withTokens(world: World, person?: Person) {
   const ann = person ?? (await world.addUser(newId()))
   const session = await world.signIn(ann)

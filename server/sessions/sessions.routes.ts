@@ -1,23 +1,28 @@
-// Where is a user signed in? Lists the sign-ins of both variants, and ends one, all others, or one that was not the user's.
 import { auditEntry, deviceLabel, sourceOf } from '../audit/entry.ts'
 import { iso } from '../basics/clock.ts'
 import { notAuthenticated, notFound } from '../basics/errors.ts'
 import { isIdShaped, madeAt } from '../basics/ids.ts'
-import { presentedDevices, tokenAfterSignIn } from '../guessing/device-tokens.ts'
+import type { Sealing } from '../basics/secrets.ts'
+import {
+  deviceOf,
+  presentedDevices,
+  type SeenDevice,
+  tokenAfterSignIn,
+} from '../guessing/device-tokens.ts'
 import { forUser, type Guarded, type Subject } from '../http/operation.ts'
 import { setCookie } from '../http/request/credentials.ts'
 import { sendData } from '../http/response/send.ts'
 import type { TokenRevocations } from '../tokens/revocations.ts'
 import { endProofs, findEnabledUser } from '../users/users.ts'
-import { deviceOf, type SessionNeeds } from './finish-sign-in.ts'
-import { isFresh, refuseStale, rotationOf } from './own-sign-in.ts'
+import { isFresh, refuseStale, rotationOf, type SignInsNeeds } from './own-sign-in.ts'
 import { DisownedResponse, ListQuery, UserSessionPageResponse } from './sessions.schemas.ts'
-import type { SeenDevice } from './sessions.store.ts'
 import * as stored from './sign-ins.store.ts'
 
-type Needs = SessionNeeds & {
+type Needs = SignInsNeeds & {
+  sealing: Sealing
+  notices: { ofNewDevices: boolean }
   revocations: Pick<TokenRevocations, 'note'>
-  /** How long a sign-in can last: a session, and the tokens of a stateless one with all that renew them. In milliseconds. */
+  /** In milliseconds. `stateless` includes all tokens that renew the first one. */
   signInLifetimes: { stateful: number; stateless: number }
 }
 /** Sorts after every id. */
@@ -31,24 +36,40 @@ export const list = forUser({
   async handle(dependencies: Needs, request, reply) {
     const { limit = 100, after } = request.query
     const { userId, signInId } = request.caller
-    const query = { userId, ownSignInId: signInId, alive: aliveNow(dependencies), after, limit: limit + 1 }
+    const query = {
+      userId,
+      ownSignInId: signInId,
+      alive: aliveNow(dependencies),
+      after,
+      limit: limit + 1,
+    }
     const found = await dependencies.store.read(stored.listSignIns, query)
     const items = found.slice(0, limit).map((one) => display(dependencies, one, signInId))
-    // The own one has a place of its own: after it alone, the others begin with the newest.
+    // The own sign-in comes first: after it, the others begin with the newest.
     const last = items.at(-1)?.current ? lastId : (items.at(-1)?.id ?? null)
     return sendData(reply, { items, next: found.length > limit ? last : null })
   },
 })
 
 function aliveNow({ sessions, signInLifetimes, users }: Needs): stored.AliveSignIns {
-  return { sessions: sessions.liveBounds(), tokensSince: users.now() - signInLifetimes.stateless + 1 }
+  return {
+    sessions: sessions.liveBounds(),
+    tokensSince: users.now() - signInLifetimes.stateless + 1,
+  }
 }
 
 function display({ signInLifetimes }: Needs, signIn: stored.ListedSignIn, ownSignInId: string) {
   const { signInId: id, variant, device, userAgent, address, createdAt, lastSeenAt } = signIn
   const expiresAt = iso(createdAt + signInLifetimes[variant])
   const times = { createdAt: iso(createdAt), lastSeenAt: iso(lastSeenAt), expiresAt }
-  return { id, current: id === ownSignInId, variant, device: device ?? deviceLabel(userAgent), address, ...times }
+  return {
+    id,
+    current: id === ownSignInId,
+    variant,
+    device: device ?? deviceLabel(userAgent),
+    address,
+    ...times,
+  }
 }
 
 export const end = forUser({
@@ -56,8 +77,8 @@ export const end = forUser({
     'End one sign-in of the user, with its tokens and streams; without a recent sign-in, only a newer one that began more than ten minutes ago',
   refusals: ['NOT_FOUND', 'FRESH_SIGN_IN_REQUIRED', 'TOO_MANY_REQUESTS'],
   /**
-   * A stolen sign-in must not end its owner's: one that began before it (S18), or each new one (S19). An id has the time, also if there is
-   * no such sign-in.
+   * A stolen sign-in must not end its owner's: one that began before it (S18), or each new one
+   * (S19). An id has the time.
    */
   async handle(dependencies: Needs, request, reply) {
     const { caller } = request
@@ -80,7 +101,8 @@ export const endOthers = forUser({
     const users = { ...dependencies.users, source: sourceOf(dependencies, request) }
     const change = { userId, proof: rotationOf(dependencies, request).rotation }
     const facts = { event: 'sessions-ended', userId, signInId } as const
-    if ((await endProofs(users, stored.endOtherSignIns, change, facts)) === 'outdated') throw notAuthenticated()
+    if ((await endProofs(users, stored.endOtherSignIns, change, facts)) === 'outdated')
+      throw notAuthenticated()
   },
 })
 
@@ -92,17 +114,24 @@ export const disown = forUser({
     const { caller } = request
     const disowned = deviceOf(dependencies, sourceOf(dependencies, request), true)
     await endOne(dependencies, { request, reply }, { disowned })
-    // The device tokens from before are void; the caller's device stays known.
+    // Earlier device tokens are void; the caller's device stays known.
     const user = await findEnabledUser(dependencies, caller)
-    const deviceToken = tokenAfterSignIn(dependencies, presentedDevices(dependencies, request), user)
+    const deviceToken = tokenAfterSignIn(
+      dependencies,
+      presentedDevices(dependencies, request),
+      user,
+    )
     if (caller.proof === 'session') setCookie(reply, dependencies.site.deviceCookie, deviceToken)
-    return sendData(reply, { passwordChangeRequired: true, ...(caller.proof === 'access-token' && { deviceToken }) })
+    return sendData(reply, {
+      passwordChangeRequired: true,
+      ...(caller.proof === 'access-token' && { deviceToken }),
+    })
   },
 })
 
 type Kind = { disowned?: SeenDevice; needsFresh?: boolean }
 
-/** Ends a sign-in: this node refuses it when this resolves. `disowned`: the caller's device, as for the store. Throws NOT_FOUND. */
+/** This node then refuses it. `disowned`: the caller's device. Throws NOT_FOUND. */
 async function endOne(dependencies: Needs, { request, reply }: Guarded<Subject>, kind: Kind) {
   const { store, users, revocations, site } = dependencies
   const { caller } = request
@@ -115,7 +144,10 @@ async function endOne(dependencies: Needs, { request, reply }: Guarded<Subject>,
   const audit = [auditEntry(source, { event, at, userId, signInId })]
   const change = { userId, signInId, isOwn, at, alive: aliveNow(dependencies), audit, ...kind }
   if ((await store.write(stored.endSignIn, change)) === 'absent')
-    throw notFound('There is no such session', 'It may have ended; GET /api/me/sessions lists those that are open.')
+    throw notFound(
+      'There is no such session',
+      'It may have ended; GET /api/me/sessions lists those that are open.',
+    )
   revocations.note({ userId, signInId })
   if (caller.proof === 'session' && signInId === caller.signInId) setCookie(reply, site.cookie, '')
 }

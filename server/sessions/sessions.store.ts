@@ -1,52 +1,76 @@
-// Sessions, and the known devices of users. Each request with a cookie finds its session and the inbox version in one statement.
+// Each request with a cookie finds its session and the inbox version in one statement.
+
+import { record } from '../audit/audit.store.ts'
+import type { SeenDevice } from '../guessing/device-tokens.ts'
+import type { ProvedFactor } from '../http/operation.ts'
+import { userBytes } from '../inbox/user-key.ts'
 import type { Audited } from '../store/events.ts'
 import {
   all,
   exists,
   get,
+  inList,
   lock,
-  lockUsers,
   type Read,
-  record,
   run,
   send,
   signal,
-  userBytes,
   type Write,
 } from '../store/statements.ts'
 import type { ReadForms } from '../store/store.ts'
-import { revoke } from '../tokens/tokens.store.ts'
+import { endSubscriptions, revoke } from '../tokens/tokens.store.ts'
+import { lockUsers } from '../users/users.store.ts'
 
 /**
- * A session is stored under its user, so that a look-up touches only rows of that user. `familyHash`: of the half of the cookie that stays
- * the same, by which older cookies are found, too. `secretHash`: of the whole cookie.
+ * Stored under its user: a look-up touches that user's rows. `familyHash`: of the constant half of
+ * the cookie. `secretHash`: of the whole cookie.
  */
 export type SessionKey = { userId: string; familyHash: string; secretHash: string }
 
 export type LiveSession = {
   userId: string
   username: string | null
-  /** Names the sign-in in lists, in tokens and in the audit log. */
   signInId: string
   /** When the user last proved a password or a factor. */
   confirmedAt: number
   createdAt: number
   lastSeenAt: number
-  /** The version of the user's inbox as the same read saw it. */
   inboxVersion: number
-  /** The hash of the present cookie, if an older one of the sign-in was presented; null if it was the present one. */
+  /** Null if the present cookie was presented, not an older one. */
   newerHash: string | null
-  /** When the present secret took the place of the one before it; null for the first one. */
+  /** The first secret has none. */
   rotatedAt: number | null
-  /** The first use of the present secret; null before it. */
+  /** Null before the first use of the present secret. */
   secretUsedAt: number | null
+  factor: ProvedFactor | undefined
 }
 
-/** `liveSessionOf` names the values. */
-type SessionRow = [string, number, number, string, number, number, string | null, number | null, number | null]
+type SessionRow = [
+  string,
+  number,
+  number,
+  string,
+  number,
+  number,
+  string | null,
+  number | null,
+  number | null,
+  ProvedFactor | null,
+]
 
 function liveSessionOf(userId: string, row: SessionRow): LiveSession {
-  const [username, createdAt, lastSeenAt, signInId, confirmedAt, inboxVersion, newerHash, rotatedAt, secretUsedAt] = row
+  const [
+    username,
+    createdAt,
+    lastSeenAt,
+    signInId,
+    confirmedAt,
+    inboxVersion,
+    newerHash,
+    rotatedAt,
+    secretUsedAt,
+    factor,
+  ] = row
   return {
     userId,
     username: username || null,
@@ -58,12 +82,13 @@ function liveSessionOf(userId: string, row: SessionRow): LiveSession {
     newerHash,
     rotatedAt,
     secretUsedAt,
+    factor: factor ?? undefined,
   }
 }
 
 const sessionText = (secret: string, inboxUser: string, user: string, family: string) => `
   select s.username, s.created_at, s.last_seen_at, s.sign_in_id, coalesce(s.confirmed_at, s.created_at),
-    coalesce(i.version, 0), case when s.secret_hash <> ${secret} then s.secret_hash end, s.rotated_at, s.secret_used_at
+    coalesce(i.version, 0), case when s.secret_hash <> ${secret} then s.secret_hash end, s.rotated_at, s.secret_used_at, s.factor
   from session s left join inbox i on i.user_id = ${inboxUser}
   where s.user_id = ${user} and s.family_hash = ${family}`
 
@@ -72,8 +97,8 @@ export const sessionWithInbox = sessionText('?', '?', '?', '?')
 const onPostgres = sessionText('$3', '$1', '$1', '$2')
 
 /**
- * Finds a session whose user is not disabled, by its present cookie or an older one: the same statement for right and wrong ones, whose
- * age does not matter. The caller checks if it has expired.
+ * Finds a session by its present cookie or an older one: the same statement for right and wrong
+ * ones. A disabled user has none. The caller checks the expiry.
  */
 export const findSession: ReadForms<SessionKey, LiveSession | undefined> = {
   name: 'findSession',
@@ -89,39 +114,38 @@ export const findSession: ReadForms<SessionKey, LiveSession | undefined> = {
   },
 }
 
-/** Outside of these bounds a session had expired, or, after `lastSeenUntil`, is from before the clock was set back. */
+/** After `lastSeenUntil`, a session is from before the clock was set back. */
 export type LiveBounds = { createdAfter: number; lastSeenAfter: number; lastSeenUntil: number }
 
 type SignIn = Pick<LiveSession, 'createdAt' | 'lastSeenAt' | 'signInId'>
-/** The sign-in of a session, whose tokens never outlive the session. */
+/** A token never outlives its session. */
 type SessionSignIn = SignIn & { credentialGeneration: number; signInGeneration: number }
 
-/** The sign-in of a session that ended; it may have expired before. `hadTokens`: they were revoked with it. */
+/** It may have expired before. `hadTokens`: they were revoked with it. */
 export type EndedSession = { userId: string; signInId: string; hadTokens: boolean }
 
 export type NewSession = SessionKey &
   Audited & {
     at: number
     signInId: string
-    /** Read with the credentials that were checked. */
     checkedGeneration: number
-    /** Such as "Firefox on Linux"; null if unknown. */
     device: string | null
     address: string | null
     replaces: readonly SessionKey[]
-    /** How many sessions the user may have. Default: any number. */
+    /** A user may have any number by default. */
     maxSessions?: number | undefined
     /** The device to note, as for `noteDevice`. */
     from?: SeenDevice | undefined
+    factor?: ProvedFactor | undefined
   }
 
-/** `revoked`: the sign-ins with tokens that ended. */
 type AddedSession = { revoked: EndedSession[]; device?: Familiarity }
 
 /**
- * Adds a session, ends those in `replaces` and the oldest beyond `maxSessions`, with their tokens, and notes the device `from`, in
- * one step. Returns 'refused', and changes nothing, if the user is absent or disabled, or has another credential generation than
- * the one that was checked. Sign-ins of one user take turns: otherwise each of two could count without the other.
+ * Ends those in `replaces` and the oldest beyond `maxSessions`, with their tokens, and notes the
+ * device `from`, in one step. Returns 'refused', and changes nothing, for an absent or disabled
+ * user, or another credential generation. Sign-ins of one user take turns: otherwise each of two
+ * could count without the other.
  */
 export function* addSession(session: NewSession): Write<AddedSession | 'refused'> {
   const { userId, familyHash, secretHash, at, from } = session
@@ -133,9 +157,11 @@ export function* addSession(session: NewSession): Write<AddedSession | 'refused'
       and device_generation = coalesce(${deviceGeneration}, device_generation)`
   if (user === undefined) return 'refused'
   yield* send`
-    insert into session (user_id, family_hash, secret_hash, username, created_at, last_seen_at, sign_in_id, device, address, has_tokens)
+    insert into session (user_id, family_hash, secret_hash, username, created_at, last_seen_at, sign_in_id, device, address, has_tokens,
+      factor)
     values (${userId}, ${familyHash}, ${secretHash}, ${user.username}, ${at}, ${at}, ${session.signInId}, ${session.device},
-      ${session.address}, 0)`
+      ${session.address}, 0, ${session.factor ?? null})`
+  yield* keepSubscriptions(session)
   const ended = yield* endSessions({ keys: session.replaces, at })
   ended.push(...(yield* endSessions({ keys: yield* surplusOf(session), at })))
   yield* record(session.audit)
@@ -143,7 +169,19 @@ export function* addSession(session: NewSession): Write<AddedSession | 'refused'
   return { revoked, ...(from && { device: yield* note({ userId, device: from, at }) }) }
 }
 
-/** The oldest sessions beyond the limit; never the new one, whatever the clock says. */
+/** A user who signs in again in the same browser keeps its push subscription. */
+function* keepSubscriptions({ userId, signInId, replaces, factor }: NewSession): Write<void> {
+  const families = replaces
+    .filter((one) => one.userId === userId)
+    .map(({ familyHash }) => familyHash)
+  if (families.length === 0) return
+  const before = yield* all<{ signInId: string }>`
+    select sign_in_id as "signInId" from session where user_id = ${userId} and family_hash ${inList(families)}`
+  yield* send`
+    update push_subscription set sign_in_id = ${signInId}, factor = ${factor ?? null}
+    where owner_id = ${userId} and sign_in_id ${inList(before.map((one) => one.signInId))}`
+}
+
 function* surplusOf({ userId, familyHash, maxSessions }: NewSession): Read<SessionKey[]> {
   if (maxSessions === undefined) return []
   return yield* all<SessionKey>`
@@ -152,16 +190,25 @@ function* surplusOf({ userId, familyHash, maxSessions }: NewSession): Read<Sessi
     order by created_at desc, family_hash limit 1000 offset ${maxSessions - 1}`
 }
 
-/** Records a use of a session, and the first use of its present secret. An ended session is never revived. */
-export function* touchSession({ userId, familyHash, secretHash, at }: SessionKey & { at: number }): Write<void> {
+/** Also notes the first use of the present secret. Never revives an ended session. */
+export function* touchSession({
+  userId,
+  familyHash,
+  secretHash,
+  at,
+}: SessionKey & { at: number }): Write<void> {
   yield* send`
     update session set last_seen_at = case when last_seen_at < ${at} then ${at} else last_seen_at end,
       secret_used_at = coalesce(secret_used_at, ${at})
     where user_id = ${userId} and family_hash = ${familyHash} and secret_hash = ${secretHash}`
 }
 
-/** The sign-in of a session with its generation and that of its user, for a token. From then on the session has tokens, which end with it. */
-export function* signInOfSession({ userId, familyHash, secretHash }: SessionKey): Write<SessionSignIn | undefined> {
+/** From then on the session has tokens, which end with it. */
+export function* signInOfSession({
+  userId,
+  familyHash,
+  secretHash,
+}: SessionKey): Write<SessionSignIn | undefined> {
   yield* send`
     update session set has_tokens = 1
     where user_id = ${userId} and family_hash = ${familyHash} and secret_hash = ${secretHash} and has_tokens = 0`
@@ -175,8 +222,8 @@ export function* signInOfSession({ userId, familyHash, secretHash }: SessionKey)
 type EndSessions = { keys: readonly SessionKey[]; at: number; live?: LiveBounds } & Audited
 
 /**
- * Ends sessions with their tokens in one step and returns those that it ended, each once. If there is none to end, nothing is
- * written. The audit entries are in the order of the keys; each is recorded, with the sign-in, if its session was live.
+ * Ends sessions with their tokens and returns each once. Writes nothing if there is none. An audit
+ * entry, in the order of the keys, is recorded if its session was live.
  */
 export function* endSessions({ keys, audit, live, at }: EndSessions): Write<EndedSession[]> {
   const ended: EndedSession[] = []
@@ -190,21 +237,31 @@ export function* endSessions({ keys, audit, live, at }: EndSessions): Write<Ende
     const { username, signInId } = session
     const hadTokens = session.hasTokens === 1
     if (hadTokens) yield* revoke({ userId, signInId, at })
+    else yield* endSubscriptions(userId, signInId)
     ended.push({ userId, signInId, hadTokens })
     const entry = audit?.[n]
-    if (entry !== undefined && isLive(session, live)) yield* record([{ ...entry, username, signInId }])
+    if (entry !== undefined && isLive(session, live))
+      yield* record([{ ...entry, username, signInId }])
   }
   return ended
 }
 
-/** Whether a session had not expired when it ended. Without bounds every one counts as live. */
+/** Without bounds every session counts as live. */
 function isLive({ createdAt, lastSeenAt }: SignIn, live: LiveBounds | undefined): boolean {
   if (live === undefined) return true
-  return createdAt > live.createdAfter && lastSeenAt > live.lastSeenAfter && lastSeenAt <= live.lastSeenUntil
+  return (
+    createdAt > live.createdAfter &&
+    lastSeenAt > live.lastSeenAfter &&
+    lastSeenAt <= live.lastSeenUntil
+  )
 }
 
-/** Removes at most 1,000 sessions that had expired. Returns how many it removed. */
-export function* removeStaleSessions({ createdAfter, lastSeenAfter, lastSeenUntil }: LiveBounds): Write<number> {
+/** Removes at most 1,000. Returns how many. */
+export function* removeStaleSessions({
+  createdAfter,
+  lastSeenAfter,
+  lastSeenUntil,
+}: LiveBounds): Write<number> {
   return yield* run`
     delete from session where (user_id, family_hash) in (
       select user_id, family_hash from session
@@ -212,13 +269,7 @@ export function* removeStaleSessions({ createdAfter, lastSeenAfter, lastSeenUnti
       limit 1000)`
 }
 
-/**
- * `isKnown`: the device proved by other means that it is known. `keep`: how many are kept for a user. `deviceGeneration`: of the
- * user when the proof was checked; if it was raised since, the sign-in is refused.
- */
-export type SeenDevice = { label: string; network: string; isKnown: boolean; keep: number; deviceGeneration?: number }
-
-/** 'first': the user has no known device, and this is now the first. 'new': it is not known, and is not kept by this call. */
+/** 'first': the user had no known device. 'new': unknown, and not kept by this call. */
 export type Familiarity = 'first' | 'known' | 'new'
 
 export type Note = { userId: string; device: SeenDevice; at: number }

@@ -1,62 +1,72 @@
-// Variant 1, stateful: the store keeps a session, the client sends its secret in a cookie. See also access-token.ts.
+// Variant 1, stateful: the client sends a session's secret in a cookie. See also access-token.ts.
 import { randomBytes } from 'node:crypto'
 import { auditEntry, type Source, serviceSource } from '../audit/entry.ts'
 import { BoundedCache } from '../basics/bounded-cache.ts'
 import { invalidCredentials } from '../basics/errors.ts'
 import { hashOf } from '../basics/secrets.ts'
 import type { Subject } from '../http/operation.ts'
+import { inBatches } from '../store/batches.ts'
 import type { Audited } from '../store/events.ts'
 import type { Store } from '../store/store.ts'
+import type { FactorPolicy } from '../tokens/factor-policy.ts'
 import type { SignIn } from '../tokens/read-token.ts'
 import type { TokenRevocations } from '../tokens/revocations.ts'
-import type { Rotation } from '../tokens/rotation.store.ts'
+import type { Rotation } from '../users/rotation.store.ts'
 import type { User } from '../users/users.store.ts'
-import type { Familiarity, LiveBounds, LiveSession, NewSession, SessionKey } from './sessions.store.ts'
+import type {
+  Familiarity,
+  LiveBounds,
+  LiveSession,
+  NewSession,
+  SessionKey,
+} from './sessions.store.ts'
 import * as stored from './sessions.store.ts'
 
-/** A use is stored once a minute, and more often if the idle timeout is less than 20 minutes. */
+/** Once a minute, more often if the idle timeout is less than 20 minutes. */
 const touchEveryMs = (idleMs: number) => Math.min(60_000, idleMs / 20)
 const pauseAfterFailureMs = 10_000
 const maxKeys = 4_096
-// Another node's clock may be this much ahead. A last use beyond it is from before the clock was set back: the session has ended.
+// Another node's clock may be this much ahead. A later last use is from before the clock was set
+// back: the session has ended.
 const clockLeewayMs = 60_000
-/** After the first use of a new secret, a request with the old one may still be on its way. */
+/** A request with the old secret may still be on its way. */
 const copyGraceMs = 10_000
-/** A stream of an older cookie ends then at the latest, used or not: until then its client may not have received the new one. */
+/** Until then a stream's client may not have received the new cookie. */
 const maxCopyMs = 60_000
 const copyCheckMs = 1_000
 /**
- * The cookie's value: the user's id, which is no secret and makes the look-up cheap; 16 random bytes that stay the same for the whole
- * sign-in; and 32 random bytes, which each rotation replaces. Both as base64url.
+ * The user's id, which makes the look-up cheap; 16 random bytes for the whole sign-in; 32 random
+ * bytes, which each rotation replaces.
  */
 const cookieShape = /^([0-9a-f-]{36})\.([\w-]{22})\.[\w-]{43}$/
 
-/** `replaces`: secrets. */
-type Detail = Pick<NewSession, 'signInId' | 'device' | 'address' | 'from' | 'audit'> & { replaces: readonly string[] }
+type Detail = Pick<NewSession, 'signInId' | 'device' | 'address' | 'from' | 'factor' | 'audit'> & {
+  replaces: readonly string[]
+}
 
 type SessionOptions = {
   store: Store
-  /** Receives the revocations that the end of a session causes. */
   revocations: Pick<TokenRevocations, 'note'>
   now: () => number
+  policy: Pick<FactorPolicy, 'limitedFrom'>
   idleMs: number
   /** Counts from the sign-in, even if the session is used. */
   lifetimeMs: number
-  /** The oldest session of a user ends if there would be more. Default: any number. */
+  /** The oldest session ends if there would be more. */
   maxPerUser?: number
 }
 
 export class Sessions {
   readonly #options: SessionOptions
   readonly #touching = new Set<string>()
-  /** The keys of the last cookies: to hash one costs as much as to find its session. */
+  /** To hash a cookie costs as much as to find its session. */
   readonly #keys = new BoundedCache<SessionKey>(maxKeys)
 
   constructor(options: SessionOptions) {
     this.#options = options
   }
 
-  /** Ends the sessions in `replaces`. Throws INVALID_CREDENTIALS if the user was disabled or has a new password since. */
+  /** Throws INVALID_CREDENTIALS if the user was disabled or has a new password since. */
   async issue(
     user: Pick<User, 'id' | 'credentialGeneration'>,
     { replaces, ...detail }: Detail,
@@ -68,19 +78,25 @@ export class Sessions {
     const key = { userId: user.id, familyHash: hashOf(family), secretHash: hashOf(secret) }
     const checkedGeneration = user.credentialGeneration
     const end = { replaces: keysOf(replaces), at }
-    const outcome = await store.write(stored.addSession, { ...key, checkedGeneration, ...detail, ...end, maxSessions })
+    const outcome = await store.write(stored.addSession, {
+      ...key,
+      checkedGeneration,
+      ...detail,
+      ...end,
+      maxSessions,
+    })
     if (outcome === 'refused') throw invalidCredentials()
     for (const signIn of outcome.revoked) revocations.note(signIn)
     await this.#endCopied(end.replaces)
     return { secret, expiresAt: at + lifetimeMs, familiarity: outcome.device }
   }
 
-  /** Null without a live session. The inbox's version is read in the same store call: one round trip on PostgreSQL. */
+  /** The same store call reads the inbox's version: one round trip on PostgreSQL. */
   async verify(secret: string): Promise<Subject | null> {
     const known = this.#keys.get(secret)
     const key = known ?? keyOf(secret)
     if (key === null) return null
-    const { store, now, idleMs, lifetimeMs } = this.#options
+    const { store, now, policy, idleMs, lifetimeMs } = this.#options
     const session = await store.read(stored.findSession, key)
     if (session === undefined) return null
     if (session.newerHash !== null) {
@@ -92,38 +108,48 @@ export class Sessions {
     if (at >= this.#endOf(session, at)) return null
     const expiresAt = session.createdAt + lifetimeMs
     if (at >= session.lastSeenAt + touchEveryMs(idleMs)) this.#touch(key, at)
-    const { userId, username, signInId, confirmedAt, inboxVersion } = session
-    return { userId, username, proof: 'session', signInId, confirmedAt, expiresAt, inboxVersion }
+    const { userId, username, signInId, confirmedAt, inboxVersion, factor } = session
+    const subject = {
+      userId,
+      username,
+      proof: 'session',
+      signInId,
+      confirmedAt,
+      expiresAt,
+      inboxVersion,
+    } as const
+    const isLimited = at >= policy.limitedFrom(session)
+    return { ...subject, ...(factor && { factor }), ...(isLimited && { scope: 'setup' }) }
   }
 
-  /** Whether a rotation has just replaced this cookie, which `verify` refuses: its browser has the next one, or is about to receive it. */
+  /** `verify` refuses this cookie, but its browser has the next one, or is about to receive it. */
   async isJustReplaced(secret: string): Promise<boolean> {
-    const copy = { endsAt: Number.POSITIVE_INFINITY }
-    const until = await this.validUntil(secret, copy)
-    // The end of a copy is noted for an older cookie alone.
-    return until !== null && Number.isFinite(copy.endsAt)
+    const session = await this.#find(secret)
+    if (!session?.newerHash) return false
+    const at = this.#options.now()
+    return at < this.#endOfCopy(session, at)
   }
 
   /**
-   * When a long-lived request has to end, or be checked again; null if its proof has ended. After a rotation its cookie is an older one:
-   * it ends when the new one has been used for ten seconds, and a minute after the rotation at the latest. `copy` keeps the earliest end that
-   * was found, which another rotation does not postpone.
+   * A long-lived request has to end then, or be checked again; null if its proof has ended or only
+   * sets a factor up. An older cookie ends when the new one has been used for ten seconds, and a
+   * minute after the rotation at the latest. `copy` keeps the earliest end, which another rotation
+   * does not postpone.
    */
   async validUntil(secret: string, copy: { endsAt: number }): Promise<number | null> {
-    const key = this.#keys.get(secret) ?? keyOf(secret)
-    if (key === null) return null
-    const { store, now } = this.#options
-    const session = await store.read(stored.findSession, key)
+    const session = await this.#find(secret)
     if (session === undefined) return null
+    const { now, policy } = this.#options
     const at = now()
-    const endsAt = this.#endOf(session, at)
-    if (session.newerHash === null) return at >= endsAt ? null : endsAt
-    const { rotatedAt, secretUsedAt } = session
-    copy.endsAt = Math.min(copy.endsAt, endsAt, (rotatedAt ?? at) + maxCopyMs, (secretUsedAt ?? at) + copyGraceMs)
+    const limitedFrom = policy.limitedFrom(session)
+    if (session.newerHash === null) {
+      const endsAt = Math.min(this.#endOf(session, at), limitedFrom)
+      return at >= endsAt ? null : endsAt
+    }
+    copy.endsAt = Math.min(copy.endsAt, limitedFrom, this.#endOfCopy(session, at))
     return at >= copy.endsAt ? null : Math.min(copy.endsAt, at + copyCheckMs)
   }
 
-  /** The sign-in of a live session, for a token of it, and when it ends if it is not used again. Undefined if it has ended. */
   async signInOf(secret: string): Promise<(SignIn & { endsAt: number }) | undefined> {
     const key = keyOf(secret)
     if (key === null) return undefined
@@ -131,25 +157,34 @@ export class Sessions {
     const found = await store.write(stored.signInOfSession, key)
     if (found === undefined) return undefined
     const at = now()
-    // The request is a use. Unless that is stored, the token would end with the use before.
+    // Unless this use is stored, the token would end with the use before.
     const isNoted = at < found.lastSeenAt + touchEveryMs(idleMs)
     if (!isNoted) await store.write(stored.touchSession, { ...key, at })
     const endsAt = this.#endOf(isNoted ? found : { ...found, lastSeenAt: at }, at)
-    const { signInId, createdAt: signedInAt, credentialGeneration: generation, signInGeneration } = found
+    const {
+      signInId,
+      createdAt: signedInAt,
+      credentialGeneration: generation,
+      signInGeneration,
+    } = found
     return { userId: key.userId, signInId, signedInAt, generation, signInGeneration, endsAt }
   }
 
-  /** The next cookie of a session, and what the store needs to replace the presented one, which is then refused at once. */
+  /** The store then refuses the presented cookie at once. */
   nextSecret(presented: string): { secret: string; session: NonNullable<Rotation['session']> } {
     const { now, idleMs } = this.#options
     const [userId = '', family = ''] = presented.split('.')
     const secret = newSecretOf(userId, family)
-    const hashes = { familyHash: hashOf(family), secretHash: hashOf(presented), newHash: hashOf(secret) }
-    // A time this long ago makes the first use due to be stored.
+    const hashes = {
+      familyHash: hashOf(family),
+      secretHash: hashOf(presented),
+      newHash: hashOf(secret),
+    }
+    // The first use of the new secret is then due to be stored.
     return { secret, session: { ...hashes, lastSeenAt: now() - touchEveryMs(idleMs) } }
   }
 
-  /** Ends the sessions with these secrets in one transaction. With `source`, it is a sign-out for the audit log. */
+  /** In one transaction. With `source`, the audit log has a sign-out. */
   async revoke(secrets: readonly string[], source?: Source): Promise<void> {
     const keys = keysOf(secrets)
     if (keys.length === 0) return
@@ -161,16 +196,18 @@ export class Sessions {
   }
 
   async removeStale(): Promise<void> {
-    // In batches, so that no other write waits long.
-    let removed = 1
-    while (removed > 0) removed = await this.#options.store.write(stored.removeStaleSessions, this.liveBounds())
+    await inBatches(() => this.#options.store.write(stored.removeStaleSessions, this.liveBounds()))
   }
 
-  /** Outside of these bounds a session has ended, although the store may still have it. */
+  /** Outside of these a session has ended, although the store may have it. */
   liveBounds(): LiveBounds {
     const { now, idleMs, lifetimeMs } = this.#options
     const at = now()
-    return { createdAfter: at - lifetimeMs, lastSeenAfter: at - idleMs, lastSeenUntil: at + clockLeewayMs }
+    return {
+      createdAfter: at - lifetimeMs,
+      lastSeenAfter: at - idleMs,
+      lastSeenUntil: at + clockLeewayMs,
+    }
   }
 
   async #endCopied(keys: readonly SessionKey[]): Promise<void> {
@@ -180,28 +217,53 @@ export class Sessions {
     }
   }
 
-  /** Ends the sign-in of an older cookie if the present one is in use: two clients have copies. Before, its response may be lost. */
+  /**
+   * If the present cookie is in use, two clients have copies: the sign-in ends. Before, a response
+   * may be lost.
+   */
   async #endIfCopied(key: SessionKey, session: LiveSession): Promise<void> {
     const at = this.#options.now()
     const { userId, signInId, newerHash: secretHash, secretUsedAt } = session
-    if (secretHash === null || at >= this.#endOf(session, at) || at <= (secretUsedAt ?? at) + copyGraceMs) return
-    const audit = [auditEntry(serviceSource, { event: 'old-session-presented', at, userId, signInId })]
+    if (
+      secretHash === null ||
+      at >= this.#endOf(session, at) ||
+      at <= (secretUsedAt ?? at) + copyGraceMs
+    )
+      return
+    const audit = [
+      auditEntry(serviceSource, { event: 'old-session-presented', at, userId, signInId }),
+    ]
     await this.#end({ keys: [{ ...key, secretHash }], at, audit })
   }
 
-  /** Ends sessions with their tokens, which this process refuses from then on. */
   async #end(end: { keys: readonly SessionKey[]; at: number } & Audited): Promise<void> {
     const { store, revocations } = this.#options
     const change = { ...end, live: this.liveBounds() }
-    for (const one of await store.write(stored.endSessions, change)) if (one.hadTokens) revocations.note(one)
+    for (const one of await store.write(stored.endSessions, change))
+      if (one.hadTokens) revocations.note(one)
   }
 
-  #endOf({ createdAt, lastSeenAt }: Pick<LiveSession, 'createdAt' | 'lastSeenAt'>, at: number): number {
+  #endOf(
+    { createdAt, lastSeenAt }: Pick<LiveSession, 'createdAt' | 'lastSeenAt'>,
+    at: number,
+  ): number {
     if (lastSeenAt > at + clockLeewayMs) return Number.NEGATIVE_INFINITY
     return Math.min(createdAt + this.#options.lifetimeMs, lastSeenAt + this.#options.idleMs)
   }
 
-  // No request waits for it. After a failure it pauses: a store that refuses writes (during a move) still serves reads.
+  #endOfCopy(session: LiveSession, at: number): number {
+    const rotatedAt = session.rotatedAt ?? at
+    const secretUsedAt = session.secretUsedAt ?? at
+    return Math.min(this.#endOf(session, at), rotatedAt + maxCopyMs, secretUsedAt + copyGraceMs)
+  }
+
+  async #find(secret: string): Promise<LiveSession | undefined> {
+    const key = this.#keys.get(secret) ?? keyOf(secret)
+    return key === null ? undefined : this.#options.store.read(stored.findSession, key)
+  }
+
+  // No request waits for it. A store that refuses writes (during a move) still serves reads, so it
+  // pauses after a failure.
   #touch(key: SessionKey, at: number): void {
     if (this.#touching.has(key.secretHash)) return
     this.#touching.add(key.secretHash)

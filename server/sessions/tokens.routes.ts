@@ -1,4 +1,3 @@
-// The routes of access tokens: renewal, those of a session, those that an application issues for its users, and the public keys.
 import { conflict, notAuthenticated } from '../basics/errors.ts'
 import { hashOf } from '../basics/secrets.ts'
 import { forAnyone, forProducer, forUser, operationFor } from '../http/operation.ts'
@@ -8,19 +7,25 @@ import type { AccessTokens, TokenSubject } from '../tokens/access-token.ts'
 import { keySetMaxAgeMs } from '../tokens/key-schedule.ts'
 import { maxTokenLifeSeconds } from '../tokens/read-token.ts'
 import type { SigningKeys } from '../tokens/signing-keys.ts'
-import { revokeIssuedTokens } from '../tokens/tokens.store.ts'
 import { displayUser } from '../users/display-user.ts'
-import { endProofs, findEnabledUser, findUser, type UserNeeds, userKey, usersFor } from '../users/users.ts'
-import type { SessionNeeds } from './finish-sign-in.ts'
+import {
+  endProofs,
+  findEnabledUser,
+  findUser,
+  type UserNeeds,
+  userKey,
+  usersFor,
+} from '../users/users.ts'
+import type { SignInsNeeds } from './own-sign-in.ts'
 import { IssueBody, KeySet, StatelessLogin, TokenResponse } from './sessions.schemas.ts'
+import { revokeIssuedTokens } from './sign-ins.store.ts'
 
-type Needs = Pick<SessionNeeds, 'site' | 'store' | 'sessions' | 'accessTokens'>
 type IssueNeeds = UserNeeds & { accessTokens: AccessTokens }
 
 export const renew = operationFor<TokenSubject>()({
   summary: 'A fresh access token for a valid one, until the sign-in is too long ago',
   responses: { 200: StatelessLogin },
-  async handle(dependencies: Pick<Needs, 'store' | 'accessTokens'>, { caller }, reply) {
+  async handle(dependencies: SignInsNeeds, { caller }, reply) {
     const user = await findEnabledUser(dependencies, caller)
     const issued = await dependencies.accessTokens.renew(caller, user)
     return sendObject(reply, { User: displayUser(user), ...issued, variant: 'stateless' })
@@ -28,7 +33,8 @@ export const renew = operationFor<TokenSubject>()({
 })
 
 export const keySet = forAnyone({
-  summary: 'The public keys that verify access tokens (RFC 7517); a key is here before any token is signed with it',
+  summary:
+    'The public keys that verify access tokens (RFC 7517); a key is here before any token is signed with it',
   headers: { 'If-None-Match': 'The ETag of an earlier response: unchanged is 304' },
   responses: { 200: KeySet, 304: 'none' },
   anyHost: true,
@@ -43,20 +49,28 @@ export const keySet = forAnyone({
 export const create = forUser({
   summary: 'An access token of the same sign-in: it ends with the session, and no later than it',
   responses: { 201: TokenResponse },
-  async handle({ store, sessions, accessTokens, site: { cookie } }: Needs, { caller, raw }, reply) {
+  async handle(
+    { store, sessions, accessTokens, site: { cookie } }: SignInsNeeds,
+    { caller, raw },
+    reply,
+  ) {
     if (caller.proof === 'access-token') {
       const user = await findEnabledUser({ store }, caller)
       return sendData(reply.code(201), await accessTokens.renew(caller as TokenSubject, user))
     }
     const signIn = await sessions.signInOf(sessionSecret(raw.headers.cookie, cookie.name) ?? '')
     if (signIn === undefined) throw notAuthenticated()
-    const { username, confirmedAt } = caller
-    return sendData(reply.code(201), accessTokens.issueForSession({ ...signIn, username, confirmedAt }))
+    const { username, confirmedAt, factor } = caller
+    return sendData(
+      reply.code(201),
+      accessTokens.issueForSession({ ...signIn, username, confirmedAt, factor }),
+    )
   },
 })
 
 export const issue = forProducer({
-  summary: 'An access token for a user of your application, with scope `inbox`: it opens the inbox and nothing else',
+  summary:
+    'An access token for a user of your application, with scope `inbox`: it opens the inbox and nothing else',
   body: IssueBody,
   responses: { 201: TokenResponse },
   refusals: ['CONFLICT'],
@@ -68,7 +82,10 @@ export const issue = forProducer({
         'This user is disabled and gets no token',
         'Enable the user first: PATCH with { "disabled": false }.',
       )
-    return sendData(reply.code(201), dependencies.accessTokens.issueForInbox(user, lifetime * 1_000))
+    return sendData(
+      reply.code(201),
+      dependencies.accessTokens.issueForInbox(user, lifetime * 1_000),
+    )
   },
 })
 
@@ -79,7 +96,12 @@ export const revoke = forProducer({
   async handle(dependencies: IssueNeeds, request) {
     const users = usersFor(dependencies, request)
     const { id, username } = await findUser(users, userKey(request))
-    await endProofs(users, revokeIssuedTokens, { userId: id }, { event: 'tokens-revoked', userId: id, username })
+    await endProofs(
+      users,
+      revokeIssuedTokens,
+      { userId: id },
+      { event: 'tokens-revoked', userId: id, username },
+    )
   },
 })
 

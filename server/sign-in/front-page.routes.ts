@@ -1,14 +1,15 @@
-import { noSuchRoute } from '../basics/errors.ts'
+import { notFound } from '../basics/errors.ts'
 import { forVisitor } from '../http/operation.ts'
 import { acceptsHtml } from '../http/response/send.ts'
-import type { Inbox } from '../inbox/inbox.ts'
+import { readInbox } from '../inbox/inbox.store.ts'
+import { drawing } from '../pages/drawing.ts'
 import { type Html, html } from '../pages/html.ts'
 import { type PageNeeds, sendPage, viewOf } from '../pages/page.ts'
 import type { TextsOf } from '../pages/texts/texts.ts'
 import { listUsers } from '../users/users.store.ts'
 import { firstUsername, type UserDependencies } from '../users/users.ts'
 
-type Needs = PageNeeds & { users: UserDependencies; inbox: Inbox }
+type Needs = PageNeeds & { users: UserDependencies }
 
 export const front = forVisitor({
   summary:
@@ -16,7 +17,8 @@ export const front = forVisitor({
   responses: { 200: 'html' },
   refusals: ['NOT_FOUND'],
   async handle(dependencies: Needs, request, reply) {
-    if (!acceptsHtml(request)) throw noSuchRoute()
+    if (!acceptsHtml(request))
+      throw notFound('Pages are for browsers', '/docs and /openapi.json describe the API.')
     const { caller } = request
     const user = await dependencies.pages.readerOf(caller)
     const view = await viewOf(dependencies, request, user)
@@ -24,9 +26,11 @@ export const front = forVisitor({
     const title = view.user === undefined ? texts.welcome(view.name) : texts.hello(view.user)
     const { root, pages, texts: names } = view
     const isSignedOut = caller === null || user === undefined
-    const { unread } = isSignedOut ? { unread: 0 } : await dependencies.inbox.counts(caller)
+    const { unread } = isSignedOut
+      ? { unread: 0 }
+      : await dependencies.users.store.read(readInbox, caller.userId)
     const greeting = unread === 0 ? texts.nothingUnread : texts.unread(unread)
-    const main = html`<div class="hero"><h1>${title}</h1>
+    const main = html`<div class="hero">${drawing}<h1>${title}</h1>
 <p class="lead">${isSignedOut ? texts.welcomeText : greeting}</p>
 ${isSignedOut && html`<p><a class="button primary" href="${pages}sign-in">${names.signIn}</a></p>`}</div>
 ${isSignedOut && (await firstHint(dependencies, texts))}
@@ -44,11 +48,15 @@ function place(address: string, name: string, text: string): Html {
   return html`<li class="card"><h2><a href="${address}">${name}</a></h2><p>${text}</p></li>`
 }
 
-/** For the operator who has just started the service, on that machine; other readers learn nothing of its users. */
-async function firstHint({ pages, users }: Needs, texts: TextsOf<'service'>['front']): Promise<Html | undefined> {
+/** Only an operator on that machine sees it; other readers learn nothing of its users. */
+async function firstHint(
+  { pages, users }: Needs,
+  texts: TextsOf<'service'>['front'],
+): Promise<Html | undefined> {
   if (!pages.isHere) return undefined
   const [first, ...others] = await users.store.read(listUsers, { after: '', limit: 2 })
-  if (first === undefined) return hintOf(texts.noUsersTitle, texts.noUsers, 'npx carillon user add NAME')
+  if (first === undefined)
+    return hintOf(texts.noUsersTitle, texts.noUsers, 'npx carillon user add NAME')
   if (others.length > 0 || first.username !== firstUsername) return undefined
   return hintOf(texts.firstStartTitle, texts.firstStart, 'first-sign-in.txt')
 }

@@ -1,22 +1,37 @@
-// The sign-in page, which leads back to the application that sent the user here; and the sign-out button of all pages.
 import type { FastifyRequest } from 'fastify'
-import { CarillonError, invalidCredentials, invalidField, invalidRequest, secondFactorKinds } from '../basics/errors.ts'
-import type { FactorNeeds } from '../factors/factors.ts'
-import { relyingPartyFor } from '../factors/passkeys/ceremonies.ts'
-import { signInByFactor } from '../factors/second-factor.routes.ts'
+import { displayTime } from '../basics/clock.ts'
+import {
+  type CarillonError,
+  invalidCredentials,
+  invalidField,
+  invalidRequest,
+  secondFactorKinds,
+} from '../basics/errors.ts'
+import { canHavePasskeys } from '../factors/passkeys/ceremonies.ts'
 import { type Exchange, forAnyone, forVisitor } from '../http/operation.ts'
 import { acceptsHtml } from '../http/response/send.ts'
-import type { PageNeeds, Reader, WholePage } from '../pages/page.ts'
-import { commonSentence, sendPage, viewOf, writePage } from '../pages/page.ts'
+import {
+  commonSentence,
+  type PageNeeds,
+  type Reader,
+  sendPage,
+  viewOf,
+  type WholePage,
+  writePage,
+} from '../pages/page.ts'
 import { acceptedPlace, maxReturnToLength, originOf, pagePath } from '../pages/places.ts'
 import type { Store } from '../store/store.ts'
+import type { FactorPolicy } from '../tokens/factor-policy.ts'
 import { hasVerifiedEmail } from '../users/users.store.ts'
-import { endSignIn, signInByPassword } from './sign-in.routes.ts'
 import { SignInForm } from './sign-in.schemas.ts'
-import type { SecondStep, SignInView } from './sign-in-page.ts'
+import type { SignInNeeds } from './sign-in.ts'
+import { signInByFactor, signInByPassword } from './sign-in-attempts.ts'
+import type { SecondStep, SetupDemand, SignInView } from './sign-in-page.ts'
+import { endSignIn } from './sign-out.ts'
 
 type Needs = PageNeeds & {
   store: Store
+  policy: FactorPolicy
   providers: ReadonlyMap<string, { setting: { name: string; displayName: string } }>
 }
 
@@ -28,21 +43,31 @@ export const signInPage = forVisitor({
   async handle(dependencies: Needs, request, reply) {
     const user = await dependencies.pages.readerOf(request.caller)
     const query = request.query as Query
-    // The way back from a provider: the user has not to agree again.
-    if (user !== undefined && query.after === 'provider')
+    const demand =
+      request.caller === null ? undefined : dependencies.policy.demandOn(request.caller)
+    // After a provider, the user does not have to agree again.
+    if (user !== undefined && query.after === 'provider' && demand === undefined)
       return reply.redirect(placeAfter(dependencies, query.return_to), 303)
-    const signedOut = 'erased' in query ? 'erased' : 'signedOut'
-    const done = query.after === 'sign-out' ? signedOut : undefined
-    const { view, page, policy } = await pageFor(dependencies, request, { user, wanted: query.return_to, done })
+    const shown = { user, demand, wanted: query.return_to, done: doneIn(query) }
+    const { view, page, policy } = await pageFor(dependencies, request, shown)
     return sendPage(reply, view, page, policy)
   },
 })
 
-/** Bytes of the longest name, password and `return_to`, each percent-encoded. A larger form costs the others time (I2). */
+/**
+ * The longest name, password and `return_to`, percent-encoded. A larger form costs others time
+ * (I2).
+ */
 const formLimit = 8 * 1024
 
-/** Other fields do not matter: an application or a mail program may add its own. */
+/** An application or a mail program may add its own fields. */
 type Query = { return_to?: unknown; after?: unknown; erased?: unknown }
+
+function doneIn({ after, ...query }: Query): Shown['done'] {
+  if (after === 'link') return 'linkSent'
+  if (after !== 'sign-out') return undefined
+  return 'erased' in query ? 'erased' : 'signedOut'
+}
 
 export const signIn = forAnyone({
   summary:
@@ -52,78 +77,95 @@ export const signIn = forAnyone({
   acceptsForm: true,
   signsIn: true,
   responses: { 200: 'html', 303: 'none' },
-  refusals: ['INVALID_CREDENTIALS', 'SECOND_FACTOR_REQUIRED', 'UNAUTHORIZED', 'TOO_MANY_REQUESTS', 'UNAVAILABLE'],
+  refusals: [
+    'INVALID_CREDENTIALS',
+    'SECOND_FACTOR_REQUIRED',
+    'UNAUTHORIZED',
+    'TOO_MANY_REQUESTS',
+    'UNAVAILABLE',
+  ],
   failurePage: failedPage,
-  async handle(dependencies: Needs & FactorNeeds, request, reply) {
+  async handle(dependencies: Needs & SignInNeeds, request, reply) {
     const form = request.body
     const asPage = async (step: SecondStep) => {
-      const { view, page, policy } = await pageFor(dependencies, request, { wanted: form.return_to, step })
+      const { view, page, policy } = await pageFor(dependencies, request, {
+        wanted: form.return_to,
+        step,
+      })
       return sendPage(reply, view, page, policy)
     }
-    // From the script, after a provider has led back with a challenge: nothing is proved yet.
+    // From the script, after a provider led back with a challenge: nothing is proved yet.
     const second = stepIn(form)
     if (second !== undefined && form.code === undefined) return asPage(second)
+    let demand: unknown
     try {
-      await proveUser(dependencies, form, { request, reply })
+      demand = (await proveUser(dependencies, form, { request, reply })).secondFactor
     } catch (error) {
       const { secondFactor } = error as Partial<CarillonError>
       if (secondFactor === undefined || !acceptsHtml(request)) throw error
       return asPage({ ...secondFactor, username: displayedName(form) })
     }
-    return reply.redirect(placeAfter(dependencies, form.return_to), 303)
+    const place = placeAfter(dependencies, form.return_to)
+    if (demand === undefined) return reply.redirect(place, 303)
+    // The page says what is missing, and leads on to the place.
+    return reply.redirect(
+      `${pagePath(dependencies, 'sign-in')}?return_to=${encodeURIComponent(place)}`,
+      303,
+    )
   },
 })
 
 export const signOut = forAnyone({
   summary:
     'The sign-out button of the pages: ends every session and token that the request presents, then leads to the sign-in page',
-  // A button in a form without fields: browsers send an empty form.
   acceptsForm: true,
   responses: { 303: 'none' },
   refusals: ['UNAVAILABLE'],
-  async handle(dependencies: FactorNeeds & PageNeeds, request, reply) {
+  async handle(dependencies: SignInNeeds & PageNeeds, request, reply) {
     await endSignIn(dependencies, request, reply)
     return reply.redirect(`${pagePath(dependencies, 'sign-in')}?after=sign-out`, 303)
   },
 })
 
-/** No user has a longer name, and none a longer password. */
 const maxLength = 256
 
-/** The fields take no more, so a longer name was not typed into them. */
 function displayedName({ username = '' }: SignInForm): string {
   const name = username.trim()
   return name.length > maxLength ? '' : name
 }
 
-/** Always a session, whatever CARILLON_VARIANT is: a page cannot keep a token. */
-async function proveUser(dependencies: FactorNeeds, form: SignInForm, exchange: Exchange): Promise<object> {
+/** A page cannot keep a token. */
+async function proveUser(dependencies: SignInNeeds, form: SignInForm, exchange: Exchange) {
   const { password = '', challenge, code = '' } = form
   const username = form.username?.trim() ?? ''
-  if (challenge !== undefined) return signInByFactor(dependencies, { challenge, ...presentedCode(code) }, exchange)
+  if (challenge !== undefined)
+    return signInByFactor(dependencies, { challenge, ...presentedCode(code) }, exchange)
   const missing = Object.entries({ username, password }).filter(([, text]) => text === '')
-  if (missing.length > 0) throw invalidRequest(missing.map(([field]) => ({ field, reason: 'is missing' })))
+  if (missing.length > 0)
+    throw invalidRequest(missing.map(([field]) => ({ field, reason: 'is missing' })))
   if (username.length > maxLength || password.length > maxLength) throw invalidCredentials()
   return signInByPassword(dependencies, { username, password, variant: 'stateful' }, exchange)
 }
 
-/** A recovery code has letters, so one field takes both. Apps display a code as `123 456`. */
+/** A recovery code has letters, so one field takes both. Apps display `123 456`. */
 function presentedCode(text: string): { code: string } | { recoveryCode: string } {
   const compact = text.replaceAll(/\s/g, '')
   if (compact === '') throw invalidField('code', 'is missing')
   return /^\d{1,16}$/.test(compact) ? { code: compact } : { recoveryCode: compact.slice(0, 64) }
 }
 
-/** Only for what the page displays: the challenge decides what completes the sign-in. */
+/** The challenge decides what completes the sign-in. */
 function stepIn({ challenge, factors = '', ...form }: SignInForm): SecondStep | undefined {
   const named = factors.split(' ')
   const kinds = secondFactorKinds.filter((kind) => named.includes(kind))
-  return challenge === undefined ? undefined : { challenge, factors: kinds, username: displayedName(form) }
+  return challenge === undefined
+    ? undefined
+    : { challenge, factors: kinds, username: displayedName(form) }
 }
 
-/** The form again, with what was typed except the password, and why it was refused. */
+/** The page has what was typed, except the password. */
 async function failedPage(dependencies: Needs, error: CarillonError, { request, reply }: Exchange) {
-  // The body may not have passed its check. It is undefined if the refusal came before it was read.
+  // The body may not have passed its check, or been read.
   const texts = Object.entries(request.body ?? {}).filter(([, value]) => typeof value === 'string')
   const form: SignInForm = Object.fromEntries(texts)
   const wanted = form.return_to ?? (request.query as Query).return_to
@@ -136,45 +178,77 @@ type Shown = {
   user?: Reader | undefined
   wanted: unknown
   username?: string
-  done?: 'signedOut' | 'erased' | undefined
+  demand?: ReturnType<FactorPolicy['demandOn']>
+  done?: 'signedOut' | 'erased' | 'linkSent' | undefined
   step?: SecondStep | undefined
   error?: CarillonError
 }
 
-async function pageFor(dependencies: Needs, request: FastifyRequest, shown: Shown): Promise<WholePage> {
-  const { user, wanted, username = '', done, step, error } = shown
+async function pageFor(
+  dependencies: Needs,
+  request: FastifyRequest,
+  shown: Shown,
+): Promise<WholePage> {
+  const { user, demand, wanted, username = '', done, step, error } = shown
   const view = await viewOf(dependencies, request, user)
   const pages = await import('./sign-in-page.ts')
   const { signIn: texts } = await view.textsOf('service')
   const place = placeIn(dependencies, wanted)
-  const isElsewhere = place !== undefined && originOf(dependencies, place) !== originOf(dependencies, '/')
+  const isElsewhere =
+    place !== undefined && originOf(dependencies, place) !== originOf(dependencies, '/')
   const given: SignInView = {
     view,
     texts,
     next: place ?? pagePath(dependencies, 'inbox'),
     nextHost: isElsewhere ? new URL(place).host : undefined,
     returnTo: place,
-    hasPasskeys: acceptsPasskeys(dependencies, request),
+    hasPasskeys: canHavePasskeys(dependencies, request),
     done: done === undefined ? '' : texts[done],
-    fault: error && (await faultOf(error, { view, texts, isStep: step !== undefined, hasForm: request.body != null })),
+    fault:
+      error &&
+      (await faultOf(error, {
+        view,
+        texts,
+        isStep: step !== undefined,
+        hasForm: request.body != null,
+      })),
   }
   const policy = { formAction: formTargets(dependencies) }
+  if (user !== undefined && demand !== undefined) {
+    const setup = setupDemand(dependencies, { user, demand, language: view.language })
+    return { view, page: pages.setupPage(given, view.user ?? '', setup), policy }
+  }
   if (user !== undefined) return { view, page: pages.signedInPage(given, view.user ?? ''), policy }
   if (step !== undefined) return { view, page: pages.secondStepPage(given, step), policy }
   const { hasMail } = dependencies.pages
   const providers = providerLinks(dependencies, view.root, place)
   // The page of a failure needs no store.
   const takesEmail = await dependencies.store.read(hasVerifiedEmail).catch(() => true)
-  return { view, page: pages.passwordPage(given, { username, takesEmail, providers, hasMail }), policy }
+  return {
+    view,
+    page: pages.passwordPage(given, { username, takesEmail, providers, hasMail }),
+    policy,
+  }
+}
+
+type Demanded = { user: Reader; demand: NonNullable<Shown['demand']>; language: string }
+
+function setupDemand({ pages }: Needs, { user, demand, language }: Demanded): SetupDemand {
+  const canMail = pages.hasMail && user.email !== null && user.emailVerifiedAt !== null
+  return { ...demand, by: displayTime(Date.parse(demand.by), language), canMail }
 }
 
 type Faulty = Pick<SignInView, 'view' | 'texts'> & { isStep: boolean; hasForm: boolean }
 
-async function faultOf(error: CarillonError, { view, texts, isStep, hasForm }: Faulty): Promise<string> {
-  const { code, retryAfter: seconds = 1 } = error
+async function faultOf(
+  error: CarillonError,
+  { view, texts, isStep, hasForm }: Faulty,
+): Promise<string> {
+  const { code, details, retryAfter: seconds = 1 } = error
   const { second, failures } = texts
   if (isStep && code === 'INVALID_CREDENTIALS') return second.wrong
   if (isStep && code === 'INVALID_REQUEST') return second.empty
+  if (details !== undefined && code === 'INVALID_CREDENTIALS') return failures.passwordEnded
   if (code === 'TOO_MANY_REQUESTS' || code === 'UNAVAILABLE' || code === 'FACTOR_UNREADABLE') {
     const { failures: sentences, inSeconds, inMinutes } = await view.textsOf('requests')
     if (code === 'FACTOR_UNREADABLE') return sentences[code]
@@ -184,7 +258,7 @@ async function faultOf(error: CarillonError, { view, texts, isStep, hasForm }: F
   return sentences[code] ?? commonSentence(view, error)
 }
 
-/** Undefined for a place that a link must not choose (P1): it is ignored. */
+/** A place that a link must not choose is ignored (P1). */
 function placeIn(dependencies: Needs, wanted: unknown): string | undefined {
   return typeof wanted === 'string' ? acceptedPlace(dependencies, wanted) : undefined
 }
@@ -193,23 +267,13 @@ function placeAfter(dependencies: Needs, wanted: unknown): string {
   return placeIn(dependencies, wanted) ?? pagePath(dependencies, 'inbox')
 }
 
-/** Browsers apply `form-action` to the redirect that follows the form, too. */
+/** Browsers apply `form-action` to the form's redirect, too. */
 function formTargets(dependencies: Needs): string[] {
   const listed = dependencies.site.returnUrls.map((url) => new URL(url).origin)
   return [...new Set([originOf(dependencies, '/'), ...dependencies.site.allowedOrigins, ...listed])]
 }
 
-function acceptsPasskeys(dependencies: Needs, request: FastifyRequest): boolean {
-  try {
-    relyingPartyFor(dependencies, request)
-    return true
-  } catch (error) {
-    if (error instanceof CarillonError && error.code === 'UNPROCESSABLE') return false
-    throw error
-  }
-}
-
-/** They lead back to this page, which completes the sign-in if a second factor is needed, and then goes on. */
+/** They lead back to this page, which completes the sign-in. */
 function providerLinks(dependencies: Needs, root: string, place: string | undefined) {
   const back = `${pagePath(dependencies, 'sign-in')}?after=provider`
   const whole = place === undefined ? back : `${back}&return_to=${encodeURIComponent(place)}`

@@ -1,4 +1,4 @@
-// What the sign-in page displays. Its forms work without a script; pages/sign-in/ adds passkeys and checks the cookies.
+// Its forms work without a script; pages/sign-in/ adds passkeys and checks the cookies.
 import type { Page, View } from '../pages/frame.ts'
 import { type Html, html } from '../pages/html.ts'
 import type { TextsOf } from '../pages/texts/texts.ts'
@@ -6,42 +6,43 @@ import type { TextsOf } from '../pages/texts/texts.ts'
 export type SignInView = {
   view: View
   texts: TextsOf<'service'>['signIn']
-  /** Where the sign-in leads to: for links and for the script. */
   next: string
-  /** The application to which it leads, such as `shop.example.org`; undefined for a page of this service. */
+  /** A page of this service has none. */
   nextHost: string | undefined
-  /** The accepted place to return to; it travels with each form. */
+  /** It travels with each form. */
   returnTo: string | undefined
   hasPasskeys: boolean
-  /** What the reader has just done. */
   done: string
   fault?: string | undefined
 }
 
 type Form = {
   username: string
-  /** Whether any user can sign in by an e-mail address. */
   takesEmail: boolean
   providers: readonly { name: string; href: string }[]
   hasMail: boolean
 }
 
-export function passwordPage(given: SignInView, { username, takesEmail, providers, hasMail }: Form): Page {
+export function passwordPage(
+  given: SignInView,
+  { username, takesEmail, providers, hasMail }: Form,
+): Page {
   const { view, texts, nextHost, done, fault, hasPasskeys } = given
-  // After a failure, the reader corrects the password; a screen reader then reads the sentence with the field.
+  // A reader corrects the password; a screen reader reads the sentence with the field.
   const isNamed = username !== ''
   const others = html`${hasPasskeys && html`<p hidden><button type="button" class="whole" data-passkey>${texts.withPasskey}</button></p>\n`}${providers.map(
-    ({ name, href }) => html`<p><a class="button whole" href="${href}">${texts.withProvider(name)}</a></p>\n`,
+    ({ name, href }) =>
+      html`<p><a class="button whole" href="${href}">${texts.withProvider(name)}</a></p>\n`,
   )}`
   return framed(given, {
     title: texts.title,
     main: html`${nextHost !== undefined && html`<p class="hint">${texts.continueTo(nextHost)}</p>\n`}<p class="done" role="status">${done}</p>${faultOf(fault)}
 <form method="post" action="${view.pages}sign-in" id="password-form">
 <div class="field"><label for="username">${takesEmail ? texts.username : texts.usernameAlone}</label>
-<input id="username" name="username" value="${username}" autocomplete="username" autocapitalize="none" spellcheck="false" required maxlength="256"${!isNamed && html` autofocus`}></div>
+<input id="username" name="username" value="${username}" autocomplete="username${hasPasskeys && ' webauthn'}" autocapitalize="none" spellcheck="false" required maxlength="256"${!isNamed && html` autofocus`}></div>
 <div class="field"><label for="password">${texts.password}</label>
-<div class="with-button"><input id="password" name="password" type="password" autocomplete="current-password" required maxlength="256"${fault !== undefined && html` aria-invalid="true" aria-describedby="fault"`}${isNamed && html` autofocus`}>
-<button type="button" hidden data-reveal aria-controls="password" aria-label="${texts.showPassword}" data-hide="${texts.hide}" data-hide-label="${texts.hidePassword}">${texts.show}</button></div></div>
+<div class="with-eye"><input id="password" name="password" type="password" autocomplete="current-password" required maxlength="256"${fault !== undefined && html` aria-invalid="true" aria-describedby="fault"`}${isNamed && html` autofocus`}>
+<button type="button" class="eye" hidden data-reveal aria-controls="password" aria-label="${texts.showPassword}" data-hide="${texts.hidePassword}"></button></div></div>
 ${returnToField(given)}<p><button type="submit" class="primary whole">${view.texts.signIn}</button></p>
 </form>
 ${hasMail && html`<p class="centered"><a href="${view.pages}forgot">${texts.forgot}</a></p>\n`}${
@@ -51,10 +52,12 @@ ${hasMail && html`<p class="centered"><a href="${view.pages}forgot">${texts.forg
   })
 }
 
-/** `factors`: the kinds that complete this sign-in. */
 export type SecondStep = { challenge: string; factors: readonly string[]; username: string }
 
-export function secondStepPage(given: SignInView, { challenge, factors, username }: SecondStep): Page {
+export function secondStepPage(
+  given: SignInView,
+  { challenge, factors, username }: SecondStep,
+): Page {
   const { view, fault, returnTo, hasPasskeys } = given
   const texts = given.texts.second
   const hasCode = factors.includes('totp')
@@ -103,8 +106,44 @@ export function signedInPage(given: SignInView, user: string): Page {
   })
 }
 
-/** The sentences that the script needs are in the page: it cannot load any without a connection. */
-function framed({ view, texts, next }: SignInView, { title, main }: { title: string; main: Html }): Page {
+/** `by`: as readers see it. `canMail`: the service can mail the link that is needed. */
+export type SetupDemand = {
+  by: string
+  setupOnly: boolean
+  passkeyOnly: boolean
+  needsLink: boolean
+  canMail: boolean
+}
+
+/**
+ * Stands in place of `signedInPage`: what is missing, until when the reader can go on without it,
+ * and the next step towards it.
+ */
+export function setupPage(given: SignInView, user: string, demand: SetupDemand): Page {
+  const { view, next, texts, done } = given
+  const { setup } = texts
+  const kind = demand.passkeyOnly ? setup.passkey : setup.any
+  return framed(given, {
+    title: setup.title,
+    main: html`<p>${view.texts.signedInAs} <strong>${user}</strong></p>
+<p class="done" role="status">${done}</p>
+<p>${demand.setupOnly ? kind.now : kind.until.replace('#', demand.by)}</p>
+${demand.needsLink ? linkStep(given, demand) : html`<p><a class="button primary whole" href="${view.pages}account#factors">${setup.start}</a></p>`}
+${!demand.setupOnly && html`<p><a class="button whole" href="${next}">${setup.later}</a></p>\n`}<form class="sign-out leave" method="post" action="${view.pages}sign-out"><button type="submit" class="whole">${view.texts.signOut}</button></form>`,
+  })
+}
+
+function linkStep({ view, texts: { setup } }: SignInView, { canMail }: SetupDemand): Html {
+  if (!canMail) return html`<p data-leads-to="${view.pages}account">${setup.link} ${setup.ask}</p>`
+  return html`<p>${setup.link}</p>
+<form class="leave" data-leads-to="${view.pages}account" method="post" action="${view.root}api/me/factors/link"><p><button type="submit" class="primary whole">${setup.send}</button></p></form>`
+}
+
+/** The script cannot load sentences without a connection. */
+function framed(
+  { view, texts, next }: SignInView,
+  { title, main }: { title: string; main: Html },
+): Page {
   return {
     title,
     current: 'sign-in',
@@ -113,6 +152,7 @@ function framed({ view, texts, next }: SignInView, { title, main }: { title: str
     main: html`<div id="sign-in" class="card narrow" data-root="${view.root}" data-next="${next}"
 data-cookies-blocked="${texts.cookiesBlocked}" data-still-signed-out="${texts.stillSignedOut}" data-no-response="${texts.noResponse}"
 data-passkey-not-used="${texts.passkeyNotUsed}" data-passkey-unknown="${texts.passkeyUnknown}" data-passkey-failed="${texts.passkeyFailed}" data-too-late="${texts.failures.UNAUTHORIZED}">
+<p class="brand"><img src="${view.logo ?? view.file('favicon.svg')}" alt="" width="28" height="28">${view.name}</p>
 <h1>${title}</h1>
 ${main}
 </div>`,

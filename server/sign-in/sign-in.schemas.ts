@@ -1,10 +1,9 @@
-// The shapes of signing in: what a client or the form of the page sends, and who is signed in.
 import * as t from '../http/openapi/schema.ts'
 import { ofSignIn, password } from '../sessions/sessions.schemas.ts'
 import { ownUsername, proof, username } from '../users/users.schemas.ts'
 
 const returnTo = t.string('Where the browser goes afterwards; a refused one is ignored')
-/** Of the sign-in page: either the password, or the second step. Too long a text is a wrong one. */
+/** The password, or the second step. Too long a text is a wrong one. */
 export const SignInForm = t.component('SignInForm', {
   username: t.optional(t.example(t.string(), 'ann')),
   password: t.optional(t.example(t.string(), 'plum orchard gate 41')),
@@ -18,4 +17,6 @@ export type SignInForm = t.TypeOf<typeof SignInForm>
 export const LoginBody = t.component('Credentials', { username, password, ...ofSignIn })
 export type LoginBody = t.TypeOf<typeof LoginBody>
 
-export const RestrictedResponse = t.dataOf(t.component('Restricted', { userId: t.id, username: ownUsername, proof }))
+export const RestrictedResponse = t.dataOf(
+  t.component('Restricted', { userId: t.id, username: ownUsername, proof }),
+)

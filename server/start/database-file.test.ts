@@ -1,5 +1,5 @@
-// Which databases are refused as lost (R6)? A missing or empty one, if another file proves that it existed. Not refused: a first
-// start, and the database of a process that was killed at any moment.
+// A missing or empty database is refused if another file proves that it existed (R6); not a first
+// start, nor that of a process killed at any moment.
 import assert from 'node:assert/strict'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -14,10 +14,14 @@ function place(t: TestContext) {
   const folder = mkdtempSync(join(tmpdir(), 'carillon-'))
   t.after(() => rmSync(folder, { recursive: true }))
   const path = join(folder, 'carillon.db')
-  return { folder, path, database: readDatabaseUrl(`sqlite:${path}`), secret: join(folder, 'carillon.secret') }
+  return {
+    folder,
+    path,
+    database: readDatabaseUrl(`sqlite:${path}`),
+    secret: join(folder, 'carillon.secret'),
+  }
 }
 
-/** A database that no process has open. */
 async function newDatabase(t: TestContext) {
   const there = place(t)
   const { store } = await openStore(there.database)
@@ -33,7 +37,8 @@ test('a database that is missing or empty is refused beside its secret, by every
   for (const left of [secret, join(folder, 'first-sign-in.txt')]) {
     writeFileSync(left, 'left')
     const sentence = new RegExp(`carillon\\.db is empty, but ${left} is still there\\. ${restore}`)
-    for (const refuse of [refuseLostDatabase, refuseMissingDatabase]) assert.throws(() => refuse(database), sentence)
+    for (const refuse of [refuseLostDatabase, refuseMissingDatabase])
+      assert.throws(() => refuse(database), sentence)
     const { findings } = await examineDatabase(database, Date.now)
     assert.deepEqual(
       findings.map(({ state, change }) => [state, change]),
@@ -56,7 +61,10 @@ test('a truncated database does not count as a first start, and is left as it is
   writeFileSync(secret, 'secret')
   for (const size of [60, 100, 4_096, bytes.length - 1]) {
     writeFileSync(path, bytes.subarray(0, size))
-    await assert.rejects(openStore(database), /carillon\.db is (damaged|not a Carillon database) and was left as it is/)
+    await assert.rejects(
+      openStore(database),
+      /carillon\.db is (damaged|not a Carillon database) and was left as it is/,
+    )
     assert.ok(readFileSync(path).equals(bytes.subarray(0, size)))
     assert.deepEqual(readdirSync(folder), ['carillon.db', 'carillon.secret'])
   }
@@ -66,7 +74,10 @@ test('an empty file beside a write-ahead log is refused: SQLite would delete the
   const { path, database } = place(t)
   writeFileSync(path, '')
   writeFileSync(`${path}-wal`, 'frames')
-  assert.throws(() => refuseLostDatabase(database), /carillon\.db is empty, but .*carillon\.db-wal is still there\./)
+  assert.throws(
+    () => refuseLostDatabase(database),
+    /carillon\.db is empty, but .*carillon\.db-wal is still there\./,
+  )
 })
 
 test('a first start is not refused: no file, an empty file, a first-sign-in.txt of another database', async (t) => {

@@ -1,28 +1,26 @@
-// Is a database lost? SQLite creates a missing file and fills an empty one. These checks refuse that if a file that belongs to it is still
-// there (R6): with a new, empty database in its place, a healthy service would have lost every user. store/sqlite/database.ts refuses a
-// truncated one.
+// Is a database lost? SQLite fills a missing or empty file: a healthy service would have lost every
+// user. Refused if a file that belongs to the database is there (R6).
 import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { unavailable } from '../basics/errors.ts'
-import type { Database } from '../config/database-url.ts'
-import { secretFileOf } from './sealing-secret.ts'
+import type { Database } from '../store/database.ts'
+import { secretFileOf } from '../tokens/sealing-secret.ts'
 
-/** Commands that may create the database call it. Throws UNAVAILABLE if it is lost, but a file that belongs to it is there. */
+/** Commands that may create the database call it. */
 export function refuseLostDatabase(database: Database): void {
   if (database.engine !== 'sqlite') return
   const { path } = database
   const secret = secretFileOf(path)
   const log = `${path}-wal`
   const firstSignIn = join(dirname(path), 'first-sign-in.txt')
-  // Before the look at the database: another process may be creating both now, and it creates the secret last.
+  // Another process may be creating both, the secret last.
   const beside = [secret, log, firstSignIn].filter((file) => existsSync(file))
   const loss = lossOf(path, log)
   if (loss === undefined) return
   const isGone = loss === 'is gone'
   const left = beside.find((file) => {
-    // SQLite would delete the log of an empty file. Until the first checkpoint, a log may hold all tables.
+    // SQLite would delete an empty file's log, which may hold all tables.
     if (file === log) return isGone || statSync(log).size > 0
-    // If there is no database, this file may belong to another one in the folder.
     return file !== firstSignIn || !isGone
   })
   const remedy = 'Restore the database; to start with an empty one, remove that file too.'
@@ -30,7 +28,6 @@ export function refuseLostDatabase(database: Database): void {
 }
 
 function lossOf(path: string, log: string): 'is gone' | 'is empty' | 'has no table' | undefined {
-  // In a folder of another user it is refused when it is opened.
   const status = existsSync(path) ? statSync(path, { throwIfNoEntry: false }) : undefined
   if (status === undefined) return 'is gone'
   if (status.size === 0) return 'is empty'
@@ -38,7 +35,7 @@ function lossOf(path: string, log: string): 'is gone' | 'is empty' | 'has no tab
   return !existsSync(log) && hasNoTable(path) ? 'has no table' : undefined
 }
 
-/** The first page is a leaf without a cell: https://sqlite.org/fileformat.html section 1.6. */
+/** A leaf without a cell: https://sqlite.org/fileformat.html section 1.6. */
 function hasNoTable(path: string): boolean {
   const start = Buffer.alloc(105)
   let file: number | undefined
@@ -46,19 +43,22 @@ function hasNoTable(path: string): boolean {
     file = openSync(path, 'r')
     readSync(file, start)
   } catch {
-    // It is refused when it is opened.
     return false
   } finally {
     if (file !== undefined) closeSync(file)
   }
-  return start.toString('latin1', 0, 15) === 'SQLite format 3' && start[100] === 0x0d && start.readUInt16BE(103) === 0
+  return (
+    start.toString('latin1', 0, 15) === 'SQLite format 3' &&
+    start[100] === 0x0d &&
+    start.readUInt16BE(103) === 0
+  )
 }
 
-/** For commands that need an existing database. Throws UNAVAILABLE if there is none, or as `refuseLostDatabase` does. */
 export function refuseMissingDatabase(database: Database): void {
   if (database.engine !== 'sqlite') return
   const { path } = database
-  const remedy = 'Correct CARILLON_DATABASE_URL, or create the database with: carillon migrate'
+  const remedy =
+    'It may be in another folder: run the command there, or correct CARILLON_DATABASE_URL. To create one: carillon migrate'
   if (!existsSync(path)) throw unavailable(`There is no database ${path}`, remedy)
   refuseLostDatabase(database)
 }

@@ -1,30 +1,55 @@
-// The first start on an empty store: one user, one producer key, one notification, so that everything can be tried at
-// once. There is no default password: each store gets its own, displayed once.
+// Adds one user, one producer key and one notification to an empty store. No default password: each
+// store gets its own, displayed once.
 import { CarillonError } from '../basics/errors.ts'
 import type { Deliveries } from '../delivery/deliver.ts'
 import type { Site } from '../http/site.ts'
+import type { Pages } from '../pages/page.ts'
 import { pagePath } from '../pages/places.ts'
 import type { ProducerKeys } from '../producers/producer-key.ts'
+import { listProducers } from '../producers/producers.store.ts'
+import type { Store } from '../store/store.ts'
 import { listUsers } from '../users/users.store.ts'
-import { addUser, firstUsername, makePassphrase, type UserDependencies } from '../users/users.ts'
+import {
+  addUser,
+  firstUsername,
+  generatedPasswordDays,
+  makePassphrase,
+  type UserDependencies,
+} from '../users/users.ts'
+
+const keyName = 'first start'
+
+export function progressOf(store: Store): Pick<Pages, 'hasOneUser' | 'hasOwnKey'> {
+  return {
+    hasOneUser: async () => (await store.read(listUsers, { after: '', limit: 2 })).length === 1,
+    hasOwnKey: async () => {
+      const producers = await store.read(listProducers)
+      return producers.some(({ name, revokedAt }) => name !== keyName && revokedAt === null)
+    },
+  }
+}
 
 export type FirstSignIn = { username: string; password: string; key: string }
 
-type Dependencies = { users: UserDependencies; producerKeys: ProducerKeys; deliveries: Deliveries; site: Site }
+type Dependencies = {
+  users: UserDependencies
+  producerKeys: ProducerKeys
+  deliveries: Deliveries
+  site: Site
+}
 
-/** Undefined if the store has a user already. */
 export async function firstStart(dependencies: Dependencies): Promise<FirstSignIn | undefined> {
   const { users, producerKeys, deliveries, site } = dependencies
   if ((await users.store.read(listUsers, { after: '', limit: 1 })).length > 0) return undefined
   const credentials = { username: firstUsername, password: makePassphrase() }
   try {
-    await addUser(users, { ...credentials, isGenerated: true })
+    await addUser(users, { ...credentials, isGenerated: true, role: 'operator' })
   } catch (error) {
-    // Another process that starts at the same moment added the user first, and displays the sign-in.
+    // Another process displays the sign-in.
     if (error instanceof CarillonError && error.code === 'CONFLICT') return undefined
     throw error
   }
-  const { id, key } = await producerKeys.issue({ name: 'first start', scopes: ['send'], expiresAt: null })
+  const { id, key } = await producerKeys.issue({ name: keyName, scopes: ['send'], expiresAt: null })
   const welcome = {
     recipients: [{ username: credentials.username }],
     title: 'Welcome to Carillon',
@@ -36,15 +61,21 @@ export async function firstStart(dependencies: Dependencies): Promise<FirstSignI
   return { ...credentials, key }
 }
 
-/** The text that is displayed once. Without a public URL it names `localhost`: browsers have passkeys there, and at no number. */
-export function firstSignInText({ username, password, key }: FirstSignIn, url: string, publicUrl?: string): string {
-  const browserUrl = publicUrl ?? url.replace(/^http:\/\/(127(\.\d+){3}|\[::1\])(?=[:/]|$)/, 'http://localhost')
+/** Browsers have passkeys at `localhost`, and at no number. */
+export function firstSignInText(
+  { username, password, key }: FirstSignIn,
+  url: string,
+  publicUrl?: string,
+): string {
+  const browserUrl =
+    publicUrl ?? url.replace(/^http:\/\/(127(\.\d+){3}|\[::1\])(?=[:/]|$)/, 'http://localhost')
   return `Open ${browserUrl}/ in a browser and sign in. This is displayed once; keep it.
 
 username: ${username}
 password: ${password}
 key: ${key}
 
+The password works for ${generatedPasswordDays} days: choose your own on the account page before.
 The inbox shows the first steps. Every route, with commands to copy: ${browserUrl}/docs
 If this is a file, save both elsewhere and delete it.
 `

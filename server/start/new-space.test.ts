@@ -1,9 +1,9 @@
-// In processes of their own, since V8's settings are of the whole process.
+// V8's settings are of the whole process.
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { test } from 'node:test'
 
-/** The bytes of the new space after a load that keeps its last 20,000 objects alive. */
+/** The load keeps its last 20,000 objects alive. */
 function bytesAfterLoad({ isBounded }: { isBounded: boolean }): number {
   const program = `
     import { setImmediate } from 'node:timers/promises'
@@ -15,9 +15,13 @@ function bytesAfterLoad({ isBounded }: { isBounded: boolean }): number {
       await setImmediate()
     }
     console.log(newSpaceBytes())`
-  const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '--eval', program], {
-    encoding: 'utf8',
-  })
+  const { stdout, stderr } = spawnSync(
+    process.execPath,
+    ['--input-type=module', '--eval', program],
+    {
+      encoding: 'utf8',
+    },
+  )
   assert.equal(stderr, '')
   return Number(stdout)
 }

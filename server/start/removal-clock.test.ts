@@ -1,7 +1,6 @@
-// A clock that is far ahead removes nothing by age, on both engines.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { recordAudit } from '../audit/audit.store.ts'
+import { record } from '../audit/audit.store.ts'
 import { auditEntry, serviceSource } from '../audit/entry.ts'
 import { newestRowAt } from '../audit/time-seen.store.ts'
 import { readDatabaseUrl } from '../config/database-url.ts'
@@ -17,7 +16,7 @@ for (const engine of ['sqlite', 'postgres'] as const)
   test(`a clock that is far ahead removes nothing by age until an hour has passed, restarts included, on ${engine} (R16)`, async (t) => {
     const { store } = await openStore(readDatabaseUrl(await emptyPlace(t, engine)))
     t.after(() => store.close())
-    await store.write(recordAudit, [auditEntry(serviceSource, { event: 'settings-changed', at: start })])
+    await store.write(record, [auditEntry(serviceSource, { event: 'settings-changed', at: start })])
     const newestAt = await store.read(newestRowAt)
     let at = start + 400 * day
     const lines: { event: string }[] = []
@@ -30,7 +29,7 @@ for (const engine of ['sqlite', 'postgres'] as const)
     assert.equal(await clock.now(), 0)
     at += hour / 2
     // A row with the wrong time makes the clock no more credible.
-    await store.write(recordAudit, [auditEntry(serviceSource, { event: 'settings-changed', at })])
+    await store.write(record, [auditEntry(serviceSource, { event: 'settings-changed', at })])
     clock = begin()
     assert.equal(await clock.now(), 0)
     assert.deepEqual(

@@ -1,14 +1,12 @@
-// The time by which rows are removed. A clock that is wrong at a start would otherwise remove every old row for ever.
+// The time by which rows are removed. A wrong clock would remove every old row for ever.
 import { seeTime } from '../audit/time-seen.store.ts'
 import { iso } from '../basics/clock.ts'
 import type { Log } from '../basics/log.ts'
 import type { Store } from '../store/store.ts'
 
 const hourMs = 3_600_000
-/** While the clock is not believed, another process may have waited for most of the hour. */
 const heldCheckMs = 60_000
 
-/** `newestAt`: the time of the newest row before this process added one. */
 type Dependencies = { store: Store; wall: () => number; log: Log; newestAt: number | undefined }
 
 export class RemovalClock {
@@ -20,10 +18,11 @@ export class RemovalClock {
     this.#dependencies = dependencies
   }
 
-  /** Milliseconds since 1970; 0, at which nothing is too old, while the clock is ahead of everything that was seen before. */
+  /** 0, at which nothing is too old, while the clock is too far ahead. */
   now = async (): Promise<number> => {
     const at = this.#dependencies.wall()
-    if (Math.abs(at - this.#checkedAt) >= (this.#isHeld ? heldCheckMs : hourMs)) await this.#check(at)
+    if (Math.abs(at - this.#checkedAt) >= (this.#isHeld ? heldCheckMs : hourMs))
+      await this.#check(at)
     return this.#isHeld ? 0 : at
   }
 

@@ -1,4 +1,3 @@
-// What the audit log says about settings: what changed since the last start, and never a secret.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readConfig } from '../config/read.ts'
@@ -10,7 +9,8 @@ const environment = {
   CARILLON_SECRET: secret,
   CARILLON_PASSWORD_MIN: '15',
 }
-const texts = (more: Record<string, string> = {}) => valuesOf(readConfig({ ...environment, ...more }))
+const texts = (more: Record<string, string> = {}) =>
+  valuesOf(readConfig({ ...environment, ...more }))
 
 test('the first start records the settings, an equal one nothing, another one what changed (A16)', () => {
   const first = settingsEntry(texts(), null, 1)
@@ -19,7 +19,10 @@ test('the first start records the settings, an equal one nothing, another one wh
   const second = settingsEntry(texts({ CARILLON_PASSWORD_MIN: '20' }), first?.detail ?? null, 3)
   const { settings, ...changes } = second?.detail ?? {}
   assert.deepEqual(changes, { CARILLON_PASSWORD_MIN: '15 -> 20' })
-  assert.equal(settingsEntry(texts({ CARILLON_PASSWORD_MIN: '20' }), { settings: settings ?? null }, 4), undefined)
+  assert.equal(
+    settingsEntry(texts({ CARILLON_PASSWORD_MIN: '20' }), { settings: settings ?? null }, 4),
+    undefined,
+  )
 })
 
 test('another name of the sender, and another user of the database, are changes (A16)', () => {
@@ -28,18 +31,31 @@ test('another name of the sender, and another user of the database, are changes 
     CARILLON_MAIL_FROM: 'Chime <bell@example.org>',
     CARILLON_DATABASE_URL: 'postgres://ben:hunter2@127.0.0.1/carillon',
   })
-  const { settings: _, ...changes } = settingsEntry(changed, before?.detail ?? null, 2)?.detail ?? {}
+  const { settings: _, ...changes } =
+    settingsEntry(changed, before?.detail ?? null, 2)?.detail ?? {}
   assert.deepEqual(Object.keys(changes).toSorted(), ['CARILLON_DATABASE_URL', 'CARILLON_MAIL_FROM'])
-  assert.match(String(changes.CARILLON_MAIL_FROM), /"Bell".*bell@example\.org.* -> .*"Chime".*bell@example\.org/)
+  assert.match(
+    String(changes.CARILLON_MAIL_FROM),
+    /"Bell".*bell@example\.org.* -> .*"Chime".*bell@example\.org/,
+  )
 })
 
 test('the settings are one JSON object of their values, and a setting without a value is not called set', () => {
   const { settings } = settingsEntry(texts(), null, 1)?.detail ?? {}
-  const { CARILLON_PASSWORD_MIN, CARILLON_PROVIDERS, CARILLON_SECRET, CARILLON_DATABASE_URL, ...others } =
-    settings as object & Record<string, { engine?: string }>
-  assert.deepEqual([CARILLON_PASSWORD_MIN, CARILLON_PROVIDERS, CARILLON_SECRET], [15, 'not set', 'set'])
+  const {
+    CARILLON_PASSWORD_MIN,
+    CARILLON_PROVIDERS,
+    CARILLON_SECRET,
+    CARILLON_DATABASE_URL,
+    ...others
+  } = settings as object & Record<string, { engine?: string }>
+  assert.deepEqual(
+    [CARILLON_PASSWORD_MIN, CARILLON_PROVIDERS, CARILLON_SECRET],
+    [15, 'not set', 'set'],
+  )
   assert.equal(CARILLON_DATABASE_URL?.engine, 'postgres')
-  for (const [name, value] of Object.entries(others)) assert.doesNotMatch(String(value), /^["[{]/, name)
+  for (const [name, value] of Object.entries(others))
+    assert.doesNotMatch(String(value), /^["[{]/, name)
 })
 
 test('no secret and no password of a URL is in the entry (A16)', () => {

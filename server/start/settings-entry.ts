@@ -1,26 +1,44 @@
-// Records in the audit log which settings differ from those of the last start, of any node. Secrets are only `set` or `not set`.
-import { lastSettingsEntry, recordAudit } from '../audit/audit.store.ts'
+// Records which settings differ from the last start. Secrets are only `set` or `not set`.
+import { lastSettingsEntry, record } from '../audit/audit.store.ts'
 import { auditEntry, serviceSource } from '../audit/entry.ts'
 import { type Config, settings } from '../config/settings.ts'
 import { maskPasswords } from '../config/url-passwords.ts'
 import type { AuditEntry } from '../store/events.ts'
 import type { Store } from '../store/store.ts'
 
-/** The values of the settings by name, as JSON. */
+/** The values are JSON. */
 type Values = Readonly<Record<string, unknown>>
 
-export async function recordSettings(store: Store, config: Config, now: () => number): Promise<void> {
-  const entry = settingsEntry(valuesOf(config), (await store.read(lastSettingsEntry))?.detail ?? null, now())
-  if (entry !== undefined) await store.write(recordAudit, [entry])
+export async function recordSettings(
+  store: Store,
+  config: Config,
+  now: () => number,
+): Promise<void> {
+  const entry = settingsEntry(
+    valuesOf(config),
+    (await store.read(lastSettingsEntry))?.detail ?? null,
+    now(),
+  )
+  if (entry !== undefined) await store.write(record, [entry])
 }
 
-/** Undefined if nothing changed. Each setting that changed is a detail of its own; `settings` has all of them, for the next start. */
-export function settingsEntry(values: Values, last: AuditEntry['detail'], at: number): AuditEntry | undefined {
+/**
+ * Undefined if nothing changed. Each change is a detail; `settings` has all, for the next start.
+ */
+export function settingsEntry(
+  values: Values,
+  last: AuditEntry['detail'],
+  at: number,
+): AuditEntry | undefined {
   const before = (last?.settings ?? {}) as Values
   const names = [...new Set([...Object.keys(before), ...Object.keys(values)])]
-  const changed = last === null ? [] : names.filter((name) => textOf(before[name]) !== textOf(values[name]))
+  const changed =
+    last === null ? [] : names.filter((name) => textOf(before[name]) !== textOf(values[name]))
   if (last !== null && changed.length === 0) return undefined
-  const changes = changed.map((name) => [name, `${textOf(before[name])} -> ${textOf(values[name])}`])
+  const changes = changed.map((name) => [
+    name,
+    `${textOf(before[name])} -> ${textOf(values[name])}`,
+  ])
   const detail = { ...Object.fromEntries(changes), settings: values }
   return auditEntry(serviceSource, { event: 'settings-changed', at, detail })
 }
@@ -36,9 +54,12 @@ export function valuesOf(config: Config): Values {
   return Object.fromEntries(
     ofService.map(({ name, key, secret }) => {
       const value: unknown = config[key]
-      if (value === undefined || (secret && Array.isArray(value) && value.length === 0)) return [name, notSet]
-      // Each text is masked by itself: a value with several, such as a sender's name and address, is no URL as a whole.
-      const masked = JSON.stringify(value, (_, part) => (typeof part === 'string' ? maskPasswords(part) : part))
+      if (value === undefined || (secret && Array.isArray(value) && value.length === 0))
+        return [name, notSet]
+      // A value with several texts, such as name and address, is no URL as a whole.
+      const masked = JSON.stringify(value, (_, part) =>
+        typeof part === 'string' ? maskPasswords(part) : part,
+      )
       return [name, secret ? 'set' : JSON.parse(masked)]
     }),
   )

@@ -1,9 +1,11 @@
-// What the settings say of the addresses of this service, of its cookies, of the sites that may use it, and of its pages.
+// What the settings say of this service's addresses, cookies, sites and pages.
 import { readFileSync, statSync } from 'node:fs'
+import { isIPv6 } from 'node:net'
 import { messageOf, unavailable } from '../basics/errors.ts'
 import { rangesOf } from '../basics/ip-addresses.ts'
 import type { Config } from '../config/settings.ts'
 import { isLoopback } from '../config/values.ts'
+import { relyingPartyFor } from '../factors/passkeys/ceremonies.ts'
 import type { Cookie, Site } from '../http/site.ts'
 import type { PageSettings } from '../pages/page.ts'
 
@@ -13,9 +15,22 @@ const maxLogoBytes = 256 * 1024
 
 export type Cookies = { cookie: Cookie; deviceCookie: Cookie }
 
-/** `url`: without a setting, the public URL is known only after the service listens. */
-export function siteOf(config: Config, url: () => string, cookies: Cookies = cookiesOf(config)): Site {
-  const { publicUrl, host, allowedHosts, allowedOrigins, returnUrls, hstsSubdomains, trustedProxies, variant } = config
+/** Without a setting, `url` is known when the service listens. */
+export function siteOf(
+  config: Config,
+  url: () => string,
+  cookies: Cookies = cookiesOf(config),
+): Site {
+  const {
+    publicUrl,
+    host,
+    allowedHosts,
+    allowedOrigins,
+    returnUrls,
+    hstsSubdomains,
+    trustedProxies,
+    variant,
+  } = config
   return {
     hstsSubdomains,
     allowedOrigins,
@@ -29,7 +44,23 @@ export function siteOf(config: Config, url: () => string, cookies: Cookies = coo
   }
 }
 
-/** With a path, `__Secure-` and not `__Host-`, which requires `Path=/` (docs/decisions/0021-client-addresses.md). */
+/** Throws UNAVAILABLE if the settings demand passkeys and browsers can have none here. */
+export function refuseWithoutPasskeys({
+  secondFactor,
+  publicUrl,
+  host,
+  allowedOrigins,
+}: Config): void {
+  if (secondFactor !== 'passkey') return
+  const url = publicUrl ?? `http://${isIPv6(host) ? `[${host}]` : host}`
+  try {
+    relyingPartyFor({ site: { publicUrl: () => url, allowedOrigins } }, { headers: {} })
+  } catch (error) {
+    throw unavailable(`CARILLON_SECOND_FACTOR=passkey cannot be satisfied: ${messageOf(error)}`)
+  }
+}
+
+/** `__Host-` requires `Path=/` (docs/decisions/0021-client-addresses.md). */
 function cookiesOf({ publicUrl, sessionLifetimeMs }: Config): Cookies {
   const { protocol, pathname: path } = new URL(publicUrl ?? 'http://localhost')
   const isSecure = protocol === 'https:'
@@ -37,7 +68,12 @@ function cookiesOf({ publicUrl, sessionLifetimeMs }: Config): Cookies {
   const prefix = isSecure ? securePrefix : ''
   return {
     cookie: { name: `${prefix}carillon`, path, isSecure, lifetimeMs: sessionLifetimeMs },
-    deviceCookie: { name: `${prefix}carillon-device`, path, isSecure, lifetimeMs: deviceCookieLifetimeMs },
+    deviceCookie: {
+      name: `${prefix}carillon-device`,
+      path,
+      isSecure,
+      lifetimeMs: deviceCookieLifetimeMs,
+    },
   }
 }
 
@@ -52,22 +88,34 @@ export function pageSettings(config: Config): PageSettings {
     accent,
     securityContact,
     imageHosts,
+    demonstrationPlaces: config.demonstrationPlaces,
     logo: config.logo === undefined ? undefined : readLogo(config.logo),
     hasDocumentationLink: config.documentationLink ?? ofReaders.isHere,
     hasMail: config.smtpUrl !== undefined,
+    hasOperatorPage: config.operatorPage ?? isWithoutPath(config),
   }
 }
 
-/** The demonstration is only for readers on this machine, unless the settings say otherwise. */
+/** Every script of an application on that host could act as an operator who reads the page. */
+function isWithoutPath({ publicUrl = 'http://localhost' }: Config): boolean {
+  return new URL(publicUrl).pathname === '/'
+}
+
+/** Only for readers on this machine, unless the settings say otherwise. */
 export function demonstrationSettings({ host, publicUrl, allowedHosts, demonstration }: Config) {
-  const names = [host, ...(publicUrl === undefined ? [] : [new URL(publicUrl).hostname]), ...allowedHosts]
+  const names = [
+    host,
+    ...(publicUrl === undefined ? [] : [new URL(publicUrl).hostname]),
+    ...allowedHosts,
+  ]
   const isHere = names.every(isLoopback)
   return { isHere, hasDemonstration: demonstration ?? isHere }
 }
 
 function readLogo(path: string): PageSettings['logo'] {
   try {
-    if (statSync(path).size > maxLogoBytes) throw new Error(`it has more than ${maxLogoBytes / 1024} KiB`)
+    if (statSync(path).size > maxLogoBytes)
+      throw new Error(`it has more than ${maxLogoBytes / 1024} KiB`)
     return { bytes: readFileSync(path), type: /\.png$/i.test(path) ? 'image/png' : 'image/svg+xml' }
   } catch (cause) {
     throw unavailable(`The picture of CARILLON_LOGO cannot be used: ${messageOf(cause)}`)

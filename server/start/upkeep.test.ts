@@ -1,4 +1,3 @@
-// What the upkeep logs while the database cannot be reached.
 import assert from 'node:assert/strict'
 import { mock, test } from 'node:test'
 import { stubStore } from '../store/testing/operations.ts'

@@ -1,8 +1,9 @@
-// What is deleted without a request. Notifications are removed or woken: each second what is due, each minute what is too many, and every hour
-// what is too old; what senders change by key is continued. Each node does so, in short writes that decide again under the locks of their
-// inboxes: after a kill, the next second finds what is left.
+// What is deleted without a request: each second what is due, each minute what is too many, each
+// hour what is too old. Each node does so in short writes that decide again under locks: after a
+// kill, the next second goes on.
 import { removeOldAudit } from '../audit/audit.store.ts'
 import { type Clock, iso } from '../basics/clock.ts'
+import { counts } from '../basics/counts.ts'
 import { yieldToEventLoop } from '../basics/event-loop.ts'
 import type { Log } from '../basics/log.ts'
 import { LogWindow } from '../basics/log-window.ts'
@@ -11,34 +12,43 @@ import { continueKeyChange, findKeyChange } from '../delivery/by-key.store.ts'
 import { removeExpiredChallenges } from '../factors/factors.store.ts'
 import * as stored from '../inbox/retention.store.ts'
 import { removeExpiredLinks } from '../links/links.store.ts'
+import { removeOldHourly } from '../metrics/hourly.store.ts'
+import { hourMs } from '../metrics/hourly.ts'
+import { inBatches } from '../store/batches.ts'
 import type { Store } from '../store/store.ts'
+import { removeKeptSecrets } from '../tokens/sealing-secret.ts'
 import { removeOldErased } from '../users/erased-ids.store.ts'
-import { removeKeptSecrets } from './sealing-secret.ts'
 
-/** On PostgreSQL they take place at the same time. */
+/** PostgreSQL runs them at the same time. */
 const writesAtOnce = 4
-/** Inboxes whose change signals are raised together. */
+/** So many inboxes are announced together. */
 const maxAnnounced = 1_000
 const everyMs = { turn: 1_000, trim: 60_000 }
-/** A failure is logged at once, and its repetitions within this time are not: a database that is away fails each second. */
+/** A database that is away fails each second. */
 const logEveryMs = 60_000
-/** How long a client that was away is sent what was removed. */
-const removalsKeptMs = 30 * 24 * 3_600_000
+const hourlyKeptMs = 400 * 24 * 3_600_000
+/** A client that was away is sent removals for this long. */
+const eventsKeptMs = 30 * 24 * 3_600_000
 
 type Limits = Pick<Config, 'retentionMs' | 'retentionUnreadMs' | 'inboxMax'>
-/** `aged`: the time by which something is too old or has expired (start/removal-clock.ts). */
-type Dependencies = { store: Store; wall: () => number; aged: () => Promise<number>; log: Log; limits: Limits }
+/** `aged`: for age and expiry (start/removal-clock.ts). */
+type Dependencies = {
+  store: Store
+  wall: () => number
+  aged: () => Promise<number>
+  log: Log
+  limits: Limits
+}
 
 export class Upkeep {
   readonly #dependencies: Dependencies
   #timers: readonly NodeJS.Timeout[] = []
   #isEnding = false
   readonly #logged = new LogWindow(logEveryMs, () => {})
-  /** Removes what has expired, wakes what was snoozed, and continues the changes by key. */
+  /** This also continues the changes by key. */
   readonly turn = oneAtATime(() => this.#turn())
-  /** Removes what is too many in any inbox. */
   readonly trim = oneAtATime(() => this.#trim())
-  /** Removes what is too old, what is too many, and what clients no longer have to be sent. */
+  /** Also removes what clients no longer have to be sent. */
   readonly sweep = oneAtATime(() => this.#sweep())
 
   constructor(dependencies: Dependencies) {
@@ -51,7 +61,6 @@ export class Upkeep {
     this.#timers = [every(everyMs.turn, this.turn), every(everyMs.trim, this.trim)]
   }
 
-  /** Resolves after the writes in progress. */
   async end(): Promise<void> {
     this.#isEnding = true
     for (const timer of this.#timers) clearInterval(timer)
@@ -59,6 +68,7 @@ export class Upkeep {
   }
 
   #logFailure(err: unknown): void {
+    counts.timers.failed++
     if (this.#logged.isOpen) return
     this.#logged.begin()
     const sentence = 'notifications could not be removed or woken; retrying each second'
@@ -72,6 +82,7 @@ export class Upkeep {
     while (!isDone && !this.#isEnding) {
       const due = await store.read(stored.findDue, wall(), await aged())
       await this.#removeOrWake(due, changed)
+      counts.timers.due += due.length
       const change = await store.read(findKeyChange)
       if (change !== undefined) await store.write(continueKeyChange, change)
       isDone = due.length === 0 && change === undefined
@@ -89,7 +100,9 @@ export class Upkeep {
       const sizes: stored.Size[] = await store.read(stored.sizesAfter, user)
       for (const { userId, size } of sizes) {
         let isFull = size > max
-        while (isFull && !this.#isEnding) isFull = await store.write(stored.shrink, { userId, max, at: wall() })
+        if (isFull) counts.timers.excess += size - max
+        while (isFull && !this.#isEnding)
+          isFull = await store.write(stored.shrink, { userId, max, at: wall() })
       }
       user = sizes.at(-1)?.userId
       await yieldToEventLoop()
@@ -102,21 +115,28 @@ export class Upkeep {
     const at = await aged()
     const read = at - retentionMs
     const unread = at - retentionUnreadMs
-    const retention = { readBefore: read > 0 ? iso(read) : '', unreadBefore: unread > 0 ? iso(unread) : '' }
+    const textOf = (time: number) => (time > 0 ? iso(time) : '')
+    const retention = { readBefore: textOf(read), unreadBefore: textOf(unread) }
     const before = Math.max(read, unread)
     const changed = new Set<string>()
     let place: stored.Old['next'] = before > 0 ? { id: '', userId: '' } : undefined
     while (place !== undefined && !this.#isEnding) {
-      const { old, next }: stored.Old = await store.read(stored.findOld, { before, after: place, retention })
+      const { old, next }: stored.Old = await store.read(stored.findOld, {
+        before,
+        after: place,
+        retention,
+      })
       await this.#removeOrWake(old, changed, retention)
+      counts.timers.old += old.length
       if (changed.size >= maxAnnounced) await this.#announce(changed)
       place = next
       await yieldToEventLoop()
     }
     await this.#announce(changed)
     await this.trim()
-    let hasMore = true
-    while (hasMore && !this.#isEnding) hasMore = await store.write(stored.removeOldRemovals, at - removalsKeptMs)
+    await inBatches(
+      async () => !this.#isEnding && store.write(stored.removeOldEvents, at - eventsKeptMs),
+    )
   }
 
   async #announce(changed: Set<string>): Promise<void> {
@@ -124,7 +144,11 @@ export class Upkeep {
     changed.clear()
   }
 
-  async #removeOrWake(due: readonly stored.Candidate[], changed: Set<string>, retention?: stored.Retention) {
+  async #removeOrWake(
+    due: readonly stored.Candidate[],
+    changed: Set<string>,
+    retention?: stored.Retention,
+  ) {
     const { store, wall, aged } = this.#dependencies
     let next = 0
     const work = async () => {
@@ -155,7 +179,7 @@ function oneAtATime(work: () => Promise<void>): () => Promise<void> {
   }
 }
 
-/** Removes links, challenges, secrets and MACs of erased ids that have expired, and old entries of the audit log. */
+/** Links, challenges, secrets, MACs of erased ids, audit entries. */
 export async function removeEnded(
   store: Store,
   config: Config,
@@ -167,9 +191,8 @@ export async function removeEnded(
     store.write(removeExpiredLinks, now()),
     store.write(removeExpiredChallenges, now()),
     store.write(removeOldErased, at - erasedForMs),
+    store.write(removeOldHourly, Math.floor((at - hourlyKeptMs) / hourMs)),
   ])
-  // In batches, so that no other write waits long.
-  let removed = 1
-  while (removed > 0) removed = await store.write(removeOldAudit, at - auditRetentionMs)
+  await inBatches(() => store.write(removeOldAudit, at - auditRetentionMs))
   if (database.engine === 'sqlite') removeKeptSecrets(database.path, iso(at).slice(0, 10))
 }

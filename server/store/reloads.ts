@@ -1,11 +1,15 @@
-// Reads something again after change signals: at once, but in at most a tenth of the time, and after a failure until it succeeds.
+// Reads again after a change signal: at once, but in at most a tenth of the time, and after a
+// failure until it succeeds.
 import { setTimeout as sleep } from 'node:timers/promises'
 
 const shortReloadMs = 2
 const retryMs = 1_000
 
-/** What it returns never throws, and can be called at any time: calls during a reload cause one more. */
-export function reloader(reload: () => Promise<void>, onFailure: (error: unknown) => void): () => Promise<void> {
+/** Calls during a reload cause one more. It never throws. */
+export function reloader(
+  reload: () => Promise<void>,
+  onFailure: (error: unknown) => void,
+): () => Promise<void> {
   let isReloading = false
   let isDue = false
   return async function reloadSoon() {

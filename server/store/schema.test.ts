@@ -1,4 +1,3 @@
-// Both engines have the same tables.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { newDatabase, queryAt } from '../../tests/support/postgres.ts'
@@ -7,12 +6,12 @@ import { migrate } from './sqlite/migrate.ts'
 
 type Column = Record<'table' | 'name' | 'type' | 'default' | 'key', string>
 
-/** In the order of the tables and of their columns; `history` exists for the processes of PostgreSQL alone. */
+/** `history` is for the processes of PostgreSQL alone. */
 const ofSqlite = `
   select t.name as "table", c.name, lower(c.type) || iif(c."notnull", ' not null', '') as type, coalesce(c.dflt_value, '') as "default",
     iif(c.pk > 0, 'key ' || c.pk, '') as key
   from sqlite_schema t join pragma_table_info(t.name) c
-  where t.type = 'table' and t.name not like 'kysely_%' and t.name not like 'sqlite_%' order by t.rowid, c.cid`
+  where t.type = 'table' and t.name <> 'migration' and t.name not like 'sqlite_%' order by t.rowid, c.cid`
 const ofPostgres = `
   select c.relname as "table", a.attname as name,
     format_type(a.atttypid, null) || case when a.attnotnull then ' not null' else '' end as type,
@@ -23,10 +22,9 @@ const ofPostgres = `
   join pg_index i on i.indrelid = c.oid and i.indisprimary
   left join pg_attrdef d on d.adrelid = c.oid and d.adnum = a.attnum
   where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
-    and c.relname not like 'kysely_%' and c.relname <> 'history'
+    and c.relname <> 'migration' and c.relname <> 'history'
   order by c.oid, a.attnum`
 
-/** The types of SQLite, as those of PostgreSQL. */
 const types: Readonly<Record<string, string>> = { integer: 'bigint', blob: 'text' }
 
 test('both engines have the same tables, and in each the same columns in the same order with the same keys and defaults', async (t) => {
@@ -40,7 +38,12 @@ test('both engines have the same tables, and in each the same columns in the sam
     columns.map((one) => [one.table, one.name, one.type, one.default, one.key].join(' '))
   assert.ok(here.length > 100, `${here.length} columns`)
   assert.deepEqual(
-    lines(here.map((one) => ({ ...one, type: one.type.replace(/^\w+/, (type) => types[type] ?? type) }))),
+    lines(
+      here.map((one) => ({
+        ...one,
+        type: one.type.replace(/^\w+/, (type) => types[type] ?? type),
+      })),
+    ),
     lines(there),
   )
 })

@@ -1,18 +1,17 @@
-// What transfer/ leaves in a database: a move its table, and triggers that refuse writes; a filling an entry in the ledger of migrations.
+// What transfer/ leaves in a database: a table for a move, an entry of the ledger for a filling.
 import { CarillonError, unavailable } from '../basics/errors.ts'
 
-/** Exists while the database refuses every write, during a move and after it. Its column `state` has a `Move`, as JSON. */
+/** While it exists, the database refuses every write. `state`: a `Move` as JSON. */
 export const movingTable = 'carillon_moving'
-/** `target` is displayed to people. */
 export type Move = { id: string; target: string; startedAt: number; endedAt: number | null }
 
-/** What the triggers that refuse writes raise. PostgreSQL sends it with this SQLSTATE. */
+/** PostgreSQL sends it with this SQLSTATE. */
 export const refusedWrite = 'carillon: this database is being moved'
 export const refusedWriteState = 'CA001'
 
-/** `source` names the rows that fill a database, `run` the one call that writes them, `call` the command. */
+/** `run`: the one call that writes the rows. */
 export type Filling = { source: string; run: string; call: string }
-/** The name of the entry begins with it: a migration that no program knows, so none uses a database that is not filled completely. */
+/** A migration that no program knows, so none uses a database that is not filled. */
 export const fillingPrefix = 'filling '
 
 export function entryOf(filling: Filling): string {
@@ -24,7 +23,6 @@ export function fillingIn(ledger: readonly string[]): Filling | undefined {
   return entry === undefined ? undefined : JSON.parse(entry.slice(fillingPrefix.length))
 }
 
-/** Throws UNAVAILABLE. */
 export function refuseIncomplete(ledger: readonly string[], name = 'The database'): void {
   const filling = fillingIn(ledger)
   if (filling === undefined) return

@@ -1,8 +1,8 @@
-// The error of a call during which the store failed: the same words and the same code on both engines. The message says whether
-// the call was rolled back or its outcome is unknown, because only a call that was rolled back can safely be repeated.
+// The error of a call during which the store failed. Only a call that was rolled back can safely be
+// repeated.
 import { type CarillonError, unavailable } from '../basics/errors.ts'
 
-/** The system refused (disk full, locked, out of connections), and nothing of the call was stored. */
+/** The system refused (disk full, locked, out of connections); nothing was stored. */
 export function takenBack(cause: unknown): CarillonError {
   return unavailable('The store cannot do this now', 'Try again in a moment.', cause)
 }
@@ -12,7 +12,7 @@ export function outcomeUnknown(cause: unknown): CarillonError {
   return unavailable('The store cannot do this now; the outcome is unknown', undefined, cause)
 }
 
-/** The writer thread or the server connection was lost before it responded: the call may have been stored. */
+/** The writer thread or connection was lost before its response: the call may have been stored. */
 export function wentAway(cause: unknown): CarillonError {
   return unavailable('The store went away; the outcome is unknown', undefined, cause)
 }

@@ -1,4 +1,4 @@
-// Access tokens without a running service: the order of checks, unknown keys, and a revocation that comes before the token.
+// Without a running service: the order of checks, unknown keys, an early revocation.
 import assert from 'node:assert/strict'
 import { createPublicKey, generateKeyPairSync, type KeyObject, randomBytes } from 'node:crypto'
 import { test } from 'node:test'
@@ -21,9 +21,13 @@ async function newKey(kid: string): Promise<Key> {
   }
 }
 
-type Parts = { issuer?: string; isRevoked?: TokenRevocations['isRevoked']; signatures?: SignatureChecks }
+type Parts = {
+  issuer?: string
+  isRevoked?: TokenRevocations['isRevoked']
+  signatures?: SignatureChecks
+}
 
-/** The test may add keys to `known` later, as another node does when it makes a key. */
+/** Another node may add keys to `known` later. */
 function tokensWith(
   current: Key,
   known: readonly Key[],
@@ -36,6 +40,7 @@ function tokensWith(
   const find = (kid: string) => known.find((key) => key.kid === kid)?.publicKey
   const keys = { current, find, learn: async (kid: string) => find(kid), isDropped: () => false }
   return new AccessTokens({
+    policy: { limitedFrom: () => Number.POSITIVE_INFINITY },
     keys: keys as unknown as SigningKeys,
     revocations: { isRevoked } as unknown as TokenRevocations,
     now: Date.now,
@@ -102,7 +107,8 @@ test('the longest username and public URL fit into a token', async () => {
 
 test('no token is issued for a password that was changed while it was checked: the generation is the one that was read (T7)', async () => {
   const key = await newKey('one')
-  const isRevoked: TokenRevocations['isRevoked'] = ({ generation }) => generation !== undefined && generation < 1
+  const isRevoked: TokenRevocations['isRevoked'] = ({ generation }) =>
+    generation !== undefined && generation < 1
   const tokens = tokensWith(key, [key], { isRevoked })
   await assert.rejects(tokens.issue(user(), newId(Date.now())), { code: 'INVALID_CREDENTIALS' })
   const { token } = await tokens.issue({ ...user(), credentialGeneration: 1 }, newId(Date.now()))

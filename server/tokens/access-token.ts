@@ -1,45 +1,58 @@
-// Variant 2, stateless: the service stores nothing, the client sends a signed token (RFC 9068, `at+jwt`). A stateless
-// proof usually cannot be revoked; ours can, by a small table in memory (revocations.ts). Same verbs as sessions.ts.
+// Variant 2, stateless: the client sends a signed token (RFC 9068, `at+jwt`), and the service
+// stores nothing. A small table in memory revokes it (revocations.ts). Same verbs as sessions.ts.
 import { auditEntry, type Source } from '../audit/entry.ts'
 import { BoundedCache } from '../basics/bounded-cache.ts'
 import { iso } from '../basics/clock.ts'
 import { insufficientScope, invalidCredentials, notAuthenticated } from '../basics/errors.ts'
 import { madeAt, newId } from '../basics/ids.ts'
-import type { Subject } from '../http/operation.ts'
+import type { ProvedFactor, Subject } from '../http/operation.ts'
+import { type FactorPolicy, strongest } from './factor-policy.ts'
 import { signToken } from './key-material.ts'
-import { type Claimed, type Claims, claimsOf, isCurrent, maxTokenLifeMs, readToken, type SignIn } from './read-token.ts'
+import {
+  type Claimed,
+  type Claims,
+  claimsOf,
+  isCurrent,
+  maxTokenLifeMs,
+  readToken,
+  type SignIn,
+} from './read-token.ts'
 import type { TokenRevocations } from './revocations.ts'
 import type { SignatureChecks } from './signature-checks.ts'
 import type { SigningKeys } from './signing-keys.ts'
 
 const usualCache = 20_000
-/** In characters: about 8,000 of our tokens. */
+/** In characters: about 8,000 of our tokens fit. */
 const maxRefused = 4_000_000
 
-/** The tokens of other issuers (issuers/foreign-tokens.ts). */
-type Foreign = { cached(token: string): TokenSubject | undefined; verify(token: string): Promise<TokenSubject | null> }
+/** issuers/foreign-tokens.ts has these methods. */
+type Foreign = {
+  cached(token: string): TokenSubject | undefined
+  verify(token: string): Promise<TokenSubject | null>
+}
 
 type Current = { credentialGeneration: number }
-type TokenUser = Current & { id: string }
+type TokenUser = Current & { id: string; factor?: ProvedFactor | undefined }
+/** `confirmedAt` is null if the sign-in is as fresh as before. */
+type Proved = { confirmedAt: number | null; factor?: ProvedFactor | undefined }
 
 type TokenOptions = {
   keys: SigningKeys
   revocations: TokenRevocations
   now: () => number
-  /** `iss` and `aud`: the service's public URL. Without a setting it is known only after the service listens. */
+  policy: Pick<FactorPolicy, 'limitedFrom'>
+  /** `iss` and `aud`: the public URL, which may be known only when the service listens. */
   issuer: () => string
   lifetimeMs: number
-  /** How long after the sign-in a token may still be renewed, in milliseconds. */
+  /** How long after the sign-in a token may be renewed, in milliseconds. */
   chainMs: number
   /** Undefined if the service accepts its own tokens only. */
   foreign?: Foreign | undefined
   signatures: SignatureChecks
-  /** How many verified tokens are remembered. */
   maxCached?: number | undefined
 }
-/** As responses have it. */
 export type IssuedToken = { token: string; expiresAt: string }
-/** `isOfSession`: the token came from a session, and is not renewed. `kid`: the key that signed it; absent in a foreign token. */
+/** `isOfSession`: it is not renewed. `kid`: absent in a foreign token. */
 export type TokenSubject = Subject & SignIn & { isOfSession?: boolean; kid?: string }
 
 export class AccessTokens {
@@ -53,31 +66,44 @@ export class AccessTokens {
     this.#verified = new BoundedCache(options.maxCached ?? usualCache)
   }
 
-  /** The generation was read with the password hash. Throws INVALID_CREDENTIALS if this node knows that it was raised since. */
-  async issue(user: TokenUser & { username: string | null }, signInId: string): Promise<IssuedToken> {
-    const { id: userId, username, credentialGeneration: generation } = user
-    const signIn = { userId, username, signInId, signedInAt: madeAt(signInId), generation }
+  /**
+   * The generation was read with the password hash. Throws INVALID_CREDENTIALS if it was raised
+   * since.
+   */
+  async issue(
+    user: TokenUser & { username: string | null },
+    signInId: string,
+  ): Promise<IssuedToken> {
+    const { id: userId, username, credentialGeneration: generation, factor } = user
+    const signIn = { userId, username, signInId, signedInAt: madeAt(signInId), generation, factor }
     if (this.#options.revocations.isRevoked(signIn)) throw invalidCredentials()
     return this.#sign(signIn, this.#endOf(signIn))
   }
 
-  /** A token of scope `inbox`, a sign-in of its own. The user's generations are as they are now. */
+  /** The token has the scope `inbox` and is a sign-in of its own. */
   issueForInbox(user: TokenUser & { issuedGeneration: number }, lifetimeMs: number): IssuedToken {
     const { id: userId, credentialGeneration: generation, issuedGeneration } = user
     const at = this.#options.now()
-    const signIn = { userId, username: null, signInId: newId(at), signedInAt: at, generation, issuedGeneration }
+    const signIn = {
+      userId,
+      username: null,
+      signInId: newId(at),
+      signedInAt: at,
+      generation,
+      issuedGeneration,
+    }
     return this.#sign(signIn, at + lifetimeMs)
   }
 
-  /** A token of a session's sign-in: it ends with the session at the latest. */
-  issueForSession(signIn: SignIn & { username: string | null; endsAt: number; confirmedAt: number }): IssuedToken {
+  /** It ends with the session at the latest. */
+  issueForSession(signIn: Claimed & { endsAt: number }): IssuedToken {
     const endsAt = Math.min(this.#options.now() + this.#options.lifetimeMs, signIn.endsAt)
     return this.#sign({ ...signIn, isOfSession: true }, endsAt)
   }
 
   /**
-   * The token's user, or null if the token is neither ours nor of a configured issuer, has expired or is revoked. Reads the store only for
-   * a foreign token that is not cached, and for an unknown key. Throws UNAVAILABLE if the keys of its issuer cannot be read.
+   * Null if the token is unknown, expired or revoked. Reads the store only for a foreign token that
+   * is not cached, and an unknown key. Throws UNAVAILABLE if its issuer's keys cannot be read.
    */
   async verify(token: string): Promise<TokenSubject | null> {
     const { foreign } = this.#options
@@ -86,38 +112,69 @@ export class AccessTokens {
     return (await this.verifyOurs(token)) ?? foreign?.verify(token) ?? null
   }
 
-  /** Does what `verify` does, but returns null for a foreign token. Reads the store only for a key that this node does not know. */
+  /** Null for a foreign token. Reads the store only for an unknown key. */
   async verifyOurs(token: string): Promise<TokenSubject | null> {
     const subject = this.#verified.get(token) ?? (await this.#checkNew(token))
     return subject === null ? null : this.#accepted(subject)
   }
 
-  /** Null if it is not valid now. A token from before a rotation is recorded: it may be a copy, or another tab still has it. */
+  /** A token from before a rotation is recorded: it may be a copy, or another tab has it. */
   #accepted(subject: TokenSubject): TokenSubject | null {
-    if (this.validUntil(subject) !== null) return subject
+    if (this.#isAlive(subject))
+      return this.#isLimited(subject) ? { ...subject, scope: 'setup' } : subject
     this.#options.revocations.noteOutdated(subject)
     return null
   }
 
-  /** When a verified token expires, in milliseconds; null if it has expired or is revoked. */
+  /** In milliseconds; null if it has expired, is revoked or only sets a second factor up. */
   validUntil(subject: TokenSubject): number | null {
-    const { revocations, keys, now } = this.#options
-    if (now() >= subject.expiresAt || revocations.isRevoked(subject)) return null
-    return subject.kid !== undefined && keys.isDropped(subject.kid) ? null : subject.expiresAt
+    if (!this.#isAlive(subject) || this.#isLimited(subject)) return null
+    return Math.min(subject.expiresAt, this.#limitedFrom(subject))
   }
 
-  /** Revokes every token of this sign-in, renewed ones included. With `source`, it is a sign-out for the audit log. */
+  #isAlive(subject: TokenSubject): boolean {
+    const { revocations, now } = this.#options
+    return now() < subject.expiresAt && !revocations.isRevoked(subject) && !this.#isDropped(subject)
+  }
+
+  #isLimited(subject: TokenSubject): boolean {
+    return subject.scope === 'setup' || this.#options.now() >= this.#limitedFrom(subject)
+  }
+
+  /**
+   * In whole seconds, as tokens have them. The policy does not concern what applications get for
+   * their users.
+   */
+  #limitedFrom(signIn: TokenSubject | Claimed): number {
+    if (signIn.issuedGeneration !== undefined || ('scope' in signIn && signIn.scope === 'inbox'))
+      return Number.POSITIVE_INFINITY
+    return Math.floor(this.#options.policy.limitedFrom(signIn) / 1_000) * 1_000
+  }
+
+  #isDropped({ kid }: TokenSubject): boolean {
+    return kid !== undefined && this.#options.keys.isDropped(kid)
+  }
+
+  /** Renewed ones included. With `source`, the audit log has a sign-out. */
   async revoke({ userId, username, signInId }: TokenSubject, source?: Source): Promise<void> {
     const at = this.#options.now()
-    const signOut = { event: 'sign-out', at, userId, username, signInId, detail: { variant: 'stateless' } } as const
+    const signOut = {
+      event: 'sign-out',
+      at,
+      userId,
+      username,
+      signInId,
+      detail: { variant: 'stateless' },
+    } as const
     const audit = source && [auditEntry(source, signOut)]
     await this.#options.revocations.revoke({ userId, signInId, audit })
   }
 
   /**
-   * `user` is the user's current row, whose generation the new token gets. Throws UNAUTHORIZED if the sign-in is too old, or if the row has
-   * another generation and the revocation that raised it did not spare the sign-in: this node may not have received that revocation, or a
-   * backup was restored. Throws FORBIDDEN for a token of a session: a renewed one would outlive the session.
+   * `user`: the present row, whose generation the token gets. Throws UNAUTHORIZED for a sign-in
+   * that is too old, or that the revocation which raised the generation did not spare: this node
+   * may not know it yet, or a backup was restored. Throws FORBIDDEN for a session's token, which
+   * must not outlive it.
    */
   async renew(subject: TokenSubject, user: Current): Promise<IssuedToken> {
     if (subject.isOfSession)
@@ -128,33 +185,54 @@ export class AccessTokens {
   }
 
   /**
-   * The first token after a rotation. Throws as `renew`: if the user's generation was raised, the sign-in must have been spared. Otherwise it
-   * has ended meanwhile, and the token would revive it. `confirmedAt`: null if the sign-in is as fresh as before.
+   * Throws as `renew`: if the user's generation was raised, the sign-in must have been spared.
+   * Otherwise it has ended meanwhile, and the token would revive it.
    */
-  async rotated(subject: TokenSubject, user: Current, confirmedAt: number | null): Promise<IssuedToken> {
+  async rotated(
+    subject: TokenSubject,
+    user: Current,
+    { confirmedAt, factor }: Proved,
+  ): Promise<IssuedToken> {
     const { signInGeneration = 0, ...renewable } = await this.#renewable(subject, user)
     const rotated = { ...renewable, signInGeneration: signInGeneration + 1 }
-    return this.#sign({ ...rotated, confirmedAt: confirmedAt ?? subject.confirmedAt }, this.#endOf(subject))
+    const proved = {
+      confirmedAt: confirmedAt ?? subject.confirmedAt,
+      factor: strongest(subject.factor, factor),
+    }
+    return this.#sign({ ...rotated, ...proved }, this.#endOf(subject))
   }
 
-  async #renewable(subject: TokenSubject, { credentialGeneration: generation }: Current): Promise<TokenSubject> {
+  /** A token whose key was dropped meanwhile must not become one of the next key. */
+  async #renewable(
+    subject: TokenSubject,
+    { credentialGeneration: generation }: Current,
+  ): Promise<TokenSubject> {
     const { now, chainMs, revocations } = this.#options
     const { generation: known } = subject
     if (now() >= subject.signedInAt + chainMs) throw notAuthenticated()
-    const isOf = known === generation || (known < generation && (await revocations.isExcepted(subject, generation)))
-    if (!isOf) throw notAuthenticated()
+    const isOf =
+      known === generation ||
+      (known < generation && (await revocations.isExcepted(subject, generation)))
+    if (!isOf || this.#isDropped(subject)) throw notAuthenticated()
     return { ...subject, generation }
   }
 
   #endOf({ signedInAt }: SignIn): number {
-    return Math.min(this.#options.now() + this.#options.lifetimeMs, signedInAt + this.#options.chainMs)
+    return Math.min(
+      this.#options.now() + this.#options.lifetimeMs,
+      signedInAt + this.#options.chainMs,
+    )
   }
 
-  /** The first use of the token needs no check of its signature. */
+  /** The first use needs no check of its signature. */
   #sign(claimed: Claimed, endsAt: number): IssuedToken {
     const { now, issuer, keys } = this.#options
     const at = now()
-    const claims = claimsOf(claimed, { issuer: issuer(), at, endsAt: Math.min(endsAt, at + maxTokenLifeMs) })
+    const limitedFrom = this.#limitedFrom(claimed)
+    const isLimited = at >= limitedFrom
+    const lastEnd = isLimited ? endsAt : Math.min(endsAt, limitedFrom)
+    const life = { at, endsAt: Math.min(lastEnd, at + maxTokenLifeMs) }
+    const claims = claimsOf(claimed, { issuer: issuer(), ...life, isLimited })
     const key = keys.current
     const token = signToken(key, claims)
     return { token, expiresAt: iso(this.#remember(token, subjectOf(claims, key.kid)).expiresAt) }
@@ -173,7 +251,8 @@ export class AccessTokens {
       const known = this.#verified.get(token)
       if (known !== undefined || this.#refused.get(token)) return known ?? null
       const { claims, kid, signed, signature } = read
-      if (await isSigned({ key, signed, signature })) return this.#remember(token, subjectOf(claims, kid))
+      if (await isSigned({ key, signed, signature }))
+        return this.#remember(token, subjectOf(claims, kid))
       this.#refused.set(token, true, token.length)
       return null
     })
@@ -198,6 +277,8 @@ function subjectOf(claims: Claims, kid: string): TokenSubject {
     kid,
     ...(claims.sgn !== undefined && { signInGeneration: claims.sgn }),
     ...(claims.from !== undefined && { isOfSession: true }),
-    ...(claims.scope !== undefined && { scope: claims.scope, issuedGeneration: claims.ign as number }),
+    ...(claims.acr !== undefined && { factor: claims.acr }),
+    ...(claims.scope !== undefined && { scope: claims.scope }),
+    ...(claims.ign !== undefined && { issuedGeneration: claims.ign }),
   }
 }

@@ -1,5 +1,12 @@
-// One signing key (Ed25519, RFC 8037): made, sealed with the service's secret, so that a stolen database signs nothing, and opened.
-import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
+// One signing key (Ed25519, RFC 8037), sealed with the service's secret, so that a stolen database
+// signs nothing.
+import {
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  type KeyObject,
+  sign,
+} from 'node:crypto'
 import { calculateJwkThumbprint, type JWK } from 'jose'
 import { type CarillonError, unavailable } from '../basics/errors.ts'
 import { newId } from '../basics/ids.ts'
@@ -19,16 +26,23 @@ export async function makeSigningKey(
   const kid = await calculateJwkThumbprint(publicJwk)
   // The command line would take it for an option.
   if (kid.startsWith('-')) return makeSigningKey(sealing, times)
-  const sealedPrivateJwk = await sealing.seal('signing-keys', JSON.stringify(privateKey.export({ format: 'jwk' })))
+  const sealedPrivateJwk = await sealing.seal(
+    'signing-keys',
+    JSON.stringify(privateKey.export({ format: 'jwk' })),
+  )
   return { kid, publicJwk: JSON.stringify(publicJwk), sealedPrivateJwk, ...times }
 }
 
-export function openPublic({ kid, publicJwk }: SigningKey): { kid: string; publicJwk: JWK; publicKey: KeyObject } {
+export function openPublic({ kid, publicJwk }: SigningKey): {
+  kid: string
+  publicJwk: JWK
+  publicKey: KeyObject
+} {
   const jwk = JSON.parse(publicJwk) as JWK
   return { kid, publicJwk: jwk, publicKey: createPublicKey({ key: jwk, format: 'jwk' }) }
 }
 
-/** Undefined if the key was sealed with another secret. `secret`: which one had sealed it. */
+/** Returns undefined if another secret sealed the key. */
 export async function openPrivate(
   { kid, sealedPrivateJwk }: SigningKey,
   sealing: Sealing,
@@ -39,7 +53,7 @@ export async function openPrivate(
   return { kid, privateKey, secret: opened.secret }
 }
 
-/** The secrets, of which the one that sealed the keys is in use. Throws UNAVAILABLE if neither opens one of them. */
+/** The secret that sealed the keys is in use. Throws UNAVAILABLE if neither opens one. */
 export async function sealingOf(secrets: Secrets, keys: readonly SigningKey[]): Promise<Sealing> {
   const sealing = new Sealing(secrets)
   const sealed = keys.filter(({ retiredAt }) => retiredAt === null)
@@ -57,7 +71,10 @@ export function sealedWithAnother(what = 'The signing keys in the store were'): 
   )
 }
 
-/** In the event loop: that costs half the processor time of WebCrypto's threads, which argon2 needs, too. */
+/**
+ * In the event loop: WebCrypto's threads, which argon2 needs, too, would cost twice the processor
+ * time.
+ */
 export function signToken({ kid, privateKey }: PrivateKey, claims: Claims): string {
   const signed = `${segmentOf({ alg: 'EdDSA', typ: 'at+jwt', kid })}.${segmentOf(claims)}`
   return `${signed}.${sign(null, Buffer.from(signed), privateKey).toString('base64url')}`
@@ -67,11 +84,19 @@ function segmentOf(part: object): string {
   return Buffer.from(JSON.stringify(part)).toString('base64url')
 }
 
-/** `issuer`: the service's public URL. */
-type Making = { signingKeys: SigningKey[]; secrets: Secrets; issuer: string; now: () => number; lifetimeMs: number }
+type Making = {
+  signingKeys: SigningKey[]
+  secrets: Secrets
+  issuer: string
+  now: () => number
+  lifetimeMs: number
+}
 
-/** A token that a command makes as the service makes its own. Throws UNAVAILABLE if the secret does not open the keys. */
-export async function makeToken(making: Making, claimed: Omit<Claimed, 'signInId' | 'signedInAt'>): Promise<string> {
+/** For a command. Throws UNAVAILABLE if the secret does not open the keys. */
+export async function makeToken(
+  making: Making,
+  claimed: Omit<Claimed, 'signInId' | 'signedInAt'>,
+): Promise<string> {
   const { signingKeys, secrets, issuer, now, lifetimeMs } = making
   const at = now()
   const signing = scheduleOf(signingKeys, at).find(({ state }) => state === 'signing')
@@ -82,8 +107,8 @@ export async function makeToken(making: Making, claimed: Omit<Claimed, 'signInId
 }
 
 /**
- * The token with which `carillon doctor` opens a live stream, for a minute. It names a user who does not exist, so it opens no inbox.
- * Throws UNAVAILABLE if the secret does not open the keys.
+ * `carillon doctor` opens a live stream with it, for a minute. It names no user, so it opens no
+ * inbox.
  */
 export function probeToken(making: Omit<Making, 'lifetimeMs'>): Promise<string> {
   return makeToken(

@@ -1,4 +1,3 @@
-// Which key signs, which are accepted, and when the next one is due: by the times in the store alone.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { acceptedAfterMs, lastOf, nextKeyOf, publishedAheadMs, scheduleOf } from './key-schedule.ts'
@@ -7,7 +6,11 @@ const day = 86_400_000
 const lifetimeMs = 30 * day
 const start = Date.UTC(2026, 0, 1)
 
-function key(kid: string, startsAt: number, times: { createdAt?: number; retiredAt?: number } = {}) {
+function key(
+  kid: string,
+  startsAt: number,
+  times: { createdAt?: number; retiredAt?: number } = {},
+) {
   const { createdAt = startsAt, retiredAt = null } = times
   return { kid, createdAt, startsAt, retiredAt }
 }
@@ -19,7 +22,10 @@ test('a key signs from its start, and the one before it is accepted until its la
   const keys = [key('a', start), key('b', start + day)] as never
   assert.deepEqual(statesAt(keys, start + day - 1), { a: 'signing', b: 'next' })
   assert.deepEqual(statesAt(keys, start + day), { a: 'accepted', b: 'signing' })
-  assert.deepEqual(statesAt(keys, start + day + acceptedAfterMs - 1), { a: 'accepted', b: 'signing' })
+  assert.deepEqual(statesAt(keys, start + day + acceptedAfterMs - 1), {
+    a: 'accepted',
+    b: 'signing',
+  })
   assert.deepEqual(statesAt(keys, start + day + acceptedAfterMs), { a: 'retired', b: 'signing' })
   assert.ok(acceptedAfterMs >= 16 * 60_000, 'the life of a token and the leeway for clocks')
 })
@@ -27,9 +33,16 @@ test('a key signs from its start, and the one before it is accepted until its la
 test('the next key is published before the current one has signed for its lifetime, and starts then (T12)', () => {
   const keys = [key('a', start)]
   const next = nextKeyOf(keys, { now: start + day, lifetimeMs })
-  assert.deepEqual(next, { publishAt: start + lifetimeMs - publishedAheadMs, startsAt: start + lifetimeMs })
+  assert.deepEqual(next, {
+    publishAt: start + lifetimeMs - publishedAheadMs,
+    startsAt: start + lifetimeMs,
+  })
   const late = start + lifetimeMs + day
-  assert.equal(nextKeyOf(keys, { now: late, lifetimeMs })?.startsAt, late + publishedAheadMs, 'never at once')
+  assert.equal(
+    nextKeyOf(keys, { now: late, lifetimeMs })?.startsAt,
+    late + publishedAheadMs,
+    'never at once',
+  )
   const both = [...keys, key('b', late + publishedAheadMs, { createdAt: late })]
   assert.equal(nextKeyOf(both, { now: late, lifetimeMs }), undefined, 'it is published already')
   assert.equal(lastOf(both)?.kid, 'b')

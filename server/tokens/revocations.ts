@@ -1,19 +1,20 @@
-// Which tokens are revoked before they expire? A small table, all of it in memory, so that a check costs no read. It is loaded
-// at start and again after each change signal. Entries are only added, and removed once no token that they revoke is alive.
-import { recordOnce } from '../audit/audit.store.ts'
+// Which tokens are revoked? All rows are in memory, so that a check costs no read. Entries go once
+// no token that they revoke is alive.
+import type { OfSignIn } from '../audit/audit.store.ts'
 import { auditEntry, serviceSource } from '../audit/entry.ts'
-import type { Audited } from '../store/events.ts'
+import type { AuditEntry, Audited } from '../store/events.ts'
 import { reloader } from '../store/reloads.ts'
-import type { Store } from '../store/store.ts'
+import type { Store, WriteOperation } from '../store/store.ts'
 import { revocationKeptForMs, type SignIn } from './read-token.ts'
 import type { NewRevocation, TokenRevocation } from './tokens.store.ts'
 import * as stored from './tokens.store.ts'
 
 type Dependencies = {
   store: Store
-  /** `now` never goes back; `wall` is the wall clock, which other processes use for their rows. */
+  /** Other processes write rows by `wall`. */
   now: () => number
   wall: () => number
+  recordOnce: WriteOperation<AuditEntry & OfSignIn, void>
 }
 
 type Ended = Pick<NewRevocation, 'userId' | 'signInId'>
@@ -21,9 +22,7 @@ type Ended = Pick<NewRevocation, 'userId' | 'signInId'>
 export class TokenRevocations {
   readonly #dependencies: Dependencies
   readonly #revocations = new Map<string, TokenRevocation>()
-  /** The `erasedKey` of each erased user whose tokens may be alive. */
   readonly #erased = new Set<string>()
-  /** The keys of the rotations of which an older token was presented. */
   readonly #noted = new Set<string>()
   readonly #listeners = new Set<(userId: string) => void>()
 
@@ -31,7 +30,10 @@ export class TokenRevocations {
     this.#dependencies = dependencies
   }
 
-  static async load(dependencies: Dependencies, onFailure: (error: unknown) => void): Promise<TokenRevocations> {
+  static async load(
+    dependencies: Dependencies,
+    onFailure: (error: unknown) => void,
+  ): Promise<TokenRevocations> {
     const revocations = new TokenRevocations(dependencies)
     await revocations.refresh()
     const refreshSoon = reloader(() => revocations.refresh(), onFailure)
@@ -39,7 +41,7 @@ export class TokenRevocations {
     return revocations
   }
 
-  /** When it resolves, the revocation is stored and applies on this node; on other nodes it applies after the change signal. */
+  /** It applies here; on other nodes after the change signal. */
   async revoke({ audit, ...ended }: Ended & Audited): Promise<void> {
     const { store, now } = this.#dependencies
     const at = now()
@@ -47,18 +49,17 @@ export class TokenRevocations {
     this.note(ended)
   }
 
-  /** For a revocation that is stored: it applies on this node at once. */
   note({ userId, signInId }: Ended): void {
     const expiresAt = this.#dependencies.now() + revocationKeptForMs
     this.#add({ userId, signInId, expiresAt, firstGeneration: 0, exceptSignInId: null })
   }
 
-  /** Calls `listener` for each later revocation, also of another node; with the `erasedKey` if the user was erased. */
+  /** If the user was erased, the listener gets the `erasedKey`. */
   onRevocation(listener: (userId: string) => void): void {
     this.#listeners.add(listener)
   }
 
-  /** By the id of the sign-in, and by generations, not by time. The excepted sign-in passes with any generation. */
+  /** Generations decide, not times. */
   isRevoked(signIn: SignIn): boolean {
     const { userId, signInId, generation, issuedGeneration } = signIn
     if (this.#revocations.size === 0) return false
@@ -73,26 +74,29 @@ export class TokenRevocations {
     return generation < everySignIn.firstGeneration
   }
 
-  /** Whether the token is from before a rotation of its sign-in. */
   #isOutdated({ userId, signInId, signInGeneration = 0 }: SignIn): boolean {
     const rotated = this.#revocations.get(keyOf(userId, stored.rotatedSignIn(signInId)))
     return rotated !== undefined && signInGeneration < rotated.firstGeneration
   }
 
-  /** Records that a token from before a rotation was presented, once for each sign-in. No request waits for it. */
   noteOutdated(signIn: SignIn): void {
     const { userId, signInId } = signIn
     const key = keyOf(userId, stored.rotatedSignIn(signInId))
-    if (!this.#isOutdated(signIn) || this.#revocations.has(keyOf(userId, signInId)) || this.#noted.has(key)) return
+    if (
+      !this.#isOutdated(signIn) ||
+      this.#revocations.has(keyOf(userId, signInId)) ||
+      this.#noted.has(key)
+    )
+      return
     this.#noted.add(key)
-    const { store, now } = this.#dependencies
+    const { store, now, recordOnce } = this.#dependencies
     const facts = { event: 'old-token-presented', at: now(), userId, signInId } as const
     store
       .write(recordOnce, { ...auditEntry(serviceSource, facts), userId, signInId })
       .catch(() => this.#noted.delete(key))
   }
 
-  /** Whether the revocation that raised the generation to this one spared the sign-in. Loads it if this node has not received it yet. */
+  /** The revocation may have spared the sign-in. */
   async isExcepted({ userId, signInId }: SignIn, generation: number): Promise<boolean> {
     const key = keyOf(userId, null)
     if ((this.#revocations.get(key)?.firstGeneration ?? 0) < generation) await this.refresh()
@@ -101,11 +105,12 @@ export class TokenRevocations {
     return everySignIn.exceptSignInId === signInId
   }
 
-  /** When it resolves, everything that was revoked before the call applies on this node. */
+  /** When it resolves, everything that was revoked before the call applies here. */
   async refresh(): Promise<void> {
     const { store, now, wall } = this.#dependencies
-    // If the wall clock was set back, other processes write their rows with the earlier time.
-    for (const revocation of await store.read(stored.tokenRevocations, Math.min(now(), wall()))) this.#add(revocation)
+    // The wall clock may be set back.
+    for (const revocation of await store.read(stored.tokenRevocations, Math.min(now(), wall())))
+      this.#add(revocation)
     const at = now()
     for (const [key, { expiresAt, userId }] of this.#revocations)
       if (expiresAt <= at) {
@@ -119,12 +124,12 @@ export class TokenRevocations {
     const key = keyOf(revocation.userId, revocation.signInId)
     const known = this.#revocations.get(key)
     const firstGeneration = Math.max(revocation.firstGeneration, known?.firstGeneration ?? 0)
-    // The exception belongs to the revocation that raised the generation last.
     const isLatest = known === undefined || revocation.firstGeneration >= known.firstGeneration
     const { exceptSignInId } = isLatest ? revocation : known
-    const isSame = known?.exceptSignInId === exceptSignInId && known.firstGeneration === firstGeneration
+    const isSame =
+      known?.exceptSignInId === exceptSignInId && known.firstGeneration === firstGeneration
     if (isSame && revocation.expiresAt <= known.expiresAt) return
-    // It stays until no token that it revokes is alive by the clock of this node.
+    // The clock of this node decides.
     const expiresAt = Math.max(revocation.expiresAt, this.#dependencies.now() + revocationKeptForMs)
     this.#revocations.set(key, { ...revocation, firstGeneration, exceptSignInId, expiresAt })
     if (stored.isErasedKey(revocation.userId)) this.#erased.add(revocation.userId)

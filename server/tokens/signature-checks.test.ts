@@ -1,16 +1,19 @@
-// Are forged tokens limited to their share of the event loop, and are valid ones still checked in order?
 import assert from 'node:assert/strict'
 import { generateKeyPairSync, sign } from 'node:crypto'
 import { test } from 'node:test'
-import { isUnavailable } from '../store/contract/world.ts'
+import { isUnavailable } from '../contract/world.ts'
 import { isSignedByUs, type Signature, SignatureChecks } from './signature-checks.ts'
 
 const { publicKey: key, privateKey } = generateKeyPairSync('ed25519')
 const signed = 'what is signed'
-const valid: Signature = { key, signed, signature: sign(null, Buffer.from(signed), privateKey).toString('base64url') }
+const valid: Signature = {
+  key,
+  signed,
+  signature: sign(null, Buffer.from(signed), privateKey).toString('base64url'),
+}
 const forged: Signature = { ...valid, signed: 'something else' }
 
-/** Each reading of this clock takes a tenth of a millisecond, so each check does, too. */
+/** Each reading takes a tenth of a millisecond, so each check does, too. */
 function checksWithClock() {
   const clock = { ms: 0 }
   const checks = new SignatureChecks(isSignedByUs, () => {

@@ -1,22 +1,24 @@
-// Checks signatures of tokens in the order of arrival. Failed checks use up a small allowance; while it is used up, checks wait.
+// Checks signatures in the order of arrival. Failed checks use up a small allowance; then checks
+// wait.
 import { type KeyObject, verify } from 'node:crypto'
 import { overloaded } from '../basics/errors.ts'
 import { yieldToEventLoop } from '../basics/event-loop.ts'
 
-/** The share of the event loop for failed checks: about 900 a second, at 110 us each. */
+/** About 900 failed checks a second, at 110 us. */
 const allowedShare = 0.1
-/** Enough for about 180 failed checks before the first one waits. It is full again after a fifth of a second. */
+/** It is full again after 0.2 s. */
 const maxAllowanceMs = 20
-/** About one second of failed checks. */
 const maxWaiting = 1_000
 const waitMs = 1
 
-/** One failed check uses up no more of the allowance, even if it had to wait for another thread. */
+/** Another thread may have delayed it. */
 const maxChargeMs = 1
 
 export type Signature = { key: KeyObject; signed: string; signature: string }
 type IsSigned<Checked> = (signature: Checked) => boolean | Promise<boolean>
-type Check<Checked, Result> = (isSigned: (signature: Checked) => Promise<boolean>) => Promise<Result>
+type Check<Checked, Result> = (
+  isSigned: (signature: Checked) => Promise<boolean>,
+) => Promise<Result>
 
 export class SignatureChecks<Checked = Signature> {
   readonly #isSigned: IsSigned<Checked>
@@ -26,16 +28,16 @@ export class SignatureChecks<Checked = Signature> {
   #creditedAt: number
   #isRunning = false
 
-  /** `now` is in milliseconds and never goes back. */
   constructor(isSigned: IsSigned<Checked>, now: () => number = () => performance.now()) {
     this.#isSigned = isSigned
     this.#now = now
     this.#creditedAt = now()
   }
 
-  /** `check` calls `isSigned` only if it still needs the result. Throws UNAVAILABLE if too many wait. */
+  /** Throws UNAVAILABLE if too many wait. */
   enqueue<Result>(check: Check<Checked, Result>): Promise<Result> {
-    if (this.#waiting.length >= maxWaiting) throw overloaded('Too many tokens wait for a signature check')
+    if (this.#waiting.length >= maxWaiting)
+      throw overloaded('Too many tokens wait for a signature check')
     const { promise, resolve, reject } = Promise.withResolvers<Result>()
     this.#waiting.push(() => check((signature) => this.#check(signature)).then(resolve, reject))
     if (!this.#isRunning) void this.#run()
@@ -54,7 +56,10 @@ export class SignatureChecks<Checked = Signature> {
 
   #hasAllowance(): boolean {
     const now = this.#now()
-    this.#allowanceMs = Math.min(maxAllowanceMs, this.#allowanceMs + (now - this.#creditedAt) * allowedShare)
+    this.#allowanceMs = Math.min(
+      maxAllowanceMs,
+      this.#allowanceMs + (now - this.#creditedAt) * allowedShare,
+    )
     this.#creditedAt = now
     return this.#allowanceMs > 0
   }
@@ -67,7 +72,7 @@ export class SignatureChecks<Checked = Signature> {
   }
 }
 
-/** In the event loop: a thread of libuv's pool would cost a third more, and argon2 needs that pool. */
+/** libuv's pool would cost a third more, and argon2 needs it. */
 export function isSignedByUs({ key, signed, signature }: Signature): boolean {
   return verify(null, Buffer.from(signed), key, Buffer.from(signature, 'base64url'))
 }

@@ -1,6 +1,5 @@
-// The promises about the keys that sign access tokens.
 import assert from 'node:assert/strict'
-import { at, newId, type PromiseOf, type World } from '../store/contract/world.ts'
+import { at, newId, type PromiseOf, type World } from '../contract/world.ts'
 import type { AuditEntry } from '../store/events.ts'
 import {
   addSigningKey,
@@ -23,24 +22,33 @@ export function signingKeyPromises(promise: PromiseOf): void {
     const third = signingKey('k3', { createdAt: 7, startsAt: 8 })
     assert.equal(await store.write(addSigningKey, { key: third, after: 'k1' }), 'refused')
     assert.equal(await store.write(addSigningKey, { key: third, after: 'k2' }), 'added')
-    assert.equal(await store.write(addSigningKey, { key: signingKey('k4'), after: 'k3' }), 'refused', 'k2 starts last')
+    assert.equal(
+      await store.write(addSigningKey, { key: signingKey('k4'), after: 'k3' }),
+      'refused',
+      'k2 starts last',
+    )
     const stored = [next, first, third].map((key) => ({ ...key, retiredAt: null }))
     assert.deepEqual(await store.read(signingKeys), stored, 'in the order of their creation')
   })
 
-  promise('of many keys that are offered at the same time, adds one, with its audit entry (T12)', async (world) => {
-    const { store } = world
-    const offered = Array.from({ length: 10 }, (_, n) => signingKey(`k${n}`, { createdAt: n }))
-    const outcomes = await Promise.all(
-      offered.map((key) => store.write(addSigningKey, { key, after: null, audit: [entry(key.kid)] })),
-    )
-    assert.equal(outcomes.filter((outcome) => outcome === 'added').length, 1)
-    const stored = await store.read(signingKeys)
-    assert.deepEqual(
-      stored.map(({ kid }) => kid),
-      [`k${outcomes.indexOf('added')}`],
-    )
-  })
+  promise(
+    'of many keys that are offered at the same time, adds one, with its audit entry (T12)',
+    async (world) => {
+      const { store } = world
+      const offered = Array.from({ length: 10 }, (_, n) => signingKey(`k${n}`, { createdAt: n }))
+      const outcomes = await Promise.all(
+        offered.map((key) =>
+          store.write(addSigningKey, { key, after: null, audit: [entry(key.kid)] }),
+        ),
+      )
+      assert.equal(outcomes.filter((outcome) => outcome === 'added').length, 1)
+      const stored = await store.read(signingKeys)
+      assert.deepEqual(
+        stored.map(({ kid }) => kid),
+        [`k${outcomes.indexOf('added')}`],
+      )
+    },
+  )
 
   promise('drops a signing key and adds another one in the same step (T12)', async ({ store }) => {
     await store.write(addSigningKey, { key: signingKey('k1'), after: null })
@@ -68,39 +76,53 @@ export function signingKeyPromises(promise: PromiseOf): void {
     },
   )
 
-  promise('replaces sealed private parts, each only if it is still the one that was read', async ({ store }) => {
-    const first = signingKey('k1')
-    const second = signingKey('k2', { createdAt: 2, startsAt: 2 })
-    await store.write(addSigningKey, { key: first, after: null })
-    await store.write(addSigningKey, { key: second, after: 'k1' })
-    const keys = [
-      { kid: 'k1', from: 'sealed k1', to: 'new k1' },
-      { kid: 'k2', from: 'another text', to: 'new k2' },
-      { kid: 'k9', from: '', to: 'new k9' },
-    ]
-    assert.equal(await store.write(resealSigningKeys, { keys }), 1)
-    assert.equal(await store.write(resealSigningKeys, { keys }), 0)
-    assert.deepEqual(
-      (await store.read(signingKeys)).map(({ sealedPrivateJwk }) => sealedPrivateJwk),
-      ['new k1', 'sealed k2'],
-    )
-  })
+  promise(
+    'replaces sealed private parts, each only if it is still the one that was read',
+    async ({ store }) => {
+      const first = signingKey('k1')
+      const second = signingKey('k2', { createdAt: 2, startsAt: 2 })
+      await store.write(addSigningKey, { key: first, after: null })
+      await store.write(addSigningKey, { key: second, after: 'k1' })
+      const keys = [
+        { kid: 'k1', from: 'sealed k1', to: 'new k1' },
+        { kid: 'k2', from: 'another text', to: 'new k2' },
+        { kid: 'k9', from: '', to: 'new k9' },
+      ]
+      assert.equal(await store.write(resealSigningKeys, { keys }), 1)
+      assert.equal(await store.write(resealSigningKeys, { keys }), 0)
+      assert.deepEqual(
+        (await store.read(signingKeys)).map(({ sealedPrivateJwk }) => sealedPrivateJwk),
+        ['new k1', 'sealed k2'],
+      )
+    },
+  )
 
-  promise('signals when a signing key was added, dropped or sealed again (law 8)', async (world) => {
-    const { store } = world
-    const key = signingKey('k2', { createdAt: 2, startsAt: 2 })
-    await signalled(world, () => store.write(addSigningKey, { key: signingKey('k1'), after: null }))
-    await signalled(world, () =>
-      store.write(resealSigningKeys, { keys: [{ kid: 'k1', from: 'sealed k1', to: 'new' }] }),
-    )
-    await signalled(world, () => store.write(dropSigningKey, { kid: 'k1', key }))
-  })
+  promise(
+    'signals when a signing key was added, dropped or sealed again (law 8)',
+    async (world) => {
+      const { store } = world
+      const key = signingKey('k2', { createdAt: 2, startsAt: 2 })
+      await signalled(world, () =>
+        store.write(addSigningKey, { key: signingKey('k1'), after: null }),
+      )
+      await signalled(world, () =>
+        store.write(resealSigningKeys, { keys: [{ kid: 'k1', from: 'sealed k1', to: 'new' }] }),
+      )
+      await signalled(world, () => store.write(dropSigningKey, { kid: 'k1', key }))
+    },
+  )
 }
 
 export function signingKey(kid: string, { createdAt = 0, startsAt = 0 } = {}): NewSigningKey {
   const created = at(createdAt)
   const starts = startsAt === 0 ? 0 : at(startsAt)
-  return { kid, publicJwk: `{"kid":"${kid}"}`, sealedPrivateJwk: `sealed ${kid}`, createdAt: created, startsAt: starts }
+  return {
+    kid,
+    publicJwk: `{"kid":"${kid}"}`,
+    sealedPrivateJwk: `sealed ${kid}`,
+    createdAt: created,
+    startsAt: starts,
+  }
 }
 
 async function signalled({ store }: World, change: () => Promise<unknown>): Promise<void> {
@@ -114,7 +136,14 @@ async function signalled({ store }: World, change: () => Promise<unknown>): Prom
 }
 
 function entry(kid: string): AuditEntry {
-  const nobody = { userId: null, address: null, userAgent: null, requestId: null, signInId: null, nameHash: null }
+  const nobody = {
+    userId: null,
+    address: null,
+    userAgent: null,
+    requestId: null,
+    signInId: null,
+    nameHash: null,
+  }
   return {
     id: newId(),
     at: at(0),

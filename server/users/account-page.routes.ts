@@ -31,7 +31,8 @@ export const account = forVisitor({
 })
 
 export const changePassword = forAnyone({
-  summary: 'Leads a password manager to where a password is changed (https://www.w3.org/TR/change-password-url/)',
+  summary:
+    'Leads a password manager to where a password is changed (https://www.w3.org/TR/change-password-url/)',
   responses: { 303: 'none' },
   async handle(dependencies: PageNeeds, _, reply) {
     return reply.redirect(`${pagePath(dependencies, 'account')}#password`, 303)

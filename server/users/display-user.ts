@@ -1,14 +1,20 @@
-// How a user appears in responses: as the API's spec has it, as an application sees its users, and as the user sees the own sign-in.
 import { iso } from '../basics/clock.ts'
 import type { Subject } from '../http/operation.ts'
+import type { FactorPolicy } from '../tokens/factor-policy.ts'
 import type { AddedUser, User } from './users.store.ts'
 
-/** The `User` of the API's spec: the public fields only, without the password hash and the account's state. */
-export function displayUser({ id, externalId, username, displayName, locale, email, createdAt }: User) {
+export function displayUser({
+  id,
+  externalId,
+  username,
+  displayName,
+  locale,
+  email,
+  createdAt,
+}: User) {
   return { id, externalId, username, displayName, locale, email, createdAt: iso(createdAt) }
 }
 
-/** A user as a producer with scope `users` sees them. */
 export function displayAccount(user: AddedUser) {
   const { application, externalId, issuer, disabledAt, emailVerifiedAt, erased } = user
   const { id, externalId: _, ...fields } = displayUser(user)
@@ -24,8 +30,20 @@ export function displayAccount(user: AddedUser) {
   }
 }
 
-export function displaySession(user: User, { proof, expiresAt }: Subject) {
+/** Tokens of scope `inbox` are none of the policy's business. */
+export function displaySession(user: User, caller: Subject, policy: FactorPolicy) {
+  const { proof, expiresAt } = caller
+  const secondFactor = (caller.scope !== 'inbox' && policy.demandOn(caller)) || null
   const passwordChangeRequired = user.passwordReportedAt !== null
   const emailVerified = user.emailVerifiedAt !== null
-  return { user: displayUser(user), proof, expiresAt: iso(expiresAt), emailVerified, passwordChangeRequired }
+  const passwordEndsAt = user.passwordEndsAt === null ? null : iso(user.passwordEndsAt)
+  return {
+    user: displayUser(user),
+    proof,
+    expiresAt: iso(expiresAt),
+    emailVerified,
+    passwordChangeRequired,
+    passwordEndsAt,
+    secondFactor,
+  }
 }

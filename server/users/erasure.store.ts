@@ -1,41 +1,50 @@
-// Erases a user: every row of the user, and the user in the outcomes of deliveries. One write, so that nothing is left half done.
+// Erases a user in one write, so that nothing is left half done.
+
+import { record } from '../audit/audit.store.ts'
+import { userKey } from '../inbox/user-key.ts'
+import { addEvent, receiversOf, wants } from '../inbox/webhook-events.store.ts'
 import {
   all,
   lock,
-  lockUsers,
   onCitus,
-  record,
   send,
   sendOnPostgres,
   signal,
-  userKey,
   type Write,
 } from '../store/statements.ts'
 import { erasedKey, revoke, type UserChange } from '../tokens/tokens.store.ts'
 import { macOf, type Named, type Recognition } from './erased-ids.store.ts'
+import { isLastOperator } from './roles.store.ts'
+import { lockUsers } from './users.store.ts'
 
-const tables = 'session token_cutoff known_device one_time_link factor recovery_code challenge'
+/** `prefixOf` of users.store.ts has it, too. */
+const endOfApplication = '\u0001'
+const tables = 'session revocation known_device one_time_link factor recovery_code challenge'
 const ofUser = tables.split(' ').map(deletionFrom)
-const inboxTables = 'inbox_category notification category_read_mark read_mark archive_mark removal preference inbox'
+const inboxTables = 'inbox_category notification bulk removal preference reminder inbox'
 const ofInbox = inboxTables.split(' ').map(deletionFrom)
 
-/** A statement is known by its template, so each table has one of its own. Its value is the user. */
+/** A statement is known by its template, so each table has one. */
 function deletionFrom(table: string): TemplateStringsArray {
   const strings = [`delete from ${table} where user_id = `, '']
   return Object.assign(strings, { raw: strings })
 }
 
+type Erasure = UserChange & { erased?: Recognition | undefined }
+
 /**
- * In one step it removes every row of a user, and takes the user out of the outcomes of deliveries. It revokes every token by one
- * row that names the user by `erasedKey` only. A delivery at the same time is erased with the user, or does not find the user.
- * `erased`: the user's external id is recognised from `at` on.
+ * Removes every row of a user, and takes the user out of deliveries' outcomes. One row revokes the
+ * tokens by `erasedKey`. A simultaneous delivery is erased too, or does not find the user.
+ * `erased`: the external id is recognised from `at` on. Returns 'last-operator', and changes
+ * nothing, for that one.
  */
-export function* deleteUser(change: UserChange & { erased?: Recognition | undefined }): Write<'done' | 'absent'> {
+export function* deleteUser(change: Erasure): Write<'done' | 'absent' | 'last-operator'> {
   const { userId, at, erased } = change
-  // On Citus the table of deliveries is copied to every node, and an update locks the whole copy. A delivery with an idempotency key
-  // writes to it before it locks an inbox, and an erasure after that. So an erasure waits for these deliveries first.
+  // On Citus an update of the deliveries locks every copy. A delivery writes there before it locks
+  // an inbox, so the erasure waits for it first.
   yield* onCitus`select pg_advisory_xact_lock(hashtext('carillon outcomes'))`
   yield* lockUsers()
+  if (yield* isLastOperator(userId)) return 'last-operator'
   const user = yield* lock<Named>`
     select issuer as namespace, external_id as "externalId" from "user" where id = ${userId}`
   if (user === undefined) return 'absent'
@@ -43,6 +52,9 @@ export function* deleteUser(change: UserChange & { erased?: Recognition | undefi
   for (const deletion of ofUser) yield* send(deletion, userId)
   yield* send`delete from audit where user_id = ${userId}`
   yield* send`delete from provider_account where owner_id = ${userId}`
+  yield* send`delete from outbox where owner_id = ${userId}`
+  yield* send`delete from push_subscription where owner_id = ${userId}`
+  yield* tellWebhooks(change, user)
   yield* send`delete from guess_count where key >= ${`user ${userId} `} and key < ${`user ${userId}!`}`
   yield* send`delete from "user" where id = ${userId}`
   if (erased !== undefined && user.externalId !== null)
@@ -57,7 +69,17 @@ export function* deleteUser(change: UserChange & { erased?: Recognition | undefi
   return 'done'
 }
 
-/** Waits for the deliveries that have locked the inbox, also those that create it. Later ones find no user. */
+/** Their applications know the user by the external id, so the row has it until it is sent. */
+function* tellWebhooks({ userId, at }: Erasure, { namespace, externalId }: Named): Write<void> {
+  const [application = '', issuer] = namespace.split(endOfApplication)
+  for (const webhook of yield* receiversOf(['', issuer === undefined ? '' : application])) {
+    if (!wants(webhook, 'user.erased')) continue
+    const user = { id: userId, username: null, externalId }
+    const row = { id: `erased-${userId}-${webhook.id}`, webhook, ownerId: '', at }
+    yield* addEvent(row, { type: 'user.erased', user })
+  }
+}
+
 function* eraseInbox(userId: string): Write<void> {
   const user = userKey(userId)
   yield* sendOnPostgres`insert into inbox (user_id) values (${userId}) on conflict do nothing`
@@ -65,14 +87,17 @@ function* eraseInbox(userId: string): Write<void> {
   for (const deletion of ofInbox) yield* send(deletion, user)
 }
 
-/** One caller at a time: two could change the same outcomes in different orders. */
+/** Two callers could change the same outcomes in different orders. */
 function* removeFromOutcomes(userId: string): Write<void> {
   yield* sendOnPostgres`select pg_advisory_xact_lock(hashtext('carillon outcomes'))`
   const outcomes = yield* all<{ producerId: string; idempotencyKey: string; answer: string }>`
     select producer_id as "producerId", idempotency_key as "idempotencyKey", answer from delivery
     where answer like ${`%${userId}%`}`
   for (const { producerId, idempotencyKey, answer } of outcomes) {
-    const { deliveryId, results } = JSON.parse(answer) as { deliveryId: string; results: { userId: string | null }[] }
+    const { deliveryId, results } = JSON.parse(answer) as {
+      deliveryId: string
+      results: { userId: string | null }[]
+    }
     const others = results.map((result) =>
       result.userId === userId ? { userId: null, id: null, status: 'unknown_recipient' } : result,
     )

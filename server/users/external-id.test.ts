@@ -1,4 +1,3 @@
-// Which texts are external ids, and is the reason given for the others?
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { externalIdFault } from './profile.ts'
@@ -34,5 +33,6 @@ test('an external id that is empty, too long, not Unicode, a dot segment or has 
     ['.', /URL parsers/],
     ['..', /URL parsers/],
   ]
-  for (const [id, reason] of refused) assert.match(externalIdFault(id) ?? '', reason, JSON.stringify(id))
+  for (const [id, reason] of refused)
+    assert.match(externalIdFault(id) ?? '', reason, JSON.stringify(id))
 })

@@ -1,5 +1,6 @@
-// Creates or changes many users of a file or a request. Everything is checked before anything is stored: one fault stops all.
-import { recordAudit } from '../audit/audit.store.ts'
+// Creates or changes many users. Everything is checked before anything is stored: one fault stops
+// all.
+import { record } from '../audit/audit.store.ts'
 import { auditEntry, recorded, serviceSource } from '../audit/entry.ts'
 import type { Fault } from '../basics/errors.ts'
 import { mapInTurns } from '../basics/event-loop.ts'
@@ -13,6 +14,7 @@ import {
   isInReach,
   lookUp,
   recordedChange,
+  refuseOperators,
   setDisabled,
   storeChange,
   storePassword,
@@ -20,47 +22,59 @@ import {
   type UserDependencies,
 } from './users.ts'
 
-/** `position` counts from 0. `isTaken`: another user has the name. `sameAs`: the position of an earlier entry with the same one. */
+/** `position`: from 0. `sameAs`: the earlier entry with the name. */
 export type EntryFault = Fault & { position: number; isTaken?: true; sameAs?: number }
 
-/** How many entries wait for the store at the same time. */
 const atOnce = 32
-/** How many users without a name or password are stored in one transaction; a request has at most as many. */
 const putAtOnce = 1_000
 
 /**
- * `values` are parsed JSON; each should be a `UserEntry`. One names an existing user by its external id, or by its username if it
- * has none. An absent field stays; a password hash applies only to a user without a password. With any fault nothing is stored.
- * Throws CONFLICT if another request takes a name after the check: what was stored by then stays, and a repetition does the rest.
- * `report` gets the number of entries that are stored.
+ * An absent field stays; a hash applies only to a user without a password. Throws CONFLICT if
+ * another request takes a name after the check: a repetition does the rest. `report` gets the
+ * entries stored.
  */
 export async function importUsers(
   dependencies: UserDependencies,
   values: readonly unknown[],
-  { needsExternalId = false, report }: { needsExternalId?: boolean; report?: (done: number) => void } = {},
+  {
+    needsExternalId = false,
+    report,
+  }: { needsExternalId?: boolean; report?: (done: number) => void } = {},
 ): Promise<{ faults: EntryFault[] } | { imported: PutUser[] }> {
   const read = await mapInTurns(values, (value) => readValue(value, needsExternalId))
   const checked = read.map((one) => one.checked)
-  const isPlain = checked.every((one) => one.username === null && one.externalId !== null && one.disabled === undefined)
-  const existing = isPlain ? undefined : await inParallel(read, (one) => existingOf(dependencies, one))
+  const isPlain = checked.every(
+    (one) => one.username === null && one.externalId !== null && one.disabled === undefined,
+  )
+  const existing = isPlain
+    ? undefined
+    : await inParallel(read, (one) => existingOf(dependencies, one))
   const faults: EntryFault[] = [
-    ...read.flatMap(({ faults: found }, position) => found.map((fault) => ({ position, ...fault }))),
+    ...read.flatMap(({ faults: found }, position) =>
+      found.map((fault) => ({ position, ...fault })),
+    ),
     ...repetitions(checked),
     ...(existing ?? []).flatMap(({ isTaken }, position) =>
       isTaken ? [{ position, field: 'username', reason: 'is taken', isTaken }] : [],
     ),
   ]
   if (faults.length > 0) return { faults: faults.toSorted((a, b) => a.position - b.position) }
+  await refuseOperators(dependencies, checked)
   let done = 0
   const store = async (entry: CheckedEntry, position: number) => {
     const one = await storeEntry(dependencies, entry, existing?.[position]?.user)
     report?.(++done)
     return one
   }
-  const imported = await (existing ? inParallel(checked, store) : putProfiles(dependencies, checked, report))
+  const imported = await (existing
+    ? inParallel(checked, store)
+    : putProfiles(dependencies, checked, report))
   const created = imported.filter((one) => one.created).length
   const detail = { created, updated: imported.length - created }
-  await dependencies.store.write(recordAudit, recorded(dependencies, { event: 'users-imported', detail }).audit)
+  await dependencies.store.write(
+    record,
+    recorded(dependencies, { event: 'users-imported', detail }).audit,
+  )
   return { imported }
 }
 
@@ -72,9 +86,13 @@ function readValue(value: unknown, needsExternalId: boolean): ReadEntry {
   const { checked, faults } = readEntry(entry)
   const isWhole = ofTypes.length === 0
   const { username = null, externalId = null, passwordHash = null } = entry
-  if (isWhole && externalId === null && needsExternalId) faults.push({ field: 'externalId', reason: 'is missing' })
+  if (isWhole && externalId === null && needsExternalId)
+    faults.push({ field: 'externalId', reason: 'is missing' })
   else if (isWhole && externalId === null && username === null)
-    faults.push({ field: 'externalId', reason: 'is missing: a user needs an external id or a username' })
+    faults.push({
+      field: 'externalId',
+      reason: 'is missing: a user needs an external id or a username',
+    })
   if (isWhole && username === null && passwordHash !== null)
     faults.push({ field: 'username', reason: 'is missing: a user with a password signs in by it' })
   return { checked, faults: [...ofTypes, ...faults] }
@@ -82,7 +100,6 @@ function readValue(value: unknown, needsExternalId: boolean): ReadEntry {
 
 const { properties: fields = {} } = DescribedEntry
 
-/** A parsed JSON value as an entry, with the fields that have the right type. A fault of the whole value has an empty field. */
 function parseEntry(value: unknown): { entry: UserEntry; faults: Fault[] } {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     return { entry: {}, faults: [{ field: '', reason: 'must be a JSON object' }] }
@@ -90,8 +107,16 @@ function parseEntry(value: unknown): { entry: UserEntry; faults: Fault[] } {
   const sound = Object.entries(value).filter(([field, given]) => {
     const kind = Object.hasOwn(fields, field) ? fields[field]?.type : undefined
     if (kind === undefined) faults.push({ field, reason: 'is not a known field' })
-    else if (kind === typeof given || (kind !== 'boolean' && (given === null || typeof given === 'string'))) return true
-    else faults.push({ field, reason: kind === 'boolean' ? 'must be true or false' : 'must be a text or null' })
+    else if (
+      kind === typeof given ||
+      (kind !== 'boolean' && (given === null || typeof given === 'string'))
+    )
+      return true
+    else
+      faults.push({
+        field,
+        reason: kind === 'boolean' ? 'must be true or false' : 'must be a text or null',
+      })
     return false
   })
   return { entry: Object.fromEntries(sound), faults }
@@ -105,20 +130,21 @@ function repetitions(entries: readonly CheckedEntry[]): EntryFault[] {
       if (value === null) return []
       const earlier = first.get(value)
       if (earlier === undefined) first.set(value, position)
-      return earlier === undefined ? [] : [{ position, field, reason: 'is named twice', sameAs: earlier }]
+      return earlier === undefined
+        ? []
+        : [{ position, field, reason: 'is named twice', sameAs: earlier }]
     })
   })
 }
 
-/** Creates the user with this external id, or changes the given fields of the existing one. Throws INVALID_REQUEST. */
 export async function putUser(dependencies: UserDependencies, entry: UserEntry): Promise<PutUser> {
   const { checked, faults } = readEntry(entry)
   refuseFaults(faults)
+  await refuseOperators(dependencies, [checked])
   const [put] = await putProfiles(dependencies, [checked])
   return put as PutUser
 }
 
-/** One transaction for each thousand. */
 async function putProfiles(
   dependencies: UserDependencies,
   entries: readonly CheckedEntry[],
@@ -137,19 +163,27 @@ async function putProfiles(
   return imported
 }
 
-/** With an entry that `putUsers` turns into one of a change if the user exists: it says what changed, for the notice of a new address. */
-async function newUserOf(dependencies: UserDependencies, { externalId: id, profile }: CheckedEntry, at: number) {
+/** `putUsers` makes a change of the entry, for the notice of a new address. */
+async function newUserOf(
+  dependencies: UserDependencies,
+  { externalId: id, profile }: CheckedEntry,
+  at: number,
+) {
   const { source = serviceSource } = dependencies
   const externalId = id ?? ''
-  const before = profile.email === undefined ? undefined : await lookUp(dependencies, { externalId })
-  const [change] = (before && recordedChange(dependencies, { user: before, fields: profile }).audit) ?? []
+  const before =
+    profile.email === undefined ? undefined : await lookUp(dependencies, { externalId })
+  const [change] =
+    (before && recordedChange(dependencies, { user: before, fields: profile }).audit) ?? []
   const { detail = null, formerEmail = null } = change ?? {}
   const userId = newId(at)
-  const entry = { ...auditEntry(source, { event: 'user-created', at, userId, detail }), formerEmail }
+  const entry = {
+    ...auditEntry(source, { event: 'user-created', at, userId, detail }),
+    formerEmail,
+  }
   return { newId: userId, externalId, ...profileAt(profile, at), entry }
 }
 
-/** `isTaken`: the username is that of another user. An entry with faults is not looked up. */
 async function existingOf(dependencies: UserDependencies, { checked, faults }: ReadEntry) {
   if (faults.length > 0) return {}
   const { username, externalId } = checked
@@ -159,9 +193,14 @@ async function existingOf(dependencies: UserDependencies, { checked, faults }: R
   return { user, isTaken: byName !== undefined && byName.id !== user?.id }
 }
 
-async function storeEntry(dependencies: UserDependencies, entry: CheckedEntry, existing?: User): Promise<PutUser> {
+async function storeEntry(
+  dependencies: UserDependencies,
+  entry: CheckedEntry,
+  existing?: User,
+): Promise<PutUser> {
   const { username, externalId, passwordHash, profile, disabled } = entry
-  const user = existing ?? (await storeUser(dependencies, { username, externalId, passwordHash, ...profile }))
+  const user =
+    existing ?? (await storeUser(dependencies, { username, externalId, passwordHash, ...profile }))
   if (existing !== undefined) await changeExisting(dependencies, existing, entry)
   if (disabled !== undefined && disabled !== (user.disabledAt !== null))
     await setDisabled(dependencies, { id: user.id }, disabled)
@@ -169,7 +208,11 @@ async function storeEntry(dependencies: UserDependencies, entry: CheckedEntry, e
   return { user: { ...user, ...current }, created: existing === undefined }
 }
 
-async function changeExisting(dependencies: UserDependencies, user: User, entry: CheckedEntry): Promise<void> {
+async function changeExisting(
+  dependencies: UserDependencies,
+  user: User,
+  entry: CheckedEntry,
+): Promise<void> {
   const { username, passwordHash, profile } = entry
   const renamed = username !== null && username !== user.username
   await storeChange(dependencies, { user, fields: { ...(renamed && { username }), ...profile } })
@@ -179,7 +222,7 @@ async function changeExisting(dependencies: UserDependencies, user: User, entry:
   if (user.disabledAt !== null) await setDisabled(dependencies, { id: user.id }, true)
 }
 
-/** Results in the order of the items. Work that has begun is awaited before the first error is thrown. */
+/** Running work is awaited before the first error is thrown. */
 async function inParallel<Item, Result>(
   items: readonly Item[],
   work: (item: Item, position: number) => Promise<Result>,

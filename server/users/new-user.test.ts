@@ -1,5 +1,5 @@
-// What is returned for a new user: the user as stored, without a read after the commit. If it failed, the response would say that
-// nothing was kept (docs/operations/refusals.md).
+// A read after the commit may fail, and the response would say that nothing was kept
+// (docs/operations/refusals.md).
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,20 +1,24 @@
-// What a user may say about themselves or an application about its user. Every field is checked, so that every fault is found.
+// Checks every field of a profile, so that every fault is found.
 import { type Fault, faulting, invalidRequest } from '../basics/errors.ts'
+import { isTimeZone, timeZoneFault } from '../inbox/mail-rules.ts'
 import { readHash } from '../passwords/imported-hash.ts'
 import { prepareUsername } from './username.ts'
 import type { Profile } from './users.store.ts'
 
 /** Code points. */
 export const maxDisplayNameLength = 200
-/** The longest address that can be delivered to (RFC 5321, section 4.5.3.1.3). */
+/** RFC 5321, section 4.5.3.1.3. */
 export const maxEmailLength = 254
-/** The longest language tags in use have about 35 characters. */
+/** Tags in use have about 35 characters. */
 export const maxLocaleLength = 64
 
-/** `emailVerified`: of `email`, or of the address that the user has. */
-export type GivenProfile = Omit<Profile, 'emailVerifiedAt'> & { emailVerified?: boolean }
+/** `emailVerified`: of `email`, or of the address that the user has. `timeZone`: null for UTC. */
+export type GivenProfile = Omit<Profile, 'emailVerifiedAt'> & {
+  emailVerified?: boolean
+  timeZone?: string | null
+}
 
-/** With the locale in its canonical form: `de-ch` becomes `de-CH`. A fault leaves its field out. */
+/** `de-ch` becomes `de-CH`. A fault leaves its field out. */
 export function readProfile(given: GivenProfile): { profile: GivenProfile; faults: Fault[] } {
   const profile: GivenProfile = {}
   const faults: Fault[] = []
@@ -25,38 +29,51 @@ export function readProfile(given: GivenProfile): { profile: GivenProfile; fault
     if (read === null || typeof read === 'string') profile[field] = read
     else faults.push({ field, ...read })
   }
-  const { emailVerified, email } = given
+  const { emailVerified, email, timeZone } = given
+  if (timeZone != null && !isTimeZone(timeZone))
+    faults.push({ field: 'timeZone', reason: timeZoneFault })
+  else if (timeZone !== undefined) profile.timeZone = timeZone
   if (emailVerified && email === null)
-    faults.push({ field: 'emailVerified', reason: 'must not be true if the e-mail address is removed' })
+    faults.push({
+      field: 'emailVerified',
+      reason: 'must not be true if the e-mail address is removed',
+    })
   else if (emailVerified !== undefined) profile.emailVerified = emailVerified
   return { profile, faults }
 }
 
-/** As the store takes it: an address that is verified is verified at this moment. */
-export function profileAt<Fields extends GivenProfile>({ emailVerified, ...profile }: Fields, at: number) {
-  return { ...profile, ...(emailVerified !== undefined && { emailVerifiedAt: emailVerified ? at : null }) }
+export function profileAt<Fields extends GivenProfile>(
+  { emailVerified, ...profile }: Fields,
+  at: number,
+) {
+  return {
+    ...profile,
+    ...(emailVerified !== undefined && { emailVerifiedAt: emailVerified ? at : null }),
+  }
 }
 
-/** The text as it is stored, or why it cannot be. */
 type Read = string | { reason: string }
 
 const readers = { displayName: readDisplayName, locale: readLocale, email: readEmail }
 
 function readDisplayName(name: string): Read {
   if (name === '') return { reason: 'must have at least 1 character, or be null' }
-  if ([...name].length > maxDisplayNameLength) return { reason: `must have at most ${maxDisplayNameLength} characters` }
-  // Within a function, since the expression takes 10 ms to make. It includes sequences with a joiner, or with tags.
+  if ([...name].length > maxDisplayNameLength)
+    return { reason: `must have at most ${maxDisplayNameLength} characters` }
+  // The expression takes 10 ms to make.
   if (deceptive.test(name) && deceptive.test(name.replace(/\p{RGI_Emoji}/gv, '')))
     return {
-      reason: 'must have no control characters, line separators, or characters that are invisible or turn the text',
+      reason:
+        'must have no control characters, line separators, or characters that are invisible or turn the text',
     }
-  if (/^[\p{Z}\p{Default_Ignorable_Code_Point}]+$/u.test(name)) return { reason: 'must have a visible character' }
+  if (/^[\p{Z}\p{Default_Ignorable_Code_Point}]+$/u.test(name))
+    return { reason: 'must have a visible character' }
   return name
 }
 
 /**
- * Characters that draw nothing or turn the text: among them U+2800, the Braille pattern without a dot, and U+1D159, a note without a head,
- * which Unicode counts as symbols. Joiners and variation selectors stay: Persian, Hindi and Japanese names have them.
+ * These draw nothing or turn the text. Joiners and variation selectors stay: Persian, Hindi and
+ * Japanese names have them.
  */
 const deceptive =
   /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u2800\u{1d159}]|(?![\p{Join_Control}\p{Variation_Selector}])\p{Default_Ignorable_Code_Point}/u
@@ -64,7 +81,7 @@ const deceptive =
 function readLocale(tag: string): Read {
   const reason = 'must be a language tag (BCP 47), such as en or de-CH'
   if (tag.length > maxLocaleLength) return { reason }
-  // Languages have two or three letters: no longer name is registered (RFC 5646, section 2.2.1), so `english` is a mistake.
+  // RFC 5646, section 2.2.1: `english` is a mistake.
   if (!/^[a-z]{2,3}(?:-|$)/i.test(tag)) return { reason }
   try {
     return Intl.getCanonicalLocales(tag)[0] as string
@@ -73,10 +90,14 @@ function readLocale(tag: string): Read {
   }
 }
 
-/** Each text is a string, or an object with one for each language: a fault for each tag that is none, or is not in its canonical form. */
-export function languageFaults(texts: Readonly<Record<string, string | object | null | undefined>>): Fault[] {
+export function languageFaults(
+  texts: Readonly<Record<string, string | object | null | undefined>>,
+): Fault[] {
   return Object.entries(texts).flatMap(([field, text]) => {
-    const tags = typeof text === 'string' ? [] : Object.keys(text ?? {}).filter((tag) => readLocale(tag) !== tag)
+    const tags =
+      typeof text === 'string'
+        ? []
+        : Object.keys(text ?? {}).filter((tag) => readLocale(tag) !== tag)
     return tags.map((tag) => {
       const read = readLocale(tag)
       const reason = typeof read === 'string' ? `must be written as ${read}` : read.reason
@@ -85,36 +106,37 @@ export function languageFaults(texts: Readonly<Record<string, string | object | 
   })
 }
 
-/** A light check: only a message to the address can prove it. */
+/** Only a message to the address can prove it. */
 function readEmail(text: string): Read {
   if (text.length <= maxEmailLength && address.test(text)) return text
-  return { reason: 'must be an e-mail address such as ann@example.org, without a name or a comment' }
+  return {
+    reason: 'must be an e-mail address such as ann@example.org, without a name or a comment',
+  }
 }
 
-/** No invisible character, and no special one of RFC 5322 (section 3.2.3): quoted names and literals of RFC 5321 are left out. */
+/** RFC 5322, section 3.2.3; no quoted names and literals. */
 const part = String.raw`[^\s@\p{Cc}\p{Cs}\p{Default_Ignorable_Code_Point}()<>\[\]:;,\\"]+`
 const address = new RegExp(`^${part}@${part}$`, 'u')
 
 /** Code points. */
 export const maxExternalIdLength = 255
 
-/** Why the text cannot be an external id (RFC 7643, section 3.1). It is compared byte by byte, never folded or normalized. */
+/** RFC 7643, section 3.1. Compared byte by byte, never normalized. */
 export function externalIdFault(id: string): string | undefined {
   if (id === '') return 'must have at least 1 character'
   if (id.length > maxExternalIdLength && [...id].length > maxExternalIdLength)
     return `must have at most ${maxExternalIdLength} characters`
   if (/\p{Cc}/u.test(id)) return 'must have no control characters'
   if (!id.isWellFormed()) return 'must be valid Unicode: it has half of a surrogate pair'
-  if (id === '.' || id === '..') return 'must not be "." or "..", because URL parsers remove these from a path'
+  if (id === '.' || id === '..')
+    return 'must not be "." or "..", because URL parsers remove these from a path'
   return undefined
 }
 
-/** A user as an application or a file describes them. A null says that the user has none, as in a response. */
 export type UserEntry = GivenProfile & { disabled?: boolean } & Partial<
     Record<'externalId' | 'username' | 'passwordHash', string | null>
   >
 
-/** `checked`: with the prepared username. Its profile has the fields that were given. */
 export function readEntry(entry: UserEntry) {
   const { username = null, externalId = null, passwordHash = null, disabled } = entry
   const { profile, faults } = readProfile(entry)
@@ -122,13 +144,18 @@ export function readEntry(entry: UserEntry) {
   if (reason !== undefined) faults.push({ field: 'externalId', reason })
   const prepared = username === null ? null : faulting(faults, () => prepareUsername(username))
   if (passwordHash !== null) faulting(faults, () => readHash(passwordHash))
-  return { checked: { username: prepared ?? null, externalId, passwordHash, disabled, profile }, faults }
+  return {
+    checked: { username: prepared ?? null, externalId, passwordHash, disabled, profile },
+    faults,
+  }
 }
 
-/** Throws INVALID_REQUEST if there are faults. Its message has every one, for the command line. */
+/** The command line prints the message, so it has every fault. */
 export function refuseFaults(faults: readonly Fault[]): void {
   if (faults.length === 0) return
-  const problem = faults.map(({ field, reason }) => `The ${names[field] ?? field} is not acceptable: ${reason}`)
+  const problem = faults.map(
+    ({ field, reason }) => `The ${names[field] ?? field} is not acceptable: ${reason}`,
+  )
   throw invalidRequest(faults, problem.join('; '))
 }
 
@@ -136,6 +163,7 @@ const names: Readonly<Record<string, string>> = {
   externalId: 'external id',
   displayName: 'display name',
   email: 'e-mail address',
+  timeZone: 'time zone',
   passwordHash: 'password hash',
   newPassword: 'password',
 }

@@ -1,33 +1,55 @@
-// Changes of a user that end proofs: disabling the user, a new password, a reset of the second factors.
-import { lockUsers, run, send, type Write } from '../store/statements.ts'
-import { type Rotating, rotating } from '../tokens/rotation.store.ts'
-import { type Excepted, endProofs, type UserChange } from '../tokens/tokens.store.ts'
+// Changes of a user that end proofs.
+import { run, send, type Write } from '../store/statements.ts'
+import {
+  type Excepted,
+  endProofs,
+  endSubscriptions,
+  type UserChange,
+} from '../tokens/tokens.store.ts'
+import { isLastOperator } from './roles.store.ts'
+import { type Rotating, rotating } from './rotation.store.ts'
+import { lockUsers } from './users.store.ts'
 
-/** Disables a user: in one step it voids every link and ends all proofs. Repeating the call keeps the first `disabledAt`. */
-export function* disableUser(change: UserChange): Write<'done' | 'absent'> {
+/**
+ * Disables a user, voids every link and ends all proofs. Repeating keeps the first `disabledAt`.
+ * Returns 'last-operator', and changes nothing, for that one.
+ */
+export function* disableUser(change: UserChange): Write<'done' | 'absent' | 'last-operator'> {
   const { userId, at } = change
   yield* lockUsers()
+  if (yield* isLastOperator(userId)) return 'last-operator'
   yield* send`
     update "user" set disabled_at = coalesce(disabled_at, ${at}), device_generation = device_generation + 1
     where id = ${userId}`
   return (yield* endLinksAndProofs(change)) ? 'done' : 'absent'
 }
 
-export type SetPassword = UserChange & { passwordHash: string }
+/** The user can sign in again. */
+export function* endSignInsOf(change: UserChange): Write<'done' | 'absent'> {
+  yield* lockUsers()
+  if (!(yield* endProofs(change))) return 'absent'
+  yield* send`delete from challenge where user_id = ${change.userId}`
+  return 'done'
+}
+
+export type SetPassword = UserChange & { passwordHash: string; passwordEndsAt?: number | null }
 
 /**
- * In one step it sets a password, enables the user, voids every link, clears `passwordReportedAt` and ends all proofs, except for the new one
- * of the sign-in that it rotates. If that is outdated, it changes nothing and returns 'outdated'.
+ * Sets a password, enables the user, voids every link, clears `passwordReportedAt`, and ends all
+ * proofs but the rotated one. Returns 'outdated', and changes nothing, if that is. A copy of the
+ * rotated one may have added push subscriptions, so these end, too.
  */
 export const setPassword = rotating(function* (change: SetPassword & Rotating): Write<'done'> {
-  yield* changePassword({ ...change, audit: undefined, exceptSignInId: change.rotation?.signInId })
+  const own = change.rotation?.signInId
+  yield* changePassword({ ...change, audit: undefined, exceptSignInId: own })
+  if (own !== undefined) yield* endSubscriptions(change.userId, own)
   return 'done'
 })
 
-/** The caller has locked the user. */
 export function* changePassword(change: SetPassword & Excepted): Write<void> {
   yield* send`
-    update "user" set password_hash = ${change.passwordHash}, disabled_at = null, password_reported_at = null
+    update "user" set password_hash = ${change.passwordHash}, disabled_at = null, password_reported_at = null,
+      password_ends_at = ${change.passwordEndsAt ?? null}
     where id = ${change.userId}`
   yield* endLinksAndProofs(change)
 }
@@ -37,7 +59,7 @@ function* endLinksAndProofs(change: UserChange & Excepted): Write<boolean> {
   return yield* endProofs(change)
 }
 
-/** Removes all factors, recovery codes and challenges, and ends all proofs, in one step. Returns how many factors there were. */
+/** Removes all factors, and ends all proofs. Returns how many factors there were. */
 export function* resetFactors(change: UserChange): Write<number | 'absent'> {
   const { userId } = change
   yield* lockUsers()

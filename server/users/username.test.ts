@@ -1,4 +1,3 @@
-// Is one name always one account, and is an unacceptable name refused with a reason?
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
@@ -21,9 +20,12 @@ function reasonOf(text: string): string {
 const latin = 'aZ0.-_@ÅåßςΣσİıſK'
 const otherLetters = 'ÄäÖöééＡａ０ｶﾞカガ한ナд中ДअीQ'
 const rightToLeftLetters = 'אבתשׁعربيّ\u{10d00}\u{10d24}\u{10d30}\u{1e900}'
-const difficult = fc.array(fc.constantFrom(...latin, ...otherLetters, ...rightToLeftLetters, ' ', '\u200d'), {
-  maxLength: 8,
-})
+const difficult = fc.array(
+  fc.constantFrom(...latin, ...otherLetters, ...rightToLeftLetters, ' ', '\u200d'),
+  {
+    maxLength: 8,
+  },
+)
 const anyText = fc.oneof(
   fc.string({ unit: 'binary' }),
   fc.string({ unit: 'grapheme' }),
@@ -50,7 +52,8 @@ test('A14: every code point that Unicode assigns has a stable form or is refused
     const character = String.fromCodePoint(codePoint)
     if (/[\p{Cn}\p{Co}]/u.test(character)) continue
     const prepared = findableUsername(character)
-    if (prepared !== undefined) assert.equal(prepareUsername(prepared), prepared, codePoint.toString(16))
+    if (prepared !== undefined)
+      assert.equal(prepareUsername(prepared), prepared, codePoint.toString(16))
   }
 })
 

@@ -1,22 +1,26 @@
-// Prepares a username (RFC 8265, section 3.3: UsernameCaseMapped), so that two spellings of one name are never two accounts.
+// Prepares a username by RFC 8265, section 3.3 (UsernameCaseMapped), so that two spellings are
+// never two accounts.
 import { CarillonError, invalidField } from '../basics/errors.ts'
 
-/** Code points of a prepared username. */
+/** Code points. */
 export const maxUsernameLength = 64
 
-/** ASCII without space and control characters: for these the rules below only convert to lower case. */
+/** For these the rules only convert to lower case. */
 const plainName = /^[!-~]{1,64}$/
 
 /**
- * 1 to 64 code points (RFC 8265, section 3.3.3). Preparing it again changes nothing (RFC 8264, section 7), because contextual code points
- * are refused. Throws INVALID_REQUEST with the reason for `username`.
+ * RFC 8265, section 3.3.3. Idempotent (RFC 8264, section 7), because contextual code points are
+ * refused. Throws INVALID_REQUEST.
  */
 export function prepareUsername(text: string): string {
   if (plainName.test(text)) return text.toLowerCase()
   if (text === '') refuse('write at least one character')
   // NFC makes one code unit of four at the most.
   if (text.length > 4 * maxUsernameLength) refuse(tooLong)
-  const narrowed = text.replace(otherWidths, (character) => ordinaryWidths.get(character) ?? character)
+  const narrowed = text.replace(
+    otherWidths,
+    (character) => ordinaryWidths.get(character) ?? character,
+  )
   const lowerCase = narrowed.toLowerCase()
   if (manyMarks.test(lowerCase)) refuse('write at most 30 marks on one letter')
   const prepared = lowerCase.normalize('NFC')
@@ -28,7 +32,7 @@ export function prepareUsername(text: string): string {
   return prepared
 }
 
-/** The prepared username, or undefined if no user can have it. For looking up a user, never for adding one. */
+/** Use it to find a user, never to add one. */
 export function findableUsername(text: string): string | undefined {
   try {
     return prepareUsername(text)
@@ -40,33 +44,38 @@ export function findableUsername(text: string): string | undefined {
 
 const tooLong = `write at most ${maxUsernameLength} characters`
 
-/** The code points that Unicode decomposes as <wide> or <narrow>. */
+/** Unicode decomposes these as <wide> or <narrow>. */
 const otherWidths = /[\u3000\uff01-\uffee]/g
 const ordinaryWidths = new Map(
-  Array.from({ length: 0xee }, (_, n) => String.fromCharCode(0xff01 + n)).map((wide) => [wide, wide.normalize('NFKC')]),
+  Array.from({ length: 0xee }, (_, n) => String.fromCharCode(0xff01 + n)).map((wide) => [
+    wide,
+    wide.normalize('NFKC'),
+  ]),
 )
-/** The Stream-Safe Text Format (UAX #15, section 13) has at most 30 marks in a row: the time to sort them grows with the square. */
+/** UAX #15, section 13: the time to sort marks grows with the square. */
 const manyMarks = /\p{M}{31}/u
 
 // IdentifierClass, RFC 8264, sections 4.2, 8 and 9.
 
 /** Exceptions (9.6) that are valid. */
 const validExceptions = /[\u00df\u03c2\u06fd\u06fe\u0f0b\u3007]/
-/** Exceptions (9.6) that are not valid, and code points that depend on their neighbours (CONTEXTO): all refused. */
+/** Code points that depend on their neighbours (CONTEXTO) are refused, too. */
 const refusedExceptions =
   /[\u0640\u07fa\u302e\u302f\u3031-\u3035\u303b\u00b7\u0375\u05f3\u05f4\u30fb\u0660-\u0669\u06f0-\u06f9]/
-/** 9.9: conjoining jamo; a composed syllable replaces them. */
+/** 9.9: a composed syllable replaces conjoining jamo. */
 const oldHangulJamo = /[\u1100-\u11ff\ua960-\ua97c\ud7b0-\ud7c6\ud7cb-\ud7fb]/
 const space = /\p{Z}/u
-/** 9.12 (control characters), 9.13 (ignorable, with the joiners of 9.8), 9.10 (unassigned) and half surrogate pairs. */
+/**
+ * Sections 9.12, 9.13 (with the joiners of 9.8) and 9.10 refuse these; half surrogate pairs are
+ * invalid.
+ */
 const invisible = /[\p{Cc}\p{Cs}\p{Cn}\p{Default_Ignorable_Code_Point}]/u
-/** 9.1 */
 const letterOrDigit = /[\p{Ll}\p{Lu}\p{Lo}\p{Nd}\p{Lm}\p{Mn}\p{Mc}]/u
 
-/** Accepted characters that folding changes: about 1,700. */
+/** Folding changes about 1,700 accepted characters. */
 const accepted = new Set<string>()
 
-/** All but ASCII, and the letters that no rule refuses. Made at the first use, because that takes milliseconds. */
+/** Made at the first use: it takes milliseconds. */
 let suspects: RegExp | undefined
 
 function refuseOutsideClass(text: string): void {
@@ -79,39 +88,44 @@ function refuseCharacter(character: string): void {
   if (accepted.has(character) || validExceptions.test(character)) return
   const name = `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`
   if (space.test(character)) refuse('write it without spaces')
-  if (invisible.test(character)) refuse(`write it without ${name}, which cannot be seen or is not assigned`)
-  if (refusedExceptions.test(character) || oldHangulJamo.test(character)) refuse(`write it without ${name}`)
-  if (character.normalize('NFKC') !== character) refuse(`write the ordinary character in place of ${name}`)
+  if (invisible.test(character))
+    refuse(`write it without ${name}, which cannot be seen or is not assigned`)
+  if (refusedExceptions.test(character) || oldHangulJamo.test(character))
+    refuse(`write it without ${name}`)
+  if (character.normalize('NFKC') !== character)
+    refuse(`write the ordinary character in place of ${name}`)
   if (!letterOrDigit.test(character))
     refuse(`write it without ${name}: beyond ASCII only letters and digits are allowed`)
   accepted.add(character)
 }
 
-// The Bidi Rule, RFC 5893, section 2, for a name with right-to-left characters. Regular expressions have no Bidi classes:
-// these use blocks (Unicode, DerivedBidiClass.txt) for what IdentifierClass allows: letters, digits, marks, ASCII.
+// The Bidi Rule, RFC 5893, section 2. Blocks (DerivedBidiClass.txt) stand for the classes of what
+// IdentifierClass allows.
 
-/** NSM: nonspacing combining marks, without the five of class L. */
+/** NSM without the five of class L */
 const nonspacing = String.raw`(?:(?![\u0cbf\u0cc6\u{11a07}\u{11a08}\u{11c3f}])\p{Mn})`
-/** AN: Hanifi Rohingya digits. The Arabic-Indic digits are contextual and are refused above. */
+/** AN; Arabic-Indic digits are refused above. */
 const arabicNumber = String.raw`[\u{10d30}-\u{10d39}]`
-/** R and AL: all other characters in the blocks of right-to-left scripts. */
 const blocks = String.raw`\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\u{10800}-\u{10fff}\u{1e800}-\u{1efff}`
 const letter = String.raw`(?!\p{Mn}|${arabicNumber})[${blocks}]`
 
 const rightToLeft = new RegExp(`${letter}|${arabicNumber}`, 'u')
-/** EN, ES, CS, ET and ON: ASCII without its letters. */
+/** EN, ES, CS, ET and ON: ASCII without its letters */
 const neutral = String.raw`[^A-Za-z\u0080-\u{10ffff}]`
-/** Rules 1 and 2 */
-const inOneDirection = new RegExp(`^${letter}(?:${letter}|${arabicNumber}|${nonspacing}|${neutral})*$`, 'u')
-/** Rule 3 */
+const inOneDirection = new RegExp(
+  `^${letter}(?:${letter}|${arabicNumber}|${nonspacing}|${neutral})*$`,
+  'u',
+)
 const endsWell = new RegExp(`(?:${letter}|${arabicNumber}|[0-9])${nonspacing}*$`, 'u')
-/** Rule 4 */
 const digitsOfTwoKinds = new RegExp(`^(?=.*[0-9]).*${arabicNumber}`, 'u')
 
 function refuseMixedDirection(name: string): void {
   if (!inOneDirection.test(name))
-    refuse('write it in one direction: begin with a right-to-left letter and use no left-to-right letters')
-  if (!endsWell.test(name)) refuse('end it with a letter or a digit, because it is written from right to left')
+    refuse(
+      'write it in one direction: begin with a right-to-left letter and use no left-to-right letters',
+    )
+  if (!endsWell.test(name))
+    refuse('end it with a letter or a digit, because it is written from right to left')
   if (digitsOfTwoKinds.test(name)) refuse('write its digits in one script')
 }
 

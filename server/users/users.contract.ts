@@ -1,7 +1,6 @@
-// The promises about users: a username belongs to one user, and disabling a user ends every session and token at once.
 import assert from 'node:assert/strict'
+import { at, newId, type PromiseOf } from '../contract/world.ts'
 import { findSession } from '../sessions/sessions.store.ts'
-import { at, newId, type PromiseOf } from '../store/contract/world.ts'
 import { tokenRevocations } from '../tokens/tokens.store.ts'
 import { putUsers } from './put-users.store.ts'
 import { disableUser, setPassword } from './user-changes.store.ts'
@@ -19,7 +18,12 @@ import {
 
 const revocationExpiresAt = at(965)
 
-const unproven = { emailVerifiedAt: null, passwordReportedAt: null }
+const unproven = {
+  emailVerifiedAt: null,
+  passwordReportedAt: null,
+  passwordEndsAt: null,
+  role: null,
+}
 
 export function userPromises(promise: PromiseOf): void {
   promise('finds a user by id, and by username with the password hash', async ({ store }) => {
@@ -34,7 +38,13 @@ export function userPromises(promise: PromiseOf): void {
       email: null,
       ...unproven,
     }
-    const found = { ...user, ...none, credentialGeneration: 0, issuedGeneration: 0, deviceGeneration: 0 }
+    const found = {
+      ...user,
+      ...none,
+      credentialGeneration: 0,
+      issuedGeneration: 0,
+      deviceGeneration: 0,
+    }
     assert.deepEqual(await store.read(findUserByUsername, 'ann'), found)
     assert.deepEqual(await store.read(findUser, user.id), found)
     assert.deepEqual(await store.read(findCredentials, 'ann'), { ...found, passwordHash: 'hash' })
@@ -46,89 +56,150 @@ export function userPromises(promise: PromiseOf): void {
     assert.equal(await store.read(findCredentials, 'unknown'), undefined)
   })
 
-  promise('returns "username-taken" for a username that is taken, and changes nothing', async (world) => {
-    const ann = await world.addUser('ann')
-    const before = await world.store.read(findCredentials, ann.username)
-    const second = { ...ann, id: newId(), passwordHash: 'other', displayName: 'Other', createdAt: at(9) }
-    assert.equal(await world.store.write(addUser, second), 'username-taken')
-    assert.deepEqual(await world.store.read(findCredentials, ann.username), before)
-    assert.equal(await world.store.read(findUser, second.id), undefined)
-  })
+  promise(
+    'returns "username-taken" for a username that is taken, and changes nothing',
+    async (world) => {
+      const ann = await world.addUser('ann')
+      const before = await world.store.read(findCredentials, ann.username)
+      const second = {
+        ...ann,
+        id: newId(),
+        passwordHash: 'other',
+        displayName: 'Other',
+        createdAt: at(9),
+      }
+      assert.equal(await world.store.write(addUser, second), 'username-taken')
+      assert.deepEqual(await world.store.read(findCredentials, ann.username), before)
+      assert.equal(await world.store.read(findUser, second.id), undefined)
+    },
+  )
 
-  promise('finds the users with an e-mail address, in either case of its ASCII letters', async (world) => {
-    const shops = { id: newId().replace(/^.{8}/, '00000000'), username: `shop-${newId()}`, application: 'shop' }
-    await world.store.write(addUser, { ...shops, displayName: null, createdAt: at(0), passwordHash: null })
-    const ann = await world.addUser('ann')
-    const ben = await world.addUser('ben')
-    const eve = await world.addUser('eve')
-    const addresses = ['Ann.K@example.org', 'ann.k@EXAMPLE.org', 'ann.\u212a@example.org']
-    for (const [n, { id }] of [ann, ben, eve].entries())
-      await world.store.write(updateUser, { userId: id, email: addresses[n] as string })
-    const found = await world.store.read(findUsersByEmail, { email: 'ann.k@example.org', limit: 5 })
-    assert.deepEqual(
-      found.map(({ id }) => id),
-      [ann.id, ben.id].sort(),
-    )
-    assert.deepEqual(found[0], await world.store.read(findUser, found[0]?.id ?? ''))
-    assert.equal((await world.store.read(findUsersByEmail, { email: 'ann.k@example.org', limit: 1 })).length, 1)
-    assert.deepEqual(await world.store.read(findUsersByEmail, { email: 'ann@example.org', limit: 5 }), [])
-    for (const { id } of [ben, shops])
-      await world.store.write(updateUser, { userId: id, email: 'ann.k@example.org', emailVerifiedAt: at(1) })
-    const who = await world.store.read(findUsersByEmail, { email: 'Ann.K@example.org', limit: 5, canSignIn: true })
-    assert.deepEqual(
-      who.map(({ id }) => id),
-      [ben.id],
-    )
-    const all = await world.store.read(findUsersByEmail, { email: 'ann.k@example.org', limit: 5 })
-    assert.deepEqual([all.length, all.at(2)?.id], [3, shops.id], 'users of applications come last')
-  })
+  promise(
+    'finds the users with an e-mail address, in either case of its ASCII letters',
+    async (world) => {
+      const shops = {
+        id: newId().replace(/^.{8}/, '00000000'),
+        username: `shop-${newId()}`,
+        application: 'shop',
+      }
+      await world.store.write(addUser, {
+        ...shops,
+        displayName: null,
+        createdAt: at(0),
+        passwordHash: null,
+      })
+      const ann = await world.addUser('ann')
+      const ben = await world.addUser('ben')
+      const eve = await world.addUser('eve')
+      const addresses = ['Ann.K@example.org', 'ann.k@EXAMPLE.org', 'ann.\u212a@example.org']
+      for (const [n, { id }] of [ann, ben, eve].entries())
+        await world.store.write(updateUser, { userId: id, email: addresses[n] as string })
+      const found = await world.store.read(findUsersByEmail, {
+        email: 'ann.k@example.org',
+        limit: 5,
+      })
+      assert.deepEqual(
+        found.map(({ id }) => id),
+        [ann.id, ben.id].sort(),
+      )
+      assert.deepEqual(found[0], await world.store.read(findUser, found[0]?.id ?? ''))
+      assert.equal(
+        (await world.store.read(findUsersByEmail, { email: 'ann.k@example.org', limit: 1 })).length,
+        1,
+      )
+      assert.deepEqual(
+        await world.store.read(findUsersByEmail, { email: 'ann@example.org', limit: 5 }),
+        [],
+      )
+      for (const { id } of [ben, shops])
+        await world.store.write(updateUser, {
+          userId: id,
+          email: 'ann.k@example.org',
+          emailVerifiedAt: at(1),
+        })
+      const who = await world.store.read(findUsersByEmail, {
+        email: 'Ann.K@example.org',
+        limit: 5,
+        canSignIn: true,
+      })
+      assert.deepEqual(
+        who.map(({ id }) => id),
+        [ben.id],
+      )
+      const all = await world.store.read(findUsersByEmail, { email: 'ann.k@example.org', limit: 5 })
+      assert.deepEqual(
+        [all.length, all.at(2)?.id],
+        [3, shops.id],
+        'users of applications come last',
+      )
+    },
+  )
 
-  promise('gives a username to one of many users that are added with it at the same time', async ({ store }) => {
-    const offered = Array.from({ length: 20 }, (_, n) => ({
-      id: newId(),
-      username: 'ann',
-      displayName: null,
-      createdAt: at(n),
-      passwordHash: `hash ${n}`,
-    }))
-    const results = await Promise.all(offered.map((user) => store.write(addUser, user)))
-    const winners = results.filter((result) => typeof result === 'object')
-    assert.deepEqual(
-      winners.map(({ id }) => id),
-      [(await store.read(findCredentials, 'ann'))?.id],
-    )
-  })
+  promise(
+    'gives a username to one of many users that are added with it at the same time',
+    async ({ store }) => {
+      const offered = Array.from({ length: 20 }, (_, n) => ({
+        id: newId(),
+        username: 'ann',
+        displayName: null,
+        createdAt: at(n),
+        passwordHash: `hash ${n}`,
+      }))
+      const results = await Promise.all(offered.map((user) => store.write(addUser, user)))
+      const winners = results.filter((result) => typeof result === 'object')
+      assert.deepEqual(
+        winners.map(({ id }) => id),
+        [(await store.read(findCredentials, 'ann'))?.id],
+      )
+    },
+  )
 
-  promise('lists users ordered by id, starting after an id, at most `limit` of them', async (world) => {
-    const people = await world.addUsers(11)
-    const listed: string[] = []
-    for (;;) {
-      const users = await world.store.read(listUsers, { after: listed.at(-1) ?? '', limit: 3 })
-      assert.ok(users.length <= 3)
-      if (users.length === 0) break
-      listed.push(...users.map(({ id }) => id))
-    }
-    assert.deepEqual(listed, people.map(({ id }) => id).sort())
-    const [first] = await world.store.read(listUsers, { after: '', limit: 1 })
-    assert.deepEqual(first, await world.store.read(findUser, first?.id ?? ''))
-  })
+  promise(
+    'lists users ordered by id, starting after an id, at most `limit` of them',
+    async (world) => {
+      const people = await world.addUsers(11)
+      const listed: string[] = []
+      for (;;) {
+        const users = await world.store.read(listUsers, { after: listed.at(-1) ?? '', limit: 3 })
+        assert.ok(users.length <= 3)
+        if (users.length === 0) break
+        listed.push(...users.map(({ id }) => id))
+      }
+      assert.deepEqual(listed, people.map(({ id }) => id).sort())
+      const [first] = await world.store.read(listUsers, { after: '', limit: 1 })
+      assert.deepEqual(first, await world.store.read(findUser, first?.id ?? ''))
+    },
+  )
 
-  promise('changes a username, also in the user’s sessions; a name that is taken changes nothing', async (world) => {
-    const ann = await world.addUser('ann')
-    const ben = await world.addUser('ben')
-    const session = await world.signIn(ann)
-    assert.equal(await world.store.write(updateUser, { userId: ann.id, username: 'anna', displayName: 'Anna' }), 'done')
-    assert.equal((await world.store.read(findUser, ann.id))?.username, 'anna')
-    assert.equal((await world.store.read(findCredentials, 'anna'))?.id, ann.id)
-    assert.equal(await world.store.read(findCredentials, ann.username), undefined)
-    assert.equal((await world.store.read(findSession, session))?.username, 'anna')
-    const before = await world.store.read(findUser, ann.id)
-    const taken = { userId: ann.id, username: ben.username, displayName: 'Ben' }
-    assert.equal(await world.store.write(updateUser, taken), 'username-taken')
-    assert.deepEqual(await world.store.read(findUser, ann.id), before)
-    assert.equal((await world.store.read(findSession, session))?.username, 'anna')
-    assert.equal(await world.store.write(updateUser, { userId: newId(), displayName: 'Nobody' }), 'absent')
-  })
+  promise(
+    'changes a username, also in the user’s sessions; a name that is taken changes nothing',
+    async (world) => {
+      const ann = await world.addUser('ann')
+      const ben = await world.addUser('ben')
+      const session = await world.signIn(ann)
+      assert.equal(
+        await world.store.write(updateUser, {
+          userId: ann.id,
+          username: 'anna',
+          displayName: 'Anna',
+        }),
+        'done',
+      )
+      assert.equal((await world.store.read(findUser, ann.id))?.username, 'anna')
+      assert.equal((await world.store.read(findCredentials, 'anna'))?.id, ann.id)
+      assert.equal(await world.store.read(findCredentials, ann.username), undefined)
+      assert.equal((await world.store.read(findSession, session))?.username, 'anna')
+      const before = await world.store.read(findUser, ann.id)
+      const taken = { userId: ann.id, username: ben.username, displayName: 'Ben' }
+      assert.equal(await world.store.write(updateUser, taken), 'username-taken')
+      assert.deepEqual(await world.store.read(findUser, ann.id), before)
+      assert.equal((await world.store.read(findSession, session))?.username, 'anna')
+      assert.equal(
+        await world.store.write(updateUser, { userId: newId(), displayName: 'Nobody' }),
+        'absent',
+      )
+    },
+  )
 
   promise('an update changes the fields that are given, and null clears a field', async (world) => {
     const ann = await world.addUser('ann')
@@ -170,12 +241,53 @@ export function userPromises(promise: PromiseOf): void {
         })
         assert.equal(put?.user.emailVerifiedAt, expected, JSON.stringify(profile))
       }
-      const added = { id: newId(), username: null, displayName: null, passwordHash: null, createdAt: at(0) }
+      const added = {
+        id: newId(),
+        username: null,
+        displayName: null,
+        passwordHash: null,
+        createdAt: at(0),
+      }
       for (const email of ['d@example.com', null]) {
         const user = { ...added, id: newId(), email, emailVerifiedAt: at(8) }
         assert.equal(typeof (await world.store.write(addUser, user)), 'object')
-        assert.equal((await world.store.read(findUser, user.id))?.emailVerifiedAt, email === null ? null : at(8))
+        assert.equal(
+          (await world.store.read(findUser, user.id))?.emailVerifiedAt,
+          email === null ? null : at(8),
+        )
       }
+    },
+  )
+
+  promise(
+    'keeps when a generated password ends, until another one is set (A26)',
+    async ({ store }) => {
+      const id = newId()
+      const user = {
+        id,
+        username: 'ann',
+        displayName: null,
+        createdAt: at(1),
+        passwordHash: 'hash',
+      }
+      const endOf = async () => (await store.read(findCredentials, 'ann'))?.passwordEndsAt
+      await store.write(addUser, { ...user, passwordEndsAt: at(9) })
+      assert.equal(await endOf(), at(9))
+      await store.write(rehashPassword, {
+        userId: id,
+        checkedPasswordHash: 'hash',
+        passwordHash: 'again',
+      })
+      assert.equal(await endOf(), at(9), 'another hash of the same password')
+      await store.write(setPassword, {
+        userId: id,
+        passwordHash: 'generated',
+        at: at(2),
+        passwordEndsAt: at(20),
+      })
+      assert.equal(await endOf(), at(20))
+      await store.write(setPassword, { userId: id, passwordHash: 'chosen', at: at(3) })
+      assert.equal(await endOf(), null)
     },
   )
 
@@ -187,32 +299,39 @@ export function userPromises(promise: PromiseOf): void {
     assert.equal((await world.store.read(findCredentials, ann.username))?.disabledAt, at(5))
   })
 
-  promise('voids the device tokens of a disabled user, and those of no other user', async (world) => {
-    const ann = await world.addUser('ann')
-    const ben = await world.addUser('ben')
-    await world.store.write(disableUser, { userId: ann.id, at: at(5) })
-    await world.store.write(enableUser, { userId: ann.id })
-    assert.equal((await world.store.read(findUser, ann.id))?.deviceGeneration, 1)
-    assert.equal((await world.store.read(findUser, ben.id))?.deviceGeneration, 0)
-  })
+  promise(
+    'voids the device tokens of a disabled user, and those of no other user',
+    async (world) => {
+      const ann = await world.addUser('ann')
+      const ben = await world.addUser('ben')
+      await world.store.write(disableUser, { userId: ann.id, at: at(5) })
+      await world.store.write(enableUser, { userId: ann.id })
+      assert.equal((await world.store.read(findUser, ann.id))?.deviceGeneration, 1)
+      assert.equal((await world.store.read(findUser, ben.id))?.deviceGeneration, 0)
+    },
+  )
 
-  promise('ends every session and revokes every token of a disabled user, and of no other user', async (world) => {
-    const ann = await world.addUser('ann')
-    const ben = await world.addUser('ben')
-    const sessions = [await world.signIn(ann), await world.signIn(ann)]
-    const bens = await world.signIn(ben)
-    await world.store.write(disableUser, { userId: ann.id, at: at(5) })
-    for (const session of sessions) assert.equal(await world.store.read(findSession, session), undefined)
-    assert.equal((await world.store.read(findSession, bens))?.userId, ben.id)
-    const revocation = {
-      userId: ann.id,
-      signInId: null,
-      expiresAt: revocationExpiresAt,
-      firstGeneration: 1,
-      exceptSignInId: null,
-    }
-    assert.deepEqual(await world.store.read(tokenRevocations, at(6)), [revocation])
-  })
+  promise(
+    'ends every session and revokes every token of a disabled user, and of no other user',
+    async (world) => {
+      const ann = await world.addUser('ann')
+      const ben = await world.addUser('ben')
+      const sessions = [await world.signIn(ann), await world.signIn(ann)]
+      const bens = await world.signIn(ben)
+      await world.store.write(disableUser, { userId: ann.id, at: at(5) })
+      for (const session of sessions)
+        assert.equal(await world.store.read(findSession, session), undefined)
+      assert.equal((await world.store.read(findSession, bens))?.userId, ben.id)
+      const revocation = {
+        userId: ann.id,
+        signInId: null,
+        expiresAt: revocationExpiresAt,
+        firstGeneration: 1,
+        exceptSignInId: null,
+      }
+      assert.deepEqual(await world.store.read(tokenRevocations, at(6)), [revocation])
+    },
+  )
 
   promise(
     'a new password ends every session and revokes every token of the user, and of no other user',
@@ -223,8 +342,14 @@ export function userPromises(promise: PromiseOf): void {
       const bens = await world.signIn(ben)
       const change = { userId: ann.id, passwordHash: 'new hash', at: at(5) }
       assert.equal(await world.store.write(setPassword, change), 'done')
-      assert.equal((await world.store.read(findCredentials, ann.username))?.passwordHash, 'new hash')
-      assert.equal((await world.store.read(findCredentials, ben.username))?.passwordHash, ben.passwordHash)
+      assert.equal(
+        (await world.store.read(findCredentials, ann.username))?.passwordHash,
+        'new hash',
+      )
+      assert.equal(
+        (await world.store.read(findCredentials, ben.username))?.passwordHash,
+        ben.passwordHash,
+      )
       assert.equal(await world.store.read(findSession, anns), undefined)
       assert.equal((await world.store.read(findSession, bens))?.userId, ben.id)
       const revocation = {
@@ -252,8 +377,14 @@ export function userPromises(promise: PromiseOf): void {
       for (const [index, change] of changes.entries()) {
         await change()
         assert.equal((await world.store.read(findUser, ann.id))?.credentialGeneration, index + 1)
-        assert.equal((await world.store.read(findCredentials, ann.username))?.credentialGeneration, index + 1)
-        assert.equal((await world.store.read(tokenRevocations, at(0)))[0]?.firstGeneration, index + 1)
+        assert.equal(
+          (await world.store.read(findCredentials, ann.username))?.credentialGeneration,
+          index + 1,
+        )
+        assert.equal(
+          (await world.store.read(tokenRevocations, at(0)))[0]?.firstGeneration,
+          index + 1,
+        )
       }
       assert.equal((await world.store.read(findUser, ben.id))?.credentialGeneration, 0)
     },
@@ -272,7 +403,10 @@ export function userPromises(promise: PromiseOf): void {
           })
         while (!isDone) {
           const found = await world.store.read(findCredentials, ann.username)
-          const expected = found?.credentialGeneration === 0 ? ann.passwordHash : `hash ${found?.credentialGeneration}`
+          const expected =
+            found?.credentialGeneration === 0
+              ? ann.passwordHash
+              : `hash ${found?.credentialGeneration}`
           assert.equal(found?.passwordHash, expected)
           await new Promise(setImmediate)
         }
@@ -303,17 +437,27 @@ export function userPromises(promise: PromiseOf): void {
     assert.equal(await world.store.write(enableUser, { userId: newId() }), 'absent')
   })
 
-  promise('replaces the hash that was checked, and revokes nothing; another hash is kept', async (world) => {
-    const ann = await world.addUser('ann')
-    const session = await world.signIn(ann)
-    const change = { userId: ann.id, checkedPasswordHash: ann.passwordHash, passwordHash: 'new hash' }
-    assert.equal(await world.store.write(rehashPassword, change), 'done')
-    assert.equal(await world.store.write(rehashPassword, { ...change, passwordHash: 'newer hash' }), 'refused')
-    const found = await world.store.read(findCredentials, ann.username)
-    assert.deepEqual([found?.passwordHash, found?.credentialGeneration], ['new hash', 0])
-    assert.equal((await world.store.read(findSession, session))?.userId, ann.id)
-    assert.deepEqual(await world.store.read(tokenRevocations, at(0)), [])
-  })
+  promise(
+    'replaces the hash that was checked, and revokes nothing; another hash is kept',
+    async (world) => {
+      const ann = await world.addUser('ann')
+      const session = await world.signIn(ann)
+      const change = {
+        userId: ann.id,
+        checkedPasswordHash: ann.passwordHash,
+        passwordHash: 'new hash',
+      }
+      assert.equal(await world.store.write(rehashPassword, change), 'done')
+      assert.equal(
+        await world.store.write(rehashPassword, { ...change, passwordHash: 'newer hash' }),
+        'refused',
+      )
+      const found = await world.store.read(findCredentials, ann.username)
+      assert.deepEqual([found?.passwordHash, found?.credentialGeneration], ['new hash', 0])
+      assert.equal((await world.store.read(findSession, session))?.userId, ann.id)
+      assert.deepEqual(await world.store.read(tokenRevocations, at(0)), [])
+    },
+  )
 
   promise('returns "absent" for an unknown user, and revokes nothing', async ({ store }) => {
     const change = { userId: newId(), at: at(5) }
@@ -339,7 +483,10 @@ export function userPromises(promise: PromiseOf): void {
           const credentials = await world.store.read(findCredentials, ann.username)
           if (credentials?.passwordHash === passwordHash) {
             assert.equal(await world.store.read(findSession, session), undefined)
-            assert.equal((await world.store.read(tokenRevocations, at(0)))[0]?.firstGeneration, round)
+            assert.equal(
+              (await world.store.read(tokenRevocations, at(0)))[0]?.firstGeneration,
+              round,
+            )
           }
           await new Promise(setImmediate)
         }

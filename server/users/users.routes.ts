@@ -1,4 +1,3 @@
-// The routes by which an application keeps its users: one by external id or by id, a list, and up to 1,000 at once.
 import type { FastifyReply } from 'fastify'
 import { CarillonError, type Fault, invalidRequest } from '../basics/errors.ts'
 import { maxKeys } from '../basics/strict-json.ts'
@@ -8,11 +7,18 @@ import { displayAccount } from './display-user.ts'
 import { type EntryFault, importUsers, putUser } from './import.ts'
 import * as shapes from './users.schemas.ts'
 import { type AddedUser, listUsers } from './users.store.ts'
-import { addUser, changeUser, deleteUser, findUser, type UserNeeds, userKey, usersFor } from './users.ts'
+import {
+  addUser,
+  changeUser,
+  deleteUser,
+  findUser,
+  signOutUser,
+  type UserNeeds,
+  userKey,
+  usersFor,
+} from './users.ts'
 
-/** A profile of the longest texts, each character sent as an escape. */
 const profileLimit = 16 * 1024
-/** 1,000 users, each with the longest texts. */
 const entriesLimit = 4 * 1024 * 1024
 
 export const list = forProducer({
@@ -39,7 +45,8 @@ export const create = forProducer({
 })
 
 export const putMany = forProducer({
-  summary: 'Create or change up to 1,000 users by external id: all of them, or none if one has a fault',
+  summary:
+    'Create or change up to 1,000 users by external id: all of them, or none if one has a fault',
   body: shapes.UserEntries,
   shallowBody: shapes.UncheckedEntries,
   bodyLimit: entriesLimit,
@@ -48,7 +55,9 @@ export const putMany = forProducer({
   refusals: ['CONFLICT'],
   async handle(dependencies: UserNeeds, request, reply) {
     const { users } = request.body
-    const outcome = await importUsers(usersFor(dependencies, request), users, { needsExternalId: true })
+    const outcome = await importUsers(usersFor(dependencies, request), users, {
+      needsExternalId: true,
+    })
     if ('faults' in outcome) throw refusalOf(outcome.faults)
     const results = outcome.imported.map(({ user, created }) => {
       const { externalId, erased } = user
@@ -59,11 +68,14 @@ export const putMany = forProducer({
   },
 })
 
-/** CONFLICT if every entry is sound and a name belongs to another user. */
+/** A name belongs to another user. */
 function refusalOf(faults: readonly EntryFault[]): CarillonError {
   const details = faults.map(({ position, field, reason, sameAs }): Fault => {
     const place = `users.${position}${field === '' ? '' : `.${field}`}`
-    return { field: place, reason: sameAs === undefined ? reason : `is the same as in users.${sameAs}` }
+    return {
+      field: place,
+      reason: sameAs === undefined ? reason : `is the same as in users.${sameAs}`,
+    }
   })
   if (!faults.every(({ isTaken }) => isTaken)) return invalidRequest(details)
   return new CarillonError('CONFLICT', 'A username is taken', { details })
@@ -75,7 +87,10 @@ export const put = forProducer({
   bodyLimit: profileLimit,
   responses: { 200: shapes.UserAccountResponse, 201: shapes.UserAccountResponse },
   async handle(dependencies: UserNeeds, request, reply) {
-    const { user, created } = await putUser(usersFor(dependencies, request), { ...request.body, ...userKey(request) })
+    const { user, created } = await putUser(usersFor(dependencies, request), {
+      ...request.body,
+      ...userKey(request),
+    })
     return sendUser(reply.code(created ? 201 : 200), user)
   },
 })
@@ -97,11 +112,17 @@ export const change = forProducer({
   responses: { 200: shapes.UserAccountResponse },
   refusals: ['CONFLICT'],
   async handle(dependencies: UserNeeds, request, reply) {
-    return sendUser(reply, await changeUser(usersFor(dependencies, request), userKey(request), request.body))
+    return sendUser(
+      reply,
+      await changeUser(usersFor(dependencies, request), userKey(request), request.body),
+    )
   },
 })
 
-export const changeExternal = { ...change, summary: 'Change the fields that are given, by external id' }
+export const changeExternal = {
+  ...change,
+  summary: 'Change the fields that are given, by external id',
+}
 
 export const erase = forProducer({
   summary: 'Erase a user, by id: the inbox, sessions and tokens; open streams end',
@@ -111,6 +132,16 @@ export const erase = forProducer({
 })
 
 export const eraseExternal = { ...erase, summary: 'The same, by external id' }
+
+export const signOut = forProducer({
+  summary:
+    'Ends every session and token of a user, by id; open streams end, and the user can sign in again',
+  async handle(dependencies: UserNeeds, request) {
+    await signOutUser(usersFor(dependencies, request), userKey(request))
+  },
+})
+
+export const signOutExternal = { ...signOut, summary: 'The same, by external id' }
 
 function sendUser(reply: FastifyReply, user: AddedUser): FastifyReply {
   return sendData(reply, displayAccount(user))

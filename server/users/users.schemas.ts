@@ -1,6 +1,10 @@
-// The shapes of a user: as everyone sees it, as its application does, and what can be changed.
 import * as t from '../http/openapi/schema.ts'
-import { maxDisplayNameLength, maxEmailLength, maxExternalIdLength, maxLocaleLength } from './profile.ts'
+import {
+  maxDisplayNameLength,
+  maxEmailLength,
+  maxExternalIdLength,
+  maxLocaleLength,
+} from './profile.ts'
 
 export const name = t.text(1, 256)
 export const username = t.example(name, 'ann')
@@ -22,26 +26,43 @@ const ofUser = {
 export const User = t.component('User', ofUser)
 
 export const proof = t.oneOf(['session', 'access-token'])
+/** `FactorPolicy.demandOn` makes it. */
+export const SecondFactorDemand = t.component('SecondFactorDemand', {
+  by: t.timeOf('From then on, this sign-in only sets a second factor up'),
+  setupOnly: t.boolean('Whether that time has come'),
+  passkeyOnly: t.boolean('Only a passkey satisfies the service'),
+  needsLink: t.boolean('The first factor needs a link: POST /api/me/factors/link'),
+})
 const Me = t.component('Me', {
   user: User,
   proof,
   expiresAt: t.expiresAt,
   emailVerified: t.boolean('Whether the user has an e-mail address that was verified'),
-  passwordChangeRequired: t.boolean('True after a session was disowned, until a new password is set'),
+  passwordChangeRequired: t.boolean(
+    'True after a session was disowned, until a new password is set',
+  ),
+  passwordEndsAt: t.nullable(t.time),
+  secondFactor: t.nullable(SecondFactorDemand),
 })
 export const MeResponse = t.dataOf(Me)
 export const SessionResponse = t.dataOf(t.nullable(Me), 'Session')
 
-const erasedNote = 'Only if the external id was that of a user who was erased, and whom this request creates again'
+const erasedNote =
+  'Only if the external id was that of a user who was erased, and whom this request creates again'
 const erased = t.optional(t.boolean(erasedNote))
-const UserAccount = t.component('UserAccount', {
+export const accountFields = {
   ...ofUser,
   emailVerified: t.boolean(),
   disabled: t.boolean(),
-  application: t.optional(t.string('The application that the user belongs to; absent if it belongs to none')),
-  issuer: t.optional(t.string('The issuer of foreign tokens that the external id belongs to; absent for a plain id')),
+  application: t.optional(
+    t.string('The application that the user belongs to; absent if it belongs to none'),
+  ),
+  issuer: t.optional(
+    t.string('The issuer of foreign tokens that the external id belongs to; absent for a plain id'),
+  ),
   erased,
-})
+}
+const UserAccount = t.component('UserAccount', accountFields)
 export const UserAccountResponse = t.dataOf(UserAccount)
 export const UserPageResponse = t.dataOf(t.pageOf('UserPage', UserAccount))
 
@@ -59,13 +80,25 @@ export const UserPutsResponse = t.dataOf(
 
 const verifiedNote =
   'Whether the application has verified the e-mail address; another address is not verified unless it says so'
-const changes = { ...t.allOptional(profile), emailVerified: t.optional(t.boolean(verifiedNote)) }
+const timeZone = t.example(
+  t.orNull(t.text(1, 64, 'Of the user’s mails, such as `Europe/Berlin`; null for UTC')),
+  'Europe/Berlin',
+)
+const changes = {
+  ...t.allOptional(profile),
+  emailVerified: t.optional(t.boolean(verifiedNote)),
+  timeZone: t.optional(timeZone),
+}
 const partial = 'A field that is absent keeps its value; null clears it'
 export const UserProfile = t.component('UserProfile', changes, partial)
 
 export const OwnProfile = t.component('OwnProfile', t.allOptional(ownProfile), partial)
 
-const passwordHash = t.text(0, 512, 'Of another system: bcrypt, scrypt, argon2 or PBKDF2; replaced at the next sign-in')
+const passwordHash = t.text(
+  0,
+  512,
+  'Of another system: bcrypt, scrypt, argon2 or PBKDF2; replaced at the next sign-in',
+)
 const newUser = {
   username: name,
   password: t.optional(t.text(0, 16_384, 'Or passwordHash, or none of the two')),
@@ -81,7 +114,11 @@ export const NewUser = t.example(t.component('NewUser', newUser), {
 export type NewUser = t.TypeOf<typeof NewUser>
 
 const disabledNote = 'True ends every session and token of the user'
-const changed = { ...changes, username: t.optional(t.orNull(name)), disabled: t.optional(t.boolean(disabledNote)) }
+const changed = {
+  ...changes,
+  username: t.optional(t.orNull(name)),
+  disabled: t.optional(t.boolean(disabledNote)),
+}
 export const UserChange = t.component('UserChange', changed, `${partial}, except a username`)
 export type UserChange = t.TypeOf<typeof UserChange>
 
@@ -94,10 +131,11 @@ export const UserEntry = t.component('UserEntry', {
 })
 const maxEntries = { minItems: 1, maxItems: 1000 }
 export const UserEntries = t.component('UserEntries', { users: t.array(UserEntry, maxEntries) })
-/** What Fastify checks of it. The handler checks the entries, to find every fault of each. */
+/** The handler checks the entries, to find every fault of each. */
 export const UncheckedEntries = t.object({ users: t.array(t.anything, maxEntries) })
 
-const searchNote = 'Only those whose username, display name, e-mail address or external id contains it'
+const searchNote =
+  'Only those whose username, display name, e-mail address or external id contains it'
 export const UserQuery = t.object({
   search: t.optional(t.text(0, 255, searchNote)),
   externalId: t.optional(t.text(0, 255, 'Only the one with this external id')),

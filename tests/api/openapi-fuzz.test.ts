@@ -1,9 +1,14 @@
-// Random requests made from the published description, most of them invalid: every response is one that the description has, every
-// refusal is the envelope, and none is a 5xx (I9). SOAK=1 sends 20,000 requests, and none takes 20 ms of the event loop (R10).
+// Random requests made from the description, most of them invalid (I9). SOAK=1 sends 20,000, and
+// none takes 20 ms of the event loop (R10).
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import fc from 'fast-check'
-import { type Described, DescribedApi, type Parameter, type Schema } from '../support/http/described-api.ts'
+import {
+  type Described,
+  DescribedApi,
+  type Parameter,
+  type Schema,
+} from '../support/http/described-api.ts'
 import { hasSecurityHeaders, refusalIn } from '../support/http/envelope.ts'
 import { HttpClient, type HttpRequest } from '../support/http/http-client.ts'
 import { bestTimeOf, timeOf } from '../support/processor-time.ts'
@@ -21,12 +26,15 @@ after(async () => {
 const api = new DescribedApi((await app.get('/openapi.json')).json())
 const ann = await app.user('ann')
 const eve = await app.user('eve')
-const ids = [...(await app.deliver({ to: [ann, eve], title: 'Hi' })), ...(await app.deliver({ to: ann, title: 'Ho' }))]
+const ids = [
+  ...(await app.deliver({ to: [ann, eve], title: 'Hi' })),
+  ...(await app.deliver({ to: ann, title: 'Ho' })),
+]
 const cookie = await app.signIn(ann, 'stateful')
 const token = await app.signIn(ann, 'stateless')
 const producer = { authorization: `Bearer ${(await app.producerKey(['send', 'users'])).key}` }
 
-/** /logout ends proofs, so they are renewed before each request: later requests still pass the guard. */
+/** /logout ends proofs, so they are renewed before each request. */
 const proofs: Record<string, () => Promise<Proof>> = {
   none: async () => ({}),
   cookie: async () => cookie,
@@ -49,21 +57,30 @@ const junkText = fc.oneof(
     'x'.repeat(5_000),
   ),
 )
-const junk = fc.oneof(junkText, fc.double(), fc.maxSafeInteger(), fc.boolean(), fc.constant(null), fc.jsonValue())
+const junk = fc.oneof(
+  junkText,
+  fc.double(),
+  fc.maxSafeInteger(),
+  fc.boolean(),
+  fc.constant(null),
+  fc.jsonValue(),
+)
 
-/** A value of this schema, or sometimes one with another value in one place. */
+/** Sometimes one place has another value. */
 function valueAs(schema: Schema): fc.Arbitrary<unknown> {
   return fc.oneof({ weight: 25, arbitrary: soundValueAs(schema) }, { weight: 1, arbitrary: junk })
 }
 
 function soundValueAs(given: Schema): fc.Arbitrary<unknown> {
   const schema = api.resolve(given)
-  if (Array.isArray(schema.type)) return fc.oneof(...schema.type.map((kind) => soundValueAs({ ...schema, type: kind })))
+  if (Array.isArray(schema.type))
+    return fc.oneof(...schema.type.map((kind) => soundValueAs({ ...schema, type: kind })))
   if (schema.type === 'null') return fc.constant(null)
   const { type, enum: words, anyOf, const: only } = schema
   if (words !== undefined) return fc.constantFrom(...(words as unknown[]))
   if (only !== undefined) return fc.constant(only)
-  if (Array.isArray(type)) return fc.oneof(...type.map((one) => soundValueAs({ ...schema, type: one })))
+  if (Array.isArray(type))
+    return fc.oneof(...type.map((one) => soundValueAs({ ...schema, type: one })))
   if (type === 'null') return fc.constant(null)
   if (anyOf !== undefined) return fc.oneof(...(anyOf as Schema[]).map(valueAs))
   if (type === 'string') return textOf(schema)
@@ -73,16 +90,21 @@ function soundValueAs(given: Schema): fc.Arbitrary<unknown> {
   }
   if (type === 'boolean') return fc.boolean()
   if (type === 'array')
-    return fc.array(valueAs(schema.items as Schema), { minLength: Number(schema.minItems ?? 0), maxLength: 4 })
+    return fc.array(valueAs(schema.items as Schema), {
+      minLength: Number(schema.minItems ?? 0),
+      maxLength: 4,
+    })
   if (Object.hasOwn(schema.properties ?? {}, 'issuer')) return recipientOf(schema)
   return type === 'object' ? objectOf(schema) : junk
 }
 
-/** Its description says in words that exactly one of these fields is there. */
+/** The description says in words that exactly one of these fields is there. */
 function recipientOf(schema: Schema): fc.Arbitrary<unknown> {
   const { username, userId, externalId } = schema.properties as Record<string, Schema>
   const fields = Object.entries({ username, userId, externalId })
-  return fc.oneof(...fields.map(([name, value]) => objectOf({ ...schema, properties: { [name]: value } })))
+  return fc.oneof(
+    ...fields.map(([name, value]) => objectOf({ ...schema, properties: { [name]: value } })),
+  )
 }
 
 function textOf({ format, minLength = 0, maxLength = 40 }: Schema): fc.Arbitrary<string> {
@@ -105,14 +127,21 @@ function objectOf({
   if (properties === undefined)
     return fc.dictionary(fc.string(), valueAs(additionalProperties as Schema), { maxKeys: 3 })
   const fields = Object.fromEntries(
-    Object.entries(properties as Record<string, Schema>).map(([name, schema]) => [name, valueAs(schema)]),
+    Object.entries(properties as Record<string, Schema>).map(([name, schema]) => [
+      name,
+      valueAs(schema),
+    ]),
   )
   const names = Object.keys(fields).filter((name) => !(required as string[]).includes(name))
   const atMost = Math.min(Number(maxProperties ?? names.length), names.length)
   const sound = fc
     .subarray(names, { minLength: Number(minProperties ?? 0), maxLength: atMost })
     .chain((some) =>
-      fc.record(Object.fromEntries([...(required as string[]), ...some].map((name) => [name, fields[name] ?? junk]))),
+      fc.record(
+        Object.fromEntries(
+          [...(required as string[]), ...some].map((name) => [name, fields[name] ?? junk]),
+        ),
+      ),
     )
   const broken = fc.tuple(
     fc.record(fields, { requiredKeys: [] as string[] }),
@@ -124,18 +153,28 @@ function objectOf({
   )
 }
 
-/** As it goes into a path or a query: percent-encoded, or as unencoded as HTTP allows. */
-const written = fc.oneof({ weight: 9, arbitrary: fc.constant(true) }, { weight: 1, arbitrary: fc.constant(false) })
+/** Percent-encoded, or as unencoded as HTTP allows. */
+const written = fc.oneof(
+  { weight: 9, arbitrary: fc.constant(true) },
+  { weight: 1, arbitrary: fc.constant(false) },
+)
 const inUrl = (value: unknown, isEncoded: boolean) => {
   const text = String(value).toWellFormed()
   return isEncoded ? encodeURIComponent(text) : text.replaceAll(/[^!-~]/g, '~')
 }
 
-const targetOf = ({ template, operation: { parameters = [] } }: Described): fc.Arbitrary<string> => {
+const targetOf = ({
+  template,
+  operation: { parameters = [] },
+}: Described): fc.Arbitrary<string> => {
   const inPlace = (place: string) => parameters.filter((parameter) => parameter.in === place)
   const part = ({ name, schema }: Parameter) =>
     // A held poll would only take time.
-    fc.tuple(fc.constant(name), name === 'wait' ? fc.constantFrom(0, -1, 26, 1.5, 'x') : valueAs(schema), written)
+    fc.tuple(
+      fc.constant(name),
+      name === 'wait' ? fc.constantFrom(0, -1, 26, 1.5, 'x') : valueAs(schema),
+      written,
+    )
   const junkPart = fc.tuple(junkText, junk, written)
   const path = fc
     .tuple(...inPlace('path').map(part))
@@ -154,7 +193,9 @@ const targetOf = ({ template, operation: { parameters = [] } }: Described): fc.A
       .map(([name, value, isEncoded]) => `${inUrl(name, isEncoded)}=${inUrl(value, isEncoded)}`)
       .join('&'),
   )
-  const joined = fc.tuple(path, query).map(([bare, pairsText]) => (pairsText === '' ? bare : `${bare}?${pairsText}`))
+  const joined = fc
+    .tuple(path, query)
+    .map(([bare, pairsText]) => (pairsText === '' ? bare : `${bare}?${pairsText}`))
   return fc.oneof(
     { weight: 15, arbitrary: joined },
     { weight: 1, arbitrary: junkText.map((text) => `/${inUrl(text, true)}`) },
@@ -165,7 +206,10 @@ const bodyOf = ({ operation: { requestBody } }: Described): fc.Arbitrary<string 
   const schema = Object.values(requestBody?.content ?? {})[0]?.schema
   const json = schema === undefined ? junk : valueAs(schema)
   return fc.oneof(
-    { weight: requestBody === undefined ? 1 : 15, arbitrary: json.map((value) => JSON.stringify(value)) },
+    {
+      weight: requestBody === undefined ? 1 : 15,
+      arbitrary: json.map((value) => JSON.stringify(value)),
+    },
     { weight: requestBody === undefined ? 5 : 1, arbitrary: fc.constant(undefined) },
     { weight: 1, arbitrary: fc.string({ unit: 'binary' }) },
   )
@@ -179,17 +223,25 @@ const types = [
   '',
 ]
 const shortText = fc.string({ maxLength: 60 }).map((text) => text.replaceAll(/[^ -~]/g, '').trim())
-/** A field of the largest size, filled with what could be split at many places. */
+/** A parser could split it at many places. */
 const filledText = fc
   .constantFrom(' ', ',', ';', '"', '; ', '\xcc\x81', ':', '=')
   .map((text) => `x${text.repeat(7_000)}y`)
-const headerText = fc.oneof({ weight: 9, arbitrary: shortText }, { weight: 1, arbitrary: filledText })
-const headersOf = ({ operation: { parameters = [] } }: Described, hasBody: boolean): fc.Arbitrary<Proof> => {
+const headerText = fc.oneof(
+  { weight: 9, arbitrary: shortText },
+  { weight: 1, arbitrary: filledText },
+)
+const headersOf = (
+  { operation: { parameters = [] } }: Described,
+  hasBody: boolean,
+): fc.Arbitrary<Proof> => {
   const type = fc.oneof(
     { weight: 4, arbitrary: fc.constant('application/json') },
     { weight: 1, arbitrary: fc.constantFrom(...types) },
   )
-  const described = parameters.filter((parameter) => parameter.in === 'header').map(({ name }) => name.toLowerCase())
+  const described = parameters
+    .filter((parameter) => parameter.in === 'header')
+    .map(({ name }) => name.toLowerCase())
   const others = [
     'origin',
     'sec-fetch-site',
@@ -203,7 +255,9 @@ const headersOf = ({ operation: { parameters = [] } }: Described, hasBody: boole
     'x-http-method-override',
   ]
   const some = (names: string[]) =>
-    fc.record(Object.fromEntries(names.map((name) => [name, headerText])), { requiredKeys: [] }) as fc.Arbitrary<Proof>
+    fc.record(Object.fromEntries(names.map((name) => [name, headerText])), {
+      requiredKeys: [],
+    }) as fc.Arbitrary<Proof>
   const none = fc.constant<Proof>({})
   const unasked = fc.oneof({ weight: 6, arbitrary: none }, { weight: 1, arbitrary: some(others) })
   const named = hasBody ? type.map((text): Proof => ({ 'content-type': text })) : none
@@ -220,7 +274,17 @@ const request: fc.Arbitrary<{ request: HttpRequest; proof: string }> = fc
             { weight: 15, arbitrary: fc.constant(described.method) },
             {
               weight: 1,
-              arbitrary: fc.constantFrom('GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'QUERY', 'TRACE'),
+              arbitrary: fc.constantFrom(
+                'GET',
+                'HEAD',
+                'POST',
+                'PUT',
+                'PATCH',
+                'DELETE',
+                'OPTIONS',
+                'QUERY',
+                'TRACE',
+              ),
             },
           ),
           path: targetOf(described),
@@ -272,8 +336,11 @@ test(`${requests} random requests made from the description: every response is a
     }),
     { numRuns: requests },
   )
-  const spread = [...statuses].sort(([a], [b]) => a - b).map(([status, count]) => `${status}: ${count}`)
+  const spread = [...statuses]
+    .sort(([a], [b]) => a - b)
+    .map(([status, count]) => `${status}: ${count}`)
   t.diagnostic(spread.join(', '))
   // If the request checks refused all of them, the routes themselves would not be tested.
-  for (const status of [200, 400, 401, 404]) assert.ok(statuses.has(status), `no response had the status ${status}`)
+  for (const status of [200, 400, 401, 404])
+    assert.ok(statuses.has(status), `no response had the status ${status}`)
 })

@@ -1,23 +1,31 @@
-// The published description (I9): a valid document, with exactly the routes that are served, and correct for every response of a test
-// that uses every route and makes every mistake.
+// The document is valid (I9), has exactly the routes that are served, and is correct for every
+// response of a test that makes every mistake.
 import assert from 'node:assert/strict'
 import fs from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import { after, test } from 'node:test'
 import { newId } from '../../server/basics/ids.ts'
-import { hashOf } from '../../server/basics/secrets.ts'
+import { hashOf, Sealing } from '../../server/basics/secrets.ts'
 import { findKeyChange, inboxesOf } from '../../server/delivery/by-key.store.ts'
 import { addFactor, factorsOf } from '../../server/factors/factors.store.ts'
 import { forgetGuesses, reserveGuess } from '../../server/guessing/guesses.store.ts'
+import { recordsOf } from '../../server/own-data/export.store.ts'
+import { ProducerKeys } from '../../server/producers/producer-key.ts'
 import { linkProviderAccount } from '../../server/providers/provider-accounts.store.ts'
+import { unsubscribeToken } from '../../server/reach/unsubscribe.ts'
 import { routesWith } from '../../server/routes.ts'
 import { replaceOperation } from '../../server/store/testing/operations.ts'
-import { rotateSignIn } from '../../server/tokens/rotation.store.ts'
-import { recordsOf } from '../../server/users/own-data/export.store.ts'
 import { putUsers } from '../../server/users/put-users.store.ts'
+import { setRole } from '../../server/users/roles.store.ts'
+import { rotateSignIn } from '../../server/users/rotation.store.ts'
 import { disableUser } from '../../server/users/user-changes.store.ts'
 import { enableUser, findUserByExternalId, updateUser } from '../../server/users/users.store.ts'
-import { type Described, DescribedApi, type Document, type Operation } from '../support/http/described-api.ts'
+import {
+  type Described,
+  DescribedApi,
+  type Document,
+  type Operation,
+} from '../support/http/described-api.ts'
 import { refusalIn } from '../support/http/envelope.ts'
 import { openForge } from '../support/http/forge.ts'
 import { HttpClient, type HttpRequest } from '../support/http/http-client.ts'
@@ -54,13 +62,33 @@ const ann = await app.user('ann')
 const eve = await app.user('eve')
 const cookie = await app.signIn(ann, 'stateful')
 const token = await app.signIn(ann, 'stateless')
-const producer: Proof = { authorization: `Bearer ${(await app.producerKey(['send', 'users'])).key}` }
+const producer: Proof = {
+  authorization: `Bearer ${(await app.producerKey(['send', 'users', 'webhooks'])).key}`,
+}
+const boss = await app.user('boss')
+await app.store.write(setRole, { userId: boss.id, role: 'operator' })
+const ofOperator = await app.signIn(boss, 'stateful')
 const forge = await openForge(app)
 const scoped: Proof = {
   authorization: `Bearer ${await forge.token(forge.header, forge.inboxClaims(await app.user('scoped')))}`,
 }
+const setting = await app.user('setting')
+/** Of a sign-in that can only set up a second factor. */
+const settingUp: Proof = {
+  authorization: `Bearer ${await forge.token(forge.header, { ...forge.claims(setting), scope: 'setup' })}`,
+}
 const usersOnly: Proof = { authorization: `Bearer ${(await app.producerKey(['users'])).key}` }
 const sendOnly: Proof = { authorization: `Bearer ${(await app.producerKey(['send'])).key}` }
+const limitedKey = {
+  name: 'limited',
+  scopes: ['send', 'users', 'webhooks'] as const,
+  expiresAt: null,
+  rate: { quota: 1, seconds: 3_600 },
+}
+const { key: limitedSecret } = await new ProducerKeys({ store: app.store, now: app.now }).issue(
+  limitedKey,
+)
+const limited: Proof = { authorization: `Bearer ${limitedSecret}` }
 const full = { body: 'b', url: '/a', category: 'c', data: { a: [1] }, key: 'k' }
 const [id = ''] = await app.deliver({ to: ann, title: 'Hi', ...full })
 const [another = ''] = await app.deliver({ to: ann, title: 'Ho' })
@@ -87,13 +115,14 @@ const externalPath = '/api/users/external/shop%2Fcustomer-42'
 const customer = { newId: newId(app.now()), externalId: 'shop/customer-42' }
 await app.store.write(putUsers, { issuer: '', at: app.now(), users: [customer] })
 
-/** The path of an operation, with the id of a notification or a user. */
+/** With the id of a notification or a user. */
 function placeOf(template: string): string {
   return template
     .replace('/api/users/external/{externalId}', externalPath)
     .replace('{id}', template.startsWith('/api/users/') ? resident.id : id)
     .replace('{provider}', 'staff')
     .replace('{key}', 'k')
+    .replace('{keyId}', '0123456789abcdef')
     .replace('{name}', 'carillon-client-00000000.js')
 }
 
@@ -106,10 +135,14 @@ test('the document is valid: its schemas compile, its references resolve, and it
     const place = `${method} ${template}`
     assert.match(place, /^(GET|POST|PUT|PATCH|DELETE) \/[\w./{}-]*$/)
     assert.ok(summary.length > 10, place)
-    const contents = [requestBody?.content, ...Object.values(responses).map(({ content }) => content)]
+    const contents = [
+      requestBody?.content,
+      ...Object.values(responses).map(({ content }) => content),
+    ]
     const bodies = contents.flatMap((content) => Object.values(content ?? {}))
     for (const { schema } of [...bodies, ...parameters]) api.compile(schema)
-    for (const status of Object.keys(responses)) assert.match(status, /^([2-5]\d\d|default)$/, place)
+    for (const status of Object.keys(responses))
+      assert.match(status, /^([2-5]\d\d|default)$/, place)
     assert.ok(
       Object.values(responses).every(({ description }) => description.length > 3),
       place,
@@ -125,7 +158,8 @@ test('each operation has an operationId of its own, a verb and a noun in camel c
   const doubled = ids.filter((one, index) => ids.indexOf(one) !== index)
   assert.deepEqual(doubled, [], 'generated code would have two functions of one name')
   const tags = document.tags.map(({ name }) => name)
-  for (const { operation } of api.operations) assert.equal(tags.filter((tag) => operation.tags.includes(tag)).length, 1)
+  for (const { operation } of api.operations)
+    assert.equal(tags.filter((tag) => operation.tags.includes(tag)).length, 1)
 })
 
 test('every named schema compiles and is used (I9)', () => {
@@ -137,14 +171,17 @@ test('every named schema compiles and is used (I9)', () => {
 
 test('a required query field is described as such (I9)', () => {
   const needed = api.operations.flatMap(({ template, operation: { parameters = [] } }) =>
-    parameters.filter((one) => one.in === 'query' && one.required).map(({ name }) => `${template} ${name}`),
+    parameters
+      .filter((one) => one.in === 'query' && one.required)
+      .map(({ name }) => `${template} ${name}`),
   )
   assert.deepEqual(needed, ['/api/notifications/changes since'])
 })
 
 test('the HTML page has every operation by its operationId, what a route requires, and the data of events (I9)', async () => {
   const { text } = await client.request({ path: '/docs' })
-  for (const { operation } of api.operations) assert.ok(text.includes(`<section id="${operation.operationId}">`))
+  for (const { operation } of api.operations)
+    assert.ok(text.includes(`<section id="${operation.operationId}">`))
   for (const { name } of document.tags) assert.ok(text.includes(`<h2>${name}</h2>`))
   assert.ok(text.includes('/api/notifications/changes?since=…'))
   assert.ok(text.includes('events: <a href="#StreamEvent">StreamEvent</a>'))
@@ -191,12 +228,17 @@ test('the 401 of each route has the codes that this route can send, and no other
 })
 
 test('the document has every route of the table, and no other route (I9)', () => {
-  const table = routesWith('').map(({ method, path }) => `${method} ${path.replaceAll(/:(\w+)/g, '{$1}')}`)
+  const table = routesWith('').map(
+    ({ method, path }) => `${method} ${path.replaceAll(/:(\w+)/g, '{$1}')}`,
+  )
   assert.ok(table.length > 10)
-  assert.deepEqual(api.operations.map(({ method, template }) => `${method} ${template}`).sort(), table.sort())
+  assert.deepEqual(
+    api.operations.map(({ method, template }) => `${method} ${template}`).sort(),
+    table.sort(),
+  )
 })
 
-/** The statuses of each operation's responses, as the document lists them, and of refusals the code: `404 NOT_FOUND`. */
+/** As the document lists them, and of refusals the code: `404 NOT_FOUND`. */
 const seen = new Map<Described, Set<string>>()
 
 async function record(request: HttpRequest): Promise<HttpResponse> {
@@ -206,7 +248,10 @@ async function record(request: HttpRequest): Promise<HttpResponse> {
   const described = api.find(request.method ?? 'GET', request.path ?? '/')
   const code = response.status >= 400 ? ` ${refusalIn(response).code}` : ''
   if (described === undefined) {
-    assert.ok(response.status >= 400, `${request.path} is not described and returned ${response.status}`)
+    assert.ok(
+      response.status >= 400,
+      `${request.path} is not described and returned ${response.status}`,
+    )
     return response
   }
   note(described, `${api.promises(described, response)}${code}`)
@@ -219,9 +264,13 @@ function note(described: Described, listed: string): void {
 
 const exampleOf = ({ requestBody }: Operation) => requestBody?.content['application/json']?.example
 
-const proofFor = ({ operation: { security } }: Described, proofs = { session: cookie, token }): Proof => {
+const proofFor = (
+  { operation: { security, tags } }: Described,
+  proofs = { session: cookie, token },
+): Proof => {
   const schemes = security.flatMap((one) => Object.keys(one))
   if (schemes.includes('producer')) return producer
+  if (tags.includes('operator')) return ofOperator
   return schemes.includes('token') && !schemes.includes('session') ? proofs.token : proofs.session
 }
 
@@ -251,28 +300,57 @@ test('the description is correct for every successful use of every route (I9)', 
     const { headers: fields } = await record({ path: '/api/notifications', headers })
     const known = { ...headers, 'if-none-match': fields.get('etag') ?? '' }
     assert.equal((await record({ path: '/api/notifications', headers: known })).status, 304)
-    assert.equal((await record({ method: 'PATCH', path: `/api/notifications/${id}/read`, headers })).status, 204)
-    assert.equal((await record({ path: `/api/notifications/${id}`, headers })).json().data.read, true)
-    const through = { method: 'POST', path: `/api/notifications/read-all?through=${another}`, headers }
+    assert.equal(
+      (await record({ method: 'PATCH', path: `/api/notifications/${id}/read`, headers })).status,
+      204,
+    )
+    assert.equal(
+      (await record({ path: `/api/notifications/${id}`, headers })).json().data.read,
+      true,
+    )
+    const through = {
+      method: 'POST',
+      path: `/api/notifications/read-all?through=${another}`,
+      headers,
+    }
     assert.equal((await record(through)).status, 204)
   }
   assert.equal((await record({ path: '/verify', headers: token })).status, 200)
   assert.equal((await record({ path: '/verify', headers: { accept: 'text/html' } })).status, 302)
-  for (const path of ['/.well-known/jwks.json', '/livez', '/readyz', '/openapi.json', '/docs', '/docs/style.css'])
+  for (const path of [
+    '/.well-known/jwks.json',
+    '/livez',
+    '/readyz',
+    '/openapi.json',
+    '/docs',
+    '/docs/style.css',
+  ])
     assert.equal((await record({ path })).status, 200, path)
   for (const path of ['/.well-known/jwks.json', '/openapi.json', '/docs']) {
     const { headers: first } = await record({ path })
-    assert.equal((await record({ path, headers: { 'if-none-match': first.get('etag') ?? '' } })).status, 304)
+    assert.equal(
+      (await record({ path, headers: { 'if-none-match': first.get('etag') ?? '' } })).status,
+      304,
+    )
   }
+  const worker = (await record({ path: '/carillon-push.js' })).headers.get('etag') ?? ''
+  assert.equal(
+    (await record({ path: '/carillon-push.js', headers: { 'if-none-match': worker } })).status,
+    304,
+  )
   for (const entry of ['/carillon-inbox.js', '/carillon-client.js']) {
     const path = `/${(await record({ path: entry })).headers.get('location')}`
     const { headers } = await record({ path })
     const known = { 'if-none-match': headers.get('etag') ?? '' }
     assert.equal((await record({ path, headers: known })).status, 304)
-    assert.equal((await record({ path: path.replace(/[\da-f]{8}\.js$/, '00000000.js') })).status, 302)
+    assert.equal(
+      (await record({ path: path.replace(/[\da-f]{8}\.js$/, '00000000.js') })).status,
+      302,
+    )
   }
   assert.equal((await record({ method: 'POST', path: '/token/renew', headers: token })).status, 200)
-  const sent = (recipients: object[]) => post('/api/notifications', { recipients, title: 'Hi', key: 'k' }, producer)
+  const sent = (recipients: object[]) =>
+    post('/api/notifications', { recipients, title: 'Hi', key: 'k' }, producer)
   for (const other of [
     { userId: eve.id },
     { username: 'nobody' },
@@ -282,16 +360,109 @@ test('the description is correct for every successful use of every route (I9)', 
   assert.equal((await sent([{ userId: 'none' }])).status, 422)
   for (const variant of ['stateful', 'stateless'] as const) {
     const headers = await app.signIn(eve, variant)
-    assert.equal((await record({ method: 'POST', path: '/api/notifications/undo', headers })).status, 409)
+    assert.equal(
+      (await record({ method: 'POST', path: '/api/notifications/undo', headers })).status,
+      409,
+    )
     assert.equal((await record({ method: 'POST', path: '/logout', headers })).status, 204)
+  }
+})
+
+test('the description is correct for what an operator does (I9)', async () => {
+  const user = await app.user()
+  const place = `/api/operator/users/${user.id}`
+  const send = async (method: string, path: string, body?: object) => {
+    const headers = { ...ofOperator, ...(body && json) }
+    return record({ method, path, headers, ...(body && { body: JSON.stringify(body) }) })
+  }
+  const [sent = ''] = await app.deliver({ to: user, title: 'Hi', key: 'for-operator' })
+  for (const path of [
+    'now',
+    'numbers?range=month',
+    'attacks',
+    'users?search=a',
+    `users/${user.id}`,
+    'audit',
+    'audit/export',
+    'keys',
+    'heard',
+    `explain/${sent}`,
+    'by-key/for-operator',
+  ])
+    assert.equal((await send('GET', `/api/operator/${path}`)).status, 200, path)
+  assert.equal((await send('DELETE', '/api/operator/by-key/for-operator')).status, 200)
+  const made = await send('POST', '/api/operator/keys', { name: 'shop', scopes: ['send'] })
+  const key = `/api/operator/keys/${made.json().data.id}`
+  assert.equal((await send('POST', `${key}/rotate`, { overlapHours: 1 })).status, 201)
+  assert.equal((await send('DELETE', key)).status, 204)
+  assert.equal((await send('POST', `${place}/links`, { purpose: 'reset' })).status, 201)
+  assert.equal((await send('POST', `${place}/links`, { purpose: 'invite' })).status, 409)
+  for (const path of ['/sessions', '/factors'])
+    assert.equal((await send('DELETE', place + path)).status, 204)
+  for (const path of ['/disable', '/enable'])
+    assert.equal((await send('POST', place + path)).status, 204)
+  assert.equal((await send('DELETE', place)).status, 204)
+  const own = `/api/operator/users/${boss.id}`
+  assert.equal((await send('POST', `${own}/disable`)).status, 409)
+  assert.equal((await send('DELETE', own)).status, 409)
+  assert.equal((await record({ path: '/operator' })).status, 303)
+  assert.equal((await record({ path: '/operator', headers: ofOperator })).status, 200)
+  assert.equal((await record({ path: '/operator', headers: cookie })).status, 404)
+})
+
+test('the description is correct for an operator page that is off, and for an operator without a second factor (I9)', async () => {
+  const routes = api.operations.filter(({ operation }) => operation.tags.includes('operator'))
+  const isOff = { CARILLON_OPERATOR_PAGE: 'off' }
+  const isPublic = { CARILLON_PUBLIC_URL: 'https://bell.example.org' }
+  for (const [env, code] of [
+    [isOff, 'NOT_FOUND'],
+    [isPublic, 'FRESH_SIGN_IN_REQUIRED'],
+  ] as const) {
+    const other = await startTestService({ env })
+    try {
+      const user = await other.user()
+      await other.store.write(setRole, { userId: user.id, role: 'operator' })
+      const headers = await other.signIn(user, 'stateful')
+      other.pass(1)
+      const at = other.now()
+      const factor = {
+        id: newId(at),
+        kind: 'totp',
+        label: 'app',
+        createdAt: at,
+        confirmedAt: at,
+      } as const
+      await other.store.write(addFactor, {
+        userId: user.id,
+        factor,
+        maxFactors: 1,
+        recoveryCodeHashes: [],
+      })
+      for (const described of routes) {
+        const response = await other.request(placeOf(described.template), {
+          method: described.method,
+          headers,
+        })
+        note(described, `${api.promises(described, response)} ${refusalIn(response).code}`)
+        assert.equal(refusalIn(response).code, code)
+      }
+    } finally {
+      await other.stop()
+    }
   }
 })
 
 test('the description is correct for a security notice, which has to stay (I9)', async () => {
   const user = await app.user()
-  const body = JSON.stringify({ currentPassword: user.password, newPassword: 'grey heron over the weir' })
+  const body = JSON.stringify({
+    currentPassword: user.password,
+    newPassword: 'grey heron over the weir',
+  })
   const headers = { ...json, ...(await app.signIn(user, 'stateful')) }
-  assert.equal((await record({ method: 'PUT', path: '/api/me/password', headers, body })).status, 204)
+  assert.equal(
+    (await record({ method: 'PUT', path: '/api/me/password', headers, body })).status,
+    204,
+  )
   const proof = await app.signIn({ ...user, password: 'grey heron over the weir' }, 'stateful')
   const { items } = await app.list(proof, '?category=security')
   const path = `/api/notifications/${items.at(-1)?.id}`
@@ -301,7 +472,8 @@ test('the description is correct for a security notice, which has to stay (I9)',
     ['PATCH', '/archive'],
     ['PATCH', '/snooze', until],
   ] as const) {
-    const request = sent === undefined ? { headers: proof } : { headers: { ...json, ...proof }, body: sent }
+    const request =
+      sent === undefined ? { headers: proof } : { headers: { ...json, ...proof }, body: sent }
     assert.equal((await record({ method, path: `${path}${act}`, ...request })).status, 409, act)
   }
 })
@@ -331,10 +503,19 @@ test('the description is correct for what a user does with notifications (I9)', 
   }
 })
 
+test('the description is correct for many bulk acts at once (I9)', async () => {
+  for (const path of ['read-all', 'archive-read', 'undo']) {
+    const request = { method: 'POST', path: `/api/notifications/${path}`, headers: token }
+    const responses = await Promise.all(Array.from({ length: 10 }, () => record(request)))
+    assert.ok(responses.some(({ status }) => status === 429))
+  }
+})
+
 test('security.txt names the contact, and passkey-endpoints the account page', async () => {
   const contact = await record({ path: '/.well-known/security.txt' })
   assert.equal(contact.headers.get('content-type'), 'text/plain; charset=utf-8')
-  const [, expires = ''] = /^Contact: mailto:security@example\.org\nExpires: (\S+)\n/.exec(contact.text) ?? []
+  const [, expires = ''] =
+    /^Contact: mailto:security@example\.org\nExpires: (\S+)\n/.exec(contact.text) ?? []
   const days = (Date.parse(expires) - app.now()) / 86_400_000
   assert.ok(days > 179 && days < 182, expires)
   const page = `${app.url}/account`
@@ -344,17 +525,32 @@ test('security.txt names the contact, and passkey-endpoints the account page', a
 
 test('the description is correct for the pages, signed in or not (I9)', async () => {
   const accept = { accept: 'text/html' }
-  for (const path of ['/', '/reset', '/invite', '/demonstration', '/carillon-theme.css', '/carillon-logo'])
+  for (const path of [
+    '/',
+    '/reset',
+    '/invite',
+    '/demonstration',
+    '/carillon-theme.css',
+    '/carillon-logo',
+  ])
     assert.equal((await record({ path, headers: accept })).status, 200)
-  for (const path of ['/account', '/inbox']) {
+  for (const path of ['/account', '/account/', '/inbox', '/inbox/']) {
     assert.equal((await record({ path, headers: accept })).status, 303)
-    assert.equal((await record({ path, headers: { ...accept, ...(await app.signIn(ann, 'stateful')) } })).status, 200)
+    assert.equal(
+      (await record({ path, headers: { ...accept, ...(await app.signIn(ann, 'stateful')) } }))
+        .status,
+      200,
+    )
   }
 })
 
 test('the description is correct for the sign-in page, its form, and the page for a forgotten password (I9)', async () => {
   const careful = await carefulUser(app)
-  const form = (path: string, fields: Record<string, string>, headers: Proof = { accept: 'text/html' }) => {
+  const form = (
+    path: string,
+    fields: Record<string, string>,
+    headers: Proof = { accept: 'text/html' },
+  ) => {
     const body = new URLSearchParams(fields).toString()
     return record({
       method: 'POST',
@@ -374,10 +570,19 @@ test('the description is correct for the sign-in page, its form, and the page fo
   assert.equal(await signIn({ username, password }), 200)
   assert.equal(await signIn({ username, password }, asData), 401)
   assert.equal(await signIn({ challenge: 'none', code: '123456' }, asData), 401)
-  for (let n = 0; n < 5; n++) assert.equal(await signIn({ username: 'guessed-too', password: 'wrong' }, asData), 401)
+  for (let n = 0; n < 5; n++)
+    assert.equal(await signIn({ username: 'guessed-too', password: 'wrong' }, asData), 401)
   assert.equal(await signIn({ username: 'guessed-too', password: 'wrong' }, asData), 429)
   assert.equal((await record({ path: '/forgot' })).status, 200)
   assert.equal((await form('/forgot', { account: 'nobody@example.org' })).status, 303)
+  const sealing = new Sealing({ current: app.sealingSecret })
+  const what = { userId: ann.id, categories: ['ads'], at: app.now() }
+  const link = `/unsubscribe?token=${await unsubscribeToken(sealing, what)}`
+  const click = { 'List-Unsubscribe': 'One-Click' }
+  assert.equal((await record({ path: link })).status, 200)
+  assert.equal((await form(link, click)).status, 200)
+  assert.equal((await record({ path: '/unsubscribe', headers: asData })).status, 404)
+  assert.equal((await form('/unsubscribe?token=x', click, asData)).status, 404)
 })
 
 test('the description is correct for a sign-in after too many failures (I9)', async () => {
@@ -392,7 +597,12 @@ test('the description is correct for a user with a second factor (I9)', async ()
   const { username, password, recoveryCodes } = careful
   const send = (path: string, body?: unknown, headers: Proof = {}) => {
     const text = body === undefined ? {} : { body: JSON.stringify(body) }
-    return record({ method: 'POST', path, headers: { ...(body !== undefined && json), ...headers }, ...text })
+    return record({
+      method: 'POST',
+      path,
+      headers: { ...(body !== undefined && json), ...headers },
+      ...text,
+    })
   }
   const login = () => send('/login', { username, password })
   const challenge = (await login()).json().error.challenge
@@ -409,31 +619,52 @@ test('the description is correct for a user with a second factor (I9)', async ()
       (await send('/api/me/factors/totp/confirm', { id: factorId, code }, proof)).status
     const app2 = new Authenticator(secret)
     assert.deepEqual(
-      [await confirm(app2.wrongCode(app.now())), await confirm(app2.code(app.now())), await confirm('1')],
+      [
+        await confirm(app2.wrongCode(app.now())),
+        await confirm(app2.code(app.now())),
+        await confirm('1'),
+      ],
       [401, 200, 409],
     )
     const unknown = { id: newId(app.now()), code: '1' }
     assert.equal((await send('/api/me/factors/totp/confirm', unknown, proof)).status, 404)
-    const { recoveryCodes: codes } = (await send('/api/me/factors/recovery-codes', undefined, proof)).json().data
+    const { recoveryCodes: codes } = (
+      await send('/api/me/factors/recovery-codes', undefined, proof)
+    ).json().data
     const expected = proof === session ? 204 : 201
-    assert.equal((await send('/api/me/confirm', { recoveryCode: codes[0] }, proof)).status, expected)
-    assert.equal((await send('/api/me/confirm', { recoveryCode: recoveryCodes[0] }, proof)).status, 401)
+    assert.equal(
+      (await send('/api/me/confirm', { recoveryCode: codes[0] }, proof)).status,
+      expected,
+    )
+    assert.equal(
+      (await send('/api/me/confirm', { recoveryCode: recoveryCodes[0] }, proof)).status,
+      401,
+    )
     assert.equal((await send('/api/me/confirm', { password }, proof)).status, 401)
     const path = `/api/me/factors/${factorId}`
-    assert.equal((await record({ method: 'DELETE', path, headers: proof })).status, proof === session ? 204 : 200)
+    assert.equal(
+      (await record({ method: 'DELETE', path, headers: proof })).status,
+      proof === session ? 204 : 200,
+    )
   }
   const plain = await app.signIn(await app.user('plain'), 'stateful')
   assert.equal((await send('/api/me/factors/recovery-codes', undefined, plain)).status, 409)
   for (let n = 0; n < 10; n++) {
-    const { id: factorId, secret } = (await send('/api/me/factors/totp', undefined, plain)).json().data
+    const { id: factorId, secret } = (await send('/api/me/factors/totp', undefined, plain)).json()
+      .data
     const code = new Authenticator(secret).code(app.now())
-    assert.equal((await send('/api/me/factors/totp/confirm', { id: factorId, code }, plain)).status, 200)
+    assert.equal(
+      (await send('/api/me/factors/totp/confirm', { id: factorId, code }, plain)).status,
+      200,
+    )
   }
   assert.equal((await send('/api/me/factors/totp', {}, plain)).status, 409)
   const waiting = (await login()).json().error.challenge
   const third = (await send('/api/me/factors/totp', {}, session)).json().data
   const sealed = await app.store.read(factorsOf, careful.id)
-  await app.database.change(`update factor set sealed_secret = 'of a lost secret' where user_id = '${careful.id}'`)
+  await app.database.change(
+    `update factor set sealed_secret = 'of a lost secret' where user_id = '${careful.id}'`,
+  )
   for (const [path, body, proof] of [
     ['/login/second-factor', { challenge: waiting, code: '123456' }, {}],
     ['/api/me/confirm', { code: '123456' }, session],
@@ -441,7 +672,9 @@ test('the description is correct for a user with a second factor (I9)', async ()
   ] as const)
     assert.equal(refusalIn(await send(path, body, proof)).code, 'FACTOR_UNREADABLE')
   for (const { id: factorId, sealedSecret } of sealed.factors)
-    await app.database.change(`update factor set sealed_secret = '${sealedSecret}' where id = '${factorId}'`)
+    await app.database.change(
+      `update factor set sealed_secret = '${sealedSecret}' where id = '${factorId}'`,
+    )
   const wrong = { code: careful.app.wrongCode(app.now()) }
   for (let n = 0; n < 5; n++) await send('/login/second-factor', { challenge: waiting, ...wrong })
   assert.equal((await send('/login/second-factor', { challenge: waiting, ...wrong })).status, 429)
@@ -457,11 +690,16 @@ const holder = await app.user('holder')
 const passkey = await addPasskey(app, authenticator, holder)
 
 async function signedByPasskey() {
-  const options = await client.request({ method: 'POST', path: '/login/passkey/options', body: '{}', headers: local })
+  const options = await client.request({
+    method: 'POST',
+    path: '/login/passkey/options',
+    body: '{}',
+    headers: local,
+  })
   return { response: authenticator.get(passkey, options.json()) }
 }
 
-/** Bodies with a secret of this service, which an example cannot have. */
+/** An example cannot have a secret of this service. */
 const freshBodies: Record<string, () => Promise<object>> = {
   requestPasskeyOptions: async () => ({ challenge: `${ann.id}.${'x'.repeat(43)}` }),
   signInWithPasskey: signedByPasskey,
@@ -496,7 +734,8 @@ test('the description is correct for passkeys (I9)', async () => {
   const created = async (forgery?: Forgery) =>
     authenticator.create((await post(creation, undefined, bare)).json().data, forgery)
   const { passkey: second, response } = await created()
-  for (const status of [201, 422]) assert.equal(await sent('/api/me/factors/passkeys', { response }, proof), status)
+  for (const status of [201, 422])
+    assert.equal(await sent('/api/me/factors/passkeys', { response }, proof), status)
   const again = { response: (await created({ id: second.id })).response }
   assert.equal(await sent('/api/me/factors/passkeys', again, proof), 409)
   assert.equal((await record({ method: 'DELETE', ...(await lastPasskey()) })).status, 409)
@@ -506,7 +745,7 @@ test('the description is correct for passkeys (I9)', async () => {
   assert.deepEqual(new Set(statuses), new Set([401, 429]))
 })
 
-/** The path of a passkey, and the proof of its user, who has no other way to sign in. */
+/** The user has no other way to sign in. */
 async function lastPasskey() {
   const user = await app.user()
   const headers = await app.signIn(user, 'stateful')
@@ -518,7 +757,12 @@ async function lastPasskey() {
 
 async function sessionOf(body: object): Promise<Proof> {
   const path = '/login/passkey'
-  const { headers } = await client.request({ method: 'POST', path, headers: local, body: JSON.stringify(body) })
+  const { headers } = await client.request({
+    method: 'POST',
+    path,
+    headers: local,
+    body: JSON.stringify(body),
+  })
   return { cookie: headers.getSetCookie()[0]?.split(';')[0] ?? '' }
 }
 
@@ -551,7 +795,10 @@ test('the description is correct for the refusals of a delivery (I9)', async () 
   assert.equal((await send(sound, { 'idempotency-key': 'two words' })).status, 400)
   // The test blocks all writes, so the delivery that starts first runs until they are allowed again.
   const release = await app.database.holdWrites()
-  const both = [send(sound, { 'idempotency-key': 'racing' }), send(sound, { 'idempotency-key': 'racing' })]
+  const both = [
+    send(sound, { 'idempotency-key': 'racing' }),
+    send(sound, { 'idempotency-key': 'racing' }),
+  ]
   assert.equal((await Promise.race(both)).status, 409)
   await release()
   assert.deepEqual((await Promise.all(both)).map(({ status }) => status).sort(), [201, 409])
@@ -566,21 +813,34 @@ test('the description is correct for the refusals of a delivery (I9)', async () 
 
 test('the description is correct for the tokens of users and of sessions (I9)', async () => {
   const send = (method: string, to: string, headers: Proof, body?: object) =>
-    record({ method, path: to, headers: { ...json, ...headers }, ...(body && { body: JSON.stringify(body) }) })
+    record({
+      method,
+      path: to,
+      headers: { ...json, ...headers },
+      ...(body && { body: JSON.stringify(body) }),
+    })
   const path = `/api/users/${resident.id}/tokens`
   for (const tokens of [path, `${externalPath}/tokens`]) {
     assert.equal((await send('POST', tokens, producer, { scope: 'inbox' })).status, 201)
     assert.equal((await send('DELETE', tokens, producer)).status, 204)
+    const sessions = tokens.replace(/tokens$/, 'sessions')
+    assert.equal((await send('DELETE', sessions, producer)).status, 204)
   }
   for (const unknown of ['/api/users/none/tokens', '/api/users/external/none/tokens'])
     assert.equal((await send('POST', unknown, producer, { scope: 'inbox' })).status, 404)
-  for (const proof of [cookie, token]) assert.equal((await send('POST', '/api/me/token', proof)).status, 201)
+  for (const proof of [cookie, token])
+    assert.equal((await send('POST', '/api/me/token', proof)).status, 201)
   const end = { at: app.now() }
-  const external = await app.store.read(findUserByExternalId, { issuer: '', externalId: 'shop/customer-42' })
-  for (const userId of [resident.id, external?.id ?? '']) await app.store.write(disableUser, { userId, ...end })
+  const external = await app.store.read(findUserByExternalId, {
+    issuer: '',
+    externalId: 'shop/customer-42',
+  })
+  for (const userId of [resident.id, external?.id ?? ''])
+    await app.store.write(disableUser, { userId, ...end })
   for (const tokens of [path, `${externalPath}/tokens`])
     assert.equal((await send('POST', tokens, producer, { scope: 'inbox' })).status, 409)
-  for (const userId of [resident.id, external?.id ?? '']) await app.store.write(enableUser, { userId })
+  for (const userId of [resident.id, external?.id ?? ''])
+    await app.store.write(enableUser, { userId })
 })
 
 test('the description is correct for the sessions of a user (I9)', async () => {
@@ -588,8 +848,10 @@ test('the description is correct for the sessions of a user (I9)', async () => {
   const own = await app.signIn(lea, 'stateless')
   const ended = await app.signIn(lea, 'stateful')
   const disowned = await app.signIn(lea, 'stateful')
-  const idOf = async (proof: Proof) => (await app.get('/api/me/sessions?limit=1', proof)).json().data.items[0].id
-  const send = (method: string, path: string) => record({ method, path: `/api/me/sessions${path}`, headers: own })
+  const idOf = async (proof: Proof) =>
+    (await app.get('/api/me/sessions?limit=1', proof)).json().data.items[0].id
+  const send = (method: string, path: string) =>
+    record({ method, path: `/api/me/sessions${path}`, headers: own })
   assert.equal((await send('GET', '?limit=1')).status, 200)
   assert.equal((await send('DELETE', `/${await idOf(ended)}`)).status, 204)
   assert.equal((await send('POST', `/${await idOf(disowned)}/disown`)).status, 200)
@@ -615,10 +877,15 @@ test('the description is correct for what an application does with its users (I9
   assert.equal(await send('POST', '/api/users', { username: 'lee' }), 201)
   assert.equal(await send('POST', '/api/users', { username: 'lee' }), 409)
   assert.equal(
-    await send('PUT', '/api/users', { users: [{ externalId: 'a' }, { externalId: 'b', username: 'bo' }] }),
+    await send('PUT', '/api/users', {
+      users: [{ externalId: 'a' }, { externalId: 'b', username: 'bo' }],
+    }),
     200,
   )
-  assert.equal(await send('PUT', '/api/users', { users: [{ externalId: 'c', username: 'bo' }] }), 409)
+  assert.equal(
+    await send('PUT', '/api/users', { users: [{ externalId: 'c', username: 'bo' }] }),
+    409,
+  )
   assert.equal(await send('PUT', '/api/users', { users: [{}] }), 400)
   for (const query of ['', '?limit=1', '?search=lee', '?externalId=a'])
     assert.equal(await send('GET', `/api/users${query}`), 200)
@@ -627,7 +894,8 @@ test('the description is correct for what an application does with its users (I9
 test('the description is correct for changes by key (I9)', async () => {
   const send = async (method: string, path: string, given?: object) => {
     const headers = { ...producer, ...(given && json) }
-    return (await record({ method, path, headers, ...(given && { body: JSON.stringify(given) }) })).status
+    return (await record({ method, path, headers, ...(given && { body: JSON.stringify(given) }) }))
+      .status
   }
   const calls = [
     ['PATCH', '', { title: 'Ho' }],
@@ -654,7 +922,11 @@ test('the description is correct for categories and what users mute (I9)', async
     const text = given === undefined ? {} : { body: JSON.stringify(given) }
     return (await record({ method, path, headers: { ...json, ...headers }, ...text })).status
   }
-  const security = { name: { en: 'Security', de: 'Sicherheit' }, description: 'Sign-ins', mandatory: true }
+  const security = {
+    name: { en: 'Security', de: 'Sicherheit' },
+    description: 'Sign-ins',
+    mandatory: true,
+  }
   assert.equal(await send('PUT', '/api/categories/c0', producer, security), 204)
   assert.equal(await send('PUT', '/api/categories/c%41', producer, security), 404)
   assert.equal(await send('GET', '/api/categories/c0', producer), 200)
@@ -669,10 +941,83 @@ test('the description is correct for categories and what users mute (I9)', async
     assert.equal(await send('GET', '/api/me/preferences', proof), 200)
     assert.equal(await send('PUT', '/api/me/preferences', proof, mutes(null)), 204)
     assert.equal(
-      await send('PUT', '/api/me/preferences', proof, { categories: { c0: { mutedUntil: 'forever' } } }),
+      await send('PUT', '/api/me/preferences', proof, {
+        categories: { c0: { mutedUntil: 'forever' } },
+      }),
       409,
     )
   }
+})
+
+test('the description is correct for push subscriptions (I9)', async () => {
+  const path = '/api/me/push-subscriptions'
+  const send = async (
+    method: 'GET' | 'POST' | 'DELETE',
+    { to = path, headers = cookie, body = {} } = {},
+  ) => {
+    const text = method === 'POST' ? { body: JSON.stringify(body) } : {}
+    return (await record({ method, path: to, headers: { ...json, ...headers }, ...text })).status
+  }
+  const keys = {
+    p256dh:
+      'BNcRdreALRFXTkOOUHK1EtK2wtaz5Ry4YfYCA_0QTpQtUbVlUls0VJXg7A8u-Ts1XbjhazAkj7I99e8QcYP7DkM',
+    auth: 'tBHItJI5svbpez7KI4CCXg',
+  }
+  const bodyOf = (n: number) => ({ endpoint: `https://web.push.apple.com/${n}`, keys })
+  for (let n = 0; n < 20; n++) assert.equal(await send('POST', { body: bodyOf(n) }), 204)
+  assert.equal(await send('POST', { body: bodyOf(20) }), 409)
+  assert.equal(
+    await send('POST', { body: { ...bodyOf(0), endpoint: 'https://evil.example' } }),
+    400,
+  )
+  assert.equal(await send('POST', { headers: {}, body: bodyOf(0) }), 401)
+  assert.equal(await send('GET'), 200)
+  const one = `${path}/${hashOf('https://web.push.apple.com/0')}`
+  assert.deepEqual(
+    [await send('DELETE', { to: one }), await send('DELETE', { to: one })],
+    [204, 404],
+  )
+})
+
+test('the description is correct for webhooks (I9)', async () => {
+  const send = async (method: string, path: string, given?: object) => {
+    const text = given === undefined ? {} : { body: JSON.stringify(given) }
+    const headers = { ...producer, ...(given && json) }
+    return record({ method, path: `/api/webhooks${path}`, headers, ...text })
+  }
+  const events = ['user.erased']
+  const added = await send('POST', '', { events })
+  assert.equal(added.status, 201)
+  const sent = (await send('POST', '', { events, url: 'https://shop.example/' })).json().data.id
+  const place = `/${added.json().data.id}`
+  assert.equal((await send('GET', '')).status, 200)
+  assert.equal((await send('GET', `${place}/events`)).status, 200)
+  assert.equal((await send('GET', `/${sent}/events`)).status, 409)
+  const ended = new AbortController()
+  const held = Array.from({ length: 60 }, () =>
+    fetch(`${app.url}/api/webhooks${place}/events?wait=25`, {
+      headers: producer,
+      signal: ended.signal,
+    }).catch(() => {}),
+  )
+  await Promise.race(held)
+  assert.equal((await send('GET', `${place}/events?wait=25`)).status, 429)
+  ended.abort()
+  assert.equal((await send('PATCH', place, { events })).status, 200)
+  for (const url of ['ftp://shop.example/', 'https://10.0.0.1/', 'http://shop.example/'])
+    assert.equal((await send('POST', '', { events, url })).status, 400)
+  const statuses: number[] = []
+  while (statuses.at(-1) !== 409) statuses.push((await send('POST', '', { events })).status)
+  assert.equal((await send('DELETE', place)).status, 204)
+  for (const [method, path] of [
+    ['PATCH', place],
+    ['DELETE', place],
+    ['GET', `${place}/events`],
+  ] as const)
+    assert.equal(
+      (await send(method, path, method === 'PATCH' ? { events } : undefined)).status,
+      404,
+    )
 })
 
 test('the description is correct for one-time links (I9)', async () => {
@@ -687,16 +1032,29 @@ test('the description is correct for one-time links (I9)', async () => {
   for (const path of ['/api/users/external/nobody/links', '/api/users/nobody/links'])
     assert.equal((await send(path, { purpose }, producer)).status, 404)
   await app.store.write(updateUser, { userId: nameless.newId, username: 'kim-of-links' })
-  assert.equal((await send('/api/users/external/nameless/links', { purpose }, producer)).status, 201)
+  assert.equal(
+    (await send('/api/users/external/nameless/links', { purpose }, producer)).status,
+    201,
+  )
   // An invitation of a user who has got a way to sign in since.
-  const invitation = await send('/api/users/external/nameless/links', { purpose: 'invite' }, producer)
+  const invitation = await send(
+    '/api/users/external/nameless/links',
+    { purpose: 'invite' },
+    producer,
+  )
   const account = { issuer: 'https://id.example.org', subject: 'kim', email: null, at: app.now() }
   const kim = { userId: nameless.newId }
   assert.equal(await app.store.write(linkProviderAccount, { ...account, ...kim }), 'done')
-  const invited = { token: JSON.parse(invitation.text).data.url.split('#')[1], newPassword: 'grey heron over the weir' }
+  const invited = {
+    token: JSON.parse(invitation.text).data.url.split('#')[1],
+    newPassword: 'grey heron over the weir',
+  }
   assert.equal((await send('/password/reset', invited)).status, 409)
   const made = await send(`/api/users/${lee.id}/links`, { purpose }, producer)
-  const use = { token: JSON.parse(made.text).data.url.split('#')[1], newPassword: 'grey heron over the weir' }
+  const use = {
+    token: JSON.parse(made.text).data.url.split('#')[1],
+    newPassword: 'grey heron over the weir',
+  }
   const { token: ofLink } = use
   assert.equal((await send('/password/link', { token: ofLink })).status, 200)
   for (const status of [204, 422]) assert.equal((await send('/password/reset', use)).status, status)
@@ -705,7 +1063,8 @@ test('the description is correct for one-time links (I9)', async () => {
     [await carefulUser(app), 401],
   ] as const
   for (const [{ id: userId }, status] of signingIn) {
-    const link = JSON.parse((await send(`/api/users/${userId}/links`, { purpose }, producer)).text).data.url
+    const link = JSON.parse((await send(`/api/users/${userId}/links`, { purpose }, producer)).text)
+      .data.url
     const reset = { ...use, token: link.split('#')[1], variant: 'stateful' }
     assert.equal((await send('/password/reset', reset)).status, status)
   }
@@ -750,7 +1109,14 @@ test('the description is correct for a new password of a signed-in user (I9)', a
   const proof = await app.signIn(reader, 'stateful')
   const set = async (currentPassword: string, by: Proof = proof) => {
     const sent = JSON.stringify({ currentPassword, newPassword: 'grey heron over the weir' })
-    return (await record({ method: 'PUT', path: '/api/me/password', headers: { ...json, ...by }, body: sent })).status
+    return (
+      await record({
+        method: 'PUT',
+        path: '/api/me/password',
+        headers: { ...json, ...by },
+        body: sent,
+      })
+    ).status
   }
   assert.equal(await set(reader.password), 204)
   const replaced = await client.request({ path: '/api/session', headers: proof })
@@ -788,15 +1154,30 @@ test('the description is correct for a user who is erased (I9)', async () => {
   restore?.()
   assert.equal((await record({ path: '/api/me/export', headers: leaving })).status, 200)
   assert.equal((await record({ method: 'DELETE', path: '/api/me', headers: leaving })).status, 204)
+  const staying = await app.signIn(boss, 'stateful')
+  assert.equal((await record({ method: 'DELETE', path: '/api/me', headers: staying })).status, 409)
 })
 
 test('the description is correct for a sign-in with a provider (I9)', async () => {
-  const browser = new ProviderBrowser({ app, provider, send: (path, headers) => record({ path, headers }) })
+  const browser = new ProviderBrowser({
+    app,
+    provider,
+    send: (path, headers) => record({ path, headers }),
+  })
   assert.equal((await record({ path: '/login/providers' })).status, 200)
   assert.equal((await browser.signIn('staff', 'kim')).status, 303)
   const post = (body: object, headers: Proof = {}) =>
-    record({ method: 'POST', path: '/login/with/staff', body: JSON.stringify(body), headers: { ...json, ...headers } })
-  const often = new ProviderBrowser({ app, provider, send: (path, headers) => record({ path, headers }) })
+    record({
+      method: 'POST',
+      path: '/login/with/staff',
+      body: JSON.stringify(body),
+      headers: { ...json, ...headers },
+    })
+  const often = new ProviderBrowser({
+    app,
+    provider,
+    send: (path, headers) => record({ path, headers }),
+  })
   const statuses: number[] = []
   while (statuses.at(-1) !== 429) statuses.push((await often.signIn('staff', 'often')).status)
   // The first one creates the user, and is not counted.
@@ -804,21 +1185,41 @@ test('the description is correct for a sign-in with a provider (I9)', async () =
   const code = await browser.code('staff', 'kim')
   assert.equal((await post({ code }, browser.proof)).status, 200)
   assert.equal((await post({ code }, browser.proof)).status, 401)
-  const careful = new ProviderBrowser({ app, provider, send: (path, headers) => record({ path, headers }) })
+  const careful = new ProviderBrowser({
+    app,
+    provider,
+    send: (path, headers) => record({ path, headers }),
+  })
   await careful.signIn('staff', 'careful')
   const { id: userId } = (await app.get('/api/me', careful.proof)).json().data.user
-  const ofPhone = { id: newId(app.now()), kind: 'totp', label: 'Phone', sealedSecret: 'sealed' } as const
+  const ofPhone = {
+    id: newId(app.now()),
+    kind: 'totp',
+    label: 'Phone',
+    sealedSecret: 'sealed',
+  } as const
   const factor = { ...ofPhone, createdAt: app.now(), confirmedAt: app.now() }
   await app.store.write(addFactor, { userId, factor, maxFactors: 1, recoveryCodeHashes: ['hash'] })
   const waiting = await post({ code: await careful.code('staff', 'careful') }, careful.proof)
   assert.equal(refusalIn(waiting).code, 'SECOND_FACTOR_REQUIRED')
   const begin = async (name: string, headers: Proof) =>
-    (await record({ method: 'POST', path: `/login/with/${name}/start`, body: '{}', headers: { ...json, ...headers } }))
-      .status
+    (
+      await record({
+        method: 'POST',
+        path: `/login/with/${name}/start`,
+        body: '{}',
+        headers: { ...json, ...headers },
+      })
+    ).status
   assert.equal(await begin('staff', { origin: app.url }), 303)
   assert.equal(await begin('none', { origin: app.url }), 404)
   assert.equal(await begin('staff', {}), 403)
-  const stranger = { method: 'POST', path: '/login/with/none', body: JSON.stringify({ code }), headers: json }
+  const stranger = {
+    method: 'POST',
+    path: '/login/with/none',
+    body: JSON.stringify({ code }),
+    headers: json,
+  }
   assert.equal((await record(stranger)).status, 404)
   const { location } = await browser.start('staff')
   const cancelled = await browser.send(await provider.cancel(location, `${app.url}/login/with/`))
@@ -837,7 +1238,12 @@ test('the description is correct for accounts at providers, and for the own prof
     const browser = new ProviderBrowser({ app, provider, send })
     const proof = await app.signIn(user, 'stateful')
     browser.jar.set('carillon', proof.cookie?.split('=')[1] ?? '')
-    const begun = await record({ method: 'POST', path: `${linked}/link`, headers: { ...json, ...proof }, body: '{}' })
+    const begun = await record({
+      method: 'POST',
+      path: `${linked}/link`,
+      headers: { ...json, ...proof },
+      body: '{}',
+    })
     assert.equal(begun.status, 201)
     browser.keep(begun)
     assert.equal((await browser.comeBack(begun.json().data.url, subject)).status, status)
@@ -851,9 +1257,46 @@ test('the description is correct for accounts at providers, and for the own prof
   assert.equal((await remove(await app.signIn(user, 'stateless'))).status, 200)
   const begin = { method: 'POST', body: '{}' }
   const recent = { ...json, ...(await app.signIn(user, 'stateful')) }
-  assert.equal((await record({ ...begin, headers: recent, path: '/api/me/providers/none/link' })).status, 404)
+  assert.equal(
+    (await record({ ...begin, headers: recent, path: '/api/me/providers/none/link' })).status,
+    404,
+  )
   const profile = { path: '/api/me', body: JSON.stringify({ locale: 'en' }), headers: recent }
   assert.equal((await record({ ...profile, method: 'PATCH' })).status, 200)
+})
+
+test('the description is correct for a sign-in that can only set up a second factor (I9)', async () => {
+  const proof = { ...local, ...settingUp }
+  const send = async (
+    path: string,
+    body?: object,
+    headers: Proof = body === undefined ? { ...settingUp, host: localhost } : proof,
+  ) =>
+    record({
+      method: 'POST',
+      path: `/api/me/factors${path}`,
+      headers,
+      ...(body && { body: JSON.stringify(body) }),
+    })
+  const link = 'x'.repeat(43)
+  const { id: factorId, secret } = (await send('/totp', {})).json().data
+  const code = new Authenticator(secret).code(app.now())
+  assert.equal((await send('/totp/confirm', { id: factorId, code, link })).status, 422)
+  const { response } = authenticator.create((await send('/passkeys/options')).json().data)
+  assert.equal((await send('/passkeys', { response, link })).status, 422)
+  assert.equal((await send('/link')).status, 409)
+  const verified = { email: 'setting@example.org', emailVerifiedAt: app.now() }
+  await app.store.write(updateUser, { userId: setting.id, ...verified })
+  assert.equal((await send('/link')).status, 202)
+  const asPage = { ...settingUp, accept: 'text/html' }
+  const form = { ...asPage, 'content-type': 'application/x-www-form-urlencoded' }
+  assert.equal(
+    (await record({ method: 'POST', path: '/api/me/factors/link', headers: form, body: '' }))
+      .status,
+    303,
+  )
+  const statuses: number[] = []
+  while (statuses.at(-1) !== 429) statuses.push((await send('/link')).status)
 })
 
 test('the description is correct for a user who changed the account too often (I9)', async () => {
@@ -869,12 +1312,17 @@ test('the description is correct for a user who changed the account too often (I
   const { response } = new SoftwareAuthenticator({ origin: `http://${localhost}` }).create(creation)
   for (const kind of ['changes', 'fresh', 'defences', 'ends']) {
     const rate = { key: `user ${busy.id} ${kind}`, intervalMs: 60_000, burst: 60 }
-    for (let n = 0; n < 60; n++) await app.store.write(reserveGuess, { limits: [rate], at: app.now() })
+    for (let n = 0; n < 60; n++)
+      await app.store.write(reserveGuess, { limits: [rate], at: app.now() })
   }
   const changes: Parameters<typeof send>[] = [
     ['PATCH', '', { displayName: 'Busy' }],
     ['POST', '/factors/passkeys', { response }],
-    ['POST', '/factors/totp/confirm', { id: factorId, code: new Authenticator(secret).code(app.now()) }],
+    [
+      'POST',
+      '/factors/totp/confirm',
+      { id: factorId, code: new Authenticator(secret).code(app.now()) },
+    ],
     ['POST', '/factors/recovery-codes'],
     ['DELETE', `/factors/${newId(app.now())}`],
     ['DELETE', '/providers/staff'],
@@ -885,16 +1333,15 @@ test('the description is correct for a user who changed the account too often (I
   for (const change of changes) assert.equal((await send(...change)).status, 429, change.join(' '))
 })
 
-/** The requests to /logout end the proofs of the tests before them. */
+/** The tests before have ended their proofs by /logout. */
 const newProofs = async () => ({
   session: await app.signIn(ann, 'stateful'),
   token: await app.signIn(ann, 'stateless'),
 })
 
-/** More than any route accepts. */
+/** No route accepts so many bytes. */
 const huge = `{"x":"${'a'.repeat(4 * 1024 * 1024)}"}`
 
-/** Requests with every mistake that is possible on any route. */
 function wrongRequests(described: Described): HttpRequest[] {
   const { method, template } = described
   const proof = proofFor(described)
@@ -908,7 +1355,9 @@ function wrongRequests(described: Described): HttpRequest[] {
     producer,
     usersOnly,
     sendOnly,
+    limited,
     scoped,
+    settingUp,
     staleCookie,
   ]
   const strangers = [foreign, 'none', '00000000-0000-7000-8000-000000000000', '%00', '%ff']
@@ -923,30 +1372,62 @@ function wrongRequests(described: Described): HttpRequest[] {
     'status=none',
     'category=',
   ]
-  const bodies = ['', '{', '{}', '[]', '{"a":1,"a":2}', '{"username":"ann","password":"wrong"}', huge]
-  const types = ['text/plain', 'application/x-www-form-urlencoded', 'application/json; charset=latin1']
+  const bodies = [
+    '',
+    '{',
+    '{}',
+    '[]',
+    '{"a":1,"a":2}',
+    '{"username":"ann","password":"wrong"}',
+    huge,
+  ]
+  const types = [
+    'text/plain',
+    'application/x-www-form-urlencoded',
+    'application/json; charset=latin1',
+  ]
   return [
     ...invalid.map((headers) => ({ method, path, headers })),
-    ...strangers.map((wrong) => ({ method, path: template.replace(/{\w+}/, wrong), headers: proof })),
+    ...strangers.map((wrong) => ({
+      method,
+      path: template.replace(/{\w+}/, wrong),
+      headers: proof,
+    })),
     ...queries.map((query) => ({ method, path: `${path}?${query}`, headers: proof })),
     ...bodies.map((body) => ({ method, path, body, headers: { ...json, ...proof } })),
-    ...types.map((type) => ({ method, path, body: 'a=b', headers: { ...proof, 'content-type': type } })),
+    ...types.map((type) => ({
+      method,
+      path,
+      body: 'a=b',
+      headers: { ...proof, 'content-type': type },
+    })),
     { method, path, headers: { host: 'another.example' } },
     { method, path, body: '{}', headers: { ...json, ...proof, 'content-encoding': 'gzip' } },
-    ...['PUT', 'DELETE', 'OPTIONS', 'QUERY'].map((other) => ({ method: other, path, headers: proof })),
+    ...['PUT', 'DELETE', 'OPTIONS', 'QUERY'].map((other) => ({
+      method: other,
+      path,
+      headers: proof,
+    })),
   ]
 }
 
-const isWith = (headers: Proof, own: Proof) => Object.entries(own).every(([name, value]) => headers[name] === value)
+const isWith = (headers: Proof, own: Proof) =>
+  Object.entries(own).every(([name, value]) => headers[name] === value)
 
 test('the description is correct for every refusal, on every route (I9)', async () => {
+  // Uses up the rate of the key.
+  await app.get('/api/users', limited)
   const requests = [...api.operations.flatMap(wrongRequests), { path: '/nowhere' }]
   // Signing out succeeds with nearly any request, and would end the proof of the requests after it.
-  const endsSignIn = ({ path = '' }: HttpRequest) => path.startsWith('/logout') || path.startsWith('/sign-out')
+  const endsSignIn = ({ path = '' }: HttpRequest) =>
+    path.startsWith('/logout') || path.startsWith('/sign-out')
   // It would erase ann. What it says to a stale sign-in is among the requests.
   const erases = ({ method, path = '', headers = {} }: HttpRequest) =>
-    method === 'DELETE' && /^\/api\/me(\?|$)/.test(path) && [cookie, token].some((own) => isWith(headers, own))
-  for (const request of requests.filter((one) => !endsSignIn(one) && !erases(one))) await record(request)
+    method === 'DELETE' &&
+    /^\/api\/me(\?|$)/.test(path) &&
+    [cookie, token].some((own) => isWith(headers, own))
+  for (const request of requests.filter((one) => !endsSignIn(one) && !erases(one)))
+    await record(request)
   for (const request of requests.filter(endsSignIn)) await record(request)
   assert.ok(requests.length > 400)
 })
@@ -964,7 +1445,9 @@ test('a route that the document calls open needs no proof, and every other route
   for (const described of api.operations) {
     const { method, template, operation } = described
     const { status } = await client.request({ method, path: placeOf(template) })
-    const needsProof = operation.security.length > 0 && operation.security.every((one) => Object.keys(one).length > 0)
+    const needsProof =
+      operation.security.length > 0 &&
+      operation.security.every((one) => Object.keys(one).length > 0)
     assert.equal(status === 401, needsProof, `${method} ${template} returned ${status}`)
   }
 })
@@ -985,8 +1468,13 @@ test('a refusal that any route can send has one of the codes that the document l
   const general = livez.operation.responses.default
   assert.ok(general)
   for (const { operation } of api.operations) assert.deepEqual(operation.responses.default, general)
-  const provoked = [...seen.values()].flatMap((listed) => [...listed].filter((one) => one.startsWith('default ')))
-  assert.deepEqual(new Set(provoked), new Set(api.codesOf(general).map((code) => `default ${code}`)))
+  const provoked = [...seen.values()].flatMap((listed) =>
+    [...listed].filter((one) => one.startsWith('default ')),
+  )
+  assert.deepEqual(
+    new Set(provoked),
+    new Set(api.codesOf(general).map((code) => `default ${code}`)),
+  )
 })
 
 test('the description is correct for scripts that are not built (I9)', async (t) => {
@@ -996,7 +1484,12 @@ test('the description is correct for scripts that are not built (I9)', async (t)
     throw new Error('There is no such file')
   })
   syncBuiltinESMExports()
-  for (const path of ['/carillon-inbox.js', '/carillon-client.js', '/carillon-scripts/carillon-client-00000000.js']) {
+  for (const path of [
+    '/carillon-inbox.js',
+    '/carillon-client.js',
+    '/carillon-push.js',
+    '/carillon-scripts/carillon-client-00000000.js',
+  ]) {
     const response = await unbuilt.get(path)
     const described = api.find('GET', path) as Described
     note(described, `${api.promises(described, response)} ${refusalIn(response).code}`)
@@ -1006,7 +1499,11 @@ test('the description is correct for scripts that are not built (I9)', async (t)
 })
 
 test('each route sends 503 without a store if the document lists it, and otherwise works (I9)', async () => {
-  const browser = new ProviderBrowser({ app, provider, send: (path, headers) => client.request({ path, headers }) })
+  const browser = new ProviderBrowser({
+    app,
+    provider,
+    send: (path, headers) => client.request({ path, headers }),
+  })
   const { location } = await browser.start('staff')
   const issued = new URLSearchParams({
     code: 'x',
@@ -1028,7 +1525,12 @@ test('each route sends 503 without a store if the document lists it, and otherwi
     const headers = { ...ofPage, ...proofFor(described, proofs) }
     const example = (await freshBodies[operation.operationId]?.()) ?? exampleOf(operation)
     const body = operation.requestBody && JSON.stringify(example)
-    const response = await record({ method, path: placeOf(template), headers, ...(body && { body }) })
+    const response = await record({
+      method,
+      path: placeOf(template),
+      headers,
+      ...(body && { body }),
+    })
     const isWithoutStore = operation.tags.includes('scripts')
     assert.equal(
       response.status === 503,
@@ -1043,9 +1545,13 @@ test('every status and every error code that the document lists for a route was 
     const { method, template, operation } = described
     const listed = Object.entries(operation.responses).flatMap(([status, response]) => {
       if (status === 'default') return []
-      return Number(status) < 400 ? [status] : api.codesOf(response).map((code) => `${status} ${code}`)
+      return Number(status) < 400
+        ? [status]
+        : api.codesOf(response).map((code) => `${status} ${code}`)
     })
-    return listed.filter((one) => !seen.get(described)?.has(one)).map((one) => `${method} ${template}: ${one}`)
+    return listed
+      .filter((one) => !seen.get(described)?.has(one))
+      .map((one) => `${method} ${template}: ${one}`)
   })
   assert.deepEqual(unseen, [])
 })

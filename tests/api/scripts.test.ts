@@ -1,4 +1,3 @@
-// The scripts that a page loads: a short redirect, a name that browsers may keep for ever, compression, and pages of other origins.
 import assert from 'node:assert/strict'
 import { get as httpGet } from 'node:http'
 import { after, test } from 'node:test'
@@ -12,8 +11,9 @@ const entries = ['carillon-inbox', 'carillon-client']
 const app = await startTestService({ env: { CARILLON_ALLOWED_ORIGINS: listed } })
 after(() => app.stop())
 
-/** Without fetch, which decompresses. */
-const get = (path: string, fields: [string, string][] = [], method = 'GET') => app.exchange(path, { method, fields })
+/** fetch would decompress. */
+const get = (path: string, fields: [string, string][] = [], method = 'GET') =>
+  app.exchange(path, { method, fields })
 const addressOf = async (entry: string) => `/${(await get(`/${entry}.js`)).headers.get('location')}`
 
 test('the short name of a script redirects for five minutes to a name with a hash, which stays valid for ever', async () => {
@@ -21,7 +21,10 @@ test('the short name of a script redirects for five minutes to a name with a has
     const short = await get(`/${entry}.js`)
     assert.deepEqual([short.status, short.text], [302, ''])
     assert.equal(short.headers.get('cache-control'), 'public, max-age=300')
-    assert.match(short.headers.get('location') ?? '', new RegExp(`^carillon-scripts/${entry}-[0-9a-f]{8}\\.js$`))
+    assert.match(
+      short.headers.get('location') ?? '',
+      new RegExp(`^carillon-scripts/${entry}-[0-9a-f]{8}\\.js$`),
+    )
     const script = await get(await addressOf(entry))
     assert.equal(script.status, 200)
     assert.equal(script.headers.get('content-type'), 'text/javascript; charset=utf-8')

@@ -1,17 +1,26 @@
-// The rules of the specification from which the API was built (the spec), in both variants. Each title states one rule, since the
-// spec is not in this repository. A sign-in sends only the fields of the spec, so the service's setting decides the variant.
+// The rules of the specification (the spec), in both variants; it is not in this repository. A
+// sign-in sends only the spec's fields, so the service's setting decides the variant.
 import assert from 'node:assert/strict'
 import { createHash, randomUUID } from 'node:crypto'
 import { after, test } from 'node:test'
-import { type HttpResponse, type Proof, startTestService, type TestUser, variants } from '../support/service.ts'
+import {
+  type HttpResponse,
+  type Proof,
+  startTestService,
+  type TestUser,
+  variants,
+} from '../support/service.ts'
 
-type Tables = Awaited<ReturnType<Awaited<ReturnType<typeof startTestService>>['database']['tables']>>
+type Tables = Awaited<
+  ReturnType<Awaited<ReturnType<typeof startTestService>>['database']['tables']>
+>
 
-/** The names of the tables that differ. Only a row was added to audit, known_device, and guess_count, which has the right sign-ins. */
+/** Only a row was added to audit, known_device, and guess_count. */
 function changed(old: Tables, now: Tables): string[] {
   for (const name of ['audit', 'guess_count', 'known_device']) {
     const rows = now[name]?.map((row) => JSON.stringify(row)) ?? []
-    for (const row of old[name] ?? []) assert.ok(rows.includes(JSON.stringify(row)), `${name} has changed`)
+    for (const row of old[name] ?? [])
+      assert.ok(rows.includes(JSON.stringify(row)), `${name} has changed`)
     assert.equal(rows.length, (old[name]?.length ?? 0) + 1, name)
   }
   return Object.keys(now).filter((name) => JSON.stringify(now[name]) !== JSON.stringify(old[name]))
@@ -21,39 +30,47 @@ for (const variant of variants) {
   const app = await startTestService({ env: { CARILLON_VARIANT: variant } })
   after(() => app.stop())
   const ann = await app.user('ann')
-  const promise = (title: string, attempt: () => Promise<void>) => test(`${title} (${variant})`, attempt)
+  const promise = (title: string, attempt: () => Promise<void>) =>
+    test(`${title} (${variant})`, attempt)
 
   const login = ({ username, password }: TestUser) => app.post('/login', { username, password })
 
-  /** The proof that the client sends from now on: the cookie or the token from the response to the login. */
+  /** The cookie or the token from the response to the login. */
   function proofIn(response: HttpResponse): Proof {
     if (variant === 'stateless') return { authorization: `Bearer ${response.json().token}` }
     return { cookie: response.headers.getSetCookie()[0]?.split(';')[0] ?? '' }
   }
   const signedIn = async (user: TestUser = ann) => proofIn(await login(user))
 
-  /** A new user who is signed in and has that number of notifications; `ids` are oldest first. */
+  /** `ids` are oldest first. */
   async function reader(notifications: number) {
     const user = await app.user()
     const ids: string[] = []
-    for (let n = 1; n <= notifications; n++) ids.push(...(await app.deliver({ to: user, title: `No. ${n}` })))
+    for (let n = 1; n <= notifications; n++)
+      ids.push(...(await app.deliver({ to: user, title: `No. ${n}` })))
     return { user, ids, proof: await signedIn(user) }
   }
 
   function isUnauthorized(response: HttpResponse, code: string, message: string): void {
     assert.equal(response.status, 401)
     const { error } = response.json()
-    assert.deepEqual({ code: error.code, status: error.status, message: error.message }, { code, status: 401, message })
+    assert.deepEqual(
+      { code: error.code, status: error.status, message: error.message },
+      { code, status: 401, message },
+    )
   }
 
   // Purpose
 
-  promise('login takes a username and a password and returns a proof of authentication', async () => {
-    const response = await login(ann)
-    assert.equal(response.status, 200)
-    const { data } = (await app.get('/routeRestreinte', proofIn(response))).json()
-    assert.deepEqual([data.userId, data.username], [ann.id, 'ann'])
-  })
+  promise(
+    'login takes a username and a password and returns a proof of authentication',
+    async () => {
+      const response = await login(ann)
+      assert.equal(response.status, 200)
+      const { data } = (await app.get('/routeRestreinte', proofIn(response))).json()
+      assert.deepEqual([data.userId, data.username], [ann.id, 'ann'])
+    },
+  )
 
   promise('login with a wrong password returns 401 and no proof', async () => {
     const response = await login({ ...ann, password: 'not the password of ann' })
@@ -120,11 +137,19 @@ for (const variant of variants) {
     assert.deepEqual(response.headers.getSetCookie(), [])
   })
 
-  promise('User in the login response is the user who signed in, without secret fields', async () => {
-    const { User } = (await login(ann)).json()
-    const none = { externalId: null, displayName: null, locale: null, email: null }
-    assert.deepEqual(User, { id: ann.id, username: 'ann', ...none, createdAt: '2026-01-01T00:00:00.000Z' })
-  })
+  promise(
+    'User in the login response is the user who signed in, without secret fields',
+    async () => {
+      const { User } = (await login(ann)).json()
+      const none = { externalId: null, displayName: null, locale: null, email: null }
+      assert.deepEqual(User, {
+        id: ann.id,
+        username: 'ann',
+        ...none,
+        createdAt: '2026-01-01T00:00:00.000Z',
+      })
+    },
+  )
 
   promise(
     'the list is { success: true, data: { items, total, hasMore } }: an array, a number and a boolean',
@@ -139,15 +164,21 @@ for (const variant of variants) {
     },
   )
 
-  promise('the proof sets userId, and no operation changes the notifications of another user', async () => {
-    const bob = await reader(2)
-    const eve = await reader(1)
-    assert.equal((await app.get('/routeRestreinte', eve.proof)).json().data.userId, eve.user.id)
-    await app.post('/api/notifications/read-all', undefined, eve.proof)
-    assert.equal((await app.patch(`/api/notifications/${bob.ids[0]}/read`, eve.proof)).status, 404)
-    assert.deepEqual(await readStates(bob.proof), [false, false])
-    assert.deepEqual(await readStates(eve.proof), [true])
-  })
+  promise(
+    'the proof sets userId, and no operation changes the notifications of another user',
+    async () => {
+      const bob = await reader(2)
+      const eve = await reader(1)
+      assert.equal((await app.get('/routeRestreinte', eve.proof)).json().data.userId, eve.user.id)
+      await app.post('/api/notifications/read-all', undefined, eve.proof)
+      assert.equal(
+        (await app.patch(`/api/notifications/${bob.ids[0]}/read`, eve.proof)).status,
+        404,
+      )
+      assert.deepEqual(await readStates(bob.proof), [false, false])
+      assert.deepEqual(await readStates(eve.proof), [true])
+    },
+  )
 
   promise('the id of a notification is the :id of its path', async () => {
     const { proof } = await reader(2)
@@ -176,8 +207,15 @@ for (const variant of variants) {
         const tables = await app.database.tables()
         const { session: sessions = [] } = tables
         const { session: sessionsBefore = [] } = before
-        assert.deepEqual(changed(before, tables), ['audit', 'guess_count', 'known_device', 'session'])
-        const added = sessions.filter((row) => !sessionsBefore.some((old) => old.secret_hash === row.secret_hash))
+        assert.deepEqual(changed(before, tables), [
+          'audit',
+          'guess_count',
+          'known_device',
+          'session',
+        ])
+        const added = sessions.filter(
+          (row) => !sessionsBefore.some((old) => old.secret_hash === row.secret_hash),
+        )
         assert.deepEqual(
           added.map(({ sign_in_id, device, ...row }) => [typeof sign_in_id, typeof device, row]),
           [
@@ -186,6 +224,7 @@ for (const variant of variants) {
               'string',
               {
                 secret_hash: sha256(secret),
+                factor: null,
                 family_hash: sha256(secret.split('.')[1] ?? ''),
                 user_id: user.id,
                 username: user.username,
@@ -231,7 +270,13 @@ for (const variant of variants) {
         const response = await login(user)
         assert.equal(response.status, 200)
         const { token, deviceToken } = response.json()
-        assert.deepEqual(Object.keys(response.json()), ['User', 'token', 'expiresAt', 'deviceToken', 'variant'])
+        assert.deepEqual(Object.keys(response.json()), [
+          'User',
+          'token',
+          'expiresAt',
+          'deviceToken',
+          'variant',
+        ])
         const tables = await app.database.tables()
         assert.deepEqual(changed(before, tables), ['audit', 'guess_count', 'known_device'])
         for (const secret of [...token.split('.'), deviceToken, deviceToken.split('.').at(-1)])
@@ -254,42 +299,63 @@ for (const variant of variants) {
     const response = await app.get('/routeRestreinte', await signedIn())
     assert.equal(response.status, 200)
     const proof = variant === 'stateful' ? 'session' : 'access-token'
-    assert.deepEqual(response.json(), { success: true, data: { userId: ann.id, username: 'ann', proof } })
+    assert.deepEqual(response.json(), {
+      success: true,
+      data: { userId: ann.id, username: 'ann', proof },
+    })
   })
 
   promise('POST /login accepts its body as JSON and as a form', async () => {
     const { username, password } = ann
-    const form = await app.request('/login', { method: 'POST', body: new URLSearchParams({ username, password }) })
+    const form = await app.request('/login', {
+      method: 'POST',
+      body: new URLSearchParams({ username, password }),
+    })
     for (const response of [await login(ann), form]) {
       assert.equal(response.status, 200)
       assert.equal((await app.get('/routeRestreinte', proofIn(response))).status, 200)
     }
   })
 
-  promise('GET /api/notifications accepts numbers as page and limit, and refuses words', async () => {
-    const { ids, proof } = await reader(5)
-    const page = await app.list(proof, '?page=2&limit=2')
-    assert.deepEqual(
-      page.items.map(({ id }) => id),
-      [ids[2], ids[1]],
-    )
-    assert.equal((await app.get('/api/notifications?page=two', proof)).status, 400)
-    assert.equal((await app.get('/api/notifications?limit=two', proof)).status, 400)
-  })
+  promise(
+    'GET /api/notifications accepts numbers as page and limit, and refuses words',
+    async () => {
+      const { ids, proof } = await reader(5)
+      const page = await app.list(proof, '?page=2&limit=2')
+      assert.deepEqual(
+        page.items.map(({ id }) => id),
+        [ids[2], ids[1]],
+      )
+      assert.equal((await app.get('/api/notifications?page=two', proof)).status, 400)
+      assert.equal((await app.get('/api/notifications?limit=two', proof)).status, 400)
+    },
+  )
 
-  promise('POST /api/notifications/read-all without a body returns 204 without a body', async () => {
-    const { proof } = await reader(2)
-    const response = await app.post('/api/notifications/read-all', undefined, proof)
-    assert.deepEqual([response.status, response.text, response.headers.get('content-type')], [204, '', null])
-    assert.equal((await app.list(proof)).unread, 0)
-  })
+  promise(
+    'POST /api/notifications/read-all without a body returns 204 without a body',
+    async () => {
+      const { proof } = await reader(2)
+      const response = await app.post('/api/notifications/read-all', undefined, proof)
+      assert.deepEqual(
+        [response.status, response.text, response.headers.get('content-type')],
+        [204, '', null],
+      )
+      assert.equal((await app.list(proof)).unread, 0)
+    },
+  )
 
-  promise('PATCH /api/notifications/:id/read without a body returns 204 without a body', async () => {
-    const { ids, proof } = await reader(2)
-    const response = await app.patch(`/api/notifications/${ids[0]}/read`, proof)
-    assert.deepEqual([response.status, response.text, response.headers.get('content-type')], [204, '', null])
-    assert.deepEqual(await readStates(proof), [false, true])
-  })
+  promise(
+    'PATCH /api/notifications/:id/read without a body returns 204 without a body',
+    async () => {
+      const { ids, proof } = await reader(2)
+      const response = await app.patch(`/api/notifications/${ids[0]}/read`, proof)
+      assert.deepEqual(
+        [response.status, response.text, response.headers.get('content-type')],
+        [204, '', null],
+      )
+      assert.deepEqual(await readStates(proof), [false, true])
+    },
+  )
 
   promise('the five paths of the spec exist only in their exact spelling', async () => {
     const proof = await signedIn()
@@ -350,31 +416,40 @@ for (const variant of variants) {
     assert.equal((await login(ann)).status, 200)
   })
 
-  promise('the server checks the session of a cookie, and needs no session for a token', async () => {
-    const proof = await signedIn()
-    await app.restart()
-    assert.equal((await app.get('/routeRestreinte', proof)).status, 200)
-    await app.database.change('delete from session')
-    const { status } = await app.get('/routeRestreinte', proof)
-    assert.equal(status, variant === 'stateful' ? 401 : 200)
-  })
+  promise(
+    'the server checks the session of a cookie, and needs no session for a token',
+    async () => {
+      const proof = await signedIn()
+      await app.restart()
+      assert.equal((await app.get('/routeRestreinte', proof)).status, 200)
+      await app.database.change('delete from session')
+      const { status } = await app.get('/routeRestreinte', proof)
+      assert.equal(status, variant === 'stateful' ? 401 : 200)
+    },
+  )
 
-  promise('the restricted route and all three notification endpoints recognise the user by the proof', async () => {
-    const { user, ids, proof } = await reader(1)
-    assert.equal((await app.get('/routeRestreinte', proof)).json().data.userId, user.id)
-    assert.deepEqual(
-      (await app.list(proof)).items.map(({ id }) => id),
-      ids,
-    )
-    assert.equal((await app.patch(`/api/notifications/${ids[0]}/read`, proof)).status, 204)
-    assert.equal((await app.post('/api/notifications/read-all', undefined, proof)).status, 204)
-  })
+  promise(
+    'the restricted route and all three notification endpoints recognise the user by the proof',
+    async () => {
+      const { user, ids, proof } = await reader(1)
+      assert.equal((await app.get('/routeRestreinte', proof)).json().data.userId, user.id)
+      assert.deepEqual(
+        (await app.list(proof)).items.map(({ id }) => id),
+        ids,
+      )
+      assert.equal((await app.patch(`/api/notifications/${ids[0]}/read`, proof)).status, 204)
+      assert.equal((await app.post('/api/notifications/read-all', undefined, proof)).status, 204)
+    },
+  )
 
   // Errors
 
-  promise('the restricted route without a proof returns 401 with the code Unauthorized', async () => {
-    isUnauthorized(await app.get('/routeRestreinte'), 'Unauthorized', 'Unauthorized')
-  })
+  promise(
+    'the restricted route without a proof returns 401 with the code Unauthorized',
+    async () => {
+      isUnauthorized(await app.get('/routeRestreinte'), 'Unauthorized', 'Unauthorized')
+    },
+  )
 
   promise(
     'a notification endpoint without a signed-in user returns 401 with the code UNAUTHORIZED and the message Not authenticated',
@@ -391,7 +466,11 @@ for (const variant of variants) {
       app.get('/api/notifications?page=0', proof),
       app.patch('/api/notifications/7/read', proof),
       app.request('/login', { method: 'PUT' }),
-      app.request('/login', { method: 'POST', body: '{', headers: { 'content-type': 'application/json' } }),
+      app.request('/login', {
+        method: 'POST',
+        body: '{',
+        headers: { 'content-type': 'application/json' },
+      }),
     ])
     for (const response of responses) {
       const { success, error } = response.json()

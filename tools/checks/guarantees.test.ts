@@ -1,36 +1,47 @@
-// Checks that each id which code, tests and docs name, such as (S5), is one guarantee, that each guarantee names its code and tests with its
-// id, and that SECURITY.md stays a page of a minute.
+// Checks that each id which code, tests and docs name, such as (S5), is one guarantee, that each
+// guarantee names its code and tests, and that SECURITY.md stays a page of a minute.
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { test } from 'node:test'
 
 const pages = globSync('docs/guarantees/*.md')
-/** The cells of each row, without the first and last line of a table. */
+/** The first and last line of a table have no cells. */
 const rows = pages.flatMap((page) =>
   readFileSync(page, 'utf8')
     .split('\n')
     .filter((line) => line.startsWith('| ') && line.split(' | ').length === 4)
     .filter((line) => !line.startsWith('| id |'))
-    .map((line) => ({ page, id: /^\| ((?:[A-Z]\d+ ?)*)\|/.exec(line)?.[1] ?? '', cells: line.split(' | ') })),
+    .map((line) => ({
+      page,
+      id: /^\| ((?:[A-Z]\d+ ?)*)\|/.exec(line)?.[1] ?? '',
+      cells: line.split(' | '),
+    })),
 )
 const ids = new Set(rows.flatMap(({ id }) => id.match(/[A-Z]\d+/g) ?? []))
-/** One of the letters that rows have; not a part of '%A9' or '-O1'. */
+/** An id has one of the letters that rows have, and is no part of '%A9' or '-O1'. */
 const rowId = /(?<![\w%-])[A-FIKLNPRSTUWZ][1-9]\d?(?!\w)/g
 
 test('docs/guarantees has a row for each id that is named', () => {
   assert.ok(ids.size > 70, 'No rows were found: docs/guarantees has another form now.')
-  const files = globSync(['*.md', '{bench,client,docs,element,server,tests,tools}/**/*.{md,sql,ts}'], {
-    exclude: (name) => name === 'node_modules',
-  })
+  const files = globSync(
+    ['*.md', '{bench,client,docs,element,server,tests,tools}/**/*.{md,sql,ts}'],
+    {
+      exclude: (name) => name === 'node_modules',
+    },
+  )
   const unknown = files.flatMap((file) =>
-    (readFileSync(file, 'utf8').match(rowId) ?? []).filter((id) => !ids.has(id)).map((id) => `${file} names ${id}`),
+    (readFileSync(file, 'utf8').match(rowId) ?? [])
+      .filter((id) => !ids.has(id))
+      .map((id) => `${file} names ${id}`),
   )
   assert.deepEqual(unknown, [])
 })
 
 test('each guarantee has an id, and no id is in two rows', () => {
-  const all = rows.flatMap(({ page, id, cells }) => id.match(/[A-Z]\d+/g) ?? [`none, ${page}: ${cells[1]}`])
+  const all = rows.flatMap(
+    ({ page, id, cells }) => id.match(/[A-Z]\d+/g) ?? [`none, ${page}: ${cells[1]}`],
+  )
   assert.deepEqual(
     all.filter((id, index) => id.startsWith('none') || all.indexOf(id) !== index),
     [],
@@ -43,7 +54,9 @@ test('the tests of each guarantee name its id', () => {
       readFileSync(join(dirname(page), path), 'utf8'),
     )
     const isNamed = (one: string) => files.some((text) => new RegExp(`\\b${one}\\b`).test(text))
-    return (id.match(/[A-Z]\d+/g) ?? []).filter((one) => !isNamed(one)).map((one) => `${page}: ${one}`)
+    return (id.match(/[A-Z]\d+/g) ?? [])
+      .filter((one) => !isNamed(one))
+      .map((one) => `${page}: ${one}`)
   })
   assert.deepEqual(unnamed, [])
 })
@@ -69,7 +82,9 @@ test('docs/guarantees.md leads to each of its pages', () => {
 
 test('docs/asvs.md counts its results', () => {
   const text = readFileSync('docs/asvs.md', 'utf8')
-  const results = [...text.matchAll(/^\| \d+\.\d+\.\d+ \| [12] \| ([^|]+) \|/gm)].map(([, result]) => result)
+  const results = [...text.matchAll(/^\| \d+\.\d+\.\d+ \| [12] \| ([^|]+) \|/gm)].map(
+    ([, result]) => result,
+  )
   const totals = [...text.matchAll(/^\| ([^|]+) \| (\d+) \| [^|]+ \|$/gm)]
   assert.equal(totals.length, 4)
   for (const [, result = '', total] of totals)

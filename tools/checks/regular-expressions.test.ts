@@ -9,13 +9,13 @@ import { type Lang, patternsIn, type SourcePattern } from './source-patterns.ts'
 
 const generated = ['node_modules', 'dist', 'public', 'bundle', '.compile-cache', 'data']
 
-/** What stands in a pattern and is no constant of the file. */
+/** A pattern may contain what is no constant of the file; these stand in for it. */
 const standIns: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'demonstration/page/lane-view.ts': { cookieName: '__Host-carillon' },
   'server/store/migrations.ts': { engine: 'sqlite', other: 'postgres' },
 }
 
-/** Without the scripts that build the pages, which read our own files. */
+/** The scripts that build the pages read our own files, so they are left out. */
 function productFiles(): string[] {
   const files = globSync('{client,demonstration,element,pages,server}/**/*.{ts,tsx,js}', {
     exclude: (name) => generated.includes(name),
@@ -79,7 +79,8 @@ test('the rule refuses adjacent unbounded repetitions of the same characters, an
     [beginsAgain]: [/\[[^\]]+\]/, /;.*@/, /\*\*(\S[^\n]*?)\*\*/, /#.*$/, /"(?:a|[^x])*x/g],
   }
   for (const [reason, patterns] of Object.entries(slow))
-    for (const { source, flags } of patterns) assert.deepEqual(slowPartsOf(source, flags), [reason], source)
+    for (const { source, flags } of patterns)
+      assert.deepEqual(slowPartsOf(source, flags), [reason], source)
 })
 
 test('the rule lets patterns pass whose repetitions cannot share a text (R10)', () => {

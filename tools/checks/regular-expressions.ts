@@ -22,9 +22,12 @@ const samples = [
   ...'\uac00\ud800\ufb1d\ufeff\uff01\u{10d30}\u{1f514}\u{e0001}\u{e0100}\u{1e800}\u{10ffff}',
 ]
 
-export const beginsUnbounded = 'begins with an unbounded repetition, and is tried again at each place: anchor it'
-export const isAmbiguous = 'has two unbounded repetitions, one after the other, that match the same characters'
-export const beginsAgain = 'can begin again within its own unbounded repetition, and be tried from there: anchor it'
+export const beginsUnbounded =
+  'begins with an unbounded repetition, and is tried again at each place: anchor it'
+export const isAmbiguous =
+  'has two unbounded repetitions, one after the other, that match the same characters'
+export const beginsAgain =
+  'can begin again within its own unbounded repetition, and be tried from there: anchor it'
 
 /** What is slow in a pattern, none if nothing is. Throws if it has a part that this reader does not know. */
 export function slowPartsOf(pattern: string, flags: string): string[] {
@@ -45,7 +48,9 @@ function isAmbiguousAfter(left: readonly Left[], node: Node): boolean {
 function withoutEnd(node: Node): Node {
   if (node.kind === 'choice') return { ...node, nodes: node.nodes.map(withoutEnd) }
   if (node.kind === 'repeat')
-    return isOneChar(node.inner) ? { kind: 'sequence', nodes: [] } : { ...node, inner: withoutEnd(node.inner) }
+    return isOneChar(node.inner)
+      ? { kind: 'sequence', nodes: [] }
+      : { ...node, inner: withoutEnd(node.inner) }
   if (node.kind !== 'sequence') return node
   return { ...node, nodes: [...node.nodes.slice(0, -1), ...node.nodes.slice(-1).map(withoutEnd)] }
 }
@@ -61,14 +66,20 @@ function begins(node: Node): 'unbounded' | 'anchored' | 'nothing' {
   }
   const each = node.nodes.map(begins)
   if (node.kind === 'sequence') return each.find((one) => one !== 'nothing') ?? 'nothing'
-  return each.find((one) => one === 'unbounded') ?? each.find((one) => one === 'nothing') ?? 'anchored'
+  return (
+    each.find((one) => one === 'unbounded') ?? each.find((one) => one === 'nothing') ?? 'anchored'
+  )
 }
 
 /** An unbounded repetition that a text may have just left, and what stood between it and the place that follows. */
 type Left = { chars: Chars; since: readonly Chars[] }
 
 /** Follows a match from the repetitions that it has left to those that it may have left after `node`. */
-function follow(node: Node, left: readonly Left[], found: { isAmbiguous: boolean }): readonly Left[] {
+function follow(
+  node: Node,
+  left: readonly Left[],
+  found: { isAmbiguous: boolean },
+): readonly Left[] {
   switch (node.kind) {
     case 'char':
       return left.map(({ chars, since }) => ({ chars, since: [...since, node.chars] }))
@@ -88,7 +99,11 @@ function follow(node: Node, left: readonly Left[], found: { isAmbiguous: boolean
   }
 }
 
-function followRepeat(node: Node & { kind: 'repeat' }, left: readonly Left[], found: { isAmbiguous: boolean }) {
+function followRepeat(
+  node: Node & { kind: 'repeat' },
+  left: readonly Left[],
+  found: { isAmbiguous: boolean },
+) {
   const skipped = node.min === 0 ? left : []
   if (node.max <= maxBounded) {
     const once = follow(node.inner, left, found)
@@ -128,7 +143,8 @@ function anyOf(nodes: readonly Node[]): Chars {
 function hasAlike(node: Node): boolean {
   if (node.kind === 'repeat') return hasAlike(node.inner)
   if (node.kind !== 'choice' && node.kind !== 'sequence') return false
-  const isAlike = (one: Node, n: number) => node.nodes.slice(n + 1).some((other) => areAlike(one, other))
+  const isAlike = (one: Node, n: number) =>
+    node.nodes.slice(n + 1).some((other) => areAlike(one, other))
   return (node.kind === 'choice' && node.nodes.some(isAlike)) || node.nodes.some(hasAlike)
 }
 
@@ -136,7 +152,9 @@ function hasAlike(node: Node): boolean {
 function areAlike(one: Node, other: Node): boolean {
   if (!overlaps([charsOf(one), charsOf(other)])) return false
   if (one.kind !== 'sequence' || other.kind !== 'sequence') return true
-  const pairs = one.nodes.slice(0, other.nodes.length).map((node, n) => [node, other.nodes[n] as Node] as const)
+  const pairs = one.nodes
+    .slice(0, other.nodes.length)
+    .map((node, n) => [node, other.nodes[n] as Node] as const)
   const end = pairs.findIndex((pair) => pair.some(({ kind }) => kind !== 'char'))
   return pairs.slice(0, end < 0 ? pairs.length : end).every((pair) => overlaps(pair.map(charsOf)))
 }
@@ -161,7 +179,8 @@ class Reader {
 
   whole(): Node {
     const node = this.#choice()
-    if (this.#at < this.#source.length) throw new Error(`the pattern ${this.#source} has an unknown part`)
+    if (this.#at < this.#source.length)
+      throw new Error(`the pattern ${this.#source} has an unknown part`)
     return node
   }
 
@@ -184,7 +203,8 @@ class Reader {
     const group = this.#match(/\((?:\?(?:<?[=!]|:|<[^>]+>))?/y)
     if (group !== undefined) {
       const inner = this.#choice()
-      if (!this.#take(')')) throw new Error(`the pattern ${this.#source} has a group that this reader does not know`)
+      if (!this.#take(')'))
+        throw new Error(`the pattern ${this.#source} has a group that this reader does not know`)
       return /[=!]$/.test(group) ? { kind: 'look', inner } : inner
     }
     return { kind: 'char', chars: this.#chars(this.#character()) }
@@ -192,8 +212,11 @@ class Reader {
 
   /** The source of one character or class. */
   #character(): string {
-    const escaped = /\\(?:[pP]\{[^}]+\}|u\{[^}]+\}|u[\da-fA-F]{4}|x[\da-fA-F]{2}|c[A-Za-z]|[^1-9k])/y
-    const found = this.#match(escaped) ?? (this.#source[this.#at] === '[' ? this.#class() : this.#match(/[^\\]/suy))
+    const escaped =
+      /\\(?:[pP]\{[^}]+\}|u\{[^}]+\}|u[\da-fA-F]{4}|x[\da-fA-F]{2}|c[A-Za-z]|[^1-9k])/y
+    const found =
+      this.#match(escaped) ??
+      (this.#source[this.#at] === '[' ? this.#class() : this.#match(/[^\\]/suy))
     if (found === undefined)
       throw new Error(`the pattern ${this.#source} has a reference that this reader does not know`)
     return found
@@ -215,7 +238,12 @@ class Reader {
     if (found === undefined) return inner
     const [, least = '', comma, most = ''] = /^\{(\d+)(,?)(\d*)/.exec(found) ?? []
     if (least === '')
-      return { kind: 'repeat', inner, min: found[0] === '+' ? 1 : 0, max: found[0] === '?' ? 1 : Infinity }
+      return {
+        kind: 'repeat',
+        inner,
+        min: found[0] === '+' ? 1 : 0,
+        max: found[0] === '?' ? 1 : Infinity,
+      }
     const open = most === '' ? Infinity : Number(most)
     const max = comma === '' ? Number(least) : open
     return { kind: 'repeat', inner, min: Number(least), max }

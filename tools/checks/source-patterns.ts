@@ -9,7 +9,16 @@ export type Lang = 'ts' | 'tsx' | 'js'
 
 /** What this reads of a node of the syntax tree (ESTree). */
 type Tree = {
-  [Part in 'id' | 'init' | 'key' | 'callee' | 'tag' | 'quasi' | 'object' | 'property' | 'body']?: Tree
+  [Part in
+    | 'id'
+    | 'init'
+    | 'key'
+    | 'callee'
+    | 'tag'
+    | 'quasi'
+    | 'object'
+    | 'property'
+    | 'body']?: Tree
 } & { [List in 'arguments' | 'expressions' | 'quasis']?: Tree[] } & {
   type: string
   start: number
@@ -30,11 +39,18 @@ export function patternsIn(
   const lineOf = ({ start }: Tree) => source.slice(0, start).split('\n').length
   visit(program, (node) => {
     const { type, id, init } = node
-    if (type === 'VariableDeclarator' && id?.name !== undefined && init) constants.set(id.name, init)
+    if (type === 'VariableDeclarator' && id?.name !== undefined && init)
+      constants.set(id.name, init)
   })
-  for (const [name, value] of Object.entries(standIns)) constants.set(name, { type: 'Literal', start: 0, value })
+  for (const [name, value] of Object.entries(standIns))
+    constants.set(name, { type: 'Literal', start: 0, value })
   visit(program, (node) => {
-    for (const one of [node.regex, ofSchema(node), ofCall(node, constants), ofTemplate(node, constants)])
+    for (const one of [
+      node.regex,
+      ofSchema(node),
+      ofCall(node, constants),
+      ofTemplate(node, constants),
+    ])
       if (one) found.push({ line: lineOf(node), ...one })
   })
   return found
@@ -47,10 +63,15 @@ type Constants = ReadonlyMap<string, Tree>
 /** AJV compiles it with this flag. */
 function ofSchema({ key, value }: Tree): Pattern | undefined {
   const { value: pattern } = (value ?? {}) as Partial<Tree>
-  return key?.name === 'pattern' && typeof pattern === 'string' ? { pattern, flags: 'u' } : undefined
+  return key?.name === 'pattern' && typeof pattern === 'string'
+    ? { pattern, flags: 'u' }
+    : undefined
 }
 
-function ofCall({ callee, arguments: [text, flags] = [] }: Tree, constants: Constants): Pattern | undefined {
+function ofCall(
+  { callee, arguments: [text, flags] = [] }: Tree,
+  constants: Constants,
+): Pattern | undefined {
   // In a function that makes patterns from its template, each use of it is a pattern.
   if (callee?.name !== 'RegExp' || text === undefined || isOfMaker(text)) return undefined
   return { pattern: textOf(text, constants), flags: flags ? String(flags.value) : '' }
@@ -58,7 +79,8 @@ function ofCall({ callee, arguments: [text, flags] = [] }: Tree, constants: Cons
 
 function ofTemplate({ tag, quasi }: Tree, constants: Constants): Pattern | undefined {
   const { callee, arguments: [text] = [] } = constants.get(tag?.name ?? '')?.body ?? {}
-  if (!quasi || callee?.name !== 'RegExp' || text === undefined || !isOfMaker(text)) return undefined
+  if (!quasi || callee?.name !== 'RegExp' || text === undefined || !isOfMaker(text))
+    return undefined
   const inner = textOf(quasi, constants, 'raw')
   return { pattern: inner && `^${inner}$`, flags: '' }
 }
@@ -70,8 +92,23 @@ function isOfMaker(text: Tree): boolean {
 }
 
 /** The text of an expression, or undefined if a part of it is no constant of the file. */
-function textOf(node: Tree, constants: Constants, kind: 'raw' | 'cooked' = 'cooked'): string | undefined {
-  const { type, regex, name, value, object, property, callee, quasi, quasis = [], expressions = [] } = node
+function textOf(
+  node: Tree,
+  constants: Constants,
+  kind: 'raw' | 'cooked' = 'cooked',
+): string | undefined {
+  const {
+    type,
+    regex,
+    name,
+    value,
+    object,
+    property,
+    callee,
+    quasi,
+    quasis = [],
+    expressions = [],
+  } = node
   if (regex) return regex.pattern
   if (type === 'Literal') return String(value)
   const constant = type === 'Identifier' ? constants.get(name ?? '') : undefined

@@ -3,7 +3,12 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { test } from 'node:test'
 
-const documents = ['*.md', 'docs/**/*.md', '{client,element,bench,website}/*.md', 'examples/*/README.md']
+const documents = [
+  '*.md',
+  'docs/**/*.md',
+  '{client,element,bench,website}/*.md',
+  'examples/*/README.md',
+]
 
 test('every word of the documents is in a dictionary or in the list of our words', () => {
   const given = ['lint', '--no-progress', '--config', 'tools/checks/spelling.json', ...documents]

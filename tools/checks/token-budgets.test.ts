@@ -1,23 +1,27 @@
-// How much product code a top folder may have. It is counted in tokens, so that packing lines gains nothing: a token is a name, a
-// number, a quoted text, or one other character. Comments, blank lines and tests count nothing.
+// Limits the product code of a top folder. A token is a name, a number, a quoted text, or one other
+// character, so that packing lines gains nothing; comments, blank lines and tests count nothing.
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { isTest } from './product-files.ts'
 
 const budgets: Readonly<Record<string, number>> = {
-  client: 25_950,
-  demonstration: 33_450,
-  element: 28_100,
-  pages: 22_350,
-  server: 278_000,
+  client: 28_800,
+  demonstration: 43_300,
+  element: 35_500,
+  pages: 38_900,
+  server: 359_600,
 }
 
 const generated = ['node_modules', 'dist', 'public', 'bundle', '.compile-cache', 'data']
 
 function tokensIn(folder: string): number {
-  const files = globSync(`${folder}/**/*.{ts,js,sql,css,html}`, { exclude: (name) => generated.includes(name) })
-  return files.filter((file) => !isTest(file)).reduce((sum, file) => sum + tokensOf(readFileSync(file, 'utf8')), 0)
+  const files = globSync(`${folder}/**/*.{ts,js,sql,css,html}`, {
+    exclude: (name) => generated.includes(name),
+  })
+  return files
+    .filter((file) => !isTest(file))
+    .reduce((sum, file) => sum + tokensOf(readFileSync(file, 'utf8')), 0)
 }
 
 function tokensOf(text: string): number {
@@ -30,5 +34,9 @@ test('no top folder has more tokens of product code than its budget', () => {
   const over = Object.entries(budgets)
     .map(([folder, budget]) => ({ folder, budget, tokens: tokensIn(folder) }))
     .filter(({ tokens, budget }) => tokens === 0 || tokens > budget)
-  assert.deepEqual(over, [], 'simplify, or raise the budget for a new feature: CONTRIBUTING.md, "A change"')
+  assert.deepEqual(
+    over,
+    [],
+    'simplify, or raise the budget for a new feature: CONTRIBUTING.md, "A change"',
+  )
 })

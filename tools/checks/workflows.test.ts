@@ -37,7 +37,9 @@ function readWorkflow(path: string): Workflow {
 /** The lines that a rule finds, but for those that are marked for the release to refuse. */
 function breaches(file: string, breaks: (line: string) => boolean): string[] {
   const lines = readFileSync(file, 'utf8').split('\n')
-  return lines.flatMap((line, i) => (breaks(line) && !isMarked(lines, i) ? [`${file}:${i + 1}: ${line.trim()}`] : []))
+  return lines.flatMap((line, i) =>
+    breaks(line) && !isMarked(lines, i) ? [`${file}:${i + 1}: ${line.trim()}`] : [],
+  )
 }
 
 test('there are six workflows', () => {
@@ -57,7 +59,10 @@ test('each action is pinned by the hash of a commit, with its version beside it'
     [],
   )
   const uses = steps.filter((step) => step.uses !== undefined)
-  assert.equal(uses.length, files.flatMap((file) => breaches(file, (line) => pinned.test(line))).length)
+  assert.equal(
+    uses.length,
+    files.flatMap((file) => breaches(file, (line) => pinned.test(line))).length,
+  )
 })
 
 test('each action has one version, so that the same hash is everywhere', () => {
@@ -65,7 +70,9 @@ test('each action has one version, so that the same hash is everywhere', () => {
     steps.flatMap(({ uses }) => uses ?? []),
     (name) => name.split('@')[0]?.split('/').slice(0, 2).join('/'),
   )
-  const several = [...hashes].filter(([, names]) => new Set(names.map((name) => name.split('@')[1])).size > 1)
+  const several = [...hashes].filter(
+    ([, names]) => new Set(names.map((name) => name.split('@')[1])).size > 1,
+  )
   assert.deepEqual(several, [])
 })
 
@@ -75,9 +82,13 @@ test('a workflow has no rights, and each job those that it names', () => {
 })
 
 test('a job that runs code of the checkout or of its packages may read the source, and nothing else', () => {
-  const runsCode = /(?<![\w-])(npm (?!publish )|npx |node |bash |docker (build|run|exec) |go (install|run) )/
-  const running = jobs.filter(({ steps: all }) => all.some(({ run }) => run !== undefined && runsCode.test(run)))
-  for (const { place, permissions } of running) assert.deepEqual(permissions, { contents: 'read' }, place)
+  const runsCode =
+    /(?<![\w-])(npm (?!publish )|npx |node |bash |docker (build|run|exec) |go (install|run) )/
+  const running = jobs.filter(({ steps: all }) =>
+    all.some(({ run }) => run !== undefined && runsCode.test(run)),
+  )
+  for (const { place, permissions } of running)
+    assert.deepEqual(permissions, { contents: 'read' }, place)
   assert.deepEqual(
     running.map(({ place }) => place.replace('.yml, job', '')),
     [
@@ -95,17 +106,30 @@ test('a job that runs code of the checkout or of its packages may read the sourc
 
 test('a job that publishes installs nothing but packages of Python by their hashes', () => {
   const mayPublish = (job: Job) => Object.values(job.permissions ?? {}).includes('write')
-  const commands = jobs.filter(mayPublish).flatMap(({ steps: all }) => all.flatMap(({ run = '' }) => run.split('\n')))
+  const commands = jobs
+    .filter(mayPublish)
+    .flatMap(({ steps: all }) => all.flatMap(({ run = '' }) => run.split('\n')))
   assert.deepEqual(
     commands.filter((line) => /\b(install|ci)\b/.test(line)).map((line) => line.trim()),
-    ['"$RUNNER_TEMP/pypi/bin/pip" install --require-hashes --only-binary :all: --requirement tools/python/pypi.txt'],
+    [
+      '"$RUNNER_TEMP/pypi/bin/pip" install --require-hashes --only-binary :all: --requirement tools/python/pypi.txt',
+    ],
+  )
+})
+
+test('each night and before a release, npm checks the lock file for known vulnerabilities', () => {
+  const audits = steps.filter(({ run }) => run?.startsWith('npm audit --omit=dev'))
+  assert.deepEqual(
+    audits.map(({ place }) => place),
+    ['nightly.yml, job soak', 'release.yml, job packages'],
   )
 })
 
 test('no checkout leaves its token in the folder', () => {
   const checkouts = steps.filter(({ uses }) => uses?.startsWith('actions/checkout@'))
   assert.ok(checkouts.length > 0)
-  for (const { place, with: options } of checkouts) assert.equal(options?.['persist-credentials'], false, place)
+  for (const { place, with: options } of checkouts)
+    assert.equal(options?.['persist-credentials'], false, place)
 })
 
 test('no command has an expression, whose text the shell would run, and none uses a stored secret', () => {
@@ -115,17 +139,25 @@ test('no command has an expression, whose text the shell would run, and none use
 
 test('no pull request of others runs with rights, and no cache of theirs reaches a later run', () => {
   for (const { file, on } of workflows)
-    assert.ok(!('pull_request_target' in on) && !('workflow_run' in on) && !('issue_comment' in on), file)
+    assert.ok(
+      !('pull_request_target' in on) && !('workflow_run' in on) && !('issue_comment' in on),
+      file,
+    )
   const nodes = steps.filter(({ uses }) => uses?.startsWith('actions/setup-node@'))
   assert.ok(nodes.length > 0)
-  for (const { place, with: options } of nodes) assert.equal(options?.['package-manager-cache'], false, place)
+  for (const { place, with: options } of nodes)
+    assert.equal(options?.['package-manager-cache'], false, place)
 })
 
 test('each job names a version of its system, and ends', () => {
   for (const { place, strategy, ...job } of jobs) {
     const { system = [], include = [] } = strategy?.matrix ?? {}
     for (const name of [job['runs-on'], ...system, ...include.map((one) => one.system)])
-      assert.match(name, /^(ubuntu-24\.04(-arm)?|macos-15|windows-2025|\$\{\{ matrix\.system \}\})$/, place)
+      assert.match(
+        name,
+        /^(ubuntu-24\.04(-arm)?|macos-15|windows-2025|\$\{\{ matrix\.system \}\})$/,
+        place,
+      )
     assert.ok((job['timeout-minutes'] ?? 1000) <= 350, place)
   }
 })
@@ -135,11 +167,14 @@ test('each image is pinned by its digest', () => {
   assert.equal(files.length, 3)
   const names = /^(FROM|\s*image:) /
   assert.deepEqual(
-    files.flatMap((file) => breaches(file, (line) => names.test(line) && !/@sha256:[0-9a-f]{64}\b/.test(line))),
+    files.flatMap((file) =>
+      breaches(file, (line) => names.test(line) && !/@sha256:[0-9a-f]{64}\b/.test(line)),
+    ),
     [],
   )
   for (const file of files) assert.doesNotMatch(readFileSync(file, 'utf8'), /^# syntax=/, file)
-  for (const { place, ...job } of jobs) assert.ok(!('container' in job) && !('services' in job), place)
+  for (const { place, ...job } of jobs)
+    assert.ok(!('container' in job) && !('services' in job), place)
   assert.deepEqual(
     steps.filter(({ uses }) => uses?.startsWith('docker:')),
     [],
@@ -155,7 +190,8 @@ test('each package of Python is installed by its hash', () => {
       .replaceAll('\\\n', '')
       .trim()
       .split('\n')
-    for (const entry of entries) assert.match(entry, /^[\w.-]+==\S+ .*--hash=sha256:[0-9a-f]{64}/, file)
+    for (const entry of entries)
+      assert.match(entry, /^[\w.-]+==\S+ .*--hash=sha256:[0-9a-f]{64}/, file)
   }
   const files = [
     ...globSync('.github/workflows/*'),
@@ -163,7 +199,9 @@ test('each package of Python is installed by its hash', () => {
   ]
   const installs = files
     .filter((file) => !file.endsWith('.test.ts'))
-    .flatMap((file) => breaches(file, (line) => /\bpip['")]* *,? *\[?'?install\b|\bpip3? install\b/.test(line)))
+    .flatMap((file) =>
+      breaches(file, (line) => /\bpip['")]* *,? *\[?'?install\b|\bpip3? install\b/.test(line)),
+    )
   const listed = ['--require-hashes', '...pinned']
   assert.equal(installs.length, 3)
   assert.deepEqual(
@@ -179,8 +217,12 @@ test('dependabot looks after each lock file, the actions, the images and the pac
   const foldersOf = (system: string) =>
     updates
       .filter((update) => update['package-ecosystem'] === system)
-      .flatMap(({ directory, directories = [] }) => (directory === undefined ? directories : [directory]))
-  const locks = globSync('**/package-lock.json', { exclude: (name) => name === 'node_modules' || name === 'examples' })
+      .flatMap(({ directory, directories = [] }) =>
+        directory === undefined ? directories : [directory],
+      )
+  const locks = globSync('**/package-lock.json', {
+    exclude: (name) => name === 'node_modules' || name === 'examples',
+  })
   const places = locks.map((file) => `/${dirname(file).replace(/^\.$/, '')}`)
   assert.deepEqual(
     places.filter((place) => !foldersOf('npm').includes(place)),
@@ -207,12 +249,18 @@ test('a vulnerability goes to the private form, and a bug comes with the finding
     (name): Form => parse(readFileSync(`.github/ISSUE_TEMPLATE/${name}.yml`, 'utf8')),
   )
   const doctor = bug?.body.find(({ id }) => id === 'doctor')
-  assert.deepEqual([doctor?.attributes.label, doctor?.attributes.render], ['carillon doctor --json', 'json'])
-  for (const form of [bug, idea, question]) assert.ok(form?.name && form.description && form.body.length > 1)
+  assert.deepEqual(
+    [doctor?.attributes.label, doctor?.attributes.render],
+    ['carillon doctor --json', 'json'],
+  )
+  for (const form of [bug, idea, question])
+    assert.ok(form?.name && form.description && form.body.length > 1)
 })
 
 test('a container for development runs the two commands of the README', () => {
-  const { postCreateCommand, postAttachCommand } = JSON.parse(readFileSync('.devcontainer/devcontainer.json', 'utf8'))
+  const { postCreateCommand, postAttachCommand } = JSON.parse(
+    readFileSync('.devcontainer/devcontainer.json', 'utf8'),
+  )
   const readme = readFileSync('README.md', 'utf8')
   assert.ok(readme.includes(`${postCreateCommand} && ${postAttachCommand}\n`))
   assert.ok(existsSync('.devcontainer/Dockerfile'))

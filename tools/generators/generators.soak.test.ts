@@ -1,5 +1,5 @@
-// Generates clients from the description of a running service with the two TypeScript generators, compiles them, and runs a sign-in, a
-// list and a delivery through each (I9, decision 0008).
+// Two TypeScript generators make clients from the description of a running service; each compiles,
+// and runs a sign-in, a list and a delivery (I9, decision 0008).
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -32,12 +32,15 @@ test('openapi-typescript and @hey-api/openapi-ts generate code from the descript
   })
 })
 
-/** The rows of the table of generators in docs/integrate.md that npm can install: the named packages, and the command. */
+/** npm can install these rows of the table of generators in docs/integrate.md. */
 function rowsOfNpm(): { packages: [name: string, version: string][]; command: string[] }[] {
   const page = readFileSync(new URL('../../docs/integrate.md', import.meta.url), 'utf8')
   const rows = [...page.matchAll(/^\| ([^|]+) \| `npx ([^`]+)` \|/gm)]
   return rows.map(([, names = '', command = '']) => ({
-    packages: [...names.matchAll(/([@\w/-]+) (\d[\d.]*\d)/g)].map(([, name = '', version = '']) => [name, version]),
+    packages: [...names.matchAll(/([@\w/-]+) (\d[\d.]*\d)/g)].map(([, name = '', version = '']) => [
+      name,
+      version,
+    ]),
     command: command.split(' '),
   }))
 }

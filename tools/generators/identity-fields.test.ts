@@ -18,9 +18,11 @@ test('the files have the lines that the table makes (F5)', () => {
     assert.equal(withMadeLines(read(file), file), read(file), file)
 })
 
-/** Whether a line `request_header -PATTERN` of Caddy drops the field: `*` at its begin or end stands for any text. */
+/** In a line `request_header -PATTERN` of Caddy, `*` at the begin or end stands for any text. */
 function isDroppedByCaddy(field: string): boolean {
-  const patterns = Array.from(caddy.matchAll(/request_header -(\S+)$/gm), ([, pattern = '']) => pattern.toLowerCase())
+  const patterns = Array.from(caddy.matchAll(/request_header -(\S+)$/gm), ([, pattern = '']) =>
+    pattern.toLowerCase(),
+  )
   const name = field.toLowerCase()
   return patterns.some((pattern) => {
     const text = pattern.replaceAll('*', '')
@@ -46,23 +48,33 @@ test('nginx, Caddy and Traefik drop each field in each spelling, or replace it b
 
 test('a client chooses nothing in `Connection` that Caddy or Traefik would drop after the check (F5)', () => {
   assert.ok(caddy.indexOf('request_header @no_upgrade -Connection') < caddy.indexOf('forward_auth'))
-  assert.ok(caddy.indexOf('request_header @upgrade Connection Upgrade') < caddy.indexOf('forward_auth'))
-  assert.match(traefik, /only-ours:\s+headers:\s+customRequestHeaders:\s+#.*\n\s+Connection: Upgrade\n/)
+  assert.ok(
+    caddy.indexOf('request_header @upgrade Connection Upgrade') < caddy.indexOf('forward_auth'),
+  )
+  assert.match(
+    traefik,
+    /only-ours:\s+headers:\s+customRequestHeaders:\s+#.*\n\s+Connection: Upgrade\n/,
+  )
   assert.match(traefik, /middlewares: \[only-ours, signed-in, no-cookies\]/)
   assert.match(nginx, /proxy_set_header Connection \$connection_of_application;/)
 })
 
-/** Evaluates the maps of nginx one after the other, as it evaluates $cookie_of_application. */
+/** nginx evaluates $cookie_of_application by these maps, one after the other. */
 function cookieBehindNginx(cookie: string): string {
   const variables: Record<string, string> = { http_cookie: cookie }
   const evaluated = (text: string, groups: Record<string, string> = {}) =>
-    text === '""' ? '' : text.replaceAll(/\$(\w+)/g, (_, name) => groups[name] ?? variables[name] ?? '')
-  const maps = nginx.matchAll(/^map \$(\w*cookie\w*) \$(\w+) \{\n {4}default (\S+);\n {4}"~(.*)" (\S+);\n\}/gm)
+    text === '""'
+      ? ''
+      : text.replaceAll(/\$(\w+)/g, (_, name) => groups[name] ?? variables[name] ?? '')
+  const maps = nginx.matchAll(
+    /^map \$(\w*cookie\w*) \$(\w+) \{\n {4}default (\S+);\n {4}"~(.*)" (\S+);\n\}/gm,
+  )
   for (const [, source = '', name = '', otherwise = '', pattern = '', found = ''] of maps) {
     const match = new RegExp(pattern).exec(variables[source] ?? '')
     variables[name] = match === null ? evaluated(otherwise) : evaluated(found, match.groups)
   }
-  const [, sent = ''] = /proxy_set_header Cookie \$(\w+);\n {8}proxy_set_header Upgrade/.exec(nginx) ?? []
+  const [, sent = ''] =
+    /proxy_set_header Cookie \$(\w+);\n {8}proxy_set_header Upgrade/.exec(nginx) ?? []
   return variables[sent] as string
 }
 
@@ -74,15 +86,22 @@ function cookieBehindCaddy(cookie: string): string {
   )
 }
 
-/** The names of every cookie that the service sets, as its settings make them. */
-const ours = ['http://localhost', 'https://home.example.org', 'https://home.example.org/bell'].flatMap((publicUrl) => {
+/** The settings of the service make the names of its cookies. */
+const ours = [
+  'http://localhost',
+  'https://home.example.org',
+  'https://home.example.org/bell',
+].flatMap((publicUrl) => {
   const config = readConfig({ CARILLON_PUBLIC_URL: publicUrl })
   const site = siteOf(config, () => publicUrl)
   return [site.cookie.name, site.deviceCookie.name, flowCookie(site, 'Ab-_1234').name]
 })
 
 test('the application gets no cookie of Carillon, however many a sibling host plants beside it, and its own (F5)', () => {
-  assert.ok(ours.includes('__Host-carillon') && ours.includes('__Secure-carillon-with-Ab-_1234'), String(ours))
+  assert.ok(
+    ours.includes('__Host-carillon') && ours.includes('__Secure-carillon-with-Ab-_1234'),
+    String(ours),
+  )
   const pairs = (text: string) => text.split(/;\s*/).filter((pair) => pair !== '')
   const own = ['a=1', 'notcarillon=2', 'carillonade=3', 'b=carillon=4', 'carillon']
   const cases = ours.flatMap((name) =>
@@ -90,7 +109,16 @@ test('the application gets no cookie of Carillon, however many a sibling host pl
       [`${name}=s`],
       [`${name}=s`, `${other}=planted`, `${name}=planted`],
       [`${other}=planted`, ...own, `${name}=s`, `${name}=t`],
-      [`${other}=planted`, 'a=1', `${name}=s`, 'b=2', `${other}=planted`, `${other}=`, 'c=3', `${name} \t=t`],
+      [
+        `${other}=planted`,
+        'a=1',
+        `${name}=s`,
+        'b=2',
+        `${other}=planted`,
+        `${other}=`,
+        'c=3',
+        `${name} \t=t`,
+      ],
     ]),
   )
   for (const field of cases) {

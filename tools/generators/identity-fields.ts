@@ -11,7 +11,15 @@ const families: Readonly<Record<string, readonly string[]>> = {
   'X-WEBAUTH': ['USER', 'NAME', 'FULLNAME', 'EMAIL', 'GROUPS', 'ROLE'],
   'X-Auth-Request': ['User', 'Email', 'Groups', 'Preferred-Username', 'Access-Token', 'Name'],
   'X-Authentik': ['Username', 'Groups', 'Entitlements', 'Email', 'Name', 'Uid', 'Jwt'],
-  'X-Forwarded': ['User', 'Username', 'Email', 'Group', 'Groups', 'Preferred-Username', 'Access-Token'],
+  'X-Forwarded': [
+    'User',
+    'Username',
+    'Email',
+    'Group',
+    'Groups',
+    'Preferred-Username',
+    'Access-Token',
+  ],
 }
 /** Carillon sets these. */
 const ours = ['Remote-User', 'Remote-Name', 'Remote-User-Id']
@@ -23,7 +31,9 @@ export const identityFields = Object.entries(families).flatMap(([family, ends]) 
 /** Every spelling with hyphens and underscores: to many programs they are the same name. */
 export function spellings(name: string): string[] {
   const parts = name.split('-').map((part) => [part])
-  return parts.reduce((begun, [part]) => begun.flatMap((text) => [`${text}-${part}`, `${text}_${part}`]))
+  return parts.reduce((begun, [part]) =>
+    begun.flatMap((text) => [`${text}-${part}`, `${text}_${part}`]),
+  )
 }
 
 /**
@@ -61,7 +71,9 @@ type Block = 'fields' | 'cookies'
 const lines: Readonly<Record<string, Partial<Record<Block, readonly string[]>>>> = {
   'nginx.conf': {
     cookies: nginxMaps(),
-    fields: identityFields.filter((name) => !ours.includes(name)).map((name) => `        proxy_set_header ${name} "";`),
+    fields: identityFields
+      .filter((name) => !ours.includes(name))
+      .map((name) => `        proxy_set_header ${name} "";`),
   },
   Caddyfile: {
     fields: [
@@ -76,16 +88,21 @@ const lines: Readonly<Record<string, Partial<Record<Block, readonly string[]>>>>
       '\t\t\t\theader_up Cookie "^;[ \\t]*()" "$1"',
     ],
   },
-  'traefik.yml': { fields: identityFields.flatMap(spellings).map((name) => `          ${name}: ""`) },
+  'traefik.yml': {
+    fields: identityFields.flatMap(spellings).map((name) => `          ${name}: ""`),
+  },
 }
 
 /** The text with the lines between the marks made again. */
 export function withMadeLines(text: string, file: string): string {
   let made = text
   for (const [block, content = []] of Object.entries(lines[file] ?? {})) {
-    const begin = new RegExp(`(?<=# Begin ${block}: made by tools/generators/identity-fields\\.ts\\n)`)
+    const begin = new RegExp(
+      `(?<=# Begin ${block}: made by tools/generators/identity-fields\\.ts\\n)`,
+    )
     const [before, rest] = made.split(begin)
-    if (before === undefined || rest === undefined) throw new Error(`${file} has no mark for ${block}`)
+    if (before === undefined || rest === undefined)
+      throw new Error(`${file} has no mark for ${block}`)
     made = `${before}${content.join('\n')}\n${rest.slice(rest.search(/^[ \t]*# End/m))}`
   }
   return made

@@ -1,4 +1,5 @@
-// The table of mutations fits the code: each text is in its file once, and each test file exists. `npm run mutate` runs them.
+// Each text of the table of mutations is in its file once, and each test file exists. `npm run
+// mutate` runs them.
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'

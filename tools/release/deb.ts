@@ -1,6 +1,14 @@
 // Builds a package for Debian from the files of `npm run pack`: with the Node that runs it, so that it needs no other package. The data in
 // /var/lib/carillon is no part of it.
-import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { run } from '../run.ts'
@@ -22,13 +30,20 @@ export function buildDeb(dist: string, version: string): string {
   try {
     const architecture = process.arch === 'x64' ? 'amd64' : process.arch
     const program = join(staging, 'usr/lib/carillon')
-    const files = ['carillon', 'carillon-node'].map((name) => resolve(dist, `${name}-${version}.tgz`))
+    const files = ['carillon', 'carillon-node'].map((name) =>
+      resolve(dist, `${name}-${version}.tgz`),
+    )
     run('npm', ['install', '--prefix', program, ...files, '--omit=dev', '--engine-strict=false'])
     for (const name of ['package.json', 'package-lock.json', 'node_modules/.package-lock.json'])
       rmSync(join(program, name))
     const node = `/usr/lib/carillon/node_modules/node-linux-${process.arch}/bin/node`
     const launcher = '/usr/lib/carillon/node_modules/carillon/bin/launch.js'
-    write(join(staging, 'usr/bin'), 'carillon', `#!/bin/sh\n${cache}\nexec ${node} ${launcher} "$@"\n`, 0o755)
+    write(
+      join(staging, 'usr/bin'),
+      'carillon',
+      `#!/bin/sh\n${cache}\nexec ${node} ${launcher} "$@"\n`,
+      0o755,
+    )
     const units = join(staging, 'usr/lib/systemd/system')
     const unit = ['install-service', '--print', '--program', '/usr/bin/carillon']
     // Without the settings of who builds it, and without a cache of compiled code.
@@ -37,7 +52,8 @@ export function buildDeb(dist: string, version: string): string {
     const licences = join(program, 'node_modules/carillon/bundle/LICENSES.txt')
     cpSync(licences, join(staging, 'usr/share/doc/carillon/copyright'))
     write(join(staging, 'DEBIAN'), 'control', control(version, architecture))
-    for (const [name, text] of Object.entries(scripts)) write(join(staging, 'DEBIAN'), name, text, 0o755)
+    for (const [name, text] of Object.entries(scripts))
+      write(join(staging, 'DEBIAN'), name, text, 0o755)
     const file = join(dist, `carillon_${version}_${architecture}.deb`)
     chmodSync(staging, 0o755)
     run('dpkg-deb', ['--root-owner-group', '-Zgzip', '--build', staging, file])

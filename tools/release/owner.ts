@@ -32,7 +32,9 @@ export function fillOwner(root: string, name: string): string[] {
 export function placesOfOwner(root: string): string[] {
   const files = run('git', ['-C', root, 'ls-files', '-z']).split('\0').filter(Boolean)
   // The files of this folder have both as examples.
-  const texts = files.filter((file) => !file.startsWith('tools/release/') && !/\.(png|webp|br|woff2|ico)$/.test(file))
+  const texts = files.filter(
+    (file) => !file.startsWith('tools/release/') && !/\.(png|webp|br|woff2|ico)$/.test(file),
+  )
   return texts.filter((file) => isUnfilled(readFileSync(join(root, file), 'utf8')))
 }
 
@@ -42,12 +44,16 @@ function isUnfilled(text: string): boolean {
 
 /** Removes what stands between `<!-- unpublished -->` and `<!-- /unpublished -->`. */
 function withOwner(text: string, name: string): string {
-  return text.replace(unpublished, '').replace(lowerPlaceholder, name.toLowerCase()).replace(placeholder, name)
+  return text
+    .replace(unpublished, '')
+    .replace(lowerPlaceholder, name.toLowerCase())
+    .replace(placeholder, name)
 }
 
 /** Throws if the page has no place for badges. */
 export function withBadges(page: string, manifest: Manifest): string {
-  if (!placeOfBadges.test(page)) throw new Error('README.md needs <!-- badges --> and, below it, <!-- /badges -->')
+  if (!placeOfBadges.test(page))
+    throw new Error('README.md needs <!-- badges --> and, below it, <!-- /badges -->')
   return page.replace(placeOfBadges, `\n${badgesOf(manifest)}\n`)
 }
 

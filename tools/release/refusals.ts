@@ -17,9 +17,15 @@ export function refusals(root: string, isWorkflow: boolean): string[] {
   const checks: [boolean, string][] = [
     [!tags.includes(`v${version}`), `this commit has no tag v${version}`],
     [run('git', ['-C', root, 'status', '--porcelain']) !== '', 'files differ from the commit'],
-    [!sectionOf(textOf('CHANGELOG.md'), version)?.isDated, `CHANGELOG.md has no section ${version} with a date`],
+    [
+      !sectionOf(textOf('CHANGELOG.md'), version)?.isDated,
+      `CHANGELOG.md has no section ${version} with a date`,
+    ],
     [!isWorkflow, 'this is not the workflow: registries give provenance only to what it built'],
-    [!hasBadges(textOf('README.md'), manifest), `README.md has not the badges of package.json: ${fill}`],
+    [
+      !hasBadges(textOf('README.md'), manifest),
+      `README.md has not the badges of package.json: ${fill}`,
+    ],
   ]
   const wrong = ['server', 'client', 'element'].filter((folder) =>
     versionsIn(textOf(`${folder}/package.json`)).some((one) => one !== version),
@@ -34,7 +40,9 @@ export function refusals(root: string, isWorkflow: boolean): string[] {
 
 function placeholders(files: readonly string[]): string[] {
   if (files.length === 0) return []
-  return [`OWNER, or a text that is true before a release only, is left in ${files.join(', ')}: ${fill}`]
+  return [
+    `OWNER, or a text that is true before a release only, is left in ${files.join(', ')}: ${fill}`,
+  ]
 }
 
 function hasBadges(readme: string, manifest: Manifest): boolean {

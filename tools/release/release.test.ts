@@ -1,4 +1,4 @@
-// What `npm run release` refuses, and what it fills in, in a small checkout.
+// `npm run release` refuses what, and fills in what, in a small checkout?
 import assert from 'node:assert/strict'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -6,25 +6,29 @@ import { dirname, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { run } from '../run.ts'
 import { sectionOf } from './changelog.ts'
+import { checksumsOf, refuseChanged } from './checksums.ts'
 import { fillOwner, isOwner } from './owner.ts'
 import { refusals } from './refusals.ts'
 
 const repository = (owner: string) => `https://github.com/${owner}/carillon`
 const manifest = { name: 'carillon-root', version: '0.1.0', license: 'MIT' }
 const before: Readonly<Record<string, string>> = {
-  'package.json': JSON.stringify({ ...manifest, repository: { url: `git+${repository('OWNER')}.git` } }),
+  'package.json': JSON.stringify({
+    ...manifest,
+    repository: { url: `git+${repository('OWNER')}.git` },
+  }),
   'server/package.json': '{ "version": "0.1.0", "dependencies": { "carillon-client": "0.1.0" } }',
   'client/package.json': '{ "version": "0.1.0" }',
   'element/package.json': '{ "version": "0.1.0", "dependencies": { "carillon-client": "0.1.0" } }',
   'README.md':
     '# Carillon\n\n<!-- badges -->\n<!-- /badges -->\n\n<!-- unpublished -->\nNot published yet.\n<!-- /unpublished -->\nA bell.\n',
   'SECURITY.md': `${repository('OWNER')}/security/advisories/new, once OWNER is a name; https://OWNER.github.io/carillon/\n`,
-  'CHANGELOG.md': '# Changelog\n\n## 0.1.0 (2026-12-24)\n\nThe first one.\n\n## 0.0.9\n\nAn older one.\n',
+  'CHANGELOG.md':
+    '# Changelog\n\n## 0.1.0 (2026-12-24)\n\nThe first one.\n\n## 0.0.9\n\nAn older one.\n',
   'packaging/compose.yaml': 'image: ghcr.io/OWNER/carillon:0.1.0\n',
   'docs/other.md': 'No address.\n',
 }
 
-/** A checkout with one commit. */
 function checkout(t: TestContext, files: Readonly<Record<string, string>> = before): string {
   const root = mkdtempSync(join(tmpdir(), 'carillon-release-'))
   t.after(() => rmSync(root, { recursive: true }))
@@ -64,13 +68,24 @@ const textOf = (root: string, file: string) => readFileSync(join(root, file), 'u
 test('the name of the owner takes the place of OWNER in every address, in small letters where an address has no others', (t) => {
   const root = checkout(t)
   const changed = fillOwner(root, 'Bell-Makers')
-  assert.deepEqual(changed.sort(), ['README.md', 'SECURITY.md', 'package.json', 'packaging/compose.yaml'])
-  assert.equal(JSON.parse(textOf(root, 'package.json')).repository.url, `git+${repository('Bell-Makers')}.git`)
+  assert.deepEqual(changed.sort(), [
+    'README.md',
+    'SECURITY.md',
+    'package.json',
+    'packaging/compose.yaml',
+  ])
+  assert.equal(
+    JSON.parse(textOf(root, 'package.json')).repository.url,
+    `git+${repository('Bell-Makers')}.git`,
+  )
   assert.equal(
     textOf(root, 'SECURITY.md'),
     `${repository('Bell-Makers')}/security/advisories/new, once OWNER is a name; https://bell-makers.github.io/carillon/\n`,
   )
-  assert.equal(textOf(root, 'packaging/compose.yaml'), 'image: ghcr.io/bell-makers/carillon:0.1.0\n')
+  assert.equal(
+    textOf(root, 'packaging/compose.yaml'),
+    'image: ghcr.io/bell-makers/carillon:0.1.0\n',
+  )
 })
 
 test('README.md gets the badges of package.json, once, and loses what is true before the first release only', (t) => {
@@ -95,7 +110,10 @@ test('nothing is changed if README.md has no place for the badges', (t) => {
 
 test('a name of GitHub has letters, digits and single hyphens', () => {
   assert.deepEqual(['a', 'Bell-Makers', 'a1'].map(isOwner), [true, true, true])
-  assert.deepEqual(['', 'OWNER', '-a', 'a-', 'a--b', 'a/b', 'a b', 'a'.repeat(40)].filter(isOwner), [])
+  assert.deepEqual(
+    ['', 'OWNER', '-a', 'a-', 'a--b', 'a/b', 'a b', 'a'.repeat(40)].filter(isOwner),
+    [],
+  )
 })
 
 test('a release is refused where the placeholder or a text about the time before it is left', (t) => {
@@ -107,7 +125,7 @@ test('a release is refused where the placeholder or a text about the time before
   ])
 })
 
-/** As a maintainer leaves it. */
+/** A maintainer leaves the checkout so. */
 function ready(t: TestContext): string {
   const root = checkout(t)
   fillOwner(root, 'bell')
@@ -138,7 +156,12 @@ for (const [name, file, text, reason] of [
     '## 0.1.0 (not tagged yet)\n',
     /^CHANGELOG\.md has no section 0\.1\.0 with a date$/,
   ],
-  ['other badges', 'README.md', '<!-- badges --><!-- /badges -->\n', /^README\.md has not the badges/],
+  [
+    'other badges',
+    'README.md',
+    '<!-- badges --><!-- /badges -->\n',
+    /^README\.md has not the badges/,
+  ],
   [
     'an action without a hash',
     '.github/workflows/a.yml',
@@ -165,7 +188,11 @@ test('a release refuses a commit without the tag, files that differ from it, and
   const root = ready(t)
   git(root, 'tag', '--delete', 'v0.1.0')
   write(root, 'new.txt', 'new')
-  const reasons = [/^this commit has no tag v0\.1\.0$/, /^files differ/, /^this is not the workflow/]
+  const reasons = [
+    /^this commit has no tag v0\.1\.0$/,
+    /^files differ/,
+    /^this is not the workflow/,
+  ]
   const refused = refusals(root, false)
   assert.equal(refused.length, reasons.length)
   for (const [i, reason] of reasons.entries()) assert.match(refused[i] ?? '', reason)
@@ -175,4 +202,20 @@ test('the notes of a release are the section of its version', () => {
   const changelog = before['CHANGELOG.md'] ?? ''
   assert.equal(sectionOf(changelog, '0.1.0')?.text, 'The first one.\n\n')
   assert.equal(sectionOf(changelog, '0.1'), undefined)
+})
+
+test('a release refuses a file that a tool changed or removed after it was built, and accepts new files', (t) => {
+  const dist = mkdtempSync(join(tmpdir(), 'carillon-dist-'))
+  t.after(() => rmSync(dist, { recursive: true }))
+  write(dist, 'carillon-0.1.0.tgz', 'built')
+  write(dist, 'carillon-client-0.1.0.tgz', 'built')
+  const built = checksumsOf(dist)
+  write(dist, 'carillon-0.1.0.cdx.json', '{}')
+  refuseChanged(built, checksumsOf(dist))
+  write(dist, 'carillon-0.1.0.tgz', 'changed')
+  rmSync(join(dist, 'carillon-client-0.1.0.tgz'))
+  assert.throws(
+    () => refuseChanged(built, checksumsOf(dist)),
+    /: carillon-0\.1\.0\.tgz, carillon-client-0\.1\.0\.tgz$/,
+  )
 })

@@ -1,13 +1,13 @@
 // Builds everything that a release has into dist/, installs and starts it, and names what a release refuses. release.yml publishes it, in
 // jobs that run nothing of the checkout (docs/release.md).
-import { hash } from 'node:crypto'
 import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { basename, join } from 'node:path'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { pack } from '../pack.ts'
 import { refuseOption, run } from '../run.ts'
 import { sectionOf } from './changelog.ts'
+import { checksumsOf, refuseChanged } from './checksums.ts'
 import { buildDeb } from './deb.ts'
 import { fillOwner, isOwner } from './owner.ts'
 import { refusals } from './refusals.ts'
@@ -25,7 +25,8 @@ Builds and tries a release (docs/release.md).
 `
 const [option, owner = ''] = process.argv.slice(2)
 if (option === '--owner') {
-  if (!isOwner(owner)) throw new Error(`--owner needs the name of a user or an organisation of GitHub: ${owner}`)
+  if (!isOwner(owner))
+    throw new Error(`--owner needs the name of a user or an organisation of GitHub: ${owner}`)
   console.log(fillOwner(checkout, owner).join('\n'))
   process.exit()
 }
@@ -39,15 +40,21 @@ if (refused.length > 0 && !isDryRun) process.exit(1)
 
 rmSync(dist, { recursive: true, force: true })
 const packages = await step('packages', () => pack(dist))
-await step('publint and are-the-types-wrong', () => packages.forEach(lint))
 await step('installed and started', () =>
   run('node', ['--test', 'tests/e2e/packages/packages.test.ts'], { ...process.env, SOAK: '1' }),
 )
 await step('Debian', () => tryDeb(buildDeb(dist, version)))
 await step('Python', () => buildWheel(dist, version))
+// The next two steps run packages of npm that no lock file holds: everything is built before them, and must be the same after them.
+const built = checksumsOf(dist)
+await step('publint and are-the-types-wrong', () => packages.forEach(lint))
 await step('bill of materials', writeSbom)
 await step('notes and checksums', writeNotes)
-console.log(isDryRun ? 'A dry run: this is no release.' : 'The next jobs of the workflow publish what dist/ has.')
+console.log(
+  isDryRun
+    ? 'A dry run: this is no release.'
+    : 'The next jobs of the workflow publish what dist/ has.',
+)
 
 async function step<Result>(name: string, work: () => Result | Promise<Result>): Promise<Result> {
   const startedAt = performance.now()
@@ -80,7 +87,11 @@ function tryDeb(file: string): void {
     for (const action of ['--install', '--install']) dpkg(action, file)
     const program = join(root, 'usr/lib/carillon/node_modules')
     const env = { NODE_COMPILE_CACHE: join(root, 'cache') }
-    run(join(program, `node-linux-${process.arch}/bin/node`), [join(program, 'carillon/bin/launch.js'), '-V'], env)
+    run(
+      join(program, `node-linux-${process.arch}/bin/node`),
+      [join(program, 'carillon/bin/launch.js'), '-V'],
+      env,
+    )
     dpkg('--remove', 'carillon')
     const left = readFileSync(join(root, 'var/lib/carillon/data'), 'utf8')
     if (left !== 'kept' || globSync(join(root, 'usr/lib/carillon')).length > 0)
@@ -91,16 +102,27 @@ function tryDeb(file: string): void {
 }
 
 function writeSbom(): void {
-  const options = ['--workspace', 'server', '--omit', 'dev', '--output-reproducible', '--output-file']
+  const options = [
+    '--workspace',
+    'server',
+    '--omit',
+    'dev',
+    '--output-reproducible',
+    '--output-file',
+  ]
   const file = join(dist, `carillon-${version}.cdx.json`)
   runPackage('@cyclonedx/cyclonedx-npm@6.0.1', 'cyclonedx-npm', ...options, file)
 }
 
-/** The notes are the section of the changelog. */
+/** The notes are the section of the changelog. Throws if a file was changed since it was built. */
 function writeNotes(): void {
-  writeFileSync(join(dist, 'notes.md'), sectionOf(readFileSync('CHANGELOG.md', 'utf8'), version)?.text ?? '')
-  const files = globSync(join(dist, 'carillon*')).sort()
-  const sums = files.map((file) => `${hash('sha256', readFileSync(file))}  ${basename(file)}`)
+  const checksums = checksumsOf(dist)
+  refuseChanged(built, checksums)
+  writeFileSync(
+    join(dist, 'notes.md'),
+    sectionOf(readFileSync('CHANGELOG.md', 'utf8'), version)?.text ?? '',
+  )
+  const sums = Object.entries(checksums).map(([file, sum]) => `${sum}  ${file}`)
   writeFileSync(join(dist, 'SHA256SUMS'), `${sums.join('\n')}\n`)
   for (const line of sums) console.log(line)
 }

@@ -1,13 +1,16 @@
-// For tests, on a server and in a page: components that show what `useInbox()` returns.
+// Components that show what `useInbox()` returns, on a server and in a page.
 import { createElement } from 'react'
 import type { Carillon, NotificationPage } from '../../carillon-client.ts'
 import type { OpenOptions } from '../../store/inbox-list.ts'
 import { CarillonProvider, type UseInbox, useInbox } from '../carillon-react.ts'
 
-type BoardProps = { options?: OpenOptions | undefined; onRender?: ((inbox: UseInbox) => void) | undefined }
+type BoardProps = {
+  options?: OpenOptions | undefined
+  onRender?: ((inbox: UseInbox) => void) | undefined
+}
 
 export type BoardsProps = {
-  /** One board for each; default: one without options. */
+  /** By default, one board without options. */
   lists?: (OpenOptions | undefined)[] | undefined
   carillon?: Carillon | undefined
   initial?: NotificationPage | undefined

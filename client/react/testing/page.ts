@@ -1,4 +1,4 @@
-// For tests, inside a page of the browser: renders boards, and records what they received and what failed.
+// Renders boards in a page of the browser, and records what they received and what failed.
 import { createElement, StrictMode } from 'react'
 import { createRoot, hydrateRoot, type Root } from 'react-dom/client'
 import { type Carillon, createCarillon } from '../../carillon-client.ts'
@@ -6,7 +6,7 @@ import type { UseInbox } from '../carillon-react.ts'
 import { Boards, type BoardsProps } from './board.ts'
 
 export type Shown = Pick<BoardsProps, 'lists' | 'initial'> & {
-  /** Each token has a client of its own. Default: the shared client, with the cookie. */
+  /** By default, the shared client with the cookie. */
   token?: string | undefined
   isStrict?: boolean | undefined
 }
@@ -14,15 +14,16 @@ export type Shown = Pick<BoardsProps, 'lists' | 'initial'> & {
 class ReactPage {
   #root: Root | undefined
   readonly #clients = new Map<string, Carillon>()
-  /** The last one of each board. */
   readonly inboxes: UseInbox[] = []
-  /** The titles in each render of each board. */
+  /** By board and render. */
   readonly renders: string[][][] = []
-  /** Errors of React, and rejections without a handler. */
+  /** Rejections without a handler are among them. */
   readonly failures: string[] = []
 
   constructor() {
-    globalThis.addEventListener('unhandledrejection', ({ reason }) => this.failures.push(String(reason)))
+    globalThis.addEventListener('unhandledrejection', ({ reason }) =>
+      this.failures.push(String(reason)),
+    )
   }
 
   show(shown: Shown = {}): void {

@@ -10,11 +10,9 @@ export class Follower {
   readonly #tab: Tab
   readonly #id: string
   readonly #waiting: AbortController
-  /** This tab has sent a request, and has no response yet. */
   #hasRequested = false
   #timer: ReturnType<typeof setTimeout> | undefined
 
-  /** Follows until `stop()`. Aborts `waiting` with `leaderIsSilent`, or with the error that ends all tabs. */
   constructor(tab: Tab, waiting: AbortController) {
     this.#tab = tab
     this.#waiting = waiting
@@ -33,11 +31,11 @@ export class Follower {
     if (kind === 'event') this.#follow(message.event, message.after)
     else if (kind === 'error') this.#waiting.abort(this.#errorIn(message))
     else if (kind === 'lost') this.#tab.watcher.onLost?.(this.#errorIn(message))
-    else if (kind === 'response' && message.to === this.#id) this.#catchUp(message.hello, message.missed)
+    else if (kind === 'response' && message.to === this.#id)
+      this.#catchUp(message.hello, message.missed)
     if (fromLeader.includes(kind)) this.#watchLeader()
   }
 
-  /** Adds an event that is next, skips a known one, and sends a request if events are missing in between. */
   #follow(event: StreamEvent, after: Position | undefined): void {
     const { log, functions } = this.#tab
     const { areOfOneInbox, versionOf } = functions
@@ -46,7 +44,8 @@ export class Follower {
       !last || !areOfOneInbox(position, own) || versionOf(own) < versionOf(position)
     // A greeting means that the leader can respond, so this tab repeats a request that had no response.
     if (event.type === 'hello' || event.type === 'resync') this.#hasRequested = false
-    if (event.type === 'resync' && last && !(versionOf(event.position) < versionOf(own))) log.add(event)
+    if (event.type === 'resync' && last && !(versionOf(event.position) < versionOf(own)))
+      log.add(event)
     else if (isMissing(event.type === 'hello' ? event.position : after)) this.#request()
     else if (event.type === 'hello') log.show({ ...event, position: String(own) })
     else if (versionOf(own) < versionOf(event.position)) log.add(event)
@@ -65,15 +64,16 @@ export class Follower {
     this.#hasRequested = false
     if (!log.last) log.add(hello)
     for (const event of missed)
-      if (event.type === 'resync' || versionOf(log.position) < versionOf(event.position)) log.add(event)
+      if (event.type === 'resync' || versionOf(log.position) < versionOf(event.position))
+        log.add(event)
   }
 
   #errorIn({ error }: Extract<Message, { error: unknown }>): CarillonError {
     return new this.#tab.functions.CarillonError(error.code, error.message, error)
   }
 
-  // The leader sends no heartbeats, because browsers throttle the timers of hidden tabs; a message wakes them. The last
-  // wait is random, so that not all tabs take the lock at once, even if all timers end together after sleep.
+  // Browsers throttle the timers of hidden tabs, so the leader sends no heartbeats. The last wait
+  // is random, so that not all tabs take the lock at once after sleep.
   #watchLeader(): void {
     const { silenceMs, timing } = this.#tab
     clearTimeout(this.#timer)

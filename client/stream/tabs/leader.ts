@@ -1,20 +1,20 @@
-// The tab that holds the lock: it reads the stream, sends each event to the other tabs, and resends events they missed.
+// The tab that holds the lock: it reads the stream, and sends each event, and missed ones again, to
+// the other tabs.
 import type { CarillonError as AnyError } from '../../transport/errors.ts'
 import type { StreamEvent } from '../../transport/types.ts'
 import type { Message, Tab } from './messages.ts'
 import { stateEvent } from './tab-log.ts'
 
-/** A list may show a version before the stream does. The leader gives the stream this time to catch up. */
+/** Milliseconds. A list may show a version before the stream does. */
 const catchUpMs = 1_000
-/** A resync that follows a greeting arrives in the same chunk, or right after it. */
+/** Milliseconds. A resync follows a greeting in the same chunk, or right after it. */
 const holdMs = 100
-/** Time for a message to arrive before the lock that is released after it. */
+/** Milliseconds in which a message arrives before the lock that is released after it. */
 const messageMs = 1_000
 
 export class Leader {
   readonly #tab: Tab
   #held: StreamEvent | undefined
-  /** When the stream last received data, by `performance.now()`; negative infinity without a stream. */
   #aliveAt = Number.NEGATIVE_INFINITY
 
   constructor(tab: Tab) {
@@ -22,7 +22,7 @@ export class Leader {
     tab.channel.onmessage = ({ data }) => data && this.#respond(data)
   }
 
-  /** Leads until the stream ends, or turns out to be that of another inbox. Throws the reason of `signal`. */
+  /** Throws the reason of `signal`. */
   async lead(signal: AbortSignal): Promise<'ended' | 'moved'> {
     const tab = this.#tab
     const { requests, timing, log, channel } = tab
@@ -32,23 +32,28 @@ export class Leader {
       onData: () => (this.#aliveAt = performance.now()),
       onLost: (error: unknown) => {
         tab.watcher.onLost?.(error)
-        if (error instanceof CarillonError) channel.postMessage({ kind: 'lost', error: fieldsOf(error) })
+        if (error instanceof CarillonError)
+          channel.postMessage({ kind: 'lost', error: fieldsOf(error) })
       },
     }
     let failure: unknown
     try {
-      for await (const event of openStream(requests, { since: log.position, signal }, timing, watcher)) {
+      for await (const event of openStream(
+        requests,
+        { since: log.position, signal },
+        timing,
+        watcher,
+      )) {
         // If another tab has stolen the lock, it sends the events from here on.
         signal.throwIfAborted()
         if (!areOfOneInbox(event.position, log.position)) {
-          // Another user has signed in, or a backup was restored.
           log.moves++
           log.add(stateEvent('resync', event))
           return 'moved'
         }
         this.#passHeld()
         this.#held = event
-        // After a greeting at the requested position, a resync may show that the greeting has the counters of another user.
+        // A resync may follow, and show that the greeting has the counters of another user.
         if (event.type !== 'hello' || event.position !== String(log.position)) this.#passHeld()
         else setTimeout(() => this.#held === event && this.#passHeld(), holdMs)
       }
@@ -73,15 +78,18 @@ export class Leader {
     log.add(event)
   }
 
-  /** The end of a session ends all tabs with its cookie. They would not learn its reason from a request of their own. */
+  /**
+   * The other tabs share the cookie, and would not learn the reason from a request of their own.
+   */
   async #shareError(error: unknown): Promise<void> {
     const { proof, channel, functions } = this.#tab
-    if (proof !== 'session' || !(error instanceof functions.CarillonError) || error.status !== 401) return
+    if (proof !== 'session' || !(error instanceof functions.CarillonError) || error.status !== 401)
+      return
     channel.postMessage({ kind: 'error', error: fieldsOf(error) })
     await new Promise((resolve) => setTimeout(resolve, messageMs))
   }
 
-  /** Responds to a request with the missed events, or with a resync if they are not kept. Ignores other messages. */
+  /** Sends a resync if the missed events are not kept. */
   #respond(message: Message, isRetry = false): void {
     const { log, channel, silenceMs, functions } = this.#tab
     const { versionOf } = functions
@@ -95,14 +103,18 @@ export class Leader {
       return
     }
     const missed = log.eventsAfter(position)
-    // The position of the request may lack the inbox tag, so the tag is the one of the leader.
     const start = missed ? String(own).replace(/^\d+/, String(versionOf(position))) : String(own)
     const hello = stateEvent('hello', last, start)
-    channel.postMessage({ kind: 'response', to, hello, missed: missed ?? [stateEvent('resync', last, start)] })
+    channel.postMessage({
+      kind: 'response',
+      to,
+      hello,
+      missed: missed ?? [stateEvent('resync', last, start)],
+    })
   }
 }
 
-/** Without the spread the message would lose the fields: the browser copies only the standard fields of an Error. */
+/** The browser copies only the standard fields of an Error. */
 function fieldsOf(error: AnyError) {
   return { ...error, message: error.message, cause: undefined }
 }

@@ -11,9 +11,8 @@ export const formatVersion = 4
 /** A tab ignores messages of an unknown kind. */
 export type Message =
   | { kind: 'leading' }
-  /** An event of the stream. A follower that is not at `after` yet has missed events. */
+  /** A follower that is not at `after` yet has missed events. */
   | { kind: 'event'; event: StreamEvent; after: Position | undefined }
-  /** A follower requests the events after its position, or only a greeting if it has no position. */
   | { kind: 'request'; from: string; position: Position | undefined }
   | { kind: 'response'; to: string; hello: StreamEvent; missed: StreamEvent[] }
   /** `error`: the proof that all tabs share has ended. `lost`: the leader could not connect, and tries again. */
@@ -23,10 +22,8 @@ export type Tab = {
   functions: ClientFunctions
   requests: Requests
   timing: Timing
-  /** The time limit for data from the stream, and for messages from the leader. */
   silenceMs: number
   proof: Proof
-  /** When the server named the user of the inbox, by `performance.now()`. */
   namedAt: number
   log: TabLog
   watcher: StreamWatcher

@@ -7,15 +7,13 @@ const maxKept = 100
 const maxUnread = 1_000
 
 export class TabLog {
-  /** The position of the last event; before the first one, that of the application. */
   position: Position | undefined
-  /** The last event since this tab joined its group; undefined if the leader has not confirmed a position yet. */
+  /** Undefined if the leader has not confirmed a position yet. */
   last: StreamEvent | undefined
-  /** How often the stream has changed to another inbox in a row, without a change of an inbox in between. */
+  /** Counts moves to another inbox in a row, without a change of an inbox in between. */
   moves = 0
   readonly #functions: ClientFunctions
   #kept: StreamEvent[] = []
-  /** The position before the kept events. */
   #keptSince: Position | undefined
   #unread: StreamEvent[] = []
   #end: { error: unknown } | undefined
@@ -38,7 +36,6 @@ export class TabLog {
     this.show(event)
   }
 
-  /** Gives an event to the loop, without a change of the position. */
   show(event: StreamEvent): void {
     this.last = event
     if (this.#unread.length < maxUnread) this.#unread.push(event)
@@ -55,7 +52,6 @@ export class TabLog {
     return this.#kept.filter((event) => versionOf(event.position) > version)
   }
 
-  /** The loop ends with `error` after the events that it has not read yet. */
   end(error: unknown): void {
     this.#end = { error }
     this.#wake()
@@ -73,8 +69,11 @@ export class TabLog {
   }
 }
 
-/** A `hello` or `resync` with the counters of another event. */
-export function stateEvent(type: 'hello' | 'resync', event: StreamEvent, position = event.position): StreamEvent {
+export function stateEvent(
+  type: 'hello' | 'resync',
+  event: StreamEvent,
+  position = event.position,
+): StreamEvent {
   const { version, unread, total, unseen } = event
   return { type, position, version, unread, total, unseen }
 }

@@ -1,16 +1,22 @@
-// A list that tabs keep from the events of their shared stream, by the code of docs/inbox/keep-a-list.js, equals the list of the service.
+// The list by the code of docs/inbox/keep-a-list.js equals the list of the service.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { codeFor, type KeptList } from '../../../tests/support/event-source/documented-list.ts'
 import { randomOf } from '../../../tests/support/event-source/random.ts'
 import { createCarillon, type StreamEvent } from '../../carillon-client.ts'
-import { followingTabs, leaderIn, startBrowser, startService, tokenOf, until } from '../../testing/tab-browser.ts'
+import {
+  followingTabs,
+  leaderIn,
+  startBrowser,
+  startService,
+  tokenOf,
+  until,
+} from '../../testing/tab-browser.ts'
 
 const service = await startService()
 
 const { applyEvent } = codeFor(20)
 
-/** The list of a client that has handled all its events since an empty inbox. */
 function listAfter(events: readonly StreamEvent[]): KeptList {
   const list: KeptList = { items: [], unread: 0, total: 0, version: 0 }
   for (const { type, position: _, ...data } of events) assert.ok(applyEvent(list, type, data), type)
@@ -28,7 +34,10 @@ test('two tabs and a second device keep the list right, also after the leading t
   const leave = new AbortController()
   const following = (async () => {
     while (!leave.signal.aborted)
-      for await (const event of inbox.subscribe({ since: events.at(-1)?.position ?? 0, signal: leave.signal })) {
+      for await (const event of inbox.subscribe({
+        since: events.at(-1)?.position ?? 0,
+        signal: leave.signal,
+      })) {
         events.push(event)
         if (random.draw() < 0.1) break
       }
@@ -38,12 +47,15 @@ test('two tabs and a second device keep the list right, also after the leading t
     for (let count = 0; count < 20; count++) {
       const { items } = await inbox.list()
       const id = items[random.below(items.length)]?.id
-      const again = { key: `key ${random.below(6)}`, ...(random.draw() < 0.5 && { again: true }) }
+      const again = {
+        key: `key ${random.below(6)}`,
+        ...(random.draw() < 0.5 && { renotify: true }),
+      }
       const acts = [
         () => service.deliver({ to: ann, title: `${round} ${count}` }),
         () => service.deliver({ to: ann, title: `${round} ${count}`, ...again }),
         () => id && inbox.read(id),
-        () => id && inbox.unread(id),
+        () => id && inbox.markUnread(id),
         () => id && random.draw() < 0.3 && inbox.readAll({ through: id }),
         () => random.draw() < 0.3 && inbox.seen(items[0]?.seq ?? 0),
       ]
@@ -53,7 +65,10 @@ test('two tabs and a second device keep the list right, also after the leading t
     const { items, unread, total, version } = await inbox.list()
     const expected = JSON.stringify({ items, unread, total, version })
     const open = tabs.filter((tab) => !tab.isClosed())
-    const seen = async () => [events, ...(await Promise.all(open.map((page) => page.evaluate(() => tab.events))))]
+    const seen = async () => [
+      events,
+      ...(await Promise.all(open.map((page) => page.evaluate(() => tab.events)))),
+    ]
     await until(async () => (await seen()).every((all) => listAfter(all).version >= version))
     for (const all of await seen()) assert.equal(JSON.stringify(listAfter(all)), expected)
   }

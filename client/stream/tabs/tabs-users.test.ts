@@ -1,5 +1,4 @@
-// Tabs of one browser and their users: several users, a cookie that another sign-in replaces, and the end of sessions and
-// tokens. In a real Chromium, on a real service.
+// Several users in one browser, a cookie that another sign-in replaces, and the end of proofs.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -41,7 +40,7 @@ test('tabs of several users in one browser, by token or with a replaced cookie, 
   assert.equal(openStreams.size, 3)
   const [annsByCookie] = await followingTabs(browser, ann, 1)
   assert.ok(anns && bens && cids && annsByCookie)
-  // Ann has two proofs, a cookie and a token, and one may end before the other, so there are two streams.
+  // A cookie and a token may end one before the other, so there are two streams.
   assert.equal(openStreams.size, 4)
   await send(ann, 1, 0, "Ann's")
   await send(ben, 2, 0, "Ben's")
@@ -95,9 +94,16 @@ test('after a new user signs in, no tab mixes the two inboxes: it receives a res
   await setCookie(browser, await service.signIn(ann, 'stateful'))
   await browser.context.setOffline(true)
   await browser.context.setOffline(false)
-  for (const tab of [...others, bens]) await until(async () => (await countersOf(tab)).at(-1) === 'hello 3')
+  for (const tab of [...others, bens])
+    await until(async () => (await countersOf(tab)).at(-1) === 'hello 3')
   for (const tab of others)
-    assert.deepEqual(await countersOf(tab), ['hello 3', 'resync 7', 'hello 7', 'resync 3', 'hello 3'])
+    assert.deepEqual(await countersOf(tab), [
+      'hello 3',
+      'resync 7',
+      'hello 7',
+      'resync 3',
+      'hello 3',
+    ])
   assert.deepEqual(await countersOf(bens), ['hello 7', 'resync 3', 'hello 3'])
 })
 
@@ -117,7 +123,7 @@ test('a tab that has received nothing requests the current user again before it 
   await until(async () => (await locksIn(leader)).length === 3)
   await sleep(1_100)
   await setCookie(browser, await service.signIn(ben, 'stateful'))
-  // The route opens only now: otherwise this leader would pass its greeting to the other tabs, which would then not request.
+  // Otherwise this leader would pass its greeting on, and other tabs would not request.
   await leader.close()
   await browser.context.unroute('**/api/notifications/stream*', block)
   for (const tab of others) await until(async () => (await receivedIn(tab)).types.length > 0)
@@ -130,7 +136,11 @@ test('if the inbox of the stream changes again and again, the client requests it
   let count = 0
   await using server = await StreamServer.with((stream) => {
     const tag = ['aaaaaaaa', 'bbbbbbbb'][count++ % 2]
-    stream.open().write(`retry: 1\n\nevent: hello\ndata: ${state}\n\nevent: resync\nid: 1-${tag}\ndata: ${state}\n\n`)
+    stream
+      .open()
+      .write(
+        `retry: 1\n\nevent: hello\ndata: ${state}\n\nevent: resync\nid: 1-${tag}\ndata: ${state}\n\n`,
+      )
   })
   await using browser = await browserAt(server)
   const page = await newTab(browser, server)
@@ -149,7 +159,10 @@ test('the end of the shared session reaches every tab as an error with all its f
   for (const page of tabs) {
     await until(() => isOver(page))
     const { name, code, status, reason } = (await receivedIn(page)).error ?? {}
-    assert.deepEqual([name, code, status, reason], ['CarillonError', 'UNAUTHORIZED', 401, 'revoked'])
+    assert.deepEqual(
+      [name, code, status, reason],
+      ['CarillonError', 'UNAUTHORIZED', 401, 'revoked'],
+    )
   }
   await until(() => openStreams.size === 0)
 })
@@ -168,7 +181,10 @@ test('an error of the auth function of one tab ends only that tab', async () => 
   await service.post('/logout', undefined, { authorization: `Bearer ${token}` })
   await until(() => isOver(failing))
   const { name, code, cause } = (await receivedIn(failing)).error ?? {}
-  assert.deepEqual([name, code, String(cause)], ['CarillonError', 'AUTH_FAILED', 'RangeError: no token today'])
+  assert.deepEqual(
+    [name, code, String(cause)],
+    ['CarillonError', 'AUTH_FAILED', 'RangeError: no token today'],
+  )
   await send(ann, 1)
   assert.deepEqual(await versionsOf(other, 1), [1])
 })
@@ -201,7 +217,9 @@ test('signOut in one tab ends the lists of that user in the other tabs, and of n
       ),
     )
   await until(async () => (await shown()).join(' ') === 'live,Of Ann live,Of Ann live,Of Bob')
-  await pages[0]?.evaluate(() => (globalThis as unknown as { carillon: Carillon }).carillon.signOut())
+  await pages[0]?.evaluate(() =>
+    (globalThis as unknown as { carillon: Carillon }).carillon.signOut(),
+  )
   await until(async () => (await shown()).join(' ') === 'signed-out signed-out live,Of Bob')
   await until(() => openStreams.size === 1)
 })

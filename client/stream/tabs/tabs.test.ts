@@ -1,5 +1,5 @@
-// Tabs of one browser share one stream, and each receives every event once, even if other tabs are closed, crash, hang or
-// leave at the same time. In a real Chromium, on a real service.
+// Tabs share one stream, even if others are closed, crash, hang or leave at the same time. In a
+// real Chromium.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -37,13 +37,15 @@ test('seven tabs share one stream, and each receives every event once and in ord
   await send(ann, 40)
   for (const tab of tabs) assert.deepEqual(await versionsOf(tab, 40), upTo(40))
   assert.deepEqual([openStreams.size, opened.max], [1, 1])
-  for (const tab of tabs) assert.deepEqual((await receivedIn(tab)).types.slice(0, 2), ['hello', 'created'])
+  for (const tab of tabs)
+    assert.deepEqual((await receivedIn(tab)).types.slice(0, 2), ['hello', 'created'])
 })
 
 test('after the leading tab is closed or crashes, another tab leads: no event is lost or repeated', async () => {
   await using browser = await startBrowser()
   const ann = await service.user()
-  const ends = process.env.SOAK === undefined ? [close, crash] : [close, crash, close, crash, close, crash]
+  const ends =
+    process.env.SOAK === undefined ? [close, crash] : [close, crash, close, crash, close, crash]
   let tabs = await followingTabs(browser, ann, ends.length + 1)
   const stop = keepSending(ann, 10)
   for (const end of ends) {
@@ -122,7 +124,7 @@ test('a tab that is ahead of the stream receives no event twice; a version that 
       assert.deepEqual(versions, [3])
       break
     }
-    // The leading tab waits 1 s for that version. If the machine was slower, the test tries again.
+    // The leading tab waits 1 s for that version. On a slow machine the test tries again.
     assert.ok(performance.now() - from > 990)
     assert.ok(tries < 5, 'in each of 5 tries the leading tab received that version too late')
     await ahead.close()
@@ -151,7 +153,9 @@ test('a following tab ignores repeated and old events, and requests missing ones
   })
   await send(ann, 1)
   assert.deepEqual(await versionsOf(follower, 4), upTo(4))
-  const positions = await follower.evaluate(() => tab.events.map(({ type, position }) => `${type} ${position}`))
+  const positions = await follower.evaluate(() =>
+    tab.events.map(({ type, position }) => `${type} ${position}`),
+  )
   assert.deepEqual(
     positions.map((text) => text.replace(/-.*/, '')),
     ['hello 0', 'created 1', 'created 2', 'created 3', 'hello 3', 'created 4'],
@@ -183,7 +187,7 @@ test('a leading tab that hangs or whose stream is silent loses the lock, and con
   await using browser = await startBrowser()
   const ann = await service.user()
   const tabs = await followingTabs(browser, ann, 4, { silenceMs: 1_500 })
-  // Fewer than 100 events while a tab hangs, because the leading tab keeps no more than that.
+  // The leading tab keeps no more than 100 events.
   const stop = keepSending(ann, 40)
   // On a busy machine, another tab may have become the leader just before.
   for (const harm of [loseStream, hang]) {
@@ -219,8 +223,10 @@ async function staysTheLeader({ isLast }: { isLast: boolean }): Promise<boolean>
     clearInterval(beating)
   })
   await using browser = await browserAt(server)
-  // The tabs wait for a response for almost half of silenceMs, the maximum, because the machine may stop for a moment.
-  await browser.context.addInitScript('{ const draw = Math.random; Math.random = () => 0.9 + draw() / 10 }')
+  // Almost half of silenceMs is the maximum: the machine may stop for a moment.
+  await browser.context.addInitScript(
+    '{ const draw = Math.random; Math.random = () => 0.9 + draw() / 10 }',
+  )
   for (let count = 0; count < 3; count++) {
     const page = await newTab(browser, server)
     await page.evaluate(() => tab.follow({ silenceMs: 3_000 }))
@@ -273,7 +279,10 @@ test('a loop that falls 1,000 events behind receives a resync, and continues', a
 for (const [name, missing] of [
   ['has no locks', 'delete Navigator.prototype.locks'],
   ['has no channels', 'delete globalThis.BroadcastChannel'],
-  ['refuses locks', "LockManager.prototype.request = async () => { throw new DOMException('', 'SecurityError') }"],
+  [
+    'refuses locks',
+    "LockManager.prototype.request = async () => { throw new DOMException('', 'SecurityError') }",
+  ],
 ] as const)
   test(`in a browser that ${name}, each tab has its own stream`, async () => {
     await using browser = await startBrowser()
@@ -308,14 +317,16 @@ test('in Node, which also has locks and channels, each client has its own stream
   await until(() => openStreams.size === 0)
   const ann = await service.user()
   const token = await tokenOf(ann)
-  const streams = [1, 2].map(() => createCarillon({ baseUrl: service.url, auth: () => token }).inbox.subscribe())
+  const streams = [1, 2].map(() =>
+    createCarillon({ baseUrl: service.url, auth: () => token }).inbox.subscribe(),
+  )
   for (const stream of streams) assert.equal((await stream.next()).value.type, 'hello')
   assert.equal(openStreams.size, 2)
   for (const stream of streams) await stream.return?.()
   await until(() => openStreams.size === 0)
 })
 
-/** In a page: sends late and old messages, as a new leader that has not caught up might. */
+/** A new leader that has not caught up might do so. */
 async function forge({ name, events }: { name: string; events: StreamEvent[] }): Promise<void> {
   const channel = new BroadcastChannel(name)
   const [hello, first, , third] = events
@@ -332,7 +343,6 @@ async function forge({ name, events }: { name: string; events: StreamEvent[] }):
   channel.close()
 }
 
-/** In a page: records the events that the leading tab sends on that channel. */
 function recordChannel(name: string): void {
   new BroadcastChannel(name).onmessage = ({ data: { event } }) => {
     if (event) tab.sourceEvents.push({ type: event.type, id: event.position, data: '' })
@@ -343,13 +353,13 @@ async function close(page: Page): Promise<void> {
   await page.close()
 }
 
-/** Makes the stream of a tab silent, and waits long enough for another tab to take the lock. */
+/** Waits until another tab can take the lock. */
 async function loseStream(page: Page): Promise<void> {
   await page.evaluate(() => tab.loseStream())
   await sleep(3_000)
 }
 
-/** Blocks a tab for 3 s: it waits for a response, which takes no processor time. */
+/** Waiting for a response takes no processor time. */
 async function hang(page: Page): Promise<void> {
   await page.route('**/hang', async (route) => {
     await sleep(3_000)
@@ -362,7 +372,6 @@ async function hang(page: Page): Promise<void> {
   })
 }
 
-/** Ends the process of a tab without warning. */
 async function crash(page: Page): Promise<void> {
   const crashed = page.waitForEvent('crash')
   await page.goto('chrome://crash').catch(() => {})

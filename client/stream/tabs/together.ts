@@ -5,19 +5,22 @@ import { Leader } from './leader.ts'
 import { formatVersion, type Tab } from './messages.ts'
 import { TabLog } from './tab-log.ts'
 
-/** If a tab waits longer for the lock, another user may have signed in since the tab requested the name of the inbox. */
+/** Milliseconds. After a longer wait for the lock, another user may have signed in. */
 const maxNameAgeMs = 1_000
 
 type Joining = Omit<Tab, 'proof' | 'namedAt' | 'channel'>
 
 /** Each tab continues from its own position, so a change of leader neither loses nor repeats an event. */
-export function openTogether(shared: Omit<Joining, 'log'>, since: Position | undefined, signal: AbortSignal) {
+export function openTogether(
+  shared: Omit<Joining, 'log'>,
+  since: Position | undefined,
+  signal: AbortSignal,
+) {
   const log = new TabLog(shared.functions, since)
   takePart({ ...shared, log }, signal).catch((error) => log.end(error))
   return log.read(signal)
 }
 
-/** Takes part in the group of one inbox after the other, until the stream ends. */
 async function takePart(tab: Joining, signal: AbortSignal): Promise<void> {
   const { requests, timing, log, watcher } = tab
   const { delayAfter, pause } = tab.functions
@@ -26,8 +29,9 @@ async function takePart(tab: Joining, signal: AbortSignal): Promise<void> {
     const { user, proof } = await nameOf(tab, signal)
     watcher.onUser?.(user.id)
     signal.throwIfAborted()
-    // Tabs with the same name share a stream.
-    const channel = new BroadcastChannel(`carillon ${formatVersion} ${proof} ${requests.base} ${user.id}`)
+    const channel = new BroadcastChannel(
+      `carillon ${formatVersion} ${proof} ${requests.base} ${user.id}`,
+    )
     const member = { ...tab, proof, channel, namedAt: performance.now() }
     log.last = undefined
     try {
@@ -42,7 +46,6 @@ async function takePart(tab: Joining, signal: AbortSignal): Promise<void> {
 /** `moved`: the stream has turned out to be that of another inbox. `deposed`: another tab has stolen the lock. */
 type Outcome = 'ended' | 'moved' | 'silent' | 'deposed'
 
-/** Follows until this tab gets the lock, then leads until another tab steals the lock or the stream ends. */
 function takeTurn(tab: Tab, isStealing: boolean, signal: AbortSignal): Promise<Outcome> {
   const { following, inboxTagOf } = tab.functions
   return following([signal], async (turn) => {
@@ -51,7 +54,8 @@ function takeTurn(tab: Tab, isStealing: boolean, signal: AbortSignal): Promise<O
       follower.stop()
       turn.signal.throwIfAborted()
       // Without an inbox tag in its position, the tab could not detect that the stream belongs to another user.
-      if (performance.now() - tab.namedAt > maxNameAgeMs && !inboxTagOf(tab.log.position)) return 'moved'
+      if (performance.now() - tab.namedAt > maxNameAgeMs && !inboxTagOf(tab.log.position))
+        return 'moved'
       return new Leader(tab).lead(turn.signal)
     }
     try {
@@ -60,7 +64,7 @@ function takeTurn(tab: Tab, isStealing: boolean, signal: AbortSignal): Promise<O
     } catch (error) {
       if (turn.signal.reason === leaderIsSilent) return 'silent'
       turn.signal.throwIfAborted()
-      // The page may not use locks, for example in a frame without an origin: the tab opens its own stream.
+      // A frame without an origin may not use locks: the tab opens its own stream.
       if ((error as Error).name !== 'AbortError') return await lead()
       turn.abort()
       return 'deposed'
@@ -70,8 +74,14 @@ function takeTurn(tab: Tab, isStealing: boolean, signal: AbortSignal): Promise<O
   })
 }
 
-/** A script cannot read a session cookie, and another sign-in replaces it for all tabs: the server knows the user. */
-async function nameOf({ requests, timing, watcher, functions }: Joining, signal: AbortSignal): Promise<Me> {
+/**
+ * A script cannot read a session cookie, and another sign-in replaces it for all tabs, so the
+ * server names the user.
+ */
+async function nameOf(
+  { requests, timing, watcher, functions }: Joining,
+  signal: AbortSignal,
+): Promise<Me> {
   const { delayAfter, isFinal, pause, signedOut } = functions
   for (let failures = 0; ; failures++)
     try {

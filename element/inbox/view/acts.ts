@@ -1,11 +1,10 @@
-// What the reader does with the list and with one notification: each act is passed on to the store of the client, and some can be taken
-// back for a while. The store takes a refused act back; the reader reads and hears why.
+// What the reader does with the list and with one notification. If the server refuses an act, the
+// store takes it back, and the reader reads and hears why.
 import type { InboxList, Notification } from 'carillon-client'
 import type { InboxSource } from '../../inbox-source.ts'
 import type { Categories } from './categories.ts'
 import { reasonOf } from './states.ts'
 
-/** How long the offer to undo is displayed. */
 const offerMs = 10_000
 
 type Acting = Promise<void> | undefined
@@ -13,17 +12,13 @@ type Offer = { text: string; undo(): Acting }
 type Setting = {
   source: InboxSource
   categories: Categories
-  /** The list of the selected tab. */
   list(): InboxList | undefined
   onChange(): void
-  /** The offer to undo stays while a part of it has the focus. */
   focusedOffer(): Element | null | undefined
 }
 
 export class Acts {
-  /** What can be undone at this time. */
   offer: Offer | undefined
-  /** Why the last act was taken back. */
   failure = ''
   readonly #setting: Setting
   #timer: ReturnType<typeof setTimeout> | undefined
@@ -32,17 +27,22 @@ export class Acts {
     this.#setting = setting
   }
 
-  mark(act: 'read' | 'unread', { id }: Notification): void {
+  mark(act: 'read' | 'markUnread', { id }: Notification): void {
     const { notMarkedAsRead, notMarkedAsUnread } = this.#setting.source.strings
-    this.#do(this.#setting.list()?.[act](id), { failure: act === 'read' ? notMarkedAsRead : notMarkedAsUnread })
+    this.#do(this.#setting.list()?.[act](id), {
+      failure: act === 'read' ? notMarkedAsRead : notMarkedAsUnread,
+    })
   }
 
-  /** `until`: of a snooze, in milliseconds since 1970. A deletion, and the way back into the list, offer no undo. */
+  /**
+   * `until`: in milliseconds since 1970. A deletion, and the way back into the list, offer no undo.
+   */
   move(act: 'archive' | 'unarchive' | 'remove' | 'snooze', { id }: Notification, until = 0): void {
     const { itemArchived, itemSnoozed } = this.#setting.source.strings
     const list = this.#setting.list()
     const text = { archive: itemArchived, snooze: itemSnoozed, unarchive: '', remove: '' }[act]
-    const acting = act === 'snooze' ? list?.snooze(id, new Date(until).toISOString()) : list?.[act](id)
+    const acting =
+      act === 'snooze' ? list?.snooze(id, new Date(until).toISOString()) : list?.[act](id)
     this.#do(acting, { text, undo: () => list?.undo() })
   }
 
@@ -66,6 +66,24 @@ export class Acts {
     this.#do(mute(isMuted), { text, undo: () => mute(!isMuted) })
   }
 
+  /** The browser may ask the reader first. */
+  notify(turning: Promise<void>, text: string): void {
+    const { strings, announcer } = this.#setting.source
+    this.failure = ''
+    const end = (said: string) => {
+      announcer.say(said)
+      this.#setting.onChange()
+    }
+    turning.then(
+      () => end(text),
+      (error) => {
+        this.failure =
+          typeof error === 'string' ? error : `${strings.notDone} ${reasonOf(error, strings)}`
+        end(this.failure)
+      },
+    )
+  }
+
   takeBack(): void {
     const { strings, announcer } = this.#setting.source
     const undone = this.offer?.undo()?.then(() => announcer.say(strings.undone))
@@ -86,12 +104,10 @@ export class Acts {
     }, offerMs)
   }
 
-  /** Offers to undo the act if there is a `text`. */
   #do(acting: Acting, { failure, text, undo }: Partial<Offer> & { failure?: string }): void {
     const { strings, announcer } = this.#setting.source
     const offer = text && undo ? { text, undo } : undefined
     this.failure = ''
-    // The list takes back the last act.
     this.offerUndo(offer)
     if (offer) announcer.say(`${text}. ${strings.undo}`)
     acting?.catch((error) => {

@@ -1,8 +1,9 @@
-// The labels of categories in the user's language, and until when they are muted: requested when the list displays an unknown one.
+// The labels of categories in the user's language, and their mutes: requested when the list
+// displays an unknown category.
 import type { Carillon, Notification, Preferences } from 'carillon-client'
 
 export class Categories {
-  /** A new object after each change. A category that is not here is displayed by its name. */
+  /** A new object after each change. An unknown category is displayed by its name. */
   known: ReadonlyMap<string, Preferences['categories'][string]> = new Map()
   readonly #onChange: () => void
   #client: Carillon | undefined
@@ -24,7 +25,9 @@ export class Categories {
   /** Undefined if the category cannot be muted. */
   isMuted(name: string, now: number): boolean | undefined {
     const { mandatory, mutedUntil } = this.known.get(name) ?? {}
-    return mandatory === false ? mutedUntil === 'forever' || Date.parse(mutedUntil ?? '') > now : undefined
+    return mandatory === false
+      ? mutedUntil === 'forever' || Date.parse(mutedUntil ?? '') > now
+      : undefined
   }
 
   async mute(name: string, mutedUntil: 'forever' | null): Promise<void> {

@@ -1,14 +1,17 @@
-// The articles of the feed (https://www.w3.org/WAI/ARIA/apg/patterns/feed/): one for each notification, which stays in the page
-// while it moves. A notification that does not change is not rendered again: the store keeps its object.
+// The articles of the feed (https://www.w3.org/WAI/ARIA/apg/patterns/feed/). An article stays in
+// the page while its notification moves, and is not rendered again without a change.
 import type { Notification } from 'carillon-client'
 import { bodyOf, content, type ItemContext, type Shown } from './item.ts'
 import { render } from './loaded.ts'
 
-/** An article, or the heading of a day. */
-type Row = { element: HTMLElement; notification?: Notification; context?: ItemContext; shown?: Shown }
+type Row = {
+  element: HTMLElement
+  notification?: Notification
+  context?: ItemContext
+  shown?: Shown
+}
 type Content = {
   items: readonly Notification[]
-  /** The number of notifications in the whole list. */
   size: number
   /** In milliseconds since 1970. */
   now: number
@@ -16,8 +19,11 @@ type Content = {
 }
 
 export class Feed {
-  /** Articles by the ids of their notifications, and headings by the midnight of their day. */
+  /** Headings by the midnight of their day. */
   readonly #rows = new Map<string | number, Row>()
+  readonly #markFolded = (): void => this.#fold()
+  readonly #resizes = new ResizeObserver(this.#markFolded)
+  #feed: Element | undefined
 
   update(feed: Element, { items, size, now, context }: Content): void {
     const days = daysOf(items)
@@ -28,7 +34,9 @@ export class Feed {
         element.remove()
         this.#rows.delete(name)
       }
+    this.#observe(feed)
     let next = feed.firstElementChild
+    let isChanged = false
     const put = (element: Element) => {
       if (element === next) next = next.nextElementSibling
       else feed.insertBefore(element, next)
@@ -36,14 +44,42 @@ export class Feed {
     for (const [index, notification] of items.entries()) {
       const day = days[index] ?? 0
       if (day && day !== days[index - 1]) put(this.#heading(day, context.times.day(day, now)))
+      const before = this.#rows.get(notification.id)?.notification
+      isChanged ||= before !== notification
       const { element } = this.#row(notification, { now, context })
       set(element, 'aria-posinset', `${index + 1}`)
       set(element, 'aria-setsize', `${size}`)
       put(element)
     }
+    if (isChanged) this.#markFolded()
   }
 
-  /** A feed contains articles only, whose times name the day too, so a screen reader does not read the headings. */
+  /** A font that is loaded later changes where a text is cut. */
+  #observe(feed: Element): void {
+    if (feed === this.#feed) return
+    this.#feed = feed
+    this.#resizes.observe(feed)
+    document.fonts.addEventListener('loadingdone', this.#markFolded)
+  }
+
+  disconnect(): void {
+    this.#resizes.disconnect()
+    document.fonts.removeEventListener('loadingdone', this.#markFolded)
+    this.#feed = undefined
+  }
+
+  /** A cut title or body gets a button that displays all of it. The browser lays out once. */
+  #fold(): void {
+    const articles = [...this.#rows.values()].map(({ element }) => element)
+    for (const article of articles) article.removeAttribute('data-folded')
+    const texts = [...(this.#feed?.querySelectorAll('[part=item-title],[part=item-summary]') ?? [])]
+    const cut = texts.filter(({ scrollHeight, clientHeight }) => scrollHeight > clientHeight + 1)
+    for (const text of cut) text.closest('article')?.setAttribute('data-folded', '')
+  }
+
+  /**
+   * Screen readers do not read headings: a feed contains articles only, whose times name the day.
+   */
   #heading(day: number, text: string): HTMLElement {
     const { element: heading } = this.#rows.get(day) ?? { element: document.createElement('div') }
     this.#rows.set(day, { element: heading })
@@ -60,11 +96,10 @@ export class Feed {
     const isSame = row.notification === notification && row.context === context
     if (isSame && row.shown?.now === now) return row
     const time = context.times.relative(updatedAt, now)
-    // A link in the body keeps the focus while the notification is the same.
+    // A link in the body keeps its focus.
     const shown = { now, time, body: isSame ? row.shown?.body : bodyOf(notification) }
-    // Most times read as before when the clock ticks.
     if (!isSame || row.shown?.time !== time) {
-      set(row.element, 'part', read ? 'item' : 'item item-unread')
+      set(row.element, 'part', partsOf(notification))
       set(row.element, 'aria-labelledby', read ? `t-${id}` : `u-${id} t-${id}`)
       render(content(notification, shown, context), row.element)
     }
@@ -72,7 +107,7 @@ export class Feed {
   }
 }
 
-/** The midnights of the days on which the items came to their places, where a quiet update leaves them; 0 if a time is invalid. */
+/** The midnight of the day on which each item came to its place; 0 if a time is invalid. */
 function daysOf(items: readonly Notification[]): number[] {
   let latest = 0
   const days = [...items].reverse().map(({ count, createdAt, updatedAt }) => {
@@ -80,6 +115,14 @@ function daysOf(items: readonly Notification[]): number[] {
     return latest
   })
   return days.reverse()
+}
+
+function partsOf(notification: Notification): string {
+  const { read, priority } = notification as Notification & { priority?: string }
+  const parts = ['item']
+  if (!read) parts.push('item-unread')
+  if (priority === 'high') parts.push('item-high')
+  return parts.join(' ')
 }
 
 function newArticle(id: string): HTMLElement {

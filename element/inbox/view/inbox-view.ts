@@ -1,5 +1,5 @@
-// What <carillon-inbox> displays and does. It displays what the store of the client says (client/store), and passes on what the
-// reader does. Loaded on demand, so it imports nothing that the entry point imports too.
+// What <carillon-inbox> displays and does. Loaded on demand, so it imports nothing that the entry
+// point imports too.
 import type { InboxList, InboxSnapshot, Notification } from 'carillon-client'
 import type { ReactiveController, TemplateResult } from 'lit'
 import type { InboxSource, Tab } from '../../inbox-source.ts'
@@ -10,20 +10,21 @@ import { Acts } from './acts.ts'
 import { Categories } from './categories.ts'
 import { Feed } from './feed.ts'
 import { type ItemContext, picture } from './item.ts'
+import { type Act, keyEntries, keyOf } from './keys.ts'
 import { follow, isModified, safeLink } from './links.ts'
 import { html, nothing } from './loaded.ts'
-import { entriesOf, Menu } from './menu.ts'
+import { type Entry, entriesOf, Menu, snoozeEntries } from './menu.ts'
+import { PreferencesSheet } from './preferences.ts'
+import { PushEntry } from './push-entry.ts'
 import { ScrollWatch } from './scroll-watch.ts'
 import { banner, nothingShown, signedOut, tabBar } from './states.ts'
 
 export { handOver } from './loaded.ts'
 
-/** How often the relative times are made again. */
 const clockMs = 30_000
 const defaultLimit = 20
-/** The buttons of an item, and what each of the keys below does as well. */
-const keys = { u: 'toggle', e: 'archive', '.': 'more', '#': 'delete', Delete: 'delete', z: 'undo' } as const
-type Key = (typeof keys)[keyof typeof keys]
+/** Milliseconds. A list that moves more often cannot be read. */
+const insertMs = 340
 /** One for all lists of a page. */
 const styleSheet = new CSSStyleSheet()
 styleSheet.replaceSync(inboxStyles)
@@ -36,16 +37,19 @@ export class InboxView implements ReactiveController {
   readonly #acts: Acts
   readonly #categories: Categories
   readonly #menu: Menu
+  readonly #push: PushEntry
+  readonly #preferences: PreferencesSheet
   #tab: Tab = 'inbox'
-  /** How many items are in the page at most. The store may hold more: what arrives at the top pushes the last ones out of the page. */
+  /** What arrives at the top pushes the last ones out of the page. */
   #shown = 0
   #context: ItemContext | undefined
   #now = 0
-  /** The `seq` of the newest notification that the reader has seen. */
   #seen: number | undefined
+  #newest = 0
+  #pause: ReturnType<typeof setTimeout> | undefined
   #held: { list: InboxList | undefined; isHeld: boolean } | undefined
   #clock: ReturnType<typeof setInterval> | undefined
-  /** What had the focus before this rendering, and the place of its article; of "Load more", that of the first new one. */
+  /** What had the focus before this rendering, and the place of its article. */
   #active: Element | null | undefined
   #place = -1
 
@@ -62,6 +66,8 @@ export class InboxView implements ReactiveController {
       focusedOffer: () => this.#find('[part=undo] :focus'),
     })
     this.#menu = new Menu(host)
+    this.#push = new PushEntry(host.source, this.#acts, () => host.pushOptions)
+    this.#preferences = new PreferencesSheet(host, () => this.#source.client)
     this.#scroll = new ScrollWatch({
       top: () => this.#hold(),
       end: () => this.#find('[part=more]:is(:hover,:focus)') ?? void this.#more(),
@@ -71,6 +77,7 @@ export class InboxView implements ReactiveController {
   }
 
   hostConnected(): void {
+    document.addEventListener('keydown', this.#onKey)
     this.#now = Date.now()
     this.#clock = setInterval(() => {
       this.#now = Date.now()
@@ -79,7 +86,10 @@ export class InboxView implements ReactiveController {
   }
 
   hostDisconnected(): void {
+    document.removeEventListener('keydown', this.#onKey)
     clearInterval(this.#clock)
+    this.#endPause()
+    this.#feed.disconnect()
     this.#scroll.disconnect()
     this.#acts.offerUndo(undefined)
   }
@@ -89,12 +99,15 @@ export class InboxView implements ReactiveController {
     const articles = active ? this.#articles : []
     this.#active = active
     const isMore = active?.matches('[part=more]')
-    this.#place = isMore ? articles.length : articles.findIndex((article) => article.contains(active ?? null))
+    this.#place = isMore
+      ? articles.length
+      : articles.findIndex((article) => article.contains(active ?? null))
   }
 
   hostUpdated(): void {
     this.#updateFeed()
-    // The focus stays in the element if the focused part of it has disappeared.
+    if (this.#list?.getSnapshot().state === 'live') this.#push.need()
+    // The focus stays in the element.
     if (this.#active && !this.#active.isConnected) {
       const articles = this.#articles
       const next = articles[Math.min(this.#place, articles.length - 1)] ?? this
@@ -116,7 +129,8 @@ export class InboxView implements ReactiveController {
 
   #content(snapshot: InboxSnapshot | undefined): TemplateResult | typeof nothing {
     if (!snapshot) return nothing
-    if (snapshot.state === 'signed-out') return signedOut(this.#host.signInLink, this.#source.strings)
+    if (snapshot.state === 'signed-out')
+      return signedOut(this.#host.signInLink, this.#source.strings)
     return this.#tabsAndList(snapshot)
   }
 
@@ -130,6 +144,7 @@ export class InboxView implements ReactiveController {
       </div>
       ${this.#content(snapshot)}
       ${this.#menu.render()}
+      ${this.#preferences.render({ strings, times: this.#context?.times ?? timesOf(strings.locale), now: this.#now })}
       ${announcer.host === this.#host ? html`<div part="status" role="status" aria-live="polite">${announcer.text}</div>` : nothing}
     </div>`
   }
@@ -145,7 +160,7 @@ export class InboxView implements ReactiveController {
     </div>`
   }
 
-  /** Whether "Mark all as read" has something to mark: below a category, as far as the open lists show. */
+  /** Counts, below a category, as far as the open lists show. */
   get #hasUnread(): boolean {
     const { unread = 0, items = [], newer = [] } = this.#marked?.getSnapshot() ?? {}
     if (!this.#isPart || !unread) return unread > 0
@@ -158,15 +173,16 @@ export class InboxView implements ReactiveController {
     const shown = Math.min(items.length, this.#limit)
     // A feed has to contain articles, or be busy (WAI-ARIA 1.2, 5.4, "feed").
     const isFeed = shown > 0 || isLoading
+    const feed = isFeed ? { role: 'feed', label: strings.title } : { role: nothing, label: nothing }
     const { offer, failure } = this.#acts
-    return html`${
+    return html`<div part="foot">${
       offer
         ? html`<div part="undo">
             <span>${offer.text}</span>
             <button part="undo-button" type="button" @click=${this.#takeBack.bind(this)}>${strings.undo}</button>
           </div>`
         : nothing
-    }
+    }${banner(snapshot, { strings, failure, retry: () => this.#source.retry() })}</div>
       <div part="bar">${tabBar({
         source: this.#source,
         selected: this.#tab,
@@ -180,10 +196,10 @@ export class InboxView implements ReactiveController {
       <div part="list" role="tabpanel" id="list" aria-labelledby=${this.#tab}>
         <div part="scroll">
           <div part="top"></div>
-          <div part="feed" role=${isFeed ? 'feed' : nothing} aria-label=${isFeed ? strings.title : nothing} aria-busy=${isLoading}
-            @pointerdown=${() => this.#menu.onPress()} @focusin=${this.#hold.bind(this)} @focusout=${this.#hold.bind(this)} @keydown=${this.#onFeedKey.bind(this)}
+          <div part="feed" role=${feed.role} aria-label=${feed.label} aria-busy=${isLoading}
+            @pointerdown=${() => this.#menu.onPress()} @focusin=${this.#hold.bind(this)} @focusout=${this.#hold.bind(this)}
             @click=${this.#onClick.bind(this)} @auxclick=${this.#onClick.bind(this)}></div>
-          ${shown ? nothing : nothingShown(this.#tab, snapshot, strings)}
+          ${shown ? nothing : nothingShown(snapshot, { tab: this.#tab, isPart: this.#isPart, strings })}
           ${
             hasMore || items.length > shown
               ? html`<button part="more" type="button" aria-disabled=${isLoading} @click=${this.#onMore.bind(this)}>${strings.loadMore}</button>`
@@ -191,12 +207,11 @@ export class InboxView implements ReactiveController {
           }
           <div part="end" tabindex="-1"></div>
         </div>
-        ${banner(snapshot, { strings, failure, retry: () => this.#source.reopen() })}
       </div>
       ${this.#host.allUrl ? html`<a part="see-all" href=${this.#host.allUrl}>${strings.seeAll}</a>` : nothing}`
   }
 
-  /** As far as the open lists say it; that of the archive opens for its number. That of some categories is not the number on the bell. */
+  /** Counts as far as the open lists show; the list of the archive opens for its number. */
   #countOf(tab: Tab): number | undefined {
     const { state, unread } = this.#source.snapshot() ?? {}
     if (tab === 'unread' && !this.#isPart) return unread
@@ -207,14 +222,19 @@ export class InboxView implements ReactiveController {
   #updateFeed(): void {
     const feed = this.#find('[part=feed]')
     const snapshot = this.#list?.getSnapshot()
-    if (!feed || !snapshot) return
+    if (!feed || !snapshot || this.#isTooEarly(snapshot)) return
     const { items, newer, total, hasMore } = snapshot
     const { strings } = this.#source
     const given = this.#host.renderItem ?? this.#host.itemTemplate
-    const renderer = given ?? this.#host.querySelector<HTMLTemplateElement>(':scope>template[slot=item]')
+    const renderer =
+      given ?? this.#host.querySelector<HTMLTemplateElement>(':scope>template[slot=item]')
     const categories = this.#categories.known
     const before = this.#context
-    if (before?.strings !== strings || before.renderer !== renderer || before.categories !== categories) {
+    if (
+      before?.strings !== strings ||
+      before.renderer !== renderer ||
+      before.categories !== categories
+    ) {
       const times = before?.strings === strings ? before.times : timesOf(strings.locale)
       this.#context = { strings, times, renderer, categories }
     }
@@ -224,7 +244,24 @@ export class InboxView implements ReactiveController {
     this.#feed.update(feed, { items: items.slice(0, this.#limit), size, now: this.#now, context })
   }
 
-  /** Only some categories are displayed. */
+  #isTooEarly({ items }: InboxSnapshot): boolean {
+    const first = items[0]?.seq ?? 0
+    const isArrival = first > this.#newest
+    if (isArrival && this.#pause) return true
+    this.#newest = first
+    if (isArrival)
+      this.#pause = setTimeout(() => {
+        this.#endPause()
+        this.#host.requestUpdate()
+      }, insertMs)
+    return false
+  }
+
+  #endPause(): void {
+    clearTimeout(this.#pause)
+    this.#pause = undefined
+  }
+
   get #isPart(): boolean {
     return !!this.#host.category?.trim()
   }
@@ -245,7 +282,9 @@ export class InboxView implements ReactiveController {
     return this.#host.shadowRoot?.querySelector<HTMLElement>(selector)
   }
 
-  /** Nothing is inserted above what the reader reads: while the list is scrolled or has the focus, arrivals wait. */
+  /**
+   * Arrivals wait while the list is scrolled or has the focus: nothing moves what the reader reads.
+   */
   #hold(): void {
     const list = this.#list
     const isFocused = this.#host.shadowRoot?.activeElement?.closest('[part=feed]')
@@ -256,6 +295,7 @@ export class InboxView implements ReactiveController {
   }
 
   #showNewer(): void {
+    this.#endPause()
     this.reset()
     void this.#host.updateComplete.then(() => this.#articles[0]?.focus())
   }
@@ -265,35 +305,32 @@ export class InboxView implements ReactiveController {
     this.#held = undefined
     this.#tab = tab
     this.#shown = 0
+    this.#endPause()
     this.#acts.failure = ''
     this.#find('[part=scroll]')?.scrollTo(0, 0)
     this.#host.requestUpdate()
     if (isFocused) void this.#host.updateComplete.then(() => this.focus())
-    // The focus alone does not scroll the tabs, as a phone needs it.
-    void this.#host.updateComplete.then(() => this.#find(`#${tab}`)?.scrollIntoView({ block: 'nearest' }))
+    void this.#host.updateComplete.then(() =>
+      this.#find(`#${tab}`)?.scrollIntoView({ block: 'nearest' }),
+    )
   }
 
-  /** https://www.w3.org/WAI/ARIA/apg/patterns/feed/ */
-  #onFeedKey(event: KeyboardEvent): void {
-    const article = (event.target as Element).closest('article')
-    if (!article) return
-    const name = `${event.ctrlKey ? 'Control+' : ''}${event.key}`
-    // What the page itself puts into an item has keys of its own.
-    const isOwn = (event.target as Element).matches('article,[part=item-toggle],[part=item-acts] button')
-    const isKey = isOwn && Object.hasOwn(keys, event.key) && !(event.ctrlKey || event.metaKey || event.altKey)
-    if (name === 'PageDown') void this.#step(article, 1)
-    else if (name === 'PageUp') void this.#step(article, -1)
-    else if (name === 'Control+Home') (this.#find('[part=newer]') ?? this).focus()
-    else if (name === 'Control+End') this.#find('[part=more],[part=end]')?.focus()
-    else if (event.key === 'Enter' && event.target === article) this.#open(article, event)
-    else if (isKey) this.#press(keys[event.key as keyof typeof keys], article)
-    else return
+  /** https://www.w3.org/WAI/ARIA/apg/patterns/feed/, and one key for each act. */
+  readonly #onKey = (event: KeyboardEvent): void => {
+    const isInBell = this.#source.announcer.host !== this.#host
+    const key = keyOf(event, { list: this.#host, isInBell })
+    if (!key) return
+    const article = (event.composedPath()[0] as Element).closest('article') ?? undefined
+    if (key === 'start') (this.#find('[part=newer]') ?? this).focus()
+    else if (key === 'end') this.#find('[part=more],[part=end]')?.focus()
+    else if (key === 'next' || key === 'previous') void this.#step(article, key === 'next' ? 1 : -1)
+    else if (key === 'open') this.#open(article as HTMLElement, event)
+    else this.#press(key, article)
     event.preventDefault()
   }
 
-  /** After the last article comes the next page. */
-  async #step(article: HTMLElement, step: 1 | -1): Promise<void> {
-    const place = this.#articles.indexOf(article) + step
+  async #step(article: HTMLElement | undefined, step: 1 | -1): Promise<void> {
+    const place = article ? this.#articles.indexOf(article) + step : 0
     if (place === this.#articles.length) await this.#more()
     this.#articles[place]?.focus()
   }
@@ -323,50 +360,83 @@ export class InboxView implements ReactiveController {
     const article = target.closest('article')
     if (!article || event.button > 1) return
     const part = target.closest('button')?.getAttribute('part')
-    const key = /^item-(toggle|archive|more)$/.exec(part ?? '')?.[1]
-    if (key && !event.button) this.#press(key as Key, article)
+    const key = /^item-(toggle|archive|more|unfold)$/.exec(part ?? '')?.[1]
+    if (key && !event.button) this.#press(key as Act, article)
     else if (!target.closest('button,input,select,textarea,label')) this.#open(article, event)
   }
 
-  #press(key: Key, article: HTMLElement): void {
-    const one = this.#notification(article)
+  #press(act: Act, article?: HTMLElement): void {
+    const one = article && this.#notification(article)
     const acts = this.#acts
-    if (key === 'undo') this.#takeBack()
+    if (act === 'undo') this.#takeBack()
+    else if (act === 'help') this.#openKeys(article)
     else if (!one) return
-    else if (key === 'archive') acts.move(one.archivedAt || one.snoozedUntil ? 'unarchive' : 'archive', one)
-    else if (key === 'toggle') acts.mark(one.read ? 'unread' : 'read', one)
-    else this.#openMenu(one, article, key)
+    else if (act === 'archive')
+      acts.move(one.archivedAt || one.snoozedUntil ? 'unarchive' : 'archive', one)
+    else if (act === 'toggle') acts.mark(one.read ? 'markUnread' : 'read', one)
+    else if (act === 'unfold') unfold(article)
+    else this.#openMenu(one, article, act)
   }
 
-  #openMenu(one: Notification, article: HTMLElement, key: 'more' | 'delete'): void {
+  #openMenu(one: Notification, article: HTMLElement, act: 'more' | 'delete' | 'snooze'): void {
     const { strings } = this.#source
     const button = article.querySelector('[part=item-more]') as HTMLElement
     const { times } = this.#context as ItemContext
-    const setting = { acts: this.#acts, strings, times, categories: this.#categories, now: Date.now() }
-    const remove = { label: strings.deleteForGood, isFinal: true, act: () => this.#acts.move('remove', one) }
+    const setting = {
+      acts: this.#acts,
+      strings,
+      times,
+      categories: this.#categories,
+      now: Date.now(),
+    }
+    const remove = {
+      label: strings.deleteForGood,
+      isFinal: true,
+      act: () => this.#acts.move('remove', one),
+    }
     const confirm = () => void this.#menu.open(button, strings.delete, [remove])
-    if (key === 'delete') confirm()
+    if (act === 'delete') confirm()
+    else if (act === 'snooze')
+      void this.#menu.open(button, strings.keys.snooze, snoozeEntries(one, setting))
     else void this.#menu.open(button, strings.more, entriesOf(one, setting, confirm))
+  }
+
+  /** Each entry does for the item with the focus what its key does. */
+  #openKeys(article?: HTMLElement): void {
+    const { strings } = this.#source
+    const button =
+      article?.querySelector<HTMLElement>('[part=item-more]') ?? this.#find('[part=list-more]')
+    if (!button) return
+    const acts = {
+      step: (by: 1 | -1) => void this.#step(article, by),
+      open: () => article?.querySelector<HTMLElement>('[part=item-title]')?.click(),
+      press: (act: Act) => this.#press(act, article),
+    }
+    void this.#menu.open(button, strings.keys.title, keyEntries(strings, acts))
   }
 
   #onListMore({ currentTarget }: Event): void {
     const { strings } = this.#source
     const { total = 0, unread = 0 } = this.#source.snapshot() ?? {}
-    const entries = [{ label: strings.snoozed, act: () => this.#select('snoozed', true) }]
+    const entries: Entry[] = [
+      { label: strings.snoozed, act: () => this.#select('snoozed', true) },
+      { label: strings.preferences.title, act: () => void this.#preferences.open(strings) },
+      ...this.#push.entries(),
+      { label: strings.keys.title, detail: '?', act: () => this.#openKeys() },
+    ]
     const archiveRead = { label: strings.archiveRead, act: () => this.#acts.archiveRead() }
-    // It archives those of every category.
     if (total > unread && !this.#isPart) entries.unshift(archiveRead)
     void this.#menu.open(currentTarget as HTMLElement, strings.more, entries)
   }
 
-  /** A click with Ctrl, or with the middle button, opens another tab: the page that hears `carillon-open` is not part of that. */
+  /** A click with Ctrl, or with the middle button, opens another tab. */
   #open(article: HTMLElement, event: MouseEvent | KeyboardEvent): void {
     const notification = this.#notification(article)
     if (!notification) return
     const isOnLink = (event.target as Element).closest('a')
     if (!isOnLink && 'button' in event && (event.button || String(getSelection()))) return
-    // A button or a link in the body leads elsewhere than the notification.
-    const url = isOnLink?.matches('[part=item-action],[part=item-link]') && isOnLink.getAttribute('href')
+    const url =
+      isOnLink?.matches('[part=item-action],[part=item-link]') && isOnLink.getAttribute('href')
     const detail = url ? { ...notification, url } : notification
     const init = { bubbles: true, composed: true, cancelable: true, detail }
     if (!isModified(event) && !this.#host.dispatchEvent(new CustomEvent('carillon-open', init))) {
@@ -382,7 +452,6 @@ export class InboxView implements ReactiveController {
     return this.#list?.getSnapshot().items.find(({ id }) => id === dataset.id)
   }
 
-  /** The list that "Mark all as read" marks. */
   get #marked(): InboxList | undefined {
     return this.#tab === 'unread' ? this.#list : this.#source.list('inbox')
   }
@@ -397,14 +466,34 @@ export class InboxView implements ReactiveController {
     if (isInToast) this.#find('[part=mark-all]')?.focus()
   }
 
-  /** The reader has seen the newest of the list if the page is visible, the panel open, and the list at its top. */
+  /**
+   * The reader has seen the newest if the page is visible, the panel open, and the list at its top.
+   */
   #look(): void {
     const { items, unseen, state } = this.#source.snapshot() ?? {}
     const newest = items?.[0]?.seq
-    if (this.#tab !== 'inbox' || this.#scroll.isScrolled || state !== 'live' || !unseen || newest === this.#seen) return
-    if (newest === undefined || document.visibilityState === 'hidden' || !this.#host.checkVisibility()) return
+    if (
+      this.#tab !== 'inbox' ||
+      this.#scroll.isScrolled ||
+      state !== 'live' ||
+      !unseen ||
+      newest === this.#seen
+    )
+      return
+    if (
+      newest === undefined ||
+      document.visibilityState === 'hidden' ||
+      !this.#host.checkVisibility()
+    )
+      return
     this.#seen = newest
-    // Beside the acts of the store, for which a click that leaves the page must not wait. After a failure, the next rendering sends it again.
+    // After a failure, the next rendering sends it again.
     this.#source.client?.inbox.seen(newest).catch(() => (this.#seen = undefined))
   }
+}
+
+function unfold(article: HTMLElement): void {
+  article.dataset.unfolded = ''
+  delete article.dataset.folded
+  article.focus()
 }

@@ -9,7 +9,6 @@ import { html, nothing } from './loaded.ts'
 import { markdown } from './markdown.ts'
 
 const circle = 'M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18'
-/** The icons that a notification may name, and those of the controls. */
 const paths: Readonly<Record<string, string>> = {
   bell: 'M6 10a6 6 0 0 1 12 0c0 5 2 6 2 7H4c0-1 2-2 2-7M10 20a2 2 0 0 0 4 0',
   check: 'M5 12.5l4.5 4.5L19 7.5',
@@ -29,41 +28,48 @@ const paths: Readonly<Record<string, string>> = {
 export type ItemContext = {
   strings: Strings
   times: Times
-  /** By their names. */
   categories: Categories['known']
-  /** Makes the content: a function of the page, or a template whose elements with `data-field` get the text of that field. */
+  /** A function of the page, or a template whose elements with `data-field` get that field. */
   renderer: ((notification: Notification) => Node) | HTMLTemplateElement | null
 }
 
 /** `now`: in milliseconds since 1970. `time`: the relative one. */
 export type Shown = { now: number; time: string; body: Node | string | undefined }
 
-export function content(notification: Notification, shown: Shown, context: ItemContext): TemplateResult {
+export function content(
+  notification: Notification,
+  shown: Shown,
+  context: ItemContext,
+): TemplateResult {
   const { strings, renderer } = context
   const { id, read, archivedAt, snoozedUntil } = notification
   const label = read ? strings.markAsUnread : strings.markAsRead
   const isAway = archivedAt || snoozedUntil
   const away = isAway ? strings.unarchive : strings.archive
-  return html`<button part="item-toggle" type="button" aria-label=${label} title=${label}
-      ><span part="unread-dot" id="u-${id}" role=${read ? nothing : 'img'} aria-label=${read ? nothing : strings.itemUnread}></span
+  const dot = read ? { role: nothing, name: nothing } : { role: 'img', name: strings.itemUnread }
+  return html`<button part="item-toggle" type="button" aria-label=${label} title="${label} (u)"
+      ><span part="unread-dot" id="u-${id}" role=${dot.role} aria-label=${dot.name}></span
     ></button>
-    ${renderer ? nothing : look(notification)}
+    ${renderer ? nothing : look(notification, context)}
     <div part="item-content">${renderer ? html`<div id="t-${id}">${rendered(notification, renderer)}</div>` : usual(notification, shown, context)}</div>
     <div part="item-acts">
-      <button part="item-archive" type="button" aria-label=${away} title=${away}>${picture(isAway ? 'unarchive' : 'archive')}</button>
-      <button part="item-more" type="button" aria-label=${strings.more} title=${strings.more} aria-haspopup="menu">${picture('more')}</button>
+      <button part="item-archive" type="button" aria-label=${away} title="${away} (e)">${picture(isAway ? 'unarchive' : 'archive')}</button>
+      <button part="item-more" type="button" aria-label=${strings.more} title="${strings.more} (.)" aria-haspopup="menu">${picture('more')}</button>
     </div>`
 }
 
-/** The image of the actor, otherwise the icon; with both, the icon is at the corner of the image. */
-function look({ actor, icon }: Notification): TemplateResult | symbol {
+/** The image of the actor, otherwise the icon, otherwise an initial. */
+function look(
+  { actor, icon, category }: Notification,
+  { categories }: ItemContext,
+): TemplateResult | symbol {
   const name = typeof icon === 'string' ? icon : undefined
   const drawn = typeof icon === 'string' ? picture(icon) : image(icon?.imageUrl)
   const face = image(actor?.imageUrl)
-  const [initial = ''] = actor?.name ?? ''
-  if (!drawn && !actor) return nothing
+  const [initial = ''] = actor?.name ?? categories.get(category ?? '')?.label ?? category ?? ''
+  if (!drawn && !actor && !category) return nothing
   return html`<span part="item-look" data-icon=${face ? nothing : (name ?? nothing)} aria-hidden="true"
-    >${face ?? drawn ?? initial}${face && drawn ? html`<span part="item-icon" data-icon=${name ?? nothing}>${drawn}</span>` : nothing}</span>`
+    >${face ?? drawn ?? initial.toUpperCase()}${face && drawn ? html`<span part="item-icon" data-icon=${name ?? nothing}>${drawn}</span>` : nothing}</span>`
 }
 
 export function bodyOf({ body, format }: Notification): Node | string | undefined {
@@ -73,10 +79,15 @@ export function bodyOf({ body, format }: Notification): Node | string | undefine
 /** The server of an image does not learn which page displays it. */
 function image(url: string | null | undefined): TemplateResult | undefined {
   const source = safeLink(url ?? null)
-  return source === undefined ? undefined : html`<img src=${source} alt="" referrerpolicy="no-referrer" loading="lazy">`
+  return source === undefined
+    ? undefined
+    : html`<img src=${source} alt="" referrerpolicy="no-referrer" loading="lazy">`
 }
 
-function rendered(notification: Notification, renderer: NonNullable<ItemContext['renderer']>): Node {
+function rendered(
+  notification: Notification,
+  renderer: NonNullable<ItemContext['renderer']>,
+): Node {
   if (typeof renderer === 'function') return renderer(notification)
   const copy = document.importNode(renderer.content, true)
   for (const element of copy.querySelectorAll<HTMLElement>('[data-field]')) {
@@ -86,25 +97,37 @@ function rendered(notification: Notification, renderer: NonNullable<ItemContext[
   return copy
 }
 
-/** A link without `href` is inert, and still a place for the title. The texts are those of users: each has its own direction. */
-function usual(notification: Notification, { now, time, body }: Shown, context: ItemContext): TemplateResult {
+/** A link without `href` is inert. Each text of a user has its own direction. */
+function usual(
+  notification: Notification,
+  { now, time, body }: Shown,
+  context: ItemContext,
+): TemplateResult {
   const { strings, times, categories } = context
   const { id, title, url, category, count, updatedAt, actor, actions, snoozedUntil } = notification
+  const { priority } = notification as { priority?: string }
   const button = (one: Action) =>
     html`<a part="item-action" href=${safeLink(one.url) ?? nothing} rel="noopener" dir="auto">${one.label}</a>`
-  return html`<a part="item-title" id="t-${id}" href=${safeLink(url) ?? nothing} tabindex="-1" dir="auto">${title}</a>
-    <div id="b-${id}">${body ? html`<p part="item-body" dir="auto">${body}</p>` : nothing}</div>
-    ${Array.isArray(actions) ? html`<p part="item-actions">${actions.map(button)}</p>` : nothing}
-    <p part="item-details" id="d-${id}">
-      ${actor ? html`<span part="item-actor" dir="auto">${actor.name}</span>` : nothing}
-      <time part="item-time" datetime=${updatedAt} title=${times.absolute(updatedAt)}>${time}</time>
-      ${count > 1 ? html`<span part="item-count" role="img" aria-label=${strings.countLabel(count)}>${strings.count(count)}</span>` : nothing}
-      ${category ? html`<span part="item-category" dir="auto">${categories.get(category)?.label ?? category}</span>` : nothing}
-      ${snoozedUntil ? html`<span part="item-until">${strings.until} ${times.moment(Date.parse(snoozedUntil), now)}</span>` : nothing}
-    </p>`
+  const name = actor ? html`<span part="item-actor" dir="auto">${actor.name}</span>` : nothing
+  const text = body ? html` <span part="item-body" dir="auto">${body}</span>` : nothing
+  const summary = body || actor ? html`<p part="item-summary">${name}${text}</p>` : nothing
+  return html`<div part="item-head">
+      <a part="item-title" id="t-${id}" href=${safeLink(url) ?? nothing} tabindex="-1" dir="auto">${title}</a>
+      <p part="item-details" id="d-${id}">
+        ${priority === 'high' ? html`<span part="item-priority" role="img" aria-label=${strings.important}></span>` : nothing}
+        <time part="item-time" datetime=${updatedAt} title=${times.absolute(updatedAt)}>${time}</time>
+        ${count > 1 ? html`<span part="item-count" role="img" aria-label=${strings.countLabel(count)}>${strings.count(count)}</span>` : nothing}
+        ${category ? html`<span part="item-category" dir="auto">${categories.get(category)?.label ?? category}</span>` : nothing}
+        ${snoozedUntil ? html`<span part="item-until">${strings.until} ${times.moment(Date.parse(snoozedUntil), now)}</span>` : nothing}
+      </p>
+    </div>
+    <div part="item-text">
+      <div id="b-${id}">${summary}</div>
+      <button part="item-unfold" type="button">${strings.unfold}</button>
+    </div>
+    ${Array.isArray(actions) ? html`<p part="item-actions">${actions.map(button)}</p>` : nothing}`
 }
 
-/** Undefined for a name that has no picture. */
 export function picture(name: string): TemplateResult | undefined {
   if (!Object.hasOwn(paths, name)) return undefined
   return html`<svg viewBox="0 0 24 24" aria-hidden="true"><path d=${paths[name]}></path></svg>`

@@ -1,4 +1,3 @@
-// Which links the elements follow: those that the service accepts in a delivery, and no other.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { safeLink } from './links.ts'
@@ -30,6 +29,12 @@ test('http, https and paths are followed, and nothing else, whatever a Markdown 
     'https://a:b@evil.example',
     'javascript:alert(1)',
   ]
-  for (const link of [...refused, ...others, 'data:text/html,x', 'mailto:a@b', ' https://example.org'])
+  for (const link of [
+    ...refused,
+    ...others,
+    'data:text/html,x',
+    'mailto:a@b',
+    ' https://example.org',
+  ])
     assert.equal(safeLink(link), undefined, JSON.stringify(link))
 })

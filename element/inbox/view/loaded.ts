@@ -1,5 +1,4 @@
-// What the entry point has loaded already, and hands over: with imports of its own, the view would need a third file, which the page
-// would wait for.
+// What the entry point hands over to the view, so that the view needs no third file.
 import type * as Lit from 'lit'
 import type * as Entry from '../carillon-inbox.ts'
 

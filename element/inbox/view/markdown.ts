@@ -1,8 +1,11 @@
-// The body of a notification whose format is `markdown`: bold text, links and code become elements, everything else is text. It makes
-// nodes and parses no HTML, so a body cannot contain markup.
+// A body in Markdown: bold text, links and code become elements, everything else text. No HTML is
+// parsed, so a body cannot contain markup.
 import { safeLink } from './links.ts'
 
-/** A backslash before a mark, a block of code, code, bold text, a link. No mark but a block goes beyond its line. */
+/**
+ * A backslash before a mark, a block of code, code, bold text, a link. Only a block goes beyond its
+ * line.
+ */
 const marks =
   /\\([\\`*[\]])|```(?:\w*\n)?((?:[^`]|`(?!``))+?)\n?```|`([^`\n]+)`|\*\*(?!\s)((?:[^*\n]|\*(?!\*))*[^\s*])\*\*|\[([^[\]\n]+)\]\(([^\s()]+)\)/g
 
@@ -19,13 +22,20 @@ export function markdown(text: string): DocumentFragment {
 
 function nodeOf([all, escaped, block, code, bold, label, url]: RegExpExecArray): Node | string {
   if (escaped) return escaped
-  if (block || code) return element('code', { part: block ? 'item-code-block' : 'item-code' }, block || code || '')
+  if (block || code)
+    return element('code', { part: block ? 'item-code-block' : 'item-code' }, block || code || '')
   if (bold) return element('strong', {}, markdown(bold))
   const link = safeLink(url ?? null)
-  return link ? element('a', { part: 'item-link', href: link, rel: 'noopener' }, markdown(label ?? '')) : all
+  return link
+    ? element('a', { part: 'item-link', href: link, rel: 'noopener' }, markdown(label ?? ''))
+    : all
 }
 
-function element(name: string, attributes: Record<string, string>, content: Node | string): HTMLElement {
+function element(
+  name: string,
+  attributes: Record<string, string>,
+  content: Node | string,
+): HTMLElement {
   const made = document.createElement(name)
   for (const [attribute, value] of Object.entries(attributes)) made.setAttribute(attribute, value)
   made.append(content)

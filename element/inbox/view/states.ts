@@ -1,11 +1,10 @@
-// What the list displays around its notifications or in their place: tabs, no notifications, no user, no connection, an error.
+// What the list displays around its notifications or in their place.
 import type { InboxSnapshot } from 'carillon-client'
 import type { TemplateResult } from 'lit'
 import type { InboxSource, Tab } from '../../inbox-source.ts'
 import type { Strings } from '../../languages/en/inbox.ts'
 import { html, nothing } from './loaded.ts'
 
-/** `failure`: why the last act was taken back, or ''. */
 type Trouble = { strings: Strings; failure: string; retry: () => void }
 type Template = TemplateResult | symbol
 
@@ -17,25 +16,33 @@ export function signedOut(link: string, strings: Strings): TemplateResult {
   </div>`
 }
 
-/** Below the list, so that it moves nothing that the reader reads. */
-export function banner({ state, error }: InboxSnapshot, { strings, failure, retry }: Trouble): Template {
-  // The server may also respond, but not as it should.
-  if (state === 'offline')
-    return html`<div part="offline"><p part="state-title">${error?.status ? reasonOf(error, strings) : strings.offlineTitle}</p><p>${strings.offlineText}</p></div>`
-  if (state === 'error')
+/** The banner is below the list, so that it moves nothing. */
+export function banner(
+  { state, error }: InboxSnapshot,
+  { strings, failure, retry }: Trouble,
+): Template {
+  const isFailed = state === 'error' || (state === 'offline' && error?.status !== undefined)
+  if (isFailed)
     return html`<div part="error">
       <p part="state-title">${strings.errorTitle}</p>
       <p>${reasonOf(error, strings)}</p>
       <button part="retry" type="button" @click=${retry}>${strings.tryAgain}</button>
     </div>`
+  if (state === 'offline')
+    return html`<div part="offline"><p part="state-title">${strings.offlineTitle}</p><p>${strings.offlineText}</p></div>`
   return failure ? html`<div part="error"><p>${failure}</p></div>` : nothing
 }
 
-export function nothingShown(tab: Tab, { state, hasMore }: InboxSnapshot, strings: Strings): Template {
+type Shown = { tab: Tab; isPart: boolean; strings: Strings }
+
+export function nothingShown(
+  { state, hasMore }: InboxSnapshot,
+  { tab, isPart, strings }: Shown,
+): Template {
   if (state === 'loading') return html`<p part="loading">${strings.loading}</p>`
   if (state === 'error' || state === 'offline' || hasMore) return nothing
-  const title = { inbox: strings.emptyTitle, unread: strings.noUnreadTitle, ...strings.noneAway }[tab]
-  const text = { inbox: strings.emptyText, unread: strings.noUnreadText, archived: '', snoozed: '' }[tab]
+  const { none } = strings
+  const [title, text] = isPart && tab === 'inbox' ? none.category : none[tab]
   return html`<slot name="empty"><div part="empty"><p part="state-title">${title}</p><p>${text}</p></div></slot>`
 }
 
@@ -47,16 +54,14 @@ type Tabs = {
   source: InboxSource
   selected: Tab
   countOf(tab: Tab): number | undefined
-  /** By a key, the tab gets the focus. */
   select(tab: Tab, isByKey: boolean): void
 }
 
 const usualTabs: readonly Tab[] = ['inbox', 'unread', 'archived']
 
-/** https://www.w3.org/WAI/ARIA/apg/patterns/tabs/, each with the number of its notifications. */
+/** https://www.w3.org/WAI/ARIA/apg/patterns/tabs/ */
 export function tabBar({ source, selected, countOf, select }: Tabs): TemplateResult {
   const { strings } = source
-  // Snoozed ones are behind the menu of the list until the reader selects them.
   const tabs = usualTabs.includes(selected) ? usualTabs : [...usualTabs, selected]
   const onKey = (event: KeyboardEvent) => {
     const place = tabs.indexOf(selected)
@@ -66,11 +71,13 @@ export function tabBar({ source, selected, countOf, select }: Tabs): TemplateRes
     event.preventDefault()
     select(tabs.at(next % tabs.length) as Tab, true)
   }
-  return html`<div part="tabs" role="tablist" aria-label=${strings.filter} @keydown=${onKey}>${tabs.map((tab) => {
-    const isSelected = tab === selected
-    const count = countOf(tab)
-    return html`<button part=${isSelected ? 'tab tab-selected' : 'tab'} type="button" role="tab" id=${tab} aria-selected=${isSelected}
+  return html`<div part="tabs" role="tablist" aria-label=${strings.filter} @keydown=${onKey}>${tabs.map(
+    (tab) => {
+      const isSelected = tab === selected
+      const count = countOf(tab)
+      return html`<button part=${isSelected ? 'tab tab-selected' : 'tab'} type="button" role="tab" id=${tab} aria-selected=${isSelected}
       aria-controls="list" tabindex=${isSelected ? 0 : -1} @click=${() => select(tab, false)}
       >${strings[tab]} ${count ? html`<span part="tab-count">${strings.badge(count)}</span>` : nothing}</button>`
-  })}</div>`
+    },
+  )}</div>`
 }

@@ -1,17 +1,17 @@
 // The texts of both elements, in English. The other languages have its type. A page can replace each of them by the property `strings`.
 
-/** A text in the plural forms of a language (Unicode CLDR: Arabic has six); `other` is for all that are not here. `#` is the number. */
+/** Plural forms (Unicode CLDR): `other` is for all that are not here. `#` is the number. */
 export type Forms = { readonly other: string } & { readonly [form in Intl.LDMLPluralRule]?: string }
-/** `format` writes the number; default: in the digits of the locale. */
-export type Plurals = (forms: Forms, format?: (count: number) => string) => (count: number) => string
+export type Plurals = (
+  forms: Forms,
+  format?: (count: number) => string,
+) => (count: number) => string
 
-/** Makes the texts for a locale of the language, such as `en-GB`. */
 export const texts = (plurals: Plurals, badge: (count: number) => string) => ({
-  /** The heading of the list, and the name of the panel, of the feed and of a bell without unread notifications. */
+  /** Also the name of the panel, of the feed and of a bell without unread notifications. */
   title: 'Notifications',
-  /** The name of the bell's button if there are unread notifications. It contains the text of `badge` (WCAG 2.2, 2.5.3). */
+  /** It contains the text of `badge` (WCAG 2.2, 2.5.3). */
   bell: plurals({ other: 'Notifications, # unread' }, badge),
-  /** The name of the tab list, and the tabs. */
   filter: 'Show',
   inbox: 'Inbox',
   unread: 'Unread',
@@ -22,33 +22,93 @@ export const texts = (plurals: Plurals, badge: (count: number) => string) => ({
   markAsUnread: 'Mark as unread',
   archive: 'Archive',
   unarchive: 'Move to inbox',
-  /** The button of each menu; then the entries of the menus. */
   more: 'More',
   archiveRead: 'Archive all read',
-  snooze: { hour: 'Snooze for an hour', tomorrow: 'Snooze until tomorrow', week: 'Snooze until next week' },
+  /** Notifications of the system, with the page closed; then what the entry has done. */
+  push: {
+    on: 'Notify me on this device',
+    off: 'Do not notify me on this device',
+    isOn: 'Notifications appear on this device',
+    isOff: 'No more notifications on this device',
+    denied: 'Your browser blocks notifications of this site.',
+  },
+  snooze: {
+    hour: 'Snooze for an hour',
+    tomorrow: 'Snooze until tomorrow',
+    week: 'Snooze until next week',
+  },
   mute: 'Mute this category',
   unmute: 'Unmute this category',
   delete: 'Delete',
   deleteForGood: 'Delete for good',
+  keys: {
+    title: 'Keyboard shortcuts',
+    next: 'Next notification',
+    previous: 'Previous notification',
+    open: 'Open',
+    unread: 'Mark as read or unread',
+    snooze: 'Snooze',
+    off: 'Turn off single keys',
+    on: 'Turn on single keys',
+  },
+  /** The sheet of preferences, and its entry in the menu. `rules`: when a mail is sent about what is unread. */
+  preferences: {
+    title: 'Notification settings',
+    category: 'Category',
+    everything: 'All notifications',
+    bell: 'Here',
+    mail: 'By e-mail',
+    push: 'On your devices',
+    on: 'On',
+    muted: 'Muted',
+    mandatory: 'Always on',
+    atOnce: 'At once',
+    usual: (rule: string) => `Default (${rule})`,
+    usualPush: 'Default',
+    rules: {
+      off: 'Never',
+      '5m': 'After 5 minutes',
+      '15m': 'After 15 minutes',
+      '1h': 'After an hour',
+      hourly: 'Every hour',
+      daily: 'Once a day',
+      weekly: 'Once a week',
+    },
+    noMail: {
+      off: 'No e-mails are sent about notifications.',
+      'no-address': 'For e-mails, your account needs a verified address.',
+      refused: 'Your mail server refused our e-mails, so no more are sent.',
+    },
+    noPush: 'This browser cannot show notifications while the page is closed.',
+    timeZone: 'Time zone',
+    digestAt: 'Daily and weekly e-mails at',
+    quiet: 'Quiet hours: nothing is sent',
+    from: 'From',
+    to: 'to',
+    close: 'Close',
+  },
+  unfold: 'Show all',
+  important: 'Important',
   undo: 'Undo',
   seeAll: 'See all',
   loadMore: 'Load more',
   tryAgain: 'Try again',
   signIn: 'Sign in',
-  /** The button that displays notifications which arrived while the list was held, and the name of a bell that counts what is new. */
+  /** The button that displays what arrived while the list was held. */
   newer: plurals({ other: '# new' }, badge),
-  /** For screen readers: how often a notification was sent. */
+  /** Screen readers read it. */
   countLabel: plurals({ one: 'sent once', two: 'sent twice', other: 'sent # times' }),
-  /** For screen readers, in the name of a notification. */
+  /** Screen readers read it. */
   itemUnread: 'Unread',
-  /** Before the time at which a snooze ends. */
   until: 'Until',
   loading: 'Loading notifications',
-  emptyTitle: 'No notifications yet',
-  emptyText: 'New ones appear here as soon as they arrive.',
-  noUnreadTitle: 'You have read everything',
-  noUnreadText: 'Notifications that you have not read appear here.',
-  noneAway: { archived: 'Nothing is archived', snoozed: 'Nothing is snoozed' },
+  none: {
+    inbox: ['No notifications yet', 'New ones appear here as soon as they arrive.'],
+    unread: ['You have read everything', 'Notifications that you have not read appear here.'],
+    archived: ['Nothing is archived', 'What you archive is kept here.'],
+    snoozed: ['Nothing is snoozed', 'What you snooze waits here until its time.'],
+    category: ['Nothing in this category', 'Other categories may have notifications.'],
+  },
   signedOutTitle: 'You are signed out',
   signedOutText: 'Sign in to see your notifications.',
   offlineTitle: 'No connection',
@@ -63,17 +123,15 @@ export const texts = (plurals: Plurals, badge: (count: number) => string) => ({
     CONFLICT: 'It is too late for that, or it is a security notice, which stays for 24 hours.',
     other: 'The server reported a problem.',
   } as { readonly [code: string]: string; readonly other: string },
-  /** Beside the button `undo`: what the reader has done. */
   allMarkedAsRead: 'All marked as read',
   itemArchived: 'Archived',
   itemSnoozed: 'Snoozed',
   categoryMuted: 'Category muted',
   categoryUnmuted: 'Category unmuted',
-  /** Announced in the live region. */
   arrived: plurals({ one: '# new notification', other: '# new notifications' }),
   loaded: plurals({ one: '# more notification', other: '# more notifications' }),
   undone: 'Undone',
-  /** An act of the reader was refused and taken back; followed by the text of `errors`. */
+  /** A refused act was taken back; a text of `errors` follows. */
   notMarkedAsRead: 'Not marked as read.',
   notMarkedAsUnread: 'Not marked as unread.',
   notUndone: 'Not undone.',
@@ -82,11 +140,10 @@ export const texts = (plurals: Plurals, badge: (count: number) => string) => ({
 
 export type Language = typeof texts
 export type Strings = ReturnType<Language> & {
-  /** The locale of numbers and dates: the one that was requested, if there are texts in its language. Otherwise `en`. */
+  /** The requested one, if there are texts in its language; otherwise `en`. */
   locale: string
   direction: 'ltr' | 'rtl'
   /** The number on the bell, `99+` above 99. */
   badge(unread: number): string
-  /** How often a notification was sent. */
   count(count: number): string
 }

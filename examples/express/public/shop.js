@@ -12,7 +12,9 @@ async function tokenFromShop() {
   return token
 }
 
-document.querySelector('#order').addEventListener('click', () => fetch('/orders', { method: 'POST' }))
+document
+  .querySelector('#order')
+  .addEventListener('click', () => fetch('/orders', { method: 'POST' }))
 
 async function signOut() {
   await fetch('/sign-out', { method: 'POST' })

@@ -35,14 +35,17 @@ ${this.outcome()}`
     const title = wordsFor(activity.events, event) ?? activity.other(event)
     return html`<li id="activity-${id}"><div class="about"><strong>${title}</strong>${count > 1 ? html` <span class="badge">${activity.times(count)}</span>` : nothing}
 <div class="hint facts"><span>${this.account.exact(at)}</span>${this.#facts(entry).map((fact) => html` <span>${fact}</span>`)}</div></div>${
-      event === 'sign-in' && signInId !== null ? html`<a href="#session-${signInId}">${activity.wasNotMe}</a>` : nothing
+      event === 'sign-in' && signInId !== null
+        ? html`<a href="#session-${signInId}">${activity.wasNotMe}</a>`
+        : nothing
     }</li>`
   }
 
   #facts({ actor, address, device, detail }: Entry) {
     const { by, methods } = this.texts.activity
     const how = wordsFor(methods, detail.method ?? '')
-    const who = actor === 'user' ? [device && this.deviceName(device), address] : [wordsFor(by, actor)]
+    const who =
+      actor === 'user' ? [device && this.deviceName(device), address] : [wordsFor(by, actor)]
     return [how, ...who].filter(Boolean)
   }
 }

@@ -1,4 +1,3 @@
-// The words of the activity: for every event of the audit log that can belong to a user, in each language.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { events } from '../../../server/audit/events.ts'
@@ -16,6 +15,18 @@ const ofTheService = [
   'secret-rotated',
   'settings-changed',
   'tidying-failed',
+  'all-signed-out',
+  'send-given-up',
+  'mail-tested',
+  'mails-refused',
+  'outbox-dropped',
+  'webhook-changed',
+  'webhook-created',
+  'webhook-disabled',
+  'webhook-removed',
+  'audit-exported',
+  'key-refused',
+  'notifications-withdrawn',
 ]
 
 test('every event that can belong to a user has words in each language, and no other has', async () => {

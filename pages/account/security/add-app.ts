@@ -1,5 +1,5 @@
-// <add-app>: names an authenticator app, displays its key as a picture and as text, and confirms it by a first code. Sends `added` with the
-// recovery codes, if it is the first factor, or `closed`.
+// <add-app>: names an authenticator app, displays its key, and confirms it by a first code. Sends
+// `added`, with recovery codes for the first factor, or `closed`.
 import { html, nothing, type TemplateResult } from 'lit'
 import { AccountSection, states } from '../account-section.ts'
 
@@ -8,7 +8,6 @@ type Totp = { id: string; secret: string; uri: string; qr: string }
 export class AddApp extends AccountSection {
   static override properties = states('totp', 'picture')
 
-  /** The key that the app gets; undefined until it has a name. */
   declare totp: Totp | undefined
   declare picture: Element | undefined
 
@@ -29,11 +28,12 @@ export class AddApp extends AccountSection {
     const code = this.querySelector('input')?.value.trim()
     const isAdded = await this.act(async () => {
       const confirming = this.account.send<object>('api/me/factors/totp/confirm', {
-        body: { id, code },
+        body: { id, code, ...this.account.link },
       })
       const detail = await this.explained(confirming, {
         INVALID_CREDENTIALS: ({ factors }) => factors.wrongCode,
         INVALID_REQUEST: ({ factors }) => factors.wrongCode,
+        LINK_INVALID: ({ factors }) => factors.linkEnded,
         NOT_FOUND: ({ factors }) => factors.startAgain,
         CONFLICT: ({ factors }) => factors.startAgain,
       })
@@ -67,7 +67,7 @@ ${this.panelEnd(confirm.submit)}</form>`
   }
 }
 
-/** The SVG of the service as an element. Parsing it as XML runs no script. */
+/** XML runs no script. */
 function pictureOf(svg: string): Element {
   const { documentElement } = new DOMParser().parseFromString(svg, 'image/svg+xml')
   documentElement.setAttribute('aria-hidden', 'true')

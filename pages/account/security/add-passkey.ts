@@ -1,5 +1,5 @@
-// <add-passkey>: names a passkey, creates it in this browser, and adds it to the account. Sends `added` with the recovery codes, if it is
-// the first factor, or `closed`.
+// <add-passkey>: names a passkey, creates it in this browser, and adds it to the account. Sends
+// `added`, with recovery codes for the first factor, or `closed`.
 import { html, nothing, type TemplateResult } from 'lit'
 import { AccountSection, Explained, states } from '../account-section.ts'
 import { hasPasskeys } from '../passkeys.ts'
@@ -7,12 +7,12 @@ import { hasPasskeys } from '../passkeys.ts'
 export class AddPasskey extends AccountSection {
   static override properties = states('device')
 
-  /** This one, as the list of sign-ins names it: a good name for its passkey. */
   declare device: string | null | undefined
 
   protected override async firstUpdated(): Promise<void> {
-    const reading = this.account.send<{ items: { device: string | null }[] }>('api/me/sessions?limit=1')
-    // Another name is good enough.
+    const reading = this.account.send<{ items: { device: string | null }[] }>(
+      'api/me/sessions?limit=1',
+    )
     const own = await reading.catch(() => undefined)
     this.device = own?.items[0]?.device
   }
@@ -23,31 +23,41 @@ export class AddPasskey extends AccountSection {
 
   async #add(event: Event): Promise<void> {
     event.preventDefault()
-    const label = this.querySelector('input')?.value.trim() || this.#suggestedName
+    const suggestedLabel = this.#suggestedName
+    const typed = this.querySelector('input')?.value.trim()
+    // The name of the authenticator is better than the suggested one.
+    const label = typed && typed !== suggestedLabel ? { label: typed } : { suggestedLabel }
     await this.act(async () => {
       const detail = await this.explained(this.#addNamed(label), {
         CONFLICT: ({ factors }) => factors.tooMany,
         UNPROCESSABLE: ({ factors }) => factors.passkeyRefused,
+        LINK_INVALID: ({ factors }) => factors.linkEnded,
       })
       this.tell('added', detail)
     })
   }
 
-  async #addNamed(label: string): Promise<object> {
+  async #addNamed(label: object): Promise<object> {
     const { send } = this.account
     const path = 'api/me/factors/passkeys'
-    const options = await send<PublicKeyCredentialCreationOptionsJSON>(`${path}/options`, { method: 'POST' })
-    return send(path, { body: { label, response: await this.#create(options) } })
+    const options = await send<PublicKeyCredentialCreationOptionsJSON>(`${path}/options`, {
+      method: 'POST',
+    })
+    return send(path, {
+      body: { ...label, ...this.account.link, response: await this.#create(options) },
+    })
   }
 
-  /** `options` of the service in, the body for it out (WebAuthn Level 3). The browser does not say why it cancels. */
+  /** WebAuthn Level 3. The browser does not say why it cancels. */
   async #create(options: PublicKeyCredentialCreationOptionsJSON): Promise<unknown> {
     const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON(options)
     try {
       return ((await navigator.credentials.create({ publicKey })) as PublicKeyCredential).toJSON()
     } catch (error) {
       const isThere = (error as DOMException).name === 'InvalidStateError'
-      throw new Explained(({ factors }) => (isThere ? factors.passkeyExists : factors.passkeyCancelled))
+      throw new Explained(({ factors }) =>
+        isThere ? factors.passkeyExists : factors.passkeyCancelled,
+      )
     }
   }
 
@@ -59,7 +69,7 @@ ${obstacle === undefined ? html`<p>${factors.passkeyText}</p>${this.nameField('p
 ${this.panelEnd(obstacle === undefined ? factors.next : undefined)}</form>`
   }
 
-  /** Browsers have passkeys for host names only, and never for a number such as 127.0.0.1. */
+  /** Browsers have passkeys for host names only. */
   #obstacle(): TemplateResult | undefined {
     const { factors } = this.texts
     const isName = !/^\[|^[\d.]+$/.test(location.hostname)
@@ -69,7 +79,6 @@ ${this.panelEnd(obstacle === undefined ? factors.next : undefined)}</form>`
   }
 }
 
-/** This page at `localhost`, if it is on this machine. */
 function pageAtLocalhost(): URL | undefined {
   if (!/^127\.|^\[::1\]$/.test(location.hostname)) return undefined
   const url = new URL(location.href)

@@ -1,7 +1,8 @@
-// <account-factors>: the passkeys, apps and recovery codes of the user. How one is added is in add-passkey.ts and add-app.ts.
+// <account-factors>: the passkeys, apps and recovery codes of the user.
 import { html, nothing, type TemplateResult } from 'lit'
 import { Cancelled, states } from '../account-section.ts'
 import { LoadedSection } from '../loaded-section.ts'
+import { type KnownPasskeys, signalPasskeys } from '../passkeys.ts'
 
 type Factor = {
   id: string
@@ -11,26 +12,25 @@ type Factor = {
   createdAt: string
   lastUsedAt: string | null
 }
-export type Factors = { items: Factor[]; recoveryCodesLeft: number }
+export type Factors = { items: Factor[]; recoveryCodesLeft: number; passkeys: KnownPasskeys | null }
 type Panel = 'add-passkey' | 'add-app'
 
-/** If fewer are left, the section says to get new ones. */
 const fewCodes = 4
 
 export class FactorsSection extends LoadedSection<Factors> {
   static override properties = states('panel', 'codes')
 
   declare panel: Panel | undefined
-  /** New recovery codes, until the user has kept them. */
   declare codes: readonly string[] | undefined
-  /** The new codes are those of the first factor. */
   #isFirst = false
 
-  protected override read(): Promise<Factors> {
-    return this.account.send<Factors>('api/me/factors')
+  protected override async read(): Promise<Factors> {
+    const factors = await this.account.send<Factors>('api/me/factors')
+    void signalPasskeys(factors.passkeys)
+    return factors
   }
 
-  /** An app that waits for its first code does not count, and the next one replaces it. */
+  /** The next app replaces one that waits for its first code. */
   get #confirmed(): readonly Factor[] {
     return this.data?.items.filter(({ confirmed }) => confirmed) ?? []
   }
@@ -49,7 +49,6 @@ export class FactorsSection extends LoadedSection<Factors> {
     await this.focusOn(`.${panel}`)
   }
 
-  /** A factor was added; the codes come with the first one. */
   async #added({ detail }: CustomEvent<{ recoveryCodes?: readonly string[] }>): Promise<void> {
     const codes = detail.recoveryCodes
     const isPasskey = this.panel === 'add-passkey'
@@ -65,7 +64,11 @@ export class FactorsSection extends LoadedSection<Factors> {
     const { removeTitle, removeText, removeLastText, remove: action } = this.texts.factors
     const isLast = this.#confirmed.length === 1
     const work = async () => {
-      await this.ask({ title: removeTitle(label), text: isLast ? removeLastText : removeText, action })
+      await this.ask({
+        title: removeTitle(label),
+        text: isLast ? removeLastText : removeText,
+        action,
+      })
       await this.delete(`api/me/factors/${id}`, { CONFLICT: ({ factors }) => factors.onlyWay })
       if (isLast) this.codes = undefined
     }
@@ -77,7 +80,9 @@ export class FactorsSection extends LoadedSection<Factors> {
     const work = async () => {
       if (this.data?.recoveryCodesLeft) await this.ask({ title, text, action })
       const path = 'api/me/factors/recovery-codes'
-      const { recoveryCodes } = await this.account.send<{ recoveryCodes: string[] }>(path, { method: 'POST' })
+      const { recoveryCodes } = await this.account.send<{ recoveryCodes: string[] }>(path, {
+        method: 'POST',
+      })
       this.codes = recoveryCodes
       await this.account.refresh()
     }
@@ -88,11 +93,12 @@ export class FactorsSection extends LoadedSection<Factors> {
     this.codes = undefined
     await this.focusOn('.codes-left')
     const work = () => this.#offerToEndOthers()
-    if (this.#isFirst && (await this.act(work, (texts) => texts.sessions.othersEnded))) await this.focusOn()
+    if (this.#isFirst && (await this.act(work, (texts) => texts.sessions.othersEnded)))
+      await this.focusOn()
     this.#isFirst = false
   }
 
-  /** Runs after the first factor was added: a sign-in that began with the password alone goes on until the user ends it. */
+  /** A sign-in that began with the password alone goes on until the user ends it. */
   async #offerToEndOthers(): Promise<void> {
     const { items } = await this.account.send<{ items: unknown[] }>('api/me/sessions')
     if (items.length < 2) throw new Cancelled()
@@ -119,8 +125,9 @@ ${hasSome && this.codes === undefined ? this.#codesLeft(found.recoveryCodesLeft)
     const { factors } = this.texts
     const choice = (panel: Panel, name: string, text: string) =>
       html`<div>${this.button(name, () => this.#open(panel), panel)}<p class="hint">${text}</p></div>`
+    const { setupOnly, passkeyOnly } = this.account.me.secondFactor ?? {}
     return html`<div class="choices">${choice('add-passkey', factors.addPasskey, factors.passkeyText)}
-${choice('add-app', factors.addApp, factors.appText)}</div>`
+${setupOnly && passkeyOnly ? nothing : choice('add-app', factors.addApp, factors.appText)}</div>`
   }
 
   #item(one: Factor): TemplateResult {
@@ -135,8 +142,10 @@ ${lastUsedAt === null ? html`<span>${factors.neverUsed}</span>` : this.roughly(l
 
   #codesLeft(left: number): TemplateResult {
     const { codes } = this.texts
+    const many = html`<strong>${codes.left(left)}.</strong>`
+    const few = html`<strong class="fault">${codes.left(left)}.</strong> ${codes.few}`
     return html`<h3 class="codes-left">${codes.title}</h3>
-<p><strong class=${left < fewCodes ? 'fault' : nothing}>${codes.left(left)}.</strong> ${left < fewCodes ? codes.few : nothing} ${codes.text}</p>
+<p>${left < fewCodes ? few : many} ${codes.text}</p>
 <p class="buttons">${this.button(codes.renew, this.#renew)}</p>`
   }
 }

@@ -1,8 +1,13 @@
-// <account-providers>: the accounts at providers with which the user can sign in: link and unlink. Without any, it displays nothing.
+// <account-providers>: links and unlinks accounts at providers. Without any, it displays nothing.
 import { html, nothing, type TemplateResult } from 'lit'
 import { LoadedSection } from '../loaded-section.ts'
 
-type Linked = { provider: string | null; displayName: string; email: string | null; createdAt: string }
+type Linked = {
+  provider: string | null
+  displayName: string
+  email: string | null
+  createdAt: string
+}
 
 export class ProvidersSection extends LoadedSection<readonly Linked[]> {
   constructor() {
@@ -14,7 +19,6 @@ export class ProvidersSection extends LoadedSection<readonly Linked[]> {
     return (await this.account.send<{ items: Linked[] }>('api/me/providers')).items
   }
 
-  /** The provider leads back to this part of the page. */
   async #link(provider: string): Promise<void> {
     await this.act(async () => {
       const body = { returnTo: `${location.pathname}#factors` }
@@ -26,10 +30,16 @@ export class ProvidersSection extends LoadedSection<readonly Linked[]> {
 
   async #unlink(provider: string, displayName: string): Promise<void> {
     const { providers, factors } = this.texts
-    const question = { title: providers.unlinkTitle(displayName), text: factors.removeText, action: providers.unlink }
+    const question = {
+      title: providers.unlinkTitle(displayName),
+      text: factors.removeText,
+      action: providers.unlink,
+    }
     const work = async () => {
       await this.ask(question)
-      await this.delete(`api/me/providers/${provider}`, { CONFLICT: (texts) => texts.providers.onlyWay })
+      await this.delete(`api/me/providers/${provider}`, {
+        CONFLICT: (texts) => texts.providers.onlyWay,
+      })
     }
     if (await this.act(work, (texts) => texts.providers.unlinked)) await this.focusOn('h3')
   }
@@ -37,7 +47,9 @@ export class ProvidersSection extends LoadedSection<readonly Linked[]> {
   protected override content(linked: readonly Linked[]): TemplateResult | typeof nothing {
     const { account, texts } = this
     if (linked.length + account.offered.length === 0) return nothing
-    const others = account.offered.filter(({ name }) => !linked.some(({ provider }) => provider === name))
+    const others = account.offered.filter(
+      ({ name }) => !linked.some(({ provider }) => provider === name),
+    )
     return html`<h3>${texts.providers.title}</h3>
 <p class="hint">${texts.providers.intro}</p>
 <ul class="entries">${linked.map((one) => this.#item(one))}</ul>

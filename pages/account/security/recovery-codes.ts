@@ -1,4 +1,5 @@
-// <recovery-codes>: new recovery codes, which the service displays once: to copy, download or print. Sends `kept` when the user has them.
+// <recovery-codes>: new codes, which the service displays once. Sends `kept` when the user has
+// them.
 import { html, type PropertyDeclarations, type TemplateResult } from 'lit'
 import { AccountSection } from '../account-section.ts'
 
@@ -7,7 +8,7 @@ export class RecoveryCodes extends AccountSection {
 
   declare codes: readonly string[]
 
-  /** A page that goes away with codes that were never kept asks first. */
+  /** The browser asks before codes that were never kept are lost. */
   override connectedCallback(): void {
     super.connectedCallback()
     addEventListener('beforeunload', refuse)

@@ -1,5 +1,5 @@
-// <account-sessions>: where is the user signed in? Ends a sign-in, all others, or one that another person made. The address may name one
-// of them, as a notification about a new device does: account#session-<id>.
+// <account-sessions>: where the user is signed in. The address may name a sign-in, as a notice
+// does: account#session-<id>.
 import { html, nothing, type TemplateResult } from 'lit'
 import { isCarillonError } from '../../../client/transport/errors.ts'
 import { type Page, PagedSection } from '../loaded-section.ts'
@@ -14,6 +14,9 @@ type SignIn = {
   lastSeenAt: string
 }
 
+const telephone = 'M7 2.5h10v19H7zM11 18.5h2'
+const computer = 'M3 4.5h18v12H3zM8.5 20.5h7M12 16.5v4'
+
 export class SessionsSection extends PagedSection<SignIn> {
   override connectedCallback(): void {
     super.connectedCallback()
@@ -25,7 +28,8 @@ export class SessionsSection extends PagedSection<SignIn> {
   }
 
   async #end({ id }: SignIn): Promise<void> {
-    const work = () => this.delete(`api/me/sessions/${id}`, { NOT_FOUND: ({ sessions }) => sessions.endedAlready })
+    const work = () =>
+      this.delete(`api/me/sessions/${id}`, { NOT_FOUND: ({ sessions }) => sessions.endedAlready })
     if (await this.act(work, (texts) => texts.sessions.ended)) await this.focusOn()
   }
 
@@ -39,16 +43,17 @@ export class SessionsSection extends PagedSection<SignIn> {
     const work = async () => {
       await this.ask({ title, text, action })
       try {
-        await this.explained(this.#sendDisowned(id), { NOT_FOUND: ({ sessions }) => sessions.notYours })
+        await this.explained(this.#sendDisowned(id), {
+          NOT_FOUND: ({ sessions }) => sessions.notYours,
+        })
       } finally {
         await this.account.refresh()
       }
     }
-    // The frame displays the demand for a new password, and that section is where to set it.
     if (await this.act(work, (texts) => texts.sessions.disowned)) location.hash = 'password'
   }
 
-  /** If the user has to confirm first, a newer sign-in is ended before the page asks for it. */
+  /** If the user has to confirm first, a newer sign-in is ended before the page asks. */
   async #sendDisowned(id: string): Promise<void> {
     const path = `api/me/sessions/${id}`
     try {
@@ -74,7 +79,7 @@ ${isElsewhere ? this.#ended(named) : nothing}
 ${this.outcome()}`
   }
 
-  /** The one of the address has ended, or it is on a further page. */
+  /** The sign-in of the address has ended, or is on a further page. */
   #ended(id: string): TemplateResult {
     const { sessions } = this.texts
     return html`<div id="session-${id}" class="notice card panel"><p>${sessions.linkedEnded}</p>
@@ -86,7 +91,9 @@ ${this.outcome()}`
     const { id, current, device, address, createdAt, lastSeenAt } = one
     const name = this.deviceName(device)
     const which = html`<span class="for-readers"> ${name}${address && html`, ${address}`}</span>`
-    return html`<li id="session-${id}"><div class="about"><strong>${name}</strong>${
+    const picture = /\b(Android|iOS|iPadOS)\b/.test(device ?? '') ? telephone : computer
+    return html`<li id="session-${id}"><svg class="device" viewBox="0 0 24 24" aria-hidden="true"><path d=${picture}></path></svg>
+<div class="about"><strong>${name}</strong>${
       current ? html` <span class="badge">${sessions.current}</span>` : nothing
     }<div class="hint facts">${address && html`<span>${address}</span>`}
 <span>${sessions.signedIn(this.account.exact(createdAt))}</span>

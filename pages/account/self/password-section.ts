@@ -29,7 +29,8 @@ export class PasswordSection extends AccountSection {
     const { password } = this.texts
     if (isCarillonError(this.failure, 'INVALID_CREDENTIALS')) return password.wrong
     const isMissing =
-      isCarillonError(this.failure) && this.failure.details?.some(({ field }) => field === 'currentPassword')
+      isCarillonError(this.failure) &&
+      this.failure.details?.some(({ field }) => field === 'currentPassword')
     return isMissing ? password.missing : undefined
   }
 
@@ -47,8 +48,7 @@ export class PasswordSection extends AccountSection {
 <input type="text" name="username" autocomplete="username" .value=${me.user.username} hidden readonly>
 ${this.#passwordField('current-password', password.current, currentFault)}
 ${this.#passwordField('new-password', password.next, newFault, password.rules(passwordMinLength))}
-<p class="buttons"><button class="primary" aria-disabled=${this.isBusy}>${password.change}</button>
-<button type="button" aria-pressed=${!!this.isShown} @click=${() => (this.isShown = !this.isShown)}>${password.show}</button></p>
+<p class="buttons"><button class="primary" aria-disabled=${this.isBusy}>${password.change}</button></p>
 <p class="hint">${password.effect}</p>
 ${(currentFault ?? newFault) ? nothing : this.outcome()}
 </form>`
@@ -57,8 +57,10 @@ ${(currentFault ?? newFault) ? nothing : this.outcome()}
   #passwordField(id: string, label: string, fault: string | undefined, hint = ''): TemplateResult {
     return html`<div class="field"><label for=${id}>${label}</label>
 ${hint ? html`<p class="hint" id="${id}-hint">${hint}</p>` : nothing}
-<input id=${id} type=${this.isShown ? 'text' : 'password'} autocomplete=${id} autocapitalize="none" spellcheck="false"
+<div class="with-eye"><input id=${id} type=${this.isShown ? 'text' : 'password'} autocomplete=${id} autocapitalize="none" spellcheck="false"
 aria-describedby="${id}-hint ${id}-fault" aria-invalid=${!!fault}>
+<button type="button" class="eye ${this.isShown ? 'is-open' : ''}" aria-label=${this.texts.password.show} aria-pressed=${!!this.isShown}
+@click=${() => (this.isShown = !this.isShown)}></button></div>
 <p class="fault" id="${id}-fault" role="alert">${fault}</p></div>`
   }
 }

@@ -1,6 +1,13 @@
 // <account-preferences>: how the pages look on this device. Nothing of it is sent.
 import { html, nothing, type TemplateResult } from 'lit'
-import { displayTheme, keepTheme, keptTheme, onThemeChange, type Theme, themes } from '../../look/preferences.ts'
+import {
+  displayTheme,
+  keepTheme,
+  keptTheme,
+  onThemeChange,
+  type Theme,
+  themes,
+} from '../../look/preferences.ts'
 import { AccountSection, states } from '../account-section.ts'
 
 export class PreferencesSection extends AccountSection {

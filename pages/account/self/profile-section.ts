@@ -3,6 +3,8 @@ import { html, type TemplateResult } from 'lit'
 import { isCarillonError } from '../../../client/transport/errors.ts'
 import { pageLanguages } from '../../../server/pages/texts/texts.ts'
 import { AccountSection } from '../account-section.ts'
+import { signalPasskeys } from '../passkeys.ts'
+import type { Factors } from '../security/factors-section.ts'
 
 export class ProfileSection extends AccountSection {
   async #saveName(event: Event): Promise<void> {
@@ -25,6 +27,9 @@ export class ProfileSection extends AccountSection {
   async #change(body: { displayName?: string | null; locale?: string | null }): Promise<void> {
     await this.account.send('api/me', { method: 'PATCH', body })
     await this.account.refreshFrame()
+    // Password managers show the name beside the passkeys. The change is stored, whatever becomes of this.
+    const reading = this.account.send<Factors>('api/me/factors')
+    void reading.then(({ passkeys }) => signalPasskeys(passkeys)).catch(() => {})
   }
 
   protected override render(): TemplateResult {

@@ -1,8 +1,7 @@
-// For tests: why a parser refuses a body.
 import assert from 'node:assert/strict'
 import { CarillonError } from '../errors.ts'
 
-/** The reason of the refusal, which names the field `body`. Fails if `act` throws none. */
+/** Fails if `act` throws none. */
 export function reasonOf(act: () => unknown): string {
   try {
     act()

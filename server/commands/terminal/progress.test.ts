@@ -1,4 +1,3 @@
-// The progress bar on a terminal while a database is moved, backed up or restored.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { barOf } from './progress.ts'

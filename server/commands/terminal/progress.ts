@@ -1,10 +1,9 @@
-// What a long command prints on stderr: its steps, and its state if a signal ends it.
 import type { Output } from './output.ts'
 
 const width = 30
 const drawEveryMs = 100
 
-/** Begins a step: a bar on a terminal, else one line; nothing with `--json`. What it returns is called with each further number of rows. */
+/** The returned function gets further rows. */
 export function progress({ json }: Output) {
   const { stderr } = process
   return (step: string, { total, done = 0 }: { total: number; done?: number }) => {
@@ -13,27 +12,39 @@ export function progress({ json }: Output) {
     let drawnAt = 0
     return (count: number) => {
       done += count
-      if (json || !stderr.isTTY || (done < total && performance.now() - drawnAt < drawEveryMs)) return
+      if (json || !stderr.isTTY || (done < total && performance.now() - drawnAt < drawEveryMs))
+        return
       drawnAt = performance.now()
-      // Over the line above (ECMA-48, CUU), so that other output begins on a new line at any time.
+      // ECMA-48, CUU: other output begins on a new line.
       stderr.write(`\x1b[A\r${barOf({ step, done, total })}\n`)
     }
   }
 }
 
-/** Cut to one line of the terminal: a wrapped one would not be overwritten. `columns` is 0 if the terminal does not know. */
-export function barOf(state: { step: string; done: number; total: number }, columns = process.stderr.columns): string {
+/** A wrapped line would not be overwritten. */
+export function barOf(
+  state: { step: string; done: number; total: number },
+  columns = process.stderr.columns,
+): string {
   const { step, done, total } = state
   const share = total === 0 ? 1 : Math.min(1, done / total)
   const bar = '█'.repeat(Math.floor(share * width)).padEnd(width, '░')
   const percent = String(Math.floor(share * 100)).padStart(3)
-  return `${step.padEnd(9)} ${bar} ${percent} %  ${done} of ${total} rows`.slice(0, columns || undefined)
+  return `${step.padEnd(9)} ${bar} ${percent} %  ${done} of ${total} rows`.slice(
+    0,
+    columns || undefined,
+  )
 }
 
-/** Prints what `state` returns and ends with status 1 at SIGINT and SIGTERM, which process 1 of a container ignores without a listener. */
-export async function interruptible<Result>(state: () => string, work: () => Promise<Result>): Promise<Result> {
+/** Process 1 of a container ignores SIGTERM without a listener. */
+export async function interruptible<Result>(
+  state: () => string,
+  work: () => Promise<Result>,
+): Promise<Result> {
   const end = (signal: NodeJS.Signals) => {
-    process.stderr.write(`${process.stderr.isTTY ? '\n' : ''}carillon: Ended by ${signal}. ${state()}`.trimEnd())
+    process.stderr.write(
+      `${process.stderr.isTTY ? '\n' : ''}carillon: Ended by ${signal}. ${state()}`.trimEnd(),
+    )
     process.stderr.write('\n')
     process.exit(1)
   }

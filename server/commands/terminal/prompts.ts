@@ -1,11 +1,10 @@
-// Asks on the terminal: for a password, which is never an argument because the process list and the shell's history would show it, and
-// before an act that cannot be undone.
+// Asks for a password, because the process list and the shell's history would show an argument.
 import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { WrongUse } from './output.ts'
 
-/** Resolves if the answer is `yes`. Throws WrongUse for another answer, or if stdin is not a terminal. A program has to pass --yes. */
+/** A program passes --yes. */
 export async function confirm(question: string, { yes }: { yes?: boolean }): Promise<void> {
   if (yes) return
   if (!process.stdin.isTTY)
@@ -16,14 +15,13 @@ export async function confirm(question: string, { yes }: { yes?: boolean }): Pro
   if (answer.trim() !== 'yes') throw new WrongUse('Nothing was changed')
 }
 
-/** All of stdin without its last line break. */
 export async function passwordFromStdin(): Promise<string> {
   return (await text(process.stdin)).replace(/\r?\n$/, '')
 }
 
-/** Does not display the typed characters. Throws WrongUse if stdin is not a terminal. */
 export async function promptForPassword(question: string): Promise<string> {
-  if (!process.stdin.isTTY) throw new WrongUse('There is no terminal to read the password from: use --password-stdin')
+  if (!process.stdin.isTTY)
+    throw new WrongUse('There is no terminal to read the password from: use --password-stdin')
   const discard = new Writable({ write: (_chunk, _encoding, done) => done() })
   const lines = createInterface({ input: process.stdin, output: discard, terminal: true })
   process.stderr.write(question)

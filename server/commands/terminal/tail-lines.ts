@@ -1,23 +1,26 @@
-// An event of an inbox as lines for people, or as one line of JSON for a program. Neither contains characters that control the
-// terminal (ECMA-48 control functions, and characters that change the direction of text).
+// No event controls the terminal (ECMA-48, changes of direction).
 import type { Notification, StreamEvent } from 'carillon-client'
 import { withoutControls } from '../../basics/control-characters.ts'
 
-/** `listed`: a notification that existed before the stream began. */
+/** A `listed` notification existed before the stream began. */
 export type TailEvent = StreamEvent | { type: 'listed'; notification: Notification }
 
 const indent = ' '.repeat(12)
-const countsOf = ({ unread, total }: { unread: number; total: number }) => `${unread} unread of ${total}`
+const countsOf = ({ unread, total }: { unread: number; total: number }) =>
+  `${unread} unread of ${total}`
 
-/** Displays the time of an event of today (the day of `now`), else its date. */
 export function linesOf(event: TailEvent, now: Date): string[] {
   const line = (time: string | null, state: string, text: string) =>
     `${(time === null ? '' : formatTime(new Date(time), now)).padEnd(indent.length)}${state.padEnd(7)} ${withoutControls(text)}`
   const described = (notification: Notification, state: string, time = notification.createdAt) => {
     const { title, body, url, category } = notification
-    const suffix = [category === null ? '' : ` [${category}]`, url === null ? '' : ` ${url}`].join('')
-    const more = body === null ? [] : body.split(/\r\n|[\r\n]/).map((text) => `${indent}${withoutControls(text)}`)
-    return [line(time, state, `${title}${suffix}`), ...more]
+    const ofCategory = category === null ? '' : ` [${category}]`
+    const ofUrl = url === null ? '' : ` ${url}`
+    const more =
+      body === null
+        ? []
+        : body.split(/\r\n|[\r\n]/).map((text) => `${indent}${withoutControls(text)}`)
+    return [line(time, state, `${title}${ofCategory}${ofUrl}`), ...more]
   }
   switch (event.type) {
     case 'listed':
@@ -36,7 +39,9 @@ export function linesOf(event: TailEvent, now: Date): string[] {
     case 'snoozed':
       return [line(null, event.type, event.notification.title)]
     case 'read-all': {
-      const what = event.categories?.length ? `everything of ${event.categories.join(', ')}` : 'everything'
+      const what = event.categories?.length
+        ? `everything of ${event.categories.join(', ')}`
+        : 'everything'
       return [line(event.readAt, 'read', `${what}; ${countsOf(event)}`)]
     }
     case 'archive-read':
@@ -50,7 +55,6 @@ export function linesOf(event: TailEvent, now: Date): string[] {
   }
 }
 
-/** In the machine's time zone, in the form of ISO 8601. */
 function formatTime(time: Date, now: Date): string {
   const day = (date: Date) => date.toLocaleDateString('sv-SE')
   return day(time) === day(now) ? time.toLocaleTimeString('sv-SE') : day(time)

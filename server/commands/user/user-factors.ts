@@ -1,16 +1,24 @@
-// `carillon user factors`: list the second factors of a user, and remove them all for a user who has lost them.
 import { Command } from 'commander'
 import { conflict } from '../../basics/errors.ts'
 import { Sealing } from '../../basics/secrets.ts'
 import { factorsOf } from '../../factors/factors.store.ts'
 import { resetFactors } from '../../factors/factors.ts'
 import { removeUnreadable, unreadableFactors } from '../../factors/re-sealing.ts'
-import { secretsIn } from '../../start/sealing-secret.ts'
+import { secretsIn } from '../../tokens/sealing-secret.ts'
 import { findUser as findStoredUser } from '../../users/users.store.ts'
 import { findUser, type UserKey } from '../../users/users.ts'
 import { day, type Output, print, table, WrongUse } from '../terminal/output.ts'
 import { confirm } from '../terminal/prompts.ts'
-import { aboutUser, identityOf, type KeyOptions, keyOf, named, nameOf, type Users, withUsers } from './user-key.ts'
+import {
+  aboutUser,
+  identityOf,
+  type KeyOptions,
+  keyOf,
+  named,
+  nameOf,
+  type Users,
+  withUsers,
+} from './user-key.ts'
 
 const resetHelp = `
 For a user who has lost every factor and the recovery codes. Make sure who asks for it: afterwards the password alone signs in. Every
@@ -26,12 +34,16 @@ Examples:
 type ResetOptions = KeyOptions & { yes?: boolean; unreadable?: true }
 
 export function factorsCommand(): Command {
-  const factors = new Command('factors').description('List the second factors of a user, or remove them all')
+  const factors = new Command('factors').description(
+    'List the second factors of a user, or remove them all',
+  )
   aboutUser(factors.command('list [name]'), listAll).description(
     'List the second factors of a user, without their secrets',
   )
   named(factors.command('reset [name]'))
-    .description('Remove every second factor, passkey and recovery code of a user; every session and token ends')
+    .description(
+      'Remove every second factor, passkey and recovery code of a user; every session and token ends',
+    )
     .option(
       '--unreadable',
       'in place of a user: remove, for all users, the factors that the secret of the service does not open',
@@ -60,7 +72,8 @@ async function listAll(users: Users, key: UserKey, options: Output): Promise<voi
 
 function reset(name: string | undefined, options: ResetOptions, command: Command): Promise<void> {
   const isNamed = name !== undefined || options.externalId !== undefined || options.id !== undefined
-  if (options.unreadable && isNamed) throw new WrongUse('Name a user, or set --unreadable, which is about all users')
+  if (options.unreadable && isNamed)
+    throw new WrongUse('Name a user, or set --unreadable, which is about all users')
   if (options.unreadable) return withUsers(command, (users) => resetUnreadable(users, options))
   const key = keyOf(name, options)
   return withUsers(command, (users) => resetAll(users, key, options))
@@ -68,7 +81,10 @@ function reset(name: string | undefined, options: ResetOptions, command: Command
 
 async function resetAll(users: Users, key: UserKey, options: ResetOptions): Promise<void> {
   const user = await findUser(users, key)
-  await confirm(`Remove every second factor of ${nameOf(user)} (${user.id}) and end every sign-in?`, options)
+  await confirm(
+    `Remove every second factor of ${nameOf(user)} (${user.id}) and end every sign-in?`,
+    options,
+  )
   const removed = await resetFactors(users, user)
   const done = `Removed ${removed} second factors of ${nameOf(user)}; every session and token has ended`
   print(options, identityOf(user, { removed }), () => done)
@@ -76,7 +92,8 @@ async function resetAll(users: Users, key: UserKey, options: ResetOptions): Prom
 
 async function resetUnreadable(users: Users, options: ResetOptions): Promise<void> {
   const secrets = secretsIn(users.config)
-  if (secrets === undefined) throw conflict('No secret is set', 'Set CARILLON_SECRET to that of the service.')
+  if (secrets === undefined)
+    throw conflict('No secret is set', 'Set CARILLON_SECRET to that of the service.')
   const factors = await unreadableFactors(users.store, new Sealing(secrets))
   const ids = [...new Set(factors.map(({ userId }) => userId))]
   const found = await Promise.all(ids.map((id) => users.store.read(findStoredUser, id)))

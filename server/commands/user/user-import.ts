@@ -1,4 +1,4 @@
-// `carillon user import`: users from a file with one JSON object per line. All of them, or none if one has a fault.
+// Imports all users of a file, or none if one has a fault.
 import { isUtf8 } from 'node:buffer'
 import { readFile } from 'node:fs/promises'
 import { buffer } from 'node:stream/consumers'
@@ -24,12 +24,18 @@ Examples:
   npx carillon user import users.jsonl
   psql shop -Atc "select json_build_object('externalId', id, 'email', email) from users" | npx carillon user import -`
 
-export async function importFrom(users: UserDependencies, file: string, options: Output): Promise<void> {
-  // Blank lines are skipped. A line that is not JSON becomes undefined, which is no user.
-  const found = (await read(file)).split('\n').flatMap((text, n) => (text.trim() === '' ? [] : [{ text, line: n + 1 }]))
+export async function importFrom(
+  users: UserDependencies,
+  file: string,
+  options: Output,
+): Promise<void> {
+  const found = (await read(file))
+    .split('\n')
+    .flatMap((text, n) => (text.trim() === '' ? [] : [{ text, line: n + 1 }]))
   const values = found.map(({ text }) => parse(text))
   const lines = found.map(({ line }) => line)
-  if (values.length === 0) throw new CarillonError('INVALID_REQUEST', `${file === '-' ? 'stdin' : file} has no users`)
+  if (values.length === 0)
+    throw new CarillonError('INVALID_REQUEST', `${file === '-' ? 'stdin' : file} has no users`)
   const total = values.length
   let done = 0
   let advance: ((count: number) => void) | undefined
@@ -49,9 +55,11 @@ export async function importFrom(users: UserDependencies, file: string, options:
 }
 
 async function read(file: string): Promise<string> {
-  const bytes = await (file === '-' ? buffer(process.stdin) : readFile(file)).catch((error: NodeJS.ErrnoException) => {
-    throw new WrongUse(`${file} cannot be read: ${error.code}`)
-  })
+  const bytes = await (file === '-' ? buffer(process.stdin) : readFile(file)).catch(
+    (error: NodeJS.ErrnoException) => {
+      throw new WrongUse(`${file} cannot be read: ${error.code}`)
+    },
+  )
   if (!isUtf8(bytes)) throw new CarillonError('INVALID_REQUEST', 'The file is not UTF-8')
   return bytes.toString('utf8')
 }

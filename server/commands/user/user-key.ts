@@ -1,9 +1,8 @@
-// What the subcommands of `carillon user` share: which user is meant, and the dependencies of their work.
 import type { Command } from 'commander'
 import { Sealing } from '../../basics/secrets.ts'
 import { Passwords } from '../../passwords/passwords.ts'
-import { breachesOf } from '../../start/password-settings.ts'
-import { sealingSecrets } from '../../start/sealing-secret.ts'
+import { passwordRulesOf } from '../../start/password-settings.ts'
+import { sealingSecrets } from '../../tokens/sealing-secret.ts'
 import { recogniserOf } from '../../users/erased-ids.ts'
 import type { User } from '../../users/users.store.ts'
 import type { UserDependencies, UserKey } from '../../users/users.ts'
@@ -12,20 +11,25 @@ import { type Output, readApplication, WrongUse } from '../terminal/output.ts'
 
 export type KeyOptions = Output & { externalId?: string; id?: string }
 
-export const ofApplication = ['--application <name>', 'the application that the user belongs to'] as const
+export const ofApplication = [
+  '--application <name>',
+  'the application that the user belongs to',
+] as const
 
-/** Adds the options that name a user in place of the username. */
 export function named(command: Command): Command {
   return command
-    .option('--external-id <id>', 'the user with this id in your application, in place of a username')
+    .option(
+      '--external-id <id>',
+      'the user with this id in your application, in place of a username',
+    )
     .option(...ofApplication)
     .option('--id <id>', 'the user with this id of Carillon, in place of a username')
 }
 
-/** Throws WrongUse unless exactly one names the user. */
 export function keyOf(username: string | undefined, { externalId, id }: KeyOptions): UserKey {
   const given = [username, externalId, id].filter((value) => value !== undefined)
-  if (given.length !== 1) throw new WrongUse('Name the user once: by username, by --external-id or by --id')
+  if (given.length !== 1)
+    throw new WrongUse('Name the user once: by username, by --external-id or by --id')
   if (username !== undefined) return { username }
   return externalId === undefined ? { id: id as string } : { externalId }
 }
@@ -40,7 +44,6 @@ export function nameOf({ username, externalId, id }: User): string {
 
 export type Users = UserDependencies & Place
 
-/** Makes `subcommand` one about the user whom its argument or an option names. */
 export function aboutUser<Options extends KeyOptions>(
   subcommand: Command,
   work: (users: Users, key: UserKey, options: Options) => Promise<void>,
@@ -51,16 +54,17 @@ export function aboutUser<Options extends KeyOptions>(
   })
 }
 
-export function withUsers<Result>(command: Command, work: (users: Users) => Promise<Result>): Promise<Result> {
+export function withUsers<Result>(
+  command: Command,
+  work: (users: Users) => Promise<Result>,
+): Promise<Result> {
   const application = readApplication(command.opts<{ application?: string }>().application)
   return withStore(command, (place) => {
-    const { passwordMin: passwordMinLength } = place.config
     const passwords = new Passwords({ threads: 4 })
-    const breaches = breachesOf(place.config)
     const erased = recogniserOf(
       { ...place, aged: async () => place.now() },
       async () => new Sealing(await sealingSecrets(place.config, place.store)),
     )
-    return work({ ...place, application, passwords, passwordMinLength, breaches, erased })
+    return work({ ...place, application, passwords, ...passwordRulesOf(place.config), erased })
   })
 }

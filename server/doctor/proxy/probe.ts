@@ -1,11 +1,8 @@
-// Sends requests that read and change nothing, and says whether a response is one of Carillon's.
-
-/** `url`: of the service, perhaps with a path; without a slash at its end. */
+// Sends requests that change nothing, and recognises a response of Carillon's.
 export type Target = { url: string; now: () => number }
 
-/** `at`: the moment halfway between the request and the response, by this machine's clock. */
+/** `at`: halfway between request and response. */
 export type ProbeResponse = Parsed & { at: number }
-/** `json` is undefined if the body is something else. */
 type Parsed = { status: number; headers: Headers; json: Envelope | undefined }
 type Envelope = {
   success?: boolean
@@ -14,7 +11,6 @@ type Envelope = {
   keys?: { kid: string }[]
 }
 
-/** Rejects if no response arrives. */
 export async function probe({ url, now }: Target, path: string): Promise<ProbeResponse> {
   const before = now()
   const response = await get(url + path, AbortSignal.timeout(5_000))
@@ -22,9 +18,16 @@ export async function probe({ url, now }: Target, path: string): Promise<ProbeRe
   return { ...(await parsed(response)), at }
 }
 
-/** Follows no redirect. */
-export function get(url: string, signal: AbortSignal, headers: Record<string, string> = {}): Promise<Response> {
-  return fetch(url, { headers: { 'user-agent': 'carillon-doctor', ...headers }, redirect: 'manual', signal })
+export function get(
+  url: string,
+  signal: AbortSignal,
+  headers: Record<string, string> = {},
+): Promise<Response> {
+  return fetch(url, {
+    headers: { 'user-agent': 'carillon-doctor', ...headers },
+    redirect: 'manual',
+    signal,
+  })
 }
 
 export async function parsed(response: Response): Promise<Parsed> {
@@ -35,7 +38,7 @@ export async function parsed(response: Response): Promise<Parsed> {
   return { status, headers, json: typeof json === 'object' && json !== null ? json : undefined }
 }
 
-/** Whether it has the envelope of an error (docs/inbox/errors.md). A proxy's own page of the same status has not. */
+/** A proxy's own page has no envelope. */
 export function isRefusal({ status, json }: Parsed, expected: number): boolean {
   return status === expected && json?.success === false && typeof json.error?.requestId === 'string'
 }

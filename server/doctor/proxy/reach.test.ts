@@ -1,4 +1,4 @@
-// What doctor finds about a proxy with one fault, and that it finds nothing wrong with a proxy without one.
+// Each proxy has one fault, or none.
 import assert from 'node:assert/strict'
 import { after, suite, test } from 'node:test'
 import { type RunningProxy, type Spoil, startProxy } from '../../../tests/support/network/proxy.ts'
@@ -49,7 +49,7 @@ async function lookThrough(spoil: Spoil, target = service.url): Promise<Finding[
 
 const wrong = (findings: Finding[]) => findings.filter(({ state }) => state !== 'ok')
 
-/** Exactly these findings, in this order: the check, its state, and what to change. */
+/** In this order: the check, its state, and what to change. */
 function isFound(findings: Finding[], expected: [string, Finding['state'], RegExp][]): void {
   const found = wrong(findings)
   assert.deepEqual(
@@ -86,10 +86,17 @@ suite('finds each fault of a proxy alone, with the line to change', () => {
     ],
     [
       'the clock is 10 minutes ahead',
-      { onTheWayBack: ({ headers }) => Object.assign(headers, { date: new Date(Date.now() + 600_000).toUTCString() }) },
+      {
+        onTheWayBack: ({ headers }) =>
+          Object.assign(headers, { date: new Date(Date.now() + 600_000).toUTCString() }),
+      },
       [['clock', 'fault', /timedatectl set-ntp true/]],
     ],
-    ['the response is an HTML page', html(200), [['reached', 'fault', /proxy_pass http:\/\/127\.0\.0\.1:\d+; \}/]]],
+    [
+      'the response is an HTML page',
+      html(200),
+      [['reached', 'fault', /proxy_pass http:\/\/127\.0\.0\.1:\d+; \}/]],
+    ],
     ['the response is a login page of the proxy', html(401), [['reached', 'fault', /proxy_pass/]]],
     ['the gateway sends a response of its own', html(502), [['reached', 'fault', /proxy_pass/]]],
     [
@@ -108,7 +115,16 @@ suite('finds each fault of a proxy alone, with the line to change', () => {
       [['reached', 'fault', /^CARILLON_PUBLIC_URL=https:\/\/bell\.example$/]],
     ],
   ]
-  for (const [name, spoil, expected] of spoils) test(name, async () => isFound(await lookThrough(spoil), expected))
+  for (const [name, spoil, expected] of spoils)
+    test(name, async () => isFound(await lookThrough(spoil), expected))
+})
+
+test('without a public URL, leaves it to the settings to say whether one is needed', async () => {
+  const findings = await examineWay({ url: service.url, now: Date.now, publicUrl: undefined })
+  assert.deepEqual(
+    findings.map(({ check }) => check),
+    ['clock', 'Host'],
+  )
 })
 
 test('finds another public URL than the examined address', async (t) => {
@@ -122,8 +138,16 @@ test('finds another public URL than the examined address', async (t) => {
 test('finds nothing wrong behind a proxy that strips the path of the public URL', async (t) => {
   const behind = await startBehindPath()
   t.after(behind.stop)
-  const place = { url: behind.url, now: Date.now, publicUrl: behind.url, direct: behind.service.url }
-  const findings = await reach({ ...place, signingKeys: await behind.service.store.read(signingKeys) })
+  const place = {
+    url: behind.url,
+    now: Date.now,
+    publicUrl: behind.url,
+    direct: behind.service.url,
+  }
+  const findings = await reach({
+    ...place,
+    signingKeys: await behind.service.store.read(signingKeys),
+  })
   isFound([...findings, ...(await examineWay(place))], [])
 })
 
@@ -131,7 +155,11 @@ test('says how a proxy strips the path of the public URL if it does not', async 
   const proxy = await startProxy(service.url)
   t.after(proxy.stop)
   isFound(await look({ proxy: { ...proxy, url: `${proxy.url}/bell` } }), [
-    ['reached', 'fault', /^Caddy: handle_path \/bell\/\* \{ reverse_proxy http:\S+ \} .*with-a-path/],
+    [
+      'reached',
+      'fault',
+      /^Caddy: handle_path \/bell\/\* \{ reverse_proxy http:\S+ \} .*with-a-path/,
+    ],
   ])
 })
 
@@ -139,13 +167,17 @@ test('finds a service on another database than the settings name', async (t) => 
   const proxy = await startProxy(service.url)
   t.after(proxy.stop)
   const findings = await look({ proxy, keys: await behindHttps.store.read(signingKeys) })
-  isFound(findings, [['database', 'warning', /CARILLON_DATABASE_URL as the service has it, or the proxy to http/]])
+  isFound(findings, [
+    ['database', 'fault', /CARILLON_DATABASE_URL as the service has it, or the proxy to http/],
+  ])
 })
 
 test('warns if the database of the settings is being moved, since both databases have the same signing keys', async (t) => {
   const proxy = await startProxy(service.url)
   t.after(proxy.stop)
-  isFound(await look({ proxy, isMoved: true }), [['database', 'warning', /^start the service again once /]])
+  isFound(await look({ proxy, isMoved: true }), [
+    ['database', 'warning', /^start the service again once /],
+  ])
 })
 
 test('does not advise a public URL that is set already', async (t) => {
@@ -157,13 +189,17 @@ test('does not advise a public URL that is set already', async (t) => {
   })
   t.after(proxy.stop)
   const expected = /^npx carillon doctor https:\/\/bell\.example$/
-  isFound(await look({ proxy, publicUrl: 'https://bell.example' }), [['reached', 'fault', expected]])
+  isFound(await look({ proxy, publicUrl: 'https://bell.example' }), [
+    ['reached', 'fault', expected],
+  ])
 })
 
 test('finds that no program listens, and that a name is unknown', async () => {
   const proxy = await startProxy(service.url)
   await proxy.stop()
-  isFound(await look({ proxy }), [['reached', 'fault', /start the proxy, or correct CARILLON_PUBLIC_URL/]])
+  isFound(await look({ proxy }), [
+    ['reached', 'fault', /start the proxy, or correct CARILLON_PUBLIC_URL/],
+  ])
   const nowhere = { url: 'http://nowhere.invalid', stop: async () => {} }
   isFound(await look({ proxy: nowhere }), [['reached', 'fault', /./]])
 })
@@ -180,7 +216,11 @@ test('finds a service that is not ready, and does not advise a restart if its da
   })
   for (const [message, isDatabaseAway, change] of [
     ['Not now', false, /^start it again/],
-    ['The store cannot be reached now; nothing was done', true, /^start the database, .* then continues$/],
+    [
+      'The store cannot be reached now; nothing was done',
+      true,
+      /^start the database, .* then continues$/,
+    ],
   ] as const) {
     const proxy = await startProxy(service.url, notReady(message))
     t.after(proxy.stop)

@@ -1,4 +1,4 @@
-// The result of examining a database, and the findings that both engines share.
+// The findings that both engines share.
 import { iso } from '../../basics/clock.ts'
 import { firstIdAt } from '../../basics/ids.ts'
 import type { Query } from '../../store/statements.ts'
@@ -8,41 +8,55 @@ import { type Finding, fault, ok, warning } from '../finding.ts'
 
 export type Examined = {
   findings: Finding[]
-  /** Undefined if they could not be read. */
   signingKeys: SigningKey[] | undefined
-  /** How many second factors begin with this header of a JWE, which names the key that sealed them. */
+  /** The header of the factors' JWE names the key. */
   sealedFactors?: SealedFactors | undefined
 }
 export type SealedFactors = { header: string; count: number }[]
 
-/** The one finding, if it prevents all others. */
 export function unread(finding: Finding): Examined {
   return { findings: [finding], signingKeys: undefined }
 }
 
-/** Runs one statement that only reads. */
+/** A full mailbox or a greylist delays a mail for less. */
+const maxMailMinutes = 60
+
 type Read = (sql: string) => Promise<Record<string, unknown>[]>
 
-/** `tables`: the query of the names of all tables. `header`: the SQL of the text before the first dot of `sealed_secret`. */
-type Content = { schema: Finding; applied: readonly string[]; now: number; tables: string; header: string }
+type Content = {
+  schema: Finding
+  applied: readonly string[]
+  now: number
+  tables: string
+  header: string
+}
 
-/** What both engines read in the same way. Throws as `refuseIncomplete` does. */
-export async function examineContent(read: Read, { schema, applied, now, tables, header }: Content): Promise<Examined> {
+export async function examineContent(
+  read: Read,
+  { schema, applied, now, tables, header }: Content,
+): Promise<Examined> {
   refuseIncomplete(applied)
   const names = (await read(tables)).map(({ name }) => name)
   const [moving] = names.includes(movingTable) ? await read(`select state from ${movingTable}`) : []
   const move = moving === undefined ? undefined : (JSON.parse(String(moving.state)) as Move)
   const findings = [schema, ...(move ? [moveFinding(move)] : [])]
   if (applied.length === 0) return { findings, signingKeys: [] }
-  // A service records each failure of its hourly work, and repeats the work after an hour.
+  // A service records each failure of its hourly work, which is repeated after an hour.
   const since = firstIdAt(now - 65 * 60_000)
-  const [failed] = await read(`select max(at) as at from audit where event = 'tidying-failed' and id >= '${since}'`)
+  const [failed] = await read(
+    `select max(at) as at from audit where event = 'tidying-failed' and id >= '${since}'`,
+  )
   if (failed?.at) {
     const found = `it failed at ${iso(Number(failed.at))}, so rows that have ended stay`
     const change = 'read the line tidying-failed in the log of the service'
     findings.push(fault('hourly work', { found, change }))
   }
-  findings.push(await lateWork(read, now))
+  findings.push(await lateWork(read, now), ...(await scheduledBackups(read, now)))
+  findings.push(
+    await waitingMails(read, now),
+    ...(await refusedMails(read, now)),
+    ...(await webhooks(read)),
+  )
   const seen = await read(`
     select seen_at as "seenAt", held_since as "heldSince" from time_seen
     where held_since is not null and seen_at < ${now - 7 * 24 * 3_600_000}`)
@@ -50,16 +64,16 @@ export async function examineContent(read: Read, { schema, applied, now, tables,
   const sealedFactors = await read(`
     select ${header} as header, cast(count(*) as integer) as count
     from factor where sealed_secret is not null group by 1`)
-  findings.push(...(await twoMeanings(read)))
+  findings.push(...(await twoMeanings(read)), ...(await operators(read)))
   const { strings } = signingKeys().next().value as Query
   const keys = (await read(strings.join(''))) as SigningKey[]
   return { findings, signingKeys: keys, sealedFactors: sealedFactors as SealedFactors }
 }
 
-/** What a running service does within seconds, and the hourly removal of links. */
+/** A service does this within seconds. */
 async function lateWork(read: Read, now: number): Promise<Finding> {
   const [oldest] = await read(`
-    select min(expires_at) as expiries, (select min(away_at) from notification where away = 'snoozed') as snoozes,
+    select min(expires_at) as expiries, (select min(snoozed_until) from notification where snoozed_until is not null) as snoozes,
       (select min(at) from key_change) as "changes by key", (select min(expires_at) + 7200000 from one_time_link) as links
     from notification where expires_at is not null`)
   const late: string[] = []
@@ -72,15 +86,79 @@ async function lateWork(read: Read, now: number): Promise<Finding> {
   return warning('background work', { found: `it is behind: ${late.join(', ')}`, change })
 }
 
-/** Written by audit/time-seen.store.ts. */
+async function scheduledBackups(read: Read, now: number): Promise<Finding[]> {
+  const rows = await read(`
+    select node, path, ended_at as at, bytes, failure from scheduled_backup where ended_at is not null order by due_at desc`)
+  const [newest] = rows
+  if (newest === undefined) return []
+  const made = rows.find(({ bytes }) => bytes !== null)
+  const age = made && Math.round((now - Number(made.at)) / 3_600_000)
+  const last =
+    made === undefined
+      ? 'none was made yet'
+      : `the last is ${age} h old: ${made.path}, by ${made.node}`
+  if (newest.failure !== null) {
+    const found = `the newest failed on ${newest.node} at ${iso(Number(newest.at))}: ${newest.failure}; ${last}`
+    return [fault('backup', { found, change: 'mend that; the service tries again after an hour' })]
+  }
+  if (Number(age) <= 26) return [ok('backup', last)]
+  return [
+    warning('backup', {
+      found: last,
+      change: 'read the lines backup-failed of the service, or run carillon backup',
+    }),
+  ]
+}
+
+async function waitingMails(read: Read, now: number): Promise<Finding> {
+  const [row] = await read(`
+    select cast(count(*) as integer) as count, min(at) as oldest from outbox where channel <> 'webhook'`)
+  if (!row?.count) return ok('outbox', 'no mail or push waits')
+  const minutes = Math.max(0, Math.round((now - Number(row.oldest)) / 60_000))
+  const found = `${row.count} mails and pushes wait, the oldest for ${minutes} minutes`
+  if (minutes <= maxMailMinutes) return ok('outbox', found)
+  return warning('outbox', {
+    found,
+    change: 'read the lines send-failed in the log, then carillon outbox retry --all',
+  })
+}
+
+/** The service records it when the mail server refuses many addresses within an hour. */
+async function refusedMails(read: Read, now: number): Promise<Finding[]> {
+  const since = firstIdAt(now - 24 * 3_600_000)
+  const [refused] = await read(
+    `select max(at) as at from audit where event = 'mails-refused' and id >= '${since}'`,
+  )
+  if (!refused?.at) return []
+  const found = `the mail server refused more than 20 addresses for good within an hour, at ${iso(Number(refused.at))}`
+  const change =
+    'it may refuse this service: read the reasons in the lines send-given-up of the log'
+  return [fault('mails', { found, change })]
+}
+
+/** The service disabled these, or they fail now. */
+async function webhooks(read: Read): Promise<Finding[]> {
+  const rows = await read(`
+    select id, disabled_at as "disabledAt", failing_since as "failingSince", last_error as error from webhook where failing_since is not null`)
+  return rows.map(({ id, disabledAt, failingSince, error }) => {
+    const found = `${id} fails since ${iso(Number(failingSince))}: ${error}`
+    const change = `mend its receiver, then carillon webhook test ${id}`
+    if (disabledAt === null) return warning('webhook', { found, change })
+    return fault('webhook', { found: `${found}; disabled at ${iso(Number(disabledAt))}`, change })
+  })
+}
+
 function clockAhead({ seenAt, heldSince }: Record<string, unknown>): Finding {
   const found =
     `the clock was at ${iso(Number(heldSince))}, and the last time before was ${iso(Number(seenAt))}: nothing is removed ` +
     'by age until the service has run with this clock for an hour'
-  return fault('clock ahead', { found, change: 'if the clock is wrong, correct it: timedatectl set-ntp true' })
+  return fault('clock ahead', {
+    found,
+    change: 'if the clock is wrong, correct it: timedatectl set-ntp true',
+  })
 }
 
-/** Usernames that are the verified address of another user of no application, whom the name then signs in (users/credentials.ts). */
+/** Such a name signs in the owner of the address (users/credentials.ts). */
 async function twoMeanings(read: Read): Promise<Finding[]> {
   const [row] = await read(`
     select cast(count(*) as integer) as count
@@ -93,7 +171,23 @@ async function twoMeanings(read: Read): Promise<Finding[]> {
   return [warning('names', { found, change })]
 }
 
-export function schemaFinding({ applied, known }: { applied: readonly string[]; known: readonly string[] }): Finding {
+async function operators(read: Read): Promise<Finding[]> {
+  const [row] = await read(`
+    select (select cast(count(*) as integer) from "user" where role = 'operator' and disabled_at is null) as count,
+      (select min(username) from "user" where password_hash is not null) as "somebody"`)
+  if (!row?.somebody) return []
+  if (Number(row.count) > 0) return [ok('operators', `users with the role operator: ${row.count}`)]
+  const found = 'no user has the role operator, so nobody can open the page /operator'
+  return [warning('operators', { found, change: 'npx carillon user role NAME operator' })]
+}
+
+export function schemaFinding({
+  applied,
+  known,
+}: {
+  applied: readonly string[]
+  known: readonly string[]
+}): Finding {
   const newer = applied.find((name) => !known.includes(name))
   const missing = known.filter((name) => !applied.includes(name))
   if (newer !== undefined) {
@@ -101,7 +195,10 @@ export function schemaFinding({ applied, known }: { applied: readonly string[]; 
     return fault('schema', { found, change: 'run the version that applied it, or a later one' })
   }
   if (missing.length === 0) return ok('schema', `${applied.at(-1)}, the newest of this program`)
-  const found = applied.length === 0 ? 'the database has no tables yet' : `${missing.join(', ')} not applied yet`
+  const found =
+    applied.length === 0
+      ? 'the database has no tables yet'
+      : `${missing.join(', ')} not applied yet`
   return warning('schema', { found, change: 'npx carillon migrate' })
 }
 

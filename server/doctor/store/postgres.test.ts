@@ -1,4 +1,4 @@
-// What doctor finds about a PostgreSQL database, and that its checks change nothing.
+// The checks change nothing.
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { guarded, newDatabase, queryAt } from '../../../tests/support/postgres.ts'
@@ -12,13 +12,13 @@ async function database(t: TestContext, options: { isBare?: boolean } = {}): Pro
   return url
 }
 
-/** Left out: the test server runs without fsync, which is always a finding. */
+/** The test server runs without fsync, which is always a finding. */
 async function wrong(url: string, now = Date.now): Promise<Finding[]> {
   const { findings } = await examinePostgres(url, now)
   return findings.filter(({ state, found }) => state !== 'ok' && !found.startsWith('fsync'))
 }
 
-/** The same database for a role that is no superuser. */
+/** The role is no superuser. */
 function asGuarded(url: string, password = guarded.password): string {
   const other = new URL(url)
   other.username = guarded.role
@@ -26,7 +26,10 @@ function asGuarded(url: string, password = guarded.password): string {
   return other.href
 }
 
-function isOnly(findings: Finding[], [check, state, change]: [string, Finding['state'], RegExp]): void {
+function isOnly(
+  findings: Finding[],
+  [check, state, change]: [string, Finding['state'], RegExp],
+): void {
   assert.deepEqual(
     findings.map((one) => [one.check, one.state]),
     [[check, state]],
@@ -45,7 +48,14 @@ test('finds nothing wrong with a sound database, and reads its signing keys', as
   assert.deepEqual(await wrong(asGuarded(url)), [])
   const { findings, signingKeys } = await examinePostgres(asGuarded(url), Date.now)
   assert.deepEqual(signingKeys, [
-    { kid: 'k', publicJwk: '{}', sealedPrivateJwk: 's', createdAt: 1, startsAt: 2, retiredAt: null },
+    {
+      kid: 'k',
+      publicJwk: '{}',
+      sealedPrivateJwk: 's',
+      createdAt: 1,
+      startsAt: 2,
+      retiredAt: null,
+    },
   ])
   for (const check of ['PostgreSQL', 'clock', 'rights', 'schema'])
     assert.ok(
@@ -58,9 +68,15 @@ test('counts the usernames that are the verified address of another user', async
   const url = await database(t)
   const columns = 'id, username, email, email_verified_at, created_at'
   await queryAt(url, `insert into "user" (${columns}) values ('1', 'ann', 'Ann@example.org', 1, 1)`)
-  await queryAt(url, `insert into "user" (${columns}) values ('2', 'ann@example.org', null, null, 1)`)
+  await queryAt(
+    url,
+    `insert into "user" (${columns}) values ('2', 'ann@example.org', null, null, 1)`,
+  )
   const found = (await wrong(url)).map((finding) => finding.found)
-  assert.ok(found.includes('usernames that are the verified address of another user: 1'), JSON.stringify(found))
+  assert.ok(
+    found.includes('usernames that are the verified address of another user: 1'),
+    JSON.stringify(found),
+  )
 })
 
 test('finds a superuser, and a role that may make no tables', async (t) => {
@@ -76,16 +92,19 @@ test('finds a superuser, and a role that may make no tables', async (t) => {
 
 test('finds functions that an older version made, and leaves them', async (t) => {
   const url = await database(t)
-  await queryAt(url, 'comment on table kysely_migration is null')
+  await queryAt(url, 'comment on table migration is null')
   const [, older] = await wrong(url)
   isOnly([older as Finding], ['schema', 'warning', /^npx carillon migrate$/])
-  const { rows } = await queryAt(url, "select obj_description('kysely_migration'::regclass, 'pg_class') as label")
+  const { rows } = await queryAt(
+    url,
+    "select obj_description('migration'::regclass, 'pg_class') as label",
+  )
   assert.equal(rows[0].label, null)
 })
 
 test('finds a newer schema and a missing one, and creates none', async (t) => {
   const url = await database(t)
-  await queryAt(url, "insert into kysely_migration values ('9999-future', '2030-01-01T00:00:00.000Z')")
+  await queryAt(url, "insert into migration values ('9999-future', '2030-01-01T00:00:00.000Z')")
   const [, newer] = await wrong(url)
   isOnly([newer as Finding], ['schema', 'fault', /run the version that applied it/])
   const bare = await database(t, { isBare: true })
@@ -117,7 +136,11 @@ test('finds clocks that differ, and a database that takes no writes', async (t) 
   assert.match(behind[0]?.found ?? '', /(599|60\d) s ahead of this machine's$/)
   const name = new URL(url).pathname.slice(1)
   await queryAt(url, `alter database ${name} set default_transaction_read_only = on`)
-  isOnly((await wrong(url)).slice(0, 1), ['database', 'fault', /reset default_transaction_read_only/])
+  isOnly((await wrong(url)).slice(0, 1), [
+    'database',
+    'fault',
+    /reset default_transaction_read_only/,
+  ])
 })
 
 test('finds a wrong password, an unknown database and a missing server, and prints no password', async (t) => {

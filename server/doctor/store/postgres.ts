@@ -1,7 +1,12 @@
-// What is wrong with a PostgreSQL server, its database and this role's rights in it? Writes nothing.
+// Examines a PostgreSQL server, its database and this role's rights. It writes nothing.
 import type pg from 'pg'
 import { knownMigrations } from '../../store/migrations.ts'
-import { openingFailure, poolingOf, poolingRemedy, refuseOld } from '../../store/postgres/connection/opening.ts'
+import {
+  openingFailure,
+  poolingOf,
+  poolingRemedy,
+  refuseOld,
+} from '../../store/postgres/connection/opening.ts'
 import { connectionsOfProcess, openPool } from '../../store/postgres/connection/pool.ts'
 import { knownFunctions, needsFunctions } from '../../store/postgres/schema/functions.ts'
 import { appliedMigrations } from '../../store/postgres/schema/migrate.ts'
@@ -38,7 +43,6 @@ export async function examinePostgres(url: string, now: () => number): Promise<E
   }
 }
 
-/** Empty if there is no pooler. */
 async function pooler(pool: pg.Pool): Promise<Finding[]> {
   const pooling = await poolingOf(pool)
   if (pooling === 'none') return []
@@ -47,12 +51,14 @@ async function pooler(pool: pg.Pool): Promise<Finding[]> {
     return [fault('pooler', { found, change: poolingRemedy })]
   }
   const lent = await lentAtOnce(pool)
-  if (lent === connectionsOfProcess) return [ok('pooler', 'it is in session mode, and has enough connections')]
+  if (lent === connectionsOfProcess)
+    return [ok('pooler', 'it is in session mode, and has enough connections')]
   const found = `more connections that it has for this role: ${lent}; each process and each command needs ${connectionsOfProcess}`
-  return [fault('pooler', { found, change: 'default_pool_size = 11 x processes + 11 for a command' })]
+  return [
+    fault('pooler', { found, change: 'default_pool_size = 11 x processes + 11 for a command' }),
+  ]
 }
 
-/** How many connections the pooler lends at once, at most as many as a process needs. */
 async function lentAtOnce(pool: pg.Pool): Promise<number> {
   const all = Array.from({ length: connectionsOfProcess }, () => pool.connect())
   const outcomes = await Promise.allSettled(all)
@@ -64,7 +70,6 @@ async function lentAtOnce(pool: pg.Pool): Promise<number> {
 type Facts = Record<'replica' | 'readonly' | 'isSuper' | 'creates', boolean> &
   Record<'version' | 'fsync' | 'commit' | 'encoding' | 'role', string> & { aheadMs: number }
 
-/** The clock, the settings of the server that durability depends on, and the rights, for this role in this database. */
 async function factsOf(pool: pg.Pool, now: () => number): Promise<Facts> {
   const before = now()
   const { rows } = await pool.query(`
@@ -82,10 +87,14 @@ async function factsOf(pool: pg.Pool, now: () => number): Promise<Facts> {
 
 function ground({ replica, readonly, fsync, commit, encoding }: Facts): Finding[] {
   const findings: Finding[] = []
-  const wrong = (found: string, change: string) => findings.push(fault('database', { found, change }))
+  const wrong = (found: string, change: string) =>
+    findings.push(fault('database', { found, change }))
   if (replica) wrong('it is a read-only replica', 'name the primary in CARILLON_DATABASE_URL')
   if (readonly && !replica)
-    wrong('it accepts no writes from this role', 'alter role ROLE reset default_transaction_read_only;')
+    wrong(
+      'it accepts no writes from this role',
+      'alter role ROLE reset default_transaction_read_only;',
+    )
   if (encoding !== 'UTF8')
     wrong(`its encoding is ${encoding}`, 'createdb --encoding=UTF8 --template=template0 carillon')
   const isOff = { fsync: fsync !== 'on', synchronous_commit: commit === 'off' }
@@ -108,5 +117,8 @@ function rights({ role, isSuper, creates }: Facts): Finding {
 async function schema(pool: pg.Pool, applied: string[]): Promise<Finding> {
   const finding = schemaFinding({ applied, known: knownMigrations() })
   if (finding.state !== 'ok' || !(await needsFunctions(pool, knownFunctions()))) return finding
-  return warning('schema', { found: 'its functions are of an older Carillon', change: 'npx carillon migrate' })
+  return warning('schema', {
+    found: 'its functions are of an older Carillon',
+    change: 'npx carillon migrate',
+  })
 }

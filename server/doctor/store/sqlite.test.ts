@@ -1,10 +1,19 @@
-// What doctor finds about a database file, and that its checks change nothing.
+// The checks change nothing.
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { chmodSync, chownSync, cpSync, mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  chownSync,
+  cpSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { recordAudit } from '../../audit/audit.store.ts'
+import { record } from '../../audit/audit.store.ts'
 import { auditEntry, serviceSource } from '../../audit/entry.ts'
 import { openStore } from '../../open-store.ts'
 import { connect, Database } from '../../store/sqlite/database.ts'
@@ -19,7 +28,10 @@ import { examineSqlite } from './sqlite.ts'
 
 const key = { kid: 'k', publicJwk: '{}', sealedPrivateJwk: 's', createdAt: 1, startsAt: 1 }
 
-async function database(t: TestContext, { isRunning = false } = {}): Promise<{ folder: string; path: string }> {
+async function database(
+  t: TestContext,
+  { isRunning = false } = {},
+): Promise<{ folder: string; path: string }> {
   const folder = await newFolder(t)
   const path = join(folder, 'carillon.db')
   const { store } = await openStore({ engine: 'sqlite', path })
@@ -29,8 +41,11 @@ async function database(t: TestContext, { isRunning = false } = {}): Promise<{ f
   return { folder, path }
 }
 
-/** What is wrong, after making sure that nothing was changed. The index of a log in use is every reader's to write. */
-async function wrong({ folder, path }: { folder: string; path: string }, now = Date.now): Promise<Finding[]> {
+/** Every reader may write the index of a log in use. */
+async function wrong(
+  { folder, path }: { folder: string; path: string },
+  now = Date.now,
+): Promise<Finding[]> {
   const listed = () => {
     const { 'carillon.db-shm': index, ...files } = contentOf(folder)
     return { ...files, isIndexed: index !== undefined }
@@ -41,7 +56,10 @@ async function wrong({ folder, path }: { folder: string; path: string }, now = D
   return findings.filter(({ state }) => state !== 'ok')
 }
 
-function isOnly(findings: Finding[], [check, state, change]: [string, Finding['state'], RegExp | string]): void {
+function isOnly(
+  findings: Finding[],
+  [check, state, change]: [string, Finding['state'], RegExp | string],
+): void {
   assert.deepEqual(
     findings.map((one) => [one.check, one.state]),
     [[check, state]],
@@ -54,7 +72,12 @@ function isOnly(findings: Finding[], [check, state, change]: [string, Finding['s
 test('counts the usernames that are the verified address of another user', async (t) => {
   const place = await database(t)
   const { store } = await openStore({ engine: 'sqlite', path: place.path })
-  const add = (id: string, username: string, email: string | null, emailVerifiedAt: number | null) =>
+  const add = (
+    id: string,
+    username: string,
+    email: string | null,
+    emailVerifiedAt: number | null,
+  ) =>
     store.write(addUser, {
       id,
       username,
@@ -79,11 +102,15 @@ test('counts the usernames that are the verified address of another user', async
 test('--deep finds a damaged page, and a backup that meets one says what to do', async (t) => {
   const place = await database(t)
   const { store } = await openStore({ engine: 'sqlite', path: place.path })
-  const entries = Array.from({ length: 2_000 }, () => auditEntry(serviceSource, { event: 'tidying-failed', at: 1 }))
-  await store.write(recordAudit, entries)
+  const entries = Array.from({ length: 2_000 }, () =>
+    auditEntry(serviceSource, { event: 'tidying-failed', at: 1 }),
+  )
+  await store.write(record, entries)
   await store.close()
   const opened = connect(place.path)
-  const [{ rootpage } = {}] = opened.prepare("select rootpage from sqlite_schema where name = 'audit'").all()
+  const [{ rootpage } = {}] = opened
+    .prepare("select rootpage from sqlite_schema where name = 'audit'")
+    .all()
   const { page_size: size } = opened.prepare('pragma page_size').get() ?? {}
   opened.close()
   const sound = await examineSqlite(place.path, Date.now, true)
@@ -103,8 +130,16 @@ test('--deep finds a damaged page, and a backup that meets one says what to do',
   assert.match(found[0]?.found ?? '', /damaged/)
   assert.match(found[0]?.change ?? '', /restore the newest backup/)
   const file = join(place.folder, 'backup.gz')
-  const backup = backUp({ from: { engine: 'sqlite', path: place.path }, file, at: '2026-01-01T00:00:00.000Z', report })
-  await assert.rejects(backup, /is damaged .* Restore a backup, .* carillon doctor --deep names what is damaged/)
+  const backup = backUp({
+    from: { engine: 'sqlite', path: place.path },
+    file,
+    at: '2026-01-01T00:00:00.000Z',
+    report,
+  })
+  await assert.rejects(
+    backup,
+    /is damaged .* Restore a backup, .* carillon doctor --deep names what is damaged/,
+  )
 })
 
 test('says which background work is behind, and by how much', async (t) => {
@@ -127,14 +162,18 @@ test('finds hourly work that failed in the last hour, and none that failed befor
   const place = await database(t)
   const { store } = await openStore({ engine: 'sqlite', path: place.path })
   const now = Date.now()
-  const failed = (at: number) => store.write(recordAudit, [auditEntry(serviceSource, { event: 'tidying-failed', at })])
+  const failed = (at: number) =>
+    store.write(record, [auditEntry(serviceSource, { event: 'tidying-failed', at })])
   await failed(now - 2 * 3_600_000)
   assert.deepEqual(await wrong(place), [])
   await failed(now - 60_000)
   await store.close()
   const [finding] = await wrong(place)
   assert.deepEqual([finding?.check, finding?.state], ['hourly work', 'fault'])
-  assert.match(finding?.found ?? '', new RegExp(`^it failed at ${new Date(now - 60_000).toISOString()}`))
+  assert.match(
+    finding?.found ?? '',
+    new RegExp(`^it failed at ${new Date(now - 60_000).toISOString()}`),
+  )
 })
 
 test('finds nothing wrong with a sound database, in use or not, and reads its signing keys', async (t) => {
@@ -153,7 +192,8 @@ test('finds nothing wrong with a sound database, in use or not, and reads its si
 test('finds nothing wrong after a crash, and leaves its log as it is', async (t) => {
   const running = await database(t, { isRunning: true })
   const folder = await newFolder(t)
-  for (const ending of ['', '-wal', '-shm']) cpSync(`${running.path}${ending}`, join(folder, `carillon.db${ending}`))
+  for (const ending of ['', '-wal', '-shm'])
+    cpSync(`${running.path}${ending}`, join(folder, `carillon.db${ending}`))
   const place = { folder, path: join(folder, 'carillon.db') }
   assert.deepEqual(await wrong(place), [])
   rmSync(`${place.path}-shm`)
@@ -196,7 +236,10 @@ test('as root, finds a folder and files that the service cannot use, by the owne
   const files = [path, previous]
   writeFileSync(previous, 'x', { mode: 0o600 })
   chownSync(previous, service, service)
-  for (const [what, check] of [[folder, 'folder'], ...files.map((file) => [file, 'database file'])] as const) {
+  for (const [what, check] of [
+    [folder, 'folder'],
+    ...files.map((file) => [file, 'database file']),
+  ] as const) {
     chownSync(what, 0, 0)
     const found = (await wrong({ folder, path })).find(({ found: text }) =>
       text.startsWith(`${what} belongs to user 0`),
@@ -243,11 +286,11 @@ test('finds a schema that is newer, older or missing', async (t) => {
     open.exec(sql)
     open.close()
   }
-  change("insert into kysely_migration values ('9999-future', '2030-01-01T00:00:00.000Z')")
+  change("insert into migration values ('9999-future', '2030-01-01T00:00:00.000Z')")
   isOnly(await wrong(place), ['schema', 'fault', /run the version that applied it, or a later one/])
-  change('delete from kysely_migration')
+  change('delete from migration')
   isOnly(await wrong(place), ['schema', 'warning', 'npx carillon migrate'])
-  change('drop table kysely_migration')
+  change('drop table migration')
   isOnly(await wrong(place), ['schema', 'warning', 'npx carillon migrate'])
 })
 
@@ -262,12 +305,18 @@ test('finds an unfinished move, and a database that was moved to another one', a
   moving.close()
   const change = /^run the same move again; or give it up: npx carillon move --give-up --from THIS /
   isOnly((await wrong(place)).slice(-1), ['move', 'fault', change])
-  assert.match((await wrong(place)).at(-1)?.found ?? '', /^it is being moved to B since 1970-01-01T/)
+  assert.match(
+    (await wrong(place)).at(-1)?.found ?? '',
+    /^it is being moved to B since 1970-01-01T/,
+  )
   const open = connect(place.path)
   open.prepare('update carillon_moving set state = ?').run(stateOfMove(1_000))
   open.close()
   const [done] = (await wrong(place)).slice(-1)
-  assert.equal(done?.found, 'it was moved to B at 1970-01-01T00:00:01.000Z, and has accepted no writes since then')
+  assert.equal(
+    done?.found,
+    'it was moved to B at 1970-01-01T00:00:01.000Z, and has accepted no writes since then',
+  )
   assert.match(done?.change ?? '', /^set CARILLON_DATABASE_URL to the new one; or give it up: /)
 })
 

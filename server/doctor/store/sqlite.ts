@@ -1,12 +1,17 @@
-// What is wrong with a database file, its folder and its disk? Opens the file read-only: opening it as the service does would
-// create files and copy the log into the database.
+// Opening as the service does would create files and copy the log.
 import { existsSync, readdirSync, statfsSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { quoted } from '../../basics/control-characters.ts'
 import { unavailable } from '../../basics/errors.ts'
 import { knownMigrations } from '../../store/migrations.ts'
-import { Database, isOurs, notOurs, openingFailure, readHeader } from '../../store/sqlite/database.ts'
+import {
+  Database,
+  isOurs,
+  notOurs,
+  openingFailure,
+  readHeader,
+} from '../../store/sqlite/database.ts'
 import { hasForeignLog, lostLogSince, readIdentity } from '../../store/sqlite/file/identity.ts'
 import { appliedMigrations } from '../../store/sqlite/migrate.ts'
 import { readOnlyMount, rightsOf } from '../file-mode.ts'
@@ -18,10 +23,13 @@ const minFree = 64 * mebibyte
 const enoughFree = 512 * mebibyte
 const nameAnother = 'Name another file in CARILLON_DATABASE_URL.'
 
-export async function examineSqlite(file: string, now: () => number, isDeep = false): Promise<Examined> {
+export async function examineSqlite(
+  file: string,
+  now: () => number,
+  isDeep = false,
+): Promise<Examined> {
   const { findings, ...sealed } = await contentOf(file, now, isDeep)
   const readOnly = readOnlyMount('folder', dirname(file)) ?? readOnlyMount('database file', file)
-  // There is no use in making room on it.
   const place = readOnly === undefined ? [...rights(file), room(file)] : [readOnly]
   const version = ok('SQLite', process.versions.sqlite ?? 'none')
   return { findings: [version, ...place, clock(file, now()), ...log(file), ...findings], ...sealed }
@@ -32,20 +40,24 @@ function log(file: string): Finding[] {
   const since = lostLogSince(path) ?? readIdentity(path)?.lostLog
   if (since === undefined) return []
   const found = `the write-ahead log of a killed process was gone: what was written after the checkpoint at ${since} is lost`
-  const change = 'restore a backup if it has more; if not, delete carillon.identity while no process runs'
+  const change =
+    'restore a backup if it has more; if not, delete carillon.identity while no process runs'
   return [fault('log', { found, change })]
 }
 
 function rights(file: string): Finding[] {
   const folder = dirname(file)
   const beginning = `${basename(file, '.db')}.`
-  // Other checks are about the database and the secret.
   const others = [basename(file), `${beginning}secret`]
-  const beside = readdirSync(folder).filter((name) => name.startsWith(beginning) && !others.includes(name))
+  const beside = readdirSync(folder).filter(
+    (name) => name.startsWith(beginning) && !others.includes(name),
+  )
   const findings = [
     ...rightsOf('folder', folder),
     ...rightsOf('database file', file),
-    ...beside.flatMap((name) => rightsOf('database file', join(folder, name))).filter(({ state }) => state !== 'ok'),
+    ...beside
+      .flatMap((name) => rightsOf('database file', join(folder, name)))
+      .filter(({ state }) => state !== 'ok'),
   ]
   const firstSignIn = join(folder, 'first-sign-in.txt')
   if (!existsSync(firstSignIn)) return findings
@@ -75,7 +87,10 @@ function sizeOf(bytes: number): string {
 
 function clock(file: string, now: number): Finding {
   const writtenAt = Math.max(...filesOf(file).map((name) => statSync(name).mtimeMs))
-  return clockFinding('clock', { whose: 'the clock of the latest write', aheadMs: Math.max(0, writtenAt - now) })
+  return clockFinding('clock', {
+    whose: 'the clock of the latest write',
+    aheadMs: Math.max(0, writtenAt - now),
+  })
 }
 
 async function contentOf(file: string, now: () => number, isDeep: boolean): Promise<Examined> {
@@ -94,13 +109,17 @@ async function contentOf(file: string, now: () => number, isDeep: boolean): Prom
       const found = `${file}-wal has writes that are not yet in the database, so the tables were not checked`
       return unread(warning('schema', { found, change: 'npx carillon migrate' }))
     }
-    const database = new Database(`${pathToFileURL(path).href}?${how}`, { readOnly: true, timeout: 500 })
+    const database = new Database(`${pathToFileURL(path).href}?${how}`, {
+      readOnly: true,
+      timeout: 500,
+    })
     try {
       if (isDeep) refuseDamaged(database)
       const applied = appliedMigrations(database)
       const schema = schemaFinding({ applied, known: knownMigrations() })
       // The driver's rows have no prototype.
-      const read = async (sql: string) => Array.from(database.prepare(sql).all(), (row) => ({ ...row }))
+      const read = async (sql: string) =>
+        Array.from(database.prepare(sql).all(), (row) => ({ ...row }))
       const tables = 'select name from sqlite_schema'
       const header = "substr(sealed_secret, 1, instr(sealed_secret, '.') - 1)"
       return await examineContent(read, { schema, applied, now: now(), tables, header })
@@ -112,13 +131,13 @@ async function contentOf(file: string, now: () => number, isDeep: boolean): Prom
   }
 }
 
-/** Reads every page and index. */
 function refuseDamaged(database: Database): void {
   const [first] = Object.values(database.prepare('pragma integrity_check(1)').get() ?? {})
-  if (first !== 'ok') throw unavailable(`It is damaged: ${first}`, 'keep it, and restore the newest backup')
+  if (first !== 'ok')
+    throw unavailable(`It is damaged: ${first}`, 'keep it, and restore the newest backup')
 }
 
-/** Without a log no process writes, and no lock is needed. With a log its index file must exist, since SQLite would create it. */
+/** SQLite would create a missing index of a log. */
 function howToOpen(path: string): string | undefined {
   if (!existsSync(`${path}-wal`)) return 'immutable=1'
   if (existsSync(`${path}-shm`)) return 'readonly_shm=1'

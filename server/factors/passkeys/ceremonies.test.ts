@@ -1,9 +1,13 @@
-// Are new passkeys and signatures of passkeys accepted exactly if they are meant for this service? A software authenticator, which shares
-// no code with the service, makes honest and forged ones.
+// A software authenticator, which shares no code with the service, makes honest and forged
+// passkeys.
 import assert from 'node:assert/strict'
 import { generateKeyPairSync } from 'node:crypto'
 import { test } from 'node:test'
-import { type Cbor, type Forgery, SoftwareAuthenticator } from '../../../tests/support/software-authenticator.ts'
+import {
+  type Cbor,
+  type Forgery,
+  SoftwareAuthenticator,
+} from '../../../tests/support/software-authenticator.ts'
 import {
   creationOptions,
   readClientData,
@@ -20,7 +24,10 @@ const authenticator = new SoftwareAuthenticator({ origin: 'https://carillon.exam
 
 async function create(forgery: Forgery = {}) {
   const options = await creationOptions({ relyingParty, challenge, user, existing: [] })
-  const { passkey, response } = authenticator.create({ ...options, rp: { id: options.rp.id as string } }, forgery)
+  const { passkey, response } = authenticator.create(
+    { ...options, rp: { id: options.rp.id as string } },
+    forgery,
+  )
   const read = readClientData(response.response.clientDataJSON, 'create', relyingParty)
   const verified = await verifyRegistration(response as never, { relyingParty, challenge: read })
   return { passkey, credential: verified }
@@ -34,7 +41,9 @@ test('the options name the host, request a passkey that is found without a usern
   assert.equal(options.attestation, 'none')
   assert.equal(options.authenticatorSelection?.residentKey, 'required')
   assert.equal(options.authenticatorSelection?.userVerification, 'required')
-  assert.deepEqual(options.excludeCredentials, [{ id: 'AAAA', transports: ['usb'], type: 'public-key' }])
+  assert.deepEqual(options.excludeCredentials, [
+    { id: 'AAAA', transports: ['usb'], type: 'public-key' },
+  ])
   const request = await requestOptions({ relyingParty, challenge, allowed: [] })
   assert.deepEqual(
     [request.rpId, request.userVerification, request.allowCredentials],
@@ -46,7 +55,10 @@ test('a new passkey is accepted, and its signature afterwards', async () => {
   const { passkey, credential } = await create()
   assert.equal(credential.credentialId, passkey.id)
   assert.deepEqual(credential.transports, ['internal'])
-  const signed = authenticator.get(passkey, await requestOptions({ relyingParty, challenge, allowed: [] }))
+  const signed = authenticator.get(
+    passkey,
+    await requestOptions({ relyingParty, challenge, allowed: [] }),
+  )
   assert.equal(readClientData(signed.response.clientDataJSON, 'get', relyingParty), challenge)
   await refuseUnverified(signed as never, relyingParty)
   assert.equal(await verifyAssertion(signed as never, { relyingParty, challenge, credential }), 1)
@@ -54,7 +66,10 @@ test('a new passkey is accepted, and its signature afterwards', async () => {
 
 test('a passkey is not created for another page, host, purpose, or without verification of the user (A17)', async () => {
   const unacceptable: [Forgery, RegExp][] = [
-    [{ clientData: { origin: 'https://carillon.example.evil' } }, /page https:\/\/carillon\.example\.evil may not/],
+    [
+      { clientData: { origin: 'https://carillon.example.evil' } },
+      /page https:\/\/carillon\.example\.evil may not/,
+    ],
     [
       { clientData: { origin: 'https://carillon.example:444' } },
       /may not use passkeys.*Use https:\/\/carillon.example\./,
@@ -97,14 +112,24 @@ test('a certificate of the maker is refused and not read: it could name an addre
       format,
     )
   const wrongSelf = new Map<string, Cbor>(Object.entries({ alg: -7, sig: Buffer.from('a') }))
-  await assert.rejects(create({ format: 'packed', statement: wrongSelf }), { code: 'UNPROCESSABLE' })
+  await assert.rejects(create({ format: 'packed', statement: wrongSelf }), {
+    code: 'UNPROCESSABLE',
+  })
 })
 
 test('bytes that no authenticator makes are refused with a reason', async () => {
   const { response } = authenticator.create({ challenge, rp: relyingParty, user: { id: 'YQ' } })
-  for (const attestationObject of ['', 'AAAA', '____', 'oA', response.response.attestationObject.slice(0, 60)]) {
+  for (const attestationObject of [
+    '',
+    'AAAA',
+    '____',
+    'oA',
+    response.response.attestationObject.slice(0, 60),
+  ]) {
     const broken = { ...response, response: { ...response.response, attestationObject } }
-    await assert.rejects(verifyRegistration(broken as never, { relyingParty, challenge }), { code: 'UNPROCESSABLE' })
+    await assert.rejects(verifyRegistration(broken as never, { relyingParty, challenge }), {
+      code: 'UNPROCESSABLE',
+    })
   }
   for (const clientDataJSON of [
     '',
@@ -112,9 +137,13 @@ test('bytes that no authenticator makes are refused with a reason', async () => 
     Buffer.from('null').toString('base64url'),
     Buffer.from('[]').toString('base64url'),
   ])
-    assert.throws(() => readClientData(clientDataJSON, 'create', relyingParty), { code: 'UNPROCESSABLE' })
+    assert.throws(() => readClientData(clientDataJSON, 'create', relyingParty), {
+      code: 'UNPROCESSABLE',
+    })
   const assertion = { response: { authenticatorData: 'AAAA' } }
-  await assert.rejects(refuseUnverified(assertion as never, relyingParty), { code: 'UNPROCESSABLE' })
+  await assert.rejects(refuseUnverified(assertion as never, relyingParty), {
+    code: 'UNPROCESSABLE',
+  })
 })
 
 test('a signature for another host, challenge, key, or without verification of the user is refused (A17)', async () => {
@@ -126,7 +155,10 @@ test('a signature for another host, challenge, key, or without verification of t
     code: 'UNPROCESSABLE',
     message: /not one for carillon.example/,
   })
-  await assert.rejects(unverified({ isVerified: false }), { code: 'UNPROCESSABLE', message: /PIN, a fingerprint/ })
+  await assert.rejects(unverified({ isVerified: false }), {
+    code: 'UNPROCESSABLE',
+    message: /PIN, a fingerprint/,
+  })
   const { privateKey: signer } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   for (const forgery of [
     { signer },

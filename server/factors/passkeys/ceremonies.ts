@@ -1,6 +1,6 @@
-// What browsers are requested to do with passkeys, and the checks of what they return: creating a passkey, and using one (WebAuthn Level 3,
-// sections 7.1 and 7.2). A passkey belongs to the host of the public URL (its relying party id, section 5.1.2): a page of another host,
-// however similar, gets nothing that the service accepts.
+// Creating and using a passkey (WebAuthn Level 3, sections 7.1 and 7.2). A passkey belongs to the
+// host of the public URL (section 5.1.2): another host's page gets nothing that the service
+// accepts.
 import { hash, randomBytes } from 'node:crypto'
 import { isIP } from 'node:net'
 import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server'
@@ -13,15 +13,18 @@ import type { Site } from '../../http/site.ts'
 export type Assertion = AuthenticationResponseJSON
 export type Registration = RegistrationResponseJSON
 
-/** `origins`: pages that may use a passkey, exactly as browsers send them. */
+/** `origins`: exactly as browsers send them. */
 type RelyingParty = { id: string; origins: readonly string[] }
 type Here = { site: Pick<Site, 'publicUrl' | 'allowedOrigins'> }
 
 /**
- * The relying party of the host that the request names. Throws UNPROCESSABLE if browsers refuse passkeys here: they need a host name, and
- * HTTPS or this machine. If the public URL is an address of this machine, as it is without a setting, the passkeys belong to `localhost`.
+ * Throws UNPROCESSABLE if browsers refuse passkeys here: they need a host name, and HTTPS or this
+ * machine. For an address of this machine, the passkeys belong to `localhost`.
  */
-export function relyingPartyFor({ site }: Here, { headers }: Pick<FastifyRequest, 'headers'>): RelyingParty {
+export function relyingPartyFor(
+  { site }: Here,
+  { headers }: Pick<FastifyRequest, 'headers'>,
+): RelyingParty {
   const { host } = headers
   const publicUrl = site.publicUrl()
   const url = new URL(publicUrl)
@@ -39,29 +42,52 @@ export function relyingPartyFor({ site }: Here, { headers }: Pick<FastifyRequest
   throw refusal(`Passkeys need HTTPS, and the public URL is ${publicUrl}`, remedy)
 }
 
+export function canHavePasskeys(here: Here, request: Pick<FastifyRequest, 'headers'>): boolean {
+  try {
+    relyingPartyFor(here, request)
+    return true
+  } catch (error) {
+    if (error instanceof CarillonError && error.code === 'UNPROCESSABLE') return false
+    throw error
+  }
+}
+
 function isAddress(hostname: string): boolean {
   return isIP(hostname.replace(/^\[(.*)\]$/, '$1')) !== 0
 }
 
-// What did the browser say about the page that used the passkey? The authenticator signs these words of the browser (section 5.8.1). They
-// are checked before the store is read, so their refusals reveal nothing about any account.
+// The authenticator signs these words of the browser (section 5.8.1). They are checked before the
+// store is read, so a refusal reveals nothing about an account.
 
-/** Returns the challenge. Throws UNPROCESSABLE for words of another ceremony, or of a page that may not use these passkeys. */
-export function readClientData(encoded: string, ceremony: Purpose['ceremony'], { origins }: RelyingParty): string {
+/**
+ * Returns the challenge. Throws UNPROCESSABLE for another ceremony, or a page that may not use
+ * these passkeys.
+ */
+export function readClientData(
+  encoded: string,
+  ceremony: Purpose['ceremony'],
+  { origins }: RelyingParty,
+): string {
   const { type, challenge, origin, crossOrigin, topOrigin } = parse(encoded)
   // A signature for one purpose must not be used for the other.
   if (type !== `webauthn.${ceremony}`)
     throw refusal(`The response is of the type ${display(type)}, and not webauthn.${ceremony}`)
-  // The page of a phishing site passes on what its visitor's browser signed.
+  // A phishing page passes on what its visitor's browser signed.
   if (typeof origin !== 'string' || !origins.includes(origin))
-    throw refusal(`The page ${display(origin)} may not use passkeys of this service`, `Use ${origins.join(' or ')}.`)
-  // A frame in the page of another site, where a click may be meant for that page.
+    throw refusal(
+      `The page ${display(origin)} may not use passkeys of this service`,
+      `Use ${origins.join(' or ')}.`,
+    )
+  // In a frame of another site, a click may be meant for that page.
   if (crossOrigin === true || topOrigin !== undefined)
-    throw refusal('The passkey was used in a frame of another site', 'Open the page in a window of its own.')
+    throw refusal(
+      'The passkey was used in a frame of another site',
+      'Open the page in a window of its own.',
+    )
   return typeof challenge === 'string' ? Buffer.from(challenge, 'base64url').toString() : ''
 }
 
-/** The error for a passkey that this service cannot accept. `problem` reveals nothing about any account. */
+/** `problem` reveals nothing about any account. */
 export function refusal(problem: string, remedy?: string): CarillonError {
   return new CarillonError('UNPROCESSABLE', problem, { remedy })
 }
@@ -78,19 +104,27 @@ function display(value: unknown): string {
   return typeof value === 'string' ? value.slice(0, 200) : 'without a name'
 }
 
-/** A passkey as the store keeps it: the public key as COSE, both as base64url. */
-type Credential = { credentialId: string; publicKey: string; signCount: number; transports: readonly string[] }
+/** The public key is COSE; both are base64url. */
+type Credential = {
+  credentialId: string
+  publicKey: string
+  signCount: number
+  transports: readonly string[]
+}
 
 /** EdDSA, ES256 and RS256 (RFC 9053): every authenticator has one of them. */
 const algorithms = [-8, -7, -257]
 
 type Known = Pick<Credential, 'credentialId' | 'transports'>
 type Wish = { relyingParty: RelyingParty; challenge: string }
-type NewPasskey = Wish & { user: { id: string; name: string; displayName: string }; existing: readonly Known[] }
+type NewPasskey = Wish & {
+  user: { id: string; name: string; displayName: string }
+  existing: readonly Known[]
+}
 
 /**
- * An authenticator with one of the passkeys in `existing` creates no second one. The new one can be found without a username, and its
- * user is verified: otherwise it could not take the place of a password. No attestation: which product created it decides nothing.
+ * An authenticator of `existing` creates no second passkey. It is found without a username, and its
+ * user is verified: it takes the place of a password. No attestation: the product decides nothing.
  */
 export async function creationOptions({ relyingParty, challenge, user, existing }: NewPasskey) {
   const { generateRegistrationOptions } = await import('@simplewebauthn/server')
@@ -109,8 +143,11 @@ export async function creationOptions({ relyingParty, challenge, user, existing 
   })
 }
 
-/** Throws UNPROCESSABLE with the reason. The words of the browser are checked already. */
-export async function verifyRegistration(response: Registration, wish: Wish): Promise<Credential> {
+/** Throws UNPROCESSABLE. The words of the browser are checked already. */
+export async function verifyRegistration(
+  response: Registration,
+  wish: Wish,
+): Promise<Credential & { aaguid: string }> {
   await refuseAttestation(response.response.attestationObject)
   const { verifyRegistrationResponse } = await import('@simplewebauthn/server')
   const { verified, registrationInfo } = await verifyRegistrationResponse({
@@ -118,22 +155,30 @@ export async function verifyRegistration(response: Registration, wish: Wish): Pr
     ...expected(wish),
     supportedAlgorithmIDs: algorithms,
   }).catch((error: unknown) => {
-    // The library's own sentences say what is wrong. An error of JavaScript, about a value that the library did not expect, does not.
-    const isOfLibrary = error instanceof Error && !(error instanceof TypeError) && !(error instanceof RangeError)
-    throw refusal(`The new passkey is refused: ${isOfLibrary ? error.message : 'it is not that of an authenticator'}`)
+    // The library's sentences say what is wrong; an error of JavaScript does not.
+    const isOfLibrary =
+      error instanceof Error && !(error instanceof TypeError) && !(error instanceof RangeError)
+    throw refusal(
+      `The new passkey is refused: ${isOfLibrary ? error.message : 'it is not that of an authenticator'}`,
+    )
   })
   if (!verified) throw refusal('The signature of the new passkey is wrong')
-  const { id, publicKey, counter, transports = [] } = registrationInfo.credential
-  return { credentialId: id, publicKey: Buffer.from(publicKey).toString('base64url'), signCount: counter, transports }
+  const { aaguid, credential } = registrationInfo
+  const { id, counter, transports = [] } = credential
+  const publicKey = Buffer.from(credential.publicKey).toString('base64url')
+  return { credentialId: id, publicKey, signCount: counter, transports, aaguid }
 }
 
-/** Refuses certificates, which nobody requested: to check them, the library would fetch addresses that a client could choose (SSRF). */
+/** To check certificates, the library would fetch addresses that a client could choose (SSRF). */
 async function refuseAttestation(encoded: string): Promise<void> {
   const { decodeAttestationObject } = await import('@simplewebauthn/server/helpers')
   const isBare = await Promise.try(() => {
     const attestation = decodeAttestationObject(bytesOf(encoded))
     const format = attestation.get('fmt')
-    return format === 'none' || (format === 'packed' && attestation.get('attStmt').get('x5c') === undefined)
+    return (
+      format === 'none' ||
+      (format === 'packed' && attestation.get('attStmt').get('x5c') === undefined)
+    )
   }).catch(() => {
     throw refusal('attestationObject is not that of an authenticator, as base64url')
   })
@@ -141,8 +186,15 @@ async function refuseAttestation(encoded: string): Promise<void> {
   if (!isBare) throw refusal('The passkey comes with an attestation', remedy)
 }
 
-/** `allowed`: the passkeys of a user who is known; empty if the browser offers every one that it has for this service. */
-export async function requestOptions({ relyingParty, challenge, allowed }: Wish & { allowed: readonly Known[] }) {
+/**
+ * `allowed` has the passkeys of a known user; it is empty if the browser offers every one of this
+ * service.
+ */
+export async function requestOptions({
+  relyingParty,
+  challenge,
+  allowed,
+}: Wish & { allowed: readonly Known[] }) {
   const { generateAuthenticationOptions } = await import('@simplewebauthn/server')
   return generateAuthenticationOptions({
     rpID: relyingParty.id,
@@ -153,21 +205,30 @@ export async function requestOptions({ relyingParty, challenge, allowed }: Wish 
   })
 }
 
-/** Throws UNPROCESSABLE for a passkey of another relying party, or an unverified user. It reads no store, so it reveals no account. */
-export async function refuseUnverified({ response }: Assertion, { id }: RelyingParty): Promise<void> {
+/**
+ * Throws UNPROCESSABLE for another relying party or an unverified user. Reads no store, so it
+ * reveals no account.
+ */
+export async function refuseUnverified(
+  { response }: Assertion,
+  { id }: RelyingParty,
+): Promise<void> {
   const { parseAuthenticatorData } = await import('@simplewebauthn/server/helpers')
-  const data = await Promise.try(() => parseAuthenticatorData(bytesOf(response.authenticatorData))).catch(() => {
+  const data = await Promise.try(() =>
+    parseAuthenticatorData(bytesOf(response.authenticatorData)),
+  ).catch(() => {
     throw refusal('authenticatorData is not that of an authenticator, as base64url')
   })
   // Another service, or a page of it, passes on what its user signed there.
   // biome-ignore lint/plugin/secrets: the hash of the relying party, whose name is public
-  if (!hash('sha256', id, 'buffer').equals(data.rpIdHash)) throw refusal(`The passkey is not one for ${id}`)
-  // Without a PIN or a fingerprint, the passkey proves only that the caller has the device.
+  if (!hash('sha256', id, 'buffer').equals(data.rpIdHash))
+    throw refusal(`The passkey is not one for ${id}`)
+  // Without a PIN or fingerprint, a passkey proves only that the caller has the device.
   const remedy = 'Unlock the passkey with a PIN, a fingerprint or a face.'
   if (!data.flags.uv) throw refusal('The authenticator did not verify its user', remedy)
 }
 
-/** Returns the authenticator's counter if the signature is right, else undefined. Everything that it signed is checked once more. */
+/** Returns the counter if the signature is right. Checks everything that was signed once more. */
 export async function verifyAssertion(
   response: Assertion,
   { credential, ...wish }: Wish & { credential: Omit<Credential, 'signCount'> },
@@ -176,8 +237,13 @@ export async function verifyAssertion(
   const checked = await verifyAuthenticationResponse({
     response,
     ...expected(wish),
-    // The store compares the counters, after the signature is known to be right: only then a low one means a copy.
-    credential: { id: credential.credentialId, publicKey: bytesOf(credential.publicKey), counter: 0 },
+    // A low counter means a copy only after the signature is known to be right, so the store
+    // compares.
+    credential: {
+      id: credential.credentialId,
+      publicKey: bytesOf(credential.publicKey),
+      counter: 0,
+    },
   }).catch(() => undefined)
   return checked?.verified ? checked.authenticationInfo.newCounter : undefined
 }
@@ -199,10 +265,10 @@ function expected({ relyingParty, challenge }: Wish) {
   }
 }
 
-// The challenges that passkeys sign. A challenge is authenticated by the service's secret and not stored when it is given: everybody may
-// request one, and a flood of requests must not fill the store. Its hash is stored when it is used, so that it is used once.
+// Everybody may request a challenge, and a flood must not fill the store: it is authenticated, not
+// stored. The hash is stored at its use, so that it is used once.
 
-/** `create` for a new passkey of this user, `get` for a sign-in with a passkey of any user. */
+/** `get`: a sign-in of any user. */
 export type Purpose = { ceremony: 'create'; userId: string } | { ceremony: 'get' }
 
 const lifetimeMs = 5 * 60_000
@@ -210,19 +276,28 @@ const lifetimeMs = 5 * 60_000
 const clockLeewayMs = 60_000
 const shape = /^(\d{13})\.([\w-]{22})\.([\w-]{43})$/
 
-/** Text of 80 characters, of which 128 bits are random. */
+/** 80 characters, of which 128 bits are random. */
 export function newChallenge(sealing: Pick<Sealing, 'mac'>, purpose: Purpose, at: number): string {
   const claim = `${at + lifetimeMs}.${randomBytes(16).toString('base64url')}`
   return `${claim}.${sealing.mac('passkeys', boundTo(purpose, claim))}`
 }
 
-/** Undefined if the service gave no such challenge for this purpose, or if it expired. `expiresAt`: when no node accepts it any more. */
-export function readChallenge(sealing: Sealing, purpose: Purpose, given: { challenge: string; at: number }) {
+/**
+ * Returns undefined if the challenge is none of ours for this purpose, or expired. No node accepts
+ * it after `expiresAt`.
+ */
+export function readChallenge(
+  sealing: Sealing,
+  purpose: Purpose,
+  given: { challenge: string; at: number },
+) {
   const { challenge, at } = given
   const [, expires = '', random = '', mac = ''] = shape.exec(challenge) ?? []
   if (!sealing.isMac('passkeys', boundTo(purpose, `${expires}.${random}`), mac)) return undefined
   const expiresAt = Number(expires)
-  return at < expiresAt ? { hash: hashOf(challenge), expiresAt: expiresAt + clockLeewayMs } : undefined
+  return at < expiresAt
+    ? { hash: hashOf(challenge), expiresAt: expiresAt + clockLeewayMs }
+    : undefined
 }
 
 function boundTo(purpose: Purpose, claim: string): string {

@@ -1,4 +1,3 @@
-// Is a challenge accepted for its own purpose, until it expires, and only if this service gave it?
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Sealing } from '../../basics/secrets.ts'
@@ -22,7 +21,8 @@ test('a challenge is accepted for five minutes, also after a change of the secre
 
 test('a challenge is accepted for no other purpose, user, secret or text (A18)', () => {
   const challenge = newChallenge(sealing, create('ann'), given)
-  const read = (purpose: Purpose, text = challenge) => readChallenge(sealing, purpose, { challenge: text, at: given })
+  const read = (purpose: Purpose, text = challenge) =>
+    readChallenge(sealing, purpose, { challenge: text, at: given })
   assert.ok(read(create('ann')))
   assert.equal(read(create('bob')), undefined)
   assert.equal(read(get), undefined)

@@ -1,4 +1,3 @@
-// Which host do passkeys belong to, and which pages may use them?
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { relyingPartyFor } from './ceremonies.ts'
@@ -11,10 +10,13 @@ test('passkeys belong to the host of the public URL, and its pages and those of 
     id: 'carillon.example',
     origins: ['https://carillon.example'],
   })
-  assert.deepEqual(of('https://app.example:8443/bell', 'app.example:8443', ['https://www.app.example']), {
-    id: 'app.example',
-    origins: ['https://app.example:8443', 'https://www.app.example'],
-  })
+  assert.deepEqual(
+    of('https://app.example:8443/bell', 'app.example:8443', ['https://www.app.example']),
+    {
+      id: 'app.example',
+      origins: ['https://app.example:8443', 'https://www.app.example'],
+    },
+  )
   assert.equal(of('http://localhost:7464', 'localhost:7464').id, 'localhost')
 })
 
@@ -27,7 +29,9 @@ test('without a public URL, passkeys belong to localhost, and a request at 127.0
       message: `Passkeys need a host name, and http://${address}:7464 has an address. Use http://localhost:7464 instead.`,
     })
   }
-  assert.throws(() => of('http://127.0.0.1:7464', '[::1]:7464'), { message: /Use http:\/\/localhost:7464 instead/ })
+  assert.throws(() => of('http://127.0.0.1:7464', '[::1]:7464'), {
+    message: /Use http:\/\/localhost:7464 instead/,
+  })
 })
 
 test('a public URL without a host name, or on plain HTTP, is refused with what to do', () => {

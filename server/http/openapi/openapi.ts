@@ -1,4 +1,4 @@
-// Makes the OpenAPI 3.1 document from the route table, so that the published description cannot differ from what is served.
+// The document follows from the route table, so that it cannot differ from what is served.
 import { type ErrorCode, passwordFaults, secondFactorKinds, statusOf } from '../../basics/errors.ts'
 import { type ResponseBody, type Route, tags } from '../operation.ts'
 import * as t from './schema.ts'
@@ -11,9 +11,14 @@ export type Described = ReturnType<typeof describe>
 type Paths = Record<string, Record<string, Described>>
 type Media = { schema: t.Schema; example?: unknown }
 type Response = { description: string; content?: Record<string, Media> }
-export type Parameter = { name: string; in: string; required?: boolean; description?: string; schema: t.Schema }
+export type Parameter = {
+  name: string
+  in: string
+  required?: boolean
+  description?: string
+  schema: t.Schema
+}
 
-/** What depends on the deployment. `url` is the public URL of the service. */
 type Deployment = { version: string; url: string; cookieName: string }
 
 const tokenNote = 'An access token; for the inbox also a token of an issuer in CARILLON_ISSUERS'
@@ -35,7 +40,6 @@ export function openApi(routes: readonly Route[], { version, url, cookieName }: 
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url }],
-    // Those that are in use, in the order of their table.
     tags: Object.entries(tags)
       .filter(([name]) => routes.some(({ tag }) => tag === name))
       .map(([name, description]) => ({ name, description })),
@@ -43,21 +47,31 @@ export function openApi(routes: readonly Route[], { version, url, cookieName }: 
     components: {
       schemas,
       securitySchemes: {
-        session: { type: 'apiKey', in: 'cookie', name: cookieName, description: 'The cookie of a stateful sign-in' },
+        session: {
+          type: 'apiKey',
+          in: 'cookie',
+          name: cookieName,
+          description: 'The cookie of a stateful sign-in',
+        },
         token: { type: 'http', scheme: 'bearer', bearerFormat: 'at+jwt', description: tokenNote },
-        producer: { type: 'http', scheme: 'bearer', description: 'A producer key, `crl_<id>_<secret>`' },
+        producer: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'A producer key, `crl_<id>_<secret>`',
+        },
       },
     },
   }
 }
 
-/** The token comes first: some generators offer the first scheme only, and a program that is no browser uses tokens. */
+/** Some generators offer only the first scheme, and programs use tokens. */
 const security: Record<Route['guard']['name'], readonly object[]> = {
   open: [],
   visitor: [{}, { token: [] }, { session: [] }],
   user: [{ token: [] }, { session: [] }],
   token: [{ token: [] }],
   producer: [{ producer: [] }],
+  operator: [{ session: [] }],
 }
 
 const meanings: Readonly<Record<string, string>> = {
@@ -68,13 +82,13 @@ const meanings: Readonly<Record<string, string>> = {
   304: 'Nothing changed since that ETag',
 }
 
-/** Path parameters that are not a UUID. */
 const pathParameters: Readonly<Record<string, t.Schema>> = {
   externalId: t.string(),
   category: t.string({ minLength: 1, maxLength: 64, description: 'The name of a category' }),
   provider: t.string({ description: 'The name of a provider in CARILLON_PROVIDERS' }),
   name: t.string({ maxLength: 200 }),
   key: t.string({ maxLength: 255 }),
+  keyId: t.string({ description: 'The id of a producer key: 16 hexadecimal digits' }),
 }
 
 const text = { schema: t.string() }
@@ -89,7 +103,7 @@ const documents = {
   asset: { 'text/javascript': text, 'text/css': text, 'image/svg+xml': text },
 } as const
 
-// The shapes of error responses: one component for each code, so that generated code knows which codes a route sends.
+// One component for each code: generated code knows which codes a route sends.
 
 const Fault = t.component('Fault', {
   field: t.string(),
@@ -97,31 +111,38 @@ const Fault = t.component('Fault', {
   code: t.optional(t.oneOf(passwordFaults, 'Why a password is refused')),
 })
 
-/** Fields that one code alone has. */
 const fieldsOf: Partial<Record<ErrorCode, Parameters<typeof t.object>[0]>> = {
   SECOND_FACTOR_REQUIRED: {
     challenge: t.string(
       'Send it with the factor, within 5 minutes. Empty from POST /api/me/confirm, which takes the factor itself',
     ),
     factors: t.array(t.oneOf(secondFactorKinds), 'What completes the sign-in'),
-    deviceToken: t.optional(t.string('From POST /password/reset with the variant `stateless` alone')),
+    deviceToken: t.optional(
+      t.string('From POST /password/reset with the variant `stateless` alone'),
+    ),
   },
 }
 
-/** The spec's code of the restricted route differs from UNAUTHORIZED only in case, and names have no such difference. */
+/** The restricted route's code differs from UNAUTHORIZED only in case. */
 function nameOf(code: string): string {
   if (code === 'Unauthorized') return 'Restricted'
   return code.toLowerCase().replaceAll(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase())
 }
 
 function envelope(name: string, own: Parameters<typeof t.object>[0]): t.Schema {
-  const message = t.example(t.string(), 'The service failed; its log has the reason under this request id')
-  const shared = { message, requestId: t.example(t.string(), '1c7e4f0a-2n'), details: t.optional(t.array(Fault)) }
+  const message = t.example(
+    t.string(),
+    'The service failed; its log has the reason under this request id',
+  )
+  const shared = {
+    message,
+    requestId: t.example(t.string(), '1c7e4f0a-2n'),
+    details: t.optional(t.array(Fault)),
+  }
   const error = t.component(`${name}Problem`, { ...own, ...shared })
   return t.component(`${name}Error`, { success: t.constant(false), error })
 }
 
-/** Refusals by the request checks, before the route decides anything, and failures of the service. */
 const codesOfAnyRoute = [
   'INTERNAL',
   'INVALID_REQUEST',
@@ -131,15 +152,21 @@ const codesOfAnyRoute = [
   'HEADERS_TOO_LARGE',
 ] as const satisfies readonly ErrorCode[]
 const refusalNote = 'A refusal that any route can send, in the same envelope'
-const errorOfAnyRoute = envelope('General', { code: t.oneOf(codesOfAnyRoute), status: t.example(t.integer(), 500) })
+const errorOfAnyRoute = envelope('General', {
+  code: t.oneOf(codesOfAnyRoute),
+  status: t.example(t.integer(), 500),
+})
 
 type Errors = Readonly<Record<ErrorCode, t.Schema>>
 
-/** Made with the document, not at each start. */
 function errorShapes(): Errors {
   const shapes = Object.entries(statusOf).map(([code, status]) => [
     code,
-    envelope(nameOf(code), { code: t.constant(code), status: t.constant(status), ...fieldsOf[code as ErrorCode] }),
+    envelope(nameOf(code), {
+      code: t.constant(code),
+      status: t.constant(status),
+      ...fieldsOf[code as ErrorCode],
+    }),
   ])
   return Object.fromEntries(shapes)
 }
@@ -148,7 +175,10 @@ function describe(route: Route, errors: Errors) {
   const { id, tag, guard, operation } = route
   const { summary, body, acceptsForm, responses = { 204: 'none' } } = operation
   const parameters = parametersOf(route)
-  const successes = Object.entries(responses).map(([status, shape]) => [status, success(status, shape)])
+  const successes = Object.entries(responses).map(([status, shape]) => [
+    status,
+    success(status, shape),
+  ])
   const refusals = [...Map.groupBy(refusalsOf(route), (code) => statusOf[code])]
   return {
     operationId: id,
@@ -156,7 +186,7 @@ function describe(route: Route, errors: Errors) {
     summary,
     security: security[guard.name],
     ...(parameters.length > 0 && { parameters }),
-    // As a second content type, the form would make openapi-python-client write code that does not run.
+    // openapi-python-client would write code that does not run for a second content type.
     ...(body && {
       requestBody: {
         required: true,
@@ -175,7 +205,12 @@ function describe(route: Route, errors: Errors) {
 function parametersOf({ path, operation }: Route): Parameter[] {
   const { query, headers = {} } = operation
   const fromPath = [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => {
-    return { name, in: 'path', required: true, schema: pathParameters[name] ?? t.string({ format: 'uuid' }) }
+    return {
+      name,
+      in: 'path',
+      required: true,
+      schema: pathParameters[name] ?? t.string({ format: 'uuid' }),
+    }
   })
   const fromQuery = Object.entries(query?.properties ?? {}).map(([name, schema]) => {
     return { name, in: 'query', ...(query?.required?.includes(name) && { required: true }), schema }
@@ -202,7 +237,7 @@ function contentOf(schema: t.Schema): Record<string, Media> {
   return { [schema.contentMediaType ?? json]: { schema, example: t.exampleOf(schema) } }
 }
 
-/** Puts a reference in place of each component, and collects the components. Throws if two different schemas have one name. */
+/** Throws if two different schemas have one name. */
 function withReferences(described: Paths) {
   const named = new Map<string, t.Schema>()
   const reference = (key: string, part: t.Schema | null) => {
@@ -215,10 +250,12 @@ function withReferences(described: Paths) {
   const copy = <Whole>(whole: Whole): Whole => JSON.parse(JSON.stringify(whole, reference))
   const paths = copy(described)
   const schemas: [string, t.Schema][] = []
-  // The loop also reaches what the components themselves contain.
   for (const [name, schema] of named) schemas.push([name, copy(schema)])
-  // By name, so that a new route does not reorder the others.
-  return { paths, schemas: Object.fromEntries(schemas.sort(([one], [other]) => (one < other ? -1 : 1))) }
+  // A new route then does not reorder the others.
+  return {
+    paths,
+    schemas: Object.fromEntries(schemas.sort(([one], [other]) => (one < other ? -1 : 1))),
+  }
 }
 
 function refusalsOf({ path, method, guard, operation }: Route): ErrorCode[] {
@@ -232,7 +269,6 @@ function refusalsOf({ path, method, guard, operation }: Route): ErrorCode[] {
     takesBody && 'PAYLOAD_TOO_LARGE',
     takesBody && 'UNSUPPORTED_MEDIA_TYPE',
     operation.anyHost !== true && 'MISDIRECTED_REQUEST',
-    // The guard of every other route reads the store.
     guard.name !== 'open' && 'UNAVAILABLE',
   ]
   return [...new Set(codes.filter((code) => code !== false))]

@@ -1,4 +1,3 @@
-// Which address counts as the client's?
 import assert from 'node:assert/strict'
 import type { IncomingHttpHeaders } from 'node:http'
 import { suite, test } from 'node:test'
@@ -12,7 +11,6 @@ const peerIs = (remoteAddress: string | undefined, headers: IncomingHttpHeaders 
 const real = '203.0.113.9'
 const spoofed = '192.0.2.66'
 
-/** What a client sends to pretend another address. */
 const spoofs: [string, IncomingHttpHeaders][] = [
   ['X-Forwarded-For', { 'x-forwarded-for': spoofed }],
   ['X-Forwarded-For with a port', { 'x-forwarded-for': `${spoofed}:443` }],
@@ -27,8 +25,18 @@ const spoofs: [string, IncomingHttpHeaders][] = [
   ['both', { forwarded: `for=${spoofed}`, 'x-forwarded-for': spoofed }],
   ['X-Real-IP', { 'x-real-ip': spoofed }],
   ['X-Client-IP', { 'x-client-ip': spoofed }],
-  ['True-Client-IP and CF-Connecting-IP', { 'true-client-ip': spoofed, 'cf-connecting-ip': spoofed }],
-  ['X-Forwarded', { 'x-forwarded': `for=${spoofed}`, 'x-cluster-client-ip': spoofed, 'x-originating-ip': spoofed }],
+  [
+    'True-Client-IP and CF-Connecting-IP',
+    { 'true-client-ip': spoofed, 'cf-connecting-ip': spoofed },
+  ],
+  [
+    'X-Forwarded',
+    {
+      'x-forwarded': `for=${spoofed}`,
+      'x-cluster-client-ip': spoofed,
+      'x-originating-ip': spoofed,
+    },
+  ],
 ]
 
 suite('a forwarding header is not trusted (A11)', () => {
@@ -67,14 +75,18 @@ test('reads the address that a trusted proxy adds, in every form of the two head
     [{ forwarded: `For="${real}:4711"` }, real],
     [{ forwarded: 'for="[2001:db8::9]:4711"' }, '2001:db8::9'],
     [{ forwarded: `for="${real}:_hidden"` }, real],
-    [{ forwarded: `proto=https;for=${real};by=_proxy;host="bell.example, or \\"another\\""` }, real],
+    [
+      { forwarded: `proto=https;for=${real};by=_proxy;host="bell.example, or \\"another\\""` },
+      real,
+    ],
     [{ forwarded: `for=${spoofed}, for=${real} , for=10.1.2.3` }, real],
     [{ forwarded: `for=unknown, for=_gazonk, for="2${real.slice(1)}"` }, real],
     [{ forwarded: `for=${real}`, 'x-forwarded-for': real }, real],
     // All proxies on the way are trusted: the first address is the client's.
     [{ 'x-forwarded-for': '10.9.9.9, 10.1.2.3' }, '10.9.9.9'],
   ]
-  for (const [headers, expected] of forms) assert.equal(addressOf(peerIs('127.0.0.1', headers), proxies), expected)
+  for (const [headers, expected] of forms)
+    assert.equal(addressOf(peerIs('127.0.0.1', headers), proxies), expected)
 })
 
 test('stops at the last trusted proxy if the entry before it is not an address', () => {
@@ -103,7 +115,11 @@ test('stops at the last trusted proxy if the entry before it is not an address',
     [{ forwarded: 'rubbish', 'x-forwarded-for': real }, '127.0.0.1'],
   ]
   for (const [headers, expected] of unreadable) {
-    assert.equal(addressOf(peerIs('127.0.0.1', headers), proxies), expected, JSON.stringify(headers))
+    assert.equal(
+      addressOf(peerIs('127.0.0.1', headers), proxies),
+      expected,
+      JSON.stringify(headers),
+    )
   }
 })
 

@@ -1,15 +1,14 @@
-// Which client sent this request? Nothing else reads the peer of the connection or a forwarding header (ASVS 4.1.3, row A11;
-// docs/decisions/0021-client-addresses.md), except that sign-in/verify.routes.ts reads a URL from a trusted proxy.
+// Which client sent this request? Only this file reads the peer or a forwarding header (ASVS 4.1.3,
+// A11, decision 0021); sign-in/verify.routes.ts reads a URL from a trusted proxy.
 import type { IncomingMessage } from 'node:http'
 import { type AddressRanges, canonicalAddress, isInRanges } from '../../basics/ip-addresses.ts'
 import { stripBlanks } from './credentials.ts'
 
 type Request = Pick<IncomingMessage, 'headers' | 'socket'>
 
-/** The fields with which a proxy names the client. */
 export const forwardingFields = ['forwarded', 'x-forwarded-for'] as const
 
-/** The peer, or the client that a trusted proxy names, in the one spelling of its address; `unknown` if the connection is closed. */
+/** Returns one spelling; `unknown` if the connection is closed. */
 export function addressOf(request: Request, trustedProxies: AddressRanges): string {
   const peer = peerOf(request.socket)
   if (!comesFromTrustedProxy(request, trustedProxies)) return peer
@@ -19,12 +18,15 @@ export function addressOf(request: Request, trustedProxies: AddressRanges): stri
     ...(forwardedFor === undefined ? [] : [forwardedForChain(String(forwardedFor))]),
   ]
   const [address = peer, other = address] = chains.map((chain) => walk(peer, chain, trustedProxies))
-  // A proxy that sets one of the two forwards the other as the client sent it, and here is no way to know which one that is.
+  // A proxy that sets one of the two forwards the other as the client sent it.
   return other === address ? address : peer
 }
 
-/** Whether a trusted proxy sent this request: only then is a forwarding header more than the client's claim. */
-export function comesFromTrustedProxy({ socket }: Pick<Request, 'socket'>, trustedProxies: AddressRanges) {
+/** Otherwise a forwarding header is the client's claim. */
+export function comesFromTrustedProxy(
+  { socket }: Pick<Request, 'socket'>,
+  trustedProxies: AddressRanges,
+) {
   const peer = peerOf(socket)
   return peer !== 'unknown' && isInRanges(peer, trustedProxies)
 }
@@ -33,12 +35,12 @@ function peerOf({ remoteAddress = '' }: Request['socket']): string {
   return canonicalAddress(remoteAddress.replace(/%.*/, '')) ?? 'unknown'
 }
 
-/** The addresses of a header, the nearest to this service last. `undefined` is an entry without an address. */
+/** The address nearest to this service is the last. */
 type Chain = readonly (string | undefined)[]
 
 const maxHops = 32
 
-/** From the right, past trusted proxies, to the first address that is not one: the client can invent every entry left of it. */
+/** The client can invent what is left of the first address that is no trusted proxy. */
 function walk(peer: string, chain: Chain, trustedProxies: AddressRanges): string {
   let last = peer
   for (const address of chain.toReversed()) {
@@ -55,9 +57,12 @@ function forwardedForChain(text: string): Chain {
 }
 
 const token = String.raw`[!#$%&'*+.^_\`|~\w-]+`
-const pair = new RegExp(String.raw`[ \t]*(${token})=(?:(${token})|"((?:[^"\\]|\\.)*)")[ \t]*(,|;|$)`, 'gy')
+const pair = new RegExp(
+  String.raw`[ \t]*(${token})=(?:(${token})|"((?:[^"\\]|\\.)*)")[ \t]*(,|;|$)`,
+  'gy',
+)
 
-/** `Forwarded` (RFC 7239, section 4). One unreadable entry makes the whole header unreadable, since quotes could pair across entries. */
+/** RFC 7239, section 4. Quotes could pair across entries, so an unreadable one spoils all. */
 function forwardedChain(text: string): Chain {
   const elements: string[][] = [[]]
   let end: string | undefined
@@ -70,9 +75,10 @@ function forwardedChain(text: string): Chain {
   return isReadable ? elements.slice(-maxHops).map(([node = '']) => nodeAddress(node)) : [undefined]
 }
 
-const nodeShape = /^(?:\[(?=[\da-f.]*:)([\da-f:.]+)\]|(\d+\.\d+\.\d+\.\d+))(?::(?:\d{1,5}|_[\w.-]+))?$/i
+const nodeShape =
+  /^(?:\[(?=[\da-f.]*:)([\da-f:.]+)\]|(\d+\.\d+\.\d+\.\d+))(?::(?:\d{1,5}|_[\w.-]+))?$/i
 
-/** RFC 7239, section 6: an IPv4 address, or IPv6 in brackets, perhaps with a port; undefined for `unknown` and obfuscated names. */
+/** RFC 7239, section 6. Undefined for `unknown` and obfuscated names. */
 function nodeAddress(node: string): string | undefined {
   const [, v6, v4 = v6 ?? ''] = nodeShape.exec(node) ?? []
   return canonicalAddress(v4)

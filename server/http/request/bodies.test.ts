@@ -1,4 +1,3 @@
-// Does bodies.ts read what browsers send, and refuse what a parser would repair?
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'

@@ -1,6 +1,6 @@
-// Parses bodies and the fields of a query strictly (I2, I3, I5), without Fastify's repairs, and checks them against the schemas of
-// their routes: which fields are invalid, and what would be valid? A validator is compiled at the first request that it checks. Fastify's own
-// factory loads AJV and compiles the schemas of all routes when the service starts, in 100 ms and 10 MB (decision 0056).
+// Parses bodies and queries strictly (I2, I3, I5), without Fastify's repairs. A validator is
+// compiled at its first request: Fastify would compile all at the start, in 100 ms and 10 MB
+// (decision 0056).
 import { isUtf8 } from 'node:buffer'
 import { createRequire } from 'node:module'
 import type { FastifyInstance, FastifyRequest, FastifySchemaValidationError } from 'fastify'
@@ -11,18 +11,34 @@ import type { Schema } from '../openapi/schema.ts'
 
 const form = 'application/x-www-form-urlencoded'
 const maxFieldsByDefault = 8
-/** A body of at least this size is parsed in its own share of the event loop: that and its delivery take a millisecond. */
+/** Parsing such a body takes a millisecond of the event loop. */
 const largeBytes = 16 * 1024
 
 export function acceptBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
   const whole = { parseAs: 'buffer' } as const
-  app.addContentTypeParser('application/json', whole, async (request: FastifyRequest, body: Buffer) => {
-    refuseOtherCharset(request)
-    if (body.length > largeBytes) await yieldToEventLoop()
-    if (body.length === 0) return null
-    return parseJson(body, request.routeOptions.config.operation?.maxFields ?? maxFieldsByDefault)
-  })
+  app.addContentTypeParser(
+    'application/json',
+    whole,
+    async (request: FastifyRequest, body: Buffer) => {
+      refuseOtherCharset(request)
+      if (body.length > largeBytes) await yieldToEventLoop()
+      if (body.length === 0) return null
+      return parseJson(body, request.routeOptions.config.operation?.maxFields ?? maxFieldsByDefault)
+    },
+  )
+  app.addContentTypeParser(
+    'multipart/form-data',
+    whole,
+    async (request: FastifyRequest, body: Buffer) => {
+      if (!request.routeOptions.config.operation?.acceptsMultipart)
+        throw new CarillonError(
+          'UNSUPPORTED_MEDIA_TYPE',
+          'The body must be sent as application/json',
+        )
+      return parseOneField(body)
+    },
+  )
   app.addContentTypeParser(form, whole, async (request: FastifyRequest, body: Buffer) => {
     if (!request.routeOptions.config.operation?.acceptsForm)
       throw new CarillonError('UNSUPPORTED_MEDIA_TYPE', 'The body must be sent as application/json')
@@ -31,22 +47,34 @@ export function acceptBodies(app: FastifyInstance): void {
   })
 }
 
+/** RFC 8058, section 3.1: mail programs may send their one field like this. */
+const oneField =
+  /^--[^\r\n]+\r\ncontent-disposition: form-data; name="([\w-]{1,40})"\r\n(?:content-type: [^\r\n]{1,60}\r\n)?\r\n([^\r\n]{0,100})\r\n--/i
+
+function parseOneField(body: Buffer): Record<string, string> {
+  const [, name, value = ''] = oneField.exec(body.toString('latin1')) ?? []
+  return name === undefined ? refuseBody('is not one field of one line') : { [name]: value }
+}
+
 const charsets = /;[ \t]*charset[ \t]*=[ \t]*"?([^ \t;"]*)/gi
 
-/** Bodies are UTF-8 (RFC 8259, section 8.1). ASCII only: Fastify and `\s` read 0xA0 as a space, a proxy does not. */
+/** RFC 8259, section 8.1. Fastify and `\s` read 0xA0 as a space, a proxy does not. */
 function refuseOtherCharset({ headers }: FastifyRequest): void {
   const type = headers['content-type'] ?? ''
   if (type === 'application/json') return
   if (/[^\t -~]/.test(type))
-    throw new CarillonError('UNSUPPORTED_MEDIA_TYPE', 'The Content-Type must be ASCII, such as application/json')
+    throw new CarillonError(
+      'UNSUPPORTED_MEDIA_TYPE',
+      'The Content-Type must be ASCII, such as application/json',
+    )
   for (const [, charset = ''] of type.matchAll(charsets))
-    if (!/^utf-?8$/i.test(charset)) throw new CarillonError('UNSUPPORTED_MEDIA_TYPE', 'The body must be sent as UTF-8')
+    if (!/^utf-?8$/i.test(charset))
+      throw new CarillonError('UNSUPPORTED_MEDIA_TYPE', 'The body must be sent as UTF-8')
 }
 
-/** Fields of a form: twice as many as any route takes. 11,000 fields take 20 ms of the event loop. */
+/** 11,000 fields take 20 ms of the event loop. */
 export const maxFormFields = 8
 
-/** The fields of a form, at most 8, each once. */
 export function parseForm(bytes: Buffer): Record<string, string> {
   if (!isUtf8(bytes)) refuseBody('is not UTF-8')
   const fields = Object.create(null) as Record<string, string>
@@ -57,7 +85,7 @@ export function parseForm(bytes: Buffer): Record<string, string> {
   return fields
 }
 
-/** The fields of a form or a query (URL Standard, section 5.1) in their order. Refuses what the standard would repair. */
+/** URL Standard, section 5.1; refuses what that would repair. */
 export function formFields(text: string, most: number): [name: string, value: string][] {
   const pairs = text === '' ? [] : text.split('&', most + 1)
   if (pairs.length > most) refuseBody(`contains more than ${most} fields`)
@@ -71,7 +99,6 @@ export function formFields(text: string, most: number): [name: string, value: st
 }
 
 function decodeForm(text: string): string {
-  // A tenth of the work, for nearly every field of a query.
   if (/^[\w-]*$/.test(text)) return text
   if (text.includes('\0') || text.includes('%00')) refuseBody('contains NUL')
   try {
@@ -81,28 +108,34 @@ function decodeForm(text: string): string {
   }
 }
 
-/** What Fastify uses in place of its own compilers. */
-export const compilersFactory = { buildValidator: () => checkOf as never, buildSerializer: () => () => JSON.stringify }
+export const compilersFactory = {
+  buildValidator: () => checkOf as never,
+  buildSerializer: () => () => JSON.stringify,
+}
 
-/** The check of one part of a request. Its error is INVALID_REQUEST. */
 function checkOf({ schema, httpPart }: { schema: Schema; httpPart: string }) {
-  return (value: unknown) => validatorOf(schema)(value) || { error: invalidRequest(faultsIn(schema, value, httpPart)) }
+  return (value: unknown) =>
+    validatorOf(schema)(value) || { error: invalidRequest(faultsIn(schema, value, httpPart)) }
 }
 
 type SchemaFault = Omit<FastifySchemaValidationError, 'schemaPath'>
 type Validate = { (value: unknown): boolean; errors?: SchemaFault[] | null }
 
-/** Without the repairs of AJV, which stops at the first fault. schemas.test.ts checks that our schemas are valid, and no start does. */
-const customOptions = { coerceTypes: false, removeAdditional: false, useDefaults: false, validateSchema: false }
+/** AJV's repairs stop at the first fault. schemas.test.ts checks our schemas. */
+const customOptions = {
+  coerceTypes: false,
+  removeAdditional: false,
+  useDefaults: false,
+  validateSchema: false,
+}
 let compile: ((definition: { schema: Schema }) => Validate) | undefined
 
-/** AJV keeps what it has compiled. */
 function validatorOf(schema: Schema): Validate {
   compile ??= fastifysCompiler()
   return compile({ schema })
 }
 
-/** The package that Fastify depends on. Not a dynamic import: Fastify calls a check and does not wait. */
+/** No dynamic import: Fastify calls a check and does not wait. */
 function fastifysCompiler(): NonNullable<typeof compile> {
   const ofFastify = createRequire(createRequire(import.meta.url).resolve('fastify'))
   return ofFastify('@fastify/ajv-compiler')()({}, { customOptions })
@@ -110,41 +143,58 @@ function fastifysCompiler(): NonNullable<typeof compile> {
 
 const maxUnknownFields = 8
 
-/** Each field up to its first fault: to find all in 500,000 recipients or 10,000 unknown fields takes up to 3 s. */
+/** One of each field: finding all in 500,000 recipients takes up to 3 s. */
 function faultsIn(schema: Schema, value: unknown, part: string): Fault[] {
   const hasFields = schema.properties !== undefined && typeof value === 'object' && value !== null
-  const faults = hasFields && !Array.isArray(value) ? faultsOfFields(schema, value as Fields, part) : []
+  const faults =
+    hasFields && !Array.isArray(value) ? faultsOfFields(schema, value as Fields, part) : []
   return faults.length > 0 ? faults : firstFault(schema, value, part)
 }
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** A field with an empty name is reported as `part`. */
-function faultsOfFields({ properties = {}, required = [] }: Schema, value: Fields, part: string): Fault[] {
+function faultsOfFields(
+  { properties = {}, required = [] }: Schema,
+  value: Fields,
+  part: string,
+): Fault[] {
   const unknown = Object.keys(value).filter((name) => !Object.hasOwn(properties, name))
   const present = Object.entries(properties).filter(([name]) => Object.hasOwn(value, name))
-  const ofValues = present.flatMap(([name, schema]) => firstFault(schema, value[name], name, [name]))
-  // A query has no inner fields: the entry of a list is reported under the name of the list.
+  const ofValues = present.flatMap(([name, schema]) =>
+    firstFault(schema, value[name], name, [name]),
+  )
   if (part !== 'body') for (const fault of ofValues) fault.field = fault.field.replace(/\.\d+$/, '')
   return [
-    ...required.filter((name) => !Object.hasOwn(value, name)).map((field) => ({ field, reason: 'is missing' })),
-    ...unknown.slice(0, maxUnknownFields).map((name) => ({ field: name || part, reason: 'is not a known field' })),
+    ...required
+      .filter((name) => !Object.hasOwn(value, name))
+      .map((field) => ({ field, reason: 'is missing' })),
+    ...unknown
+      .slice(0, maxUnknownFields)
+      .map((name) => ({ field: name || part, reason: 'is not a known field' })),
     ...ofValues,
   ]
 }
 
-/** At most one fault. `whole`: the field of a fault that is in no field of the value. */
-function firstFault(schema: Schema, value: unknown, whole: string, within: readonly string[] = []): Fault[] {
+function firstFault(
+  schema: Schema,
+  value: unknown,
+  whole: string,
+  within: readonly string[] = [],
+): Fault[] {
   const validate = validatorOf(schema)
-  return validate(value) ? [] : firstOf(validate.errors ?? []).map((fault) => faultOf(fault, within, whole))
+  return validate(value)
+    ? []
+    : firstOf(validate.errors ?? []).map((fault) => faultOf(fault, within, whole))
 }
 
-/** The first fault. If a value fits none of several variants: the first within the variant of its type. */
+/** Of several variants: the fault within the variant of its type. */
 function firstOf(faults: readonly SchemaFault[]): SchemaFault[] {
   const last = faults.at(-1)
   if (last?.keyword !== 'anyOf') return faults.slice(0, 1)
   const ofWhole = faults.filter(({ instancePath }) => instancePath === last.instancePath)
-  const inner = faults.find((fault) => !ofWhole.includes(fault) || !['type', 'enum', 'anyOf'].includes(fault.keyword))
+  const inner = faults.find(
+    (fault) => !ofWhole.includes(fault) || !['type', 'enum', 'anyOf'].includes(fault.keyword),
+  )
   const types = ofWhole.flatMap(({ keyword, params }) => (keyword === 'type' ? [params.type] : []))
   const unlisted = ofWhole.find(({ keyword }) => keyword === 'enum')
   return [inner ?? unlisted ?? { ...last, keyword: 'type', params: { type: types } }]
@@ -153,14 +203,23 @@ function firstOf(faults: readonly SchemaFault[]): SchemaFault[] {
 function faultOf(fault: SchemaFault, within: readonly string[], whole: string): Fault {
   const { instancePath, keyword, params, message = 'is not valid' } = fault
   const named = params.missingProperty ?? params.additionalProperty
-  const path = [...within, ...instancePath.split('/').slice(1), ...(named === undefined ? [] : [named])]
+  const path = [
+    ...within,
+    ...instancePath.split('/').slice(1),
+    ...(named === undefined ? [] : [named]),
+  ]
   const sentence = sentences[keyword]?.replace('#', String(params.limit))
-  return { field: path.join('.') || whole, reason: sentence ?? reasons[keyword]?.(params) ?? message }
+  return {
+    field: path.join('.') || whole,
+    reason: sentence ?? reasons[keyword]?.(params) ?? message,
+  }
 }
 
-const formats: Record<string, string> = { uuid: 'a UUID', 'date-time': 'a time such as 2026-12-02T09:14:05.120Z' }
+const formats: Record<string, string> = {
+  uuid: 'a UUID',
+  'date-time': 'a time such as 2026-12-02T09:14:05.120Z',
+}
 
-/** `#` is the limit of the keyword. */
 const sentences: Record<string, string> = {
   required: 'is missing',
   additionalProperties: 'is not a known field',
@@ -173,10 +232,12 @@ const sentences: Record<string, string> = {
 }
 
 const reasons: Record<string, (params: SchemaFault['params']) => string> = {
-  enum: ({ allowedValues }) => `must be one of: ${(allowedValues as unknown[]).map(String).join(', ')}`,
+  enum: ({ allowedValues }) =>
+    `must be one of: ${(allowedValues as unknown[]).map(String).join(', ')}`,
   type: ({ type }) =>
     `must be ${type === 'integer' ? 'a whole number in decimal digits' : `of the type ${[type].flat().join(' or ')}`}`,
   format: ({ format }) => `must be ${formats[String(format)] ?? `a ${format}`}`,
-  minLength: ({ limit }) => `must have at least ${limit} ${limit === 1 ? 'character' : 'characters'}`,
+  minLength: ({ limit }) =>
+    `must have at least ${limit} ${limit === 1 ? 'character' : 'characters'}`,
   minItems: ({ limit }) => `must have at least ${limit} ${limit === 1 ? 'entry' : 'entries'}`,
 }

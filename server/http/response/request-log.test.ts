@@ -1,4 +1,3 @@
-// How many log lines do failed and refused requests cause, whatever clients send?
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { FastifyRequest } from 'fastify'
@@ -21,7 +20,10 @@ test('writes one warning a second for overload, with a count and without a stack
   const { log, lines, bytes } = logged()
   for (let second = 0; second < 3; second++) {
     for (let n = 0; n < 10_000; n++) {
-      const error = n % 100 === 0 ? overloaded('The service is stopping') : overloaded('Too many sign-ins at once')
+      const error =
+        n % 100 === 0
+          ? overloaded('The service is stopping')
+          : overloaded('Too many sign-ins at once')
       log.note(error, error, request)
     }
     t.mock.timers.tick(1_000)
@@ -48,7 +50,10 @@ test('writes one warning a second for overload, with a count and without a stack
 test('writes the same failure in full a few times a minute, and counts the others (L1)', (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const { log, lines } = logged()
-  const away = () => new CarillonError('UNAVAILABLE', 'The store is away', { cause: new Error('connect ECONNREFUSED') })
+  const away = () =>
+    new CarillonError('UNAVAILABLE', 'The store is away', {
+      cause: new Error('connect ECONNREFUSED'),
+    })
   const fail = (times: number) => {
     for (let n = 0; n < times; n++) log.note(away(), away(), request)
   }
@@ -71,7 +76,8 @@ test('writes the same failure in full a few times a minute, and counts the other
 test('limits the lines of failures that are all different (L1)', (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const { log, lines } = logged()
-  for (let n = 0; n < 1_000; n++) log.note(new CarillonError('INTERNAL', `${n}`), new Error(`${n}`), request)
+  for (let n = 0; n < 1_000; n++)
+    log.note(new CarillonError('INTERNAL', `${n}`), new Error(`${n}`), request)
   t.mock.timers.tick(1_000)
   const repeated = lines().filter(({ event }) => event === 'failure-repeated')
   assert.deepEqual([lines().length, repeated.length, repeated[0].count], [21, 1, 980])
@@ -145,4 +151,21 @@ test('writes the remaining counts of origins at the shutdown', () => {
     lines().map(({ origins }) => origins),
     [{ null: 1 }, { null: 2 }],
   )
+})
+
+test('writes one line a minute with the count of refused proofs by reason, and none for a quiet minute (L1)', (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const { log, lines } = logged()
+  for (let n = 0; n < 10_000; n++)
+    log.noteRefusal(n % 10 === 0 ? 'scope-missing' : 'token-not-valid')
+  assert.equal(lines().length, 0)
+  t.mock.timers.tick(60_000)
+  const [{ level, event, count, reasons }] = lines()
+  assert.deepEqual([level, event, count], [40, 'proof-refused', 10_000])
+  assert.deepEqual(reasons, { 'scope-missing': 1_000, 'token-not-valid': 9_000 })
+  t.mock.timers.tick(600_000)
+  assert.equal(lines().length, 1)
+  log.noteRefusal('in-query')
+  log.end()
+  assert.deepEqual(lines()[1].reasons, { 'in-query': 1 }, 'a stop loses no count')
 })

@@ -1,7 +1,7 @@
-// What the log says of refused and failed requests, and how often? Overload, repeated failures and refused origins are counted, and a line
-// at a time has the counts, so that no client can fill the log or hide other events in it (L1).
+// Logs refused and failed requests. Frequent ones are counted in one line, so that no client can
+// fill the log or hide other events in it (L1).
 import type { IncomingMessage } from 'node:http'
-import type { CarillonError } from '../../basics/errors.ts'
+import type { CarillonError, ProofRefusal } from '../../basics/errors.ts'
 import type { AddressRanges } from '../../basics/ip-addresses.ts'
 import type { Log } from '../../basics/log.ts'
 import { LogWindow } from '../../basics/log-window.ts'
@@ -10,9 +10,8 @@ import { addressOf, comesFromTrustedProxy } from '../request/address.ts'
 type FailedRequest = { requestId: string; method: string; route: string | undefined }
 
 const minuteMs = 60_000
-/** Lines with a stack in a minute: of the same failure on one route, and of all failures. */
 const maxInFull = { same: 5, all: 20 }
-/** Reasons, and origins: a client can send any number of made-up ones. */
+/** A client can send any number of made-up origins. */
 const maxReasons = 8
 const maxOriginLength = 200
 
@@ -31,13 +30,15 @@ export class RequestLog {
   readonly #second = new LogWindow(1_000, () => this.#reportCounted())
   readonly #minute = new LogWindow(minuteMs, () => this.#inFull.clear())
   readonly #originsMinute = new LogWindow(minuteMs, () => this.#reportOrigins())
+  readonly #refusals: Counts = new Map()
+  readonly #refusalsMinute = new LogWindow(minuteMs, () => this.#reportRefusals())
   #isProxyReported = false
 
   constructor(log: Log) {
     this.#log = log
   }
 
-  /** `failure` is what was thrown; `error` is what the client receives. */
+  /** `failure` was thrown; the client receives `error`. */
   note(error: CarillonError, failure: unknown, request: FailedRequest): void {
     const { report, status, message } = error
     if (report === 'overload') this.#count('overload', message)
@@ -47,13 +48,18 @@ export class RequestLog {
     else this.#count('failure-repeated', message)
   }
 
-  /** Counts a request of an origin that is not allowed: its page sees only a network failure. Logs the first at once, others a minute later. */
+  /** The page of such an origin sees only a network failure. */
   noteOrigin(origin: string): void {
     addTo(this.#origins, origin.slice(0, maxOriginLength))
     if (!this.#originsMinute.isOpen) this.#reportOrigins()
   }
 
-  /** Logs the first forwarding header of a peer that is not a trusted proxy: all clients behind it count as one for the limits. */
+  noteRefusal(reason: ProofRefusal): void {
+    addTo(this.#refusals, reason)
+    this.#refusalsMinute.begin()
+  }
+
+  /** Only of a peer that is no trusted proxy: all clients behind it count as one. */
   noteForwarded(request: IncomingMessage, trustedProxies: AddressRanges): void {
     if (this.#isProxyReported || comesFromTrustedProxy(request, trustedProxies)) return
     this.#isProxyReported = true
@@ -64,7 +70,8 @@ export class RequestLog {
   }
 
   end(): void {
-    for (const period of [this.#second, this.#minute, this.#originsMinute]) period.end()
+    for (const period of [this.#second, this.#minute, this.#originsMinute, this.#refusalsMinute])
+      period.end()
   }
 
   #isInFull(failure: string): boolean {
@@ -91,14 +98,29 @@ export class RequestLog {
     this.#originsMinute.begin()
   }
 
+  #reportRefusals(): void {
+    const count = totalOf(this.#refusals)
+    const reasons = Object.fromEntries(this.#refusals)
+    this.#log.warn(
+      { event: 'proof-refused', count, reasons },
+      'tokens, keys or sessions were refused, or lacked a scope',
+    )
+    this.#refusals.clear()
+  }
+
   #reportCounted(): void {
     for (const event of ['overload', 'failure-repeated'] as const) {
       const counts = this.#counted[event]
-      const count = counts.values().reduce((sum, one) => sum + one, 0)
-      if (count > 0) this.#log.warn({ event, count, reasons: Object.fromEntries(counts) }, messages[event])
+      const count = totalOf(counts)
+      if (count > 0)
+        this.#log.warn({ event, count, reasons: Object.fromEntries(counts) }, messages[event])
       counts.clear()
     }
   }
+}
+
+function totalOf(counts: Counts): number {
+  return counts.values().reduce((sum, one) => sum + one, 0)
 }
 
 function addTo(counts: Counts, reason: string): void {

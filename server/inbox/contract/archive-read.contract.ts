@@ -1,39 +1,53 @@
-// The promises about archiving everything that is read, and about taking that back.
 import assert from 'node:assert/strict'
-import { Follower } from '../../store/contract/random/follower.ts'
-import { recount } from '../../store/contract/random/random.ts'
-import { at, type PromiseOf } from '../../store/contract/world.ts'
+import { Follower } from '../../contract/random/follower.ts'
+import { recount } from '../../contract/random/random.ts'
+import { at, type PromiseOf } from '../../contract/world.ts'
+import { markAllRead } from '../bulk.store.ts'
 import { changesSince, readInbox } from '../inbox.store.ts'
-import { markAllRead, markRead, markUnread } from '../marks.store.ts'
+import { markRead, markUnread } from '../marks.store.ts'
 import { readAts } from './mark-unread.contract.ts'
 import { countsOf, inList, mover, placesOf } from './places.contract.ts'
 
 export function archiveReadPromises(promise: PromiseOf): void {
-  promise('archives everything in the list that is read, however it was read; what is unread stays', async (world) => {
-    const { ann, ids, readAll, archiveRead, snooze, archive, store } = await mover(world, 9)
-    const [alone = '', , unread = '', away = '', until = '', , odd = ''] = ids
-    await readAll(1, ids[4])
-    await store.write(markUnread, { userId: ann.id, id: unread })
-    await archive(away, 2)
-    await snooze(until, 2, 60)
-    await store.write(markRead, { userId: ann.id, id: alone, at: at(3) })
-    await store.write(markAllRead, { userId: ann.id, throughId: null, categories: ['odd'], at: at(4) })
-    await store.write(markRead, { userId: ann.id, id: odd, at: at(5) })
-    const before = await world.inboxOf(ann)
-    await archiveRead(6)
-    assert.deepEqual(await placesOf(world, ann, ids), [
-      ...['archived 6', 'archived 6', 'unread', 'archived 2', 'snoozed 60'],
-      ...['archived 6', 'archived 6', 'archived 6', 'unread'],
-    ])
-    const { version, unread: count } = before.inbox
-    assert.equal((await store.read(readInbox, ann.id)).version, version + 1)
-    assert.deepEqual(await countsOf(world, ann), { total: 2, unread: count, unseen: 2, archived: 6, snoozed: 1 })
-    const { items } = await recount(world, ann)
-    assert.deepEqual(
-      items.map(({ readAt }) => readAt),
-      before.items.map(({ readAt }) => readAt),
-    )
-  })
+  promise(
+    'archives everything in the list that is read, however it was read; what is unread stays',
+    async (world) => {
+      const { ann, ids, readAll, archiveRead, snooze, archive, store } = await mover(world, 9)
+      const [alone = '', , unread = '', away = '', until = '', , odd = ''] = ids
+      await readAll(1, ids[4])
+      await store.write(markUnread, { userId: ann.id, id: unread })
+      await archive(away, 2)
+      await snooze(until, 2, 60)
+      await store.write(markRead, { userId: ann.id, id: alone, at: at(3) })
+      await store.write(markAllRead, {
+        userId: ann.id,
+        throughId: null,
+        categories: ['odd'],
+        at: at(4),
+      })
+      await store.write(markRead, { userId: ann.id, id: odd, at: at(5) })
+      const before = await world.inboxOf(ann)
+      await archiveRead(6)
+      assert.deepEqual(await placesOf(world, ann, ids), [
+        ...['archived 6', 'archived 6', 'unread', 'archived 2', 'snoozed 60'],
+        ...['archived 6', 'archived 6', 'archived 6', 'unread'],
+      ])
+      const { version, unread: count } = before.inbox
+      assert.equal((await store.read(readInbox, ann.id)).version, version + 1)
+      assert.deepEqual(await countsOf(world, ann), {
+        total: 2,
+        unread: count,
+        unseen: 2,
+        archived: 6,
+        snoozed: 1,
+      })
+      const { items } = await recount(world, ann)
+      assert.deepEqual(
+        items.map(({ readAt }) => readAt),
+        before.items.map(({ readAt }) => readAt),
+      )
+    },
+  )
 
   promise(
     'what arrives, is read or is put back after an archive-read stays in the list until the next one',
@@ -60,47 +74,67 @@ export function archiveReadPromises(promise: PromiseOf): void {
       await readAll(5)
       await archiveRead(6)
       assert.deepEqual(await placesOf(world, ann, all), [
-        ...['archived 4', 'archived 6', 'archived 2', 'archived 4', 'archived 6', 'archived 6', 'archived 4'],
+        ...[
+          'archived 4',
+          'archived 6',
+          'archived 2',
+          'archived 4',
+          'archived 6',
+          'archived 6',
+          'archived 4',
+        ],
       ])
       await recount(world, ann)
     },
   )
 
-  promise('changes nothing if nothing in the list is read, and leaves the last one to be undone', async (world) => {
-    const { ann, ids, readAll, archiveRead, undo } = await mover(world, 3)
-    await archiveRead(1)
-    assert.equal((await world.inboxOf(ann)).inbox.version, 3)
-    await readAll(2, ids[1])
-    await archiveRead(3)
-    const before = await world.inboxOf(ann)
-    await archiveRead(4)
-    assert.deepEqual(await world.inboxOf(ann), before)
-    assert.equal(await undo(5), 'done')
-    assert.deepEqual(await placesOf(world, ann, ids), ['read', 'read', 'unread'])
-  })
+  promise(
+    'changes nothing if nothing in the list is read, and leaves the last one to be undone',
+    async (world) => {
+      const { ann, ids, readAll, archiveRead, undo } = await mover(world, 3)
+      await archiveRead(1)
+      assert.equal((await world.inboxOf(ann)).inbox.version, 3)
+      await readAll(2, ids[1])
+      await archiveRead(3)
+      const before = await world.inboxOf(ann)
+      await archiveRead(4)
+      assert.deepEqual(await world.inboxOf(ann), before)
+      assert.equal(await undo(5), 'done')
+      assert.deepEqual(await placesOf(world, ann, ids), ['read', 'read', 'unread'])
+    },
+  )
 
-  promise('an undo puts back exactly what the archive-read archived, with every count as before', async (world) => {
-    const { ann, ids, readAll, archiveRead, archive, seen, undo, unarchive } = await mover(world, 8)
-    await readAll(1, ids[1])
-    await archiveRead(2)
-    await unarchive(ids[1])
-    await readAll(3, ids[5])
-    await archive(ids[2], 4)
-    await seen(4)
-    const before = await world.inboxOf(ann)
-    await archiveRead(5)
-    await recount(world, ann)
-    assert.equal(await undo(6), 'done')
-    const after = await world.inboxOf(ann)
-    const version = before.inbox.version + 2
-    assert.deepEqual(after, { ...before, inbox: { ...before.inbox, version, resetVersion: version } })
-    assert.deepEqual(await placesOf(world, ann, ids), [
-      ...['archived 2', 'read', 'archived 4', 'read', 'read', 'read', 'unread', 'unread'],
-    ])
-    await recount(world, ann)
-    assert.equal(await undo(7), 'done')
-    assert.deepEqual(await world.inboxOf(ann), after, 'repeating it changes nothing')
-  })
+  promise(
+    'an undo puts back exactly what the archive-read archived, with every count as before',
+    async (world) => {
+      const { ann, ids, readAll, archiveRead, archive, seen, undo, unarchive } = await mover(
+        world,
+        8,
+      )
+      await readAll(1, ids[1])
+      await archiveRead(2)
+      await unarchive(ids[1])
+      await readAll(3, ids[5])
+      await archive(ids[2], 4)
+      await seen(4)
+      const before = await world.inboxOf(ann)
+      await archiveRead(5)
+      await recount(world, ann)
+      assert.equal(await undo(6), 'done')
+      const after = await world.inboxOf(ann)
+      const version = before.inbox.version + 2
+      assert.deepEqual(after, {
+        ...before,
+        inbox: { ...before.inbox, version, resetVersion: version },
+      })
+      assert.deepEqual(await placesOf(world, ann, ids), [
+        ...['archived 2', 'read', 'archived 4', 'read', 'read', 'read', 'unread', 'unread'],
+      ])
+      await recount(world, ann)
+      assert.equal(await undo(7), 'done')
+      assert.deepEqual(await world.inboxOf(ann), after, 'repeating it changes nothing')
+    },
+  )
 
   promise(
     'an undo leaves alone what arrived, or was moved, marked, removed or sent again since the archive-read',
@@ -113,7 +147,7 @@ export function archiveReadPromises(promise: PromiseOf): void {
       await act.snooze(snoozed, 3, 60)
       await act.remove(removed, 3)
       await act.unarchive(back)
-      await world.send(ann, 'Again', { key: again ?? '', category: 'other', again: true })
+      await world.send(ann, 'Again', { key: again ?? '', category: 'other', renotify: true })
       await act.unarchive(twice)
       await act.archive(twice, 4)
       await store.write(markUnread, { userId: ann.id, id: unread ?? '' })
@@ -124,7 +158,18 @@ export function archiveReadPromises(promise: PromiseOf): void {
       await recount(world, ann)
       assert.equal(await act.undo(7), 'done')
       assert.deepEqual(await placesOf(world, ann, [...ids, late]), [
-        ...['archived 2', 'snoozed 60', 'removed', 'read', 'unread', 'archived 4', 'unread', 'read', 'read', 'unread'],
+        ...[
+          'archived 2',
+          'snoozed 60',
+          'removed',
+          'read',
+          'unread',
+          'archived 4',
+          'unread',
+          'read',
+          'read',
+          'unread',
+        ],
         'archived 6',
       ])
       assert.equal((await world.find(ann, rest ?? ''))?.read, false)
@@ -160,20 +205,33 @@ export function archiveReadPromises(promise: PromiseOf): void {
     assert.deepEqual(await placesOf(world, ann, ids), ['read', 'unread'])
   })
 
-  promise('only the last read-all or archive-read can be undone: the other kind before it stays', async (world) => {
-    const { ann, ids, readAll, archiveRead, undo } = await mover(world, 4)
-    await readAll(1, ids[1])
-    await archiveRead(2)
-    await readAll(3)
-    assert.equal(await undo(4), 'done')
-    assert.deepEqual(await placesOf(world, ann, ids), ['archived 2', 'archived 2', 'unread', 'unread'])
-    await readAll(5)
-    await archiveRead(6)
-    assert.equal(await undo(7), 'done')
-    assert.deepEqual(await placesOf(world, ann, ids), ['archived 2', 'archived 2', 'read', 'read'])
-    assert.deepEqual(await readAts(world, ann, ids), [1, 1, 5, 5])
-    await recount(world, ann)
-  })
+  promise(
+    'only the last read-all or archive-read can be undone: the other kind before it stays',
+    async (world) => {
+      const { ann, ids, readAll, archiveRead, undo } = await mover(world, 4)
+      await readAll(1, ids[1])
+      await archiveRead(2)
+      await readAll(3)
+      assert.equal(await undo(4), 'done')
+      assert.deepEqual(await placesOf(world, ann, ids), [
+        'archived 2',
+        'archived 2',
+        'unread',
+        'unread',
+      ])
+      await readAll(5)
+      await archiveRead(6)
+      assert.equal(await undo(7), 'done')
+      assert.deepEqual(await placesOf(world, ann, ids), [
+        'archived 2',
+        'archived 2',
+        'read',
+        'read',
+      ])
+      assert.deepEqual(await readAts(world, ann, ids), [1, 1, 5, 5])
+      await recount(world, ann)
+    },
+  )
 
   promise(
     'a client that is behind an archive-read and a later read-all begins again; one that has heard of it does not',

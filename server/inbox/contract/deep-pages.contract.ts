@@ -1,4 +1,4 @@
-// The promises about deep pages of inboxes in which many sequence numbers are missing; and about changes since a version far behind.
+// In these inboxes many sequence numbers are missing.
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import {
@@ -10,21 +10,25 @@ import {
   runs,
   type Seen,
   type World,
-} from '../../store/contract/world.ts'
+} from '../../contract/world.ts'
+import { markAllRead } from '../bulk.store.ts'
 import { changesSince, readInbox } from '../inbox.store.ts'
 import type { Page } from '../inbox-state.ts'
-import { markAllRead, markRead, markUnread } from '../marks.store.ts'
+import { markRead, markUnread } from '../marks.store.ts'
 import { undo } from '../undo.store.ts'
 
 const limit = 20
-/** So many that SQLite passes over them in several turns of the event loop. */
+/** SQLite passes over so many in several turns of the event loop. */
 const many = 2_000
 
 export function deepPagePromises(promise: PromiseOf): void {
   promise(
     'a deep page of unread notifications is correct after every change, for any pattern of gaps (I6)',
     async (world) => {
-      const inbox = await InboxWithGaps.fill(world, { count: many, isRead: (index) => index % 3 === 1 })
+      const inbox = await InboxWithGaps.fill(world, {
+        count: many,
+        isRead: (index) => index % 3 === 1,
+      })
       await inbox.check([1, 14, 50, 51, 52, 53, 60, 66, 67, 68])
       const act = fc.oneof(
         { weight: 3, arbitrary: fc.record({ read: fc.array(fc.nat(many), { maxLength: 12 }) }) },
@@ -42,7 +46,7 @@ export function deepPagePromises(promise: PromiseOf): void {
             await inbox.check([1 + (place % pages), Math.ceil(pages / 2), pages])
           }
         }),
-        // All runs use one inbox: to fill it takes long. Shrinking cannot work then.
+        // To fill an inbox takes long, so all runs use one, and shrinking cannot work.
         { numRuns: runs(3, 240), endOnFailure: true },
       )
     },
@@ -51,7 +55,10 @@ export function deepPagePromises(promise: PromiseOf): void {
   promise(
     'a deep page of unread notifications is correct after an undo that left some of its notifications read (I6)',
     async (world) => {
-      const inbox = await InboxWithGaps.fill(world, { count: many, isRead: (index) => index % 3 === 1 })
+      const inbox = await InboxWithGaps.fill(world, {
+        count: many,
+        isRead: (index) => index % 3 === 1,
+      })
       await inbox.check([35])
       await inbox.perform({ readThrough: 1_500 })
       await inbox.perform({ read: Array.from({ length: 250 }, (_, index) => 1_250 + index) })
@@ -63,13 +70,16 @@ export function deepPagePromises(promise: PromiseOf): void {
   promise(
     'a deep page of all notifications is correct after every change, wherever some were sent again (I6)',
     async (world) => {
-      const inbox = await InboxWithGaps.fill(world, { count: many, isRead: (index) => index % 5 === 1 })
+      const inbox = await InboxWithGaps.fill(world, {
+        count: many,
+        isRead: (index) => index % 5 === 1,
+      })
       await inbox.checkAll([1, 14, 51, 52, 99, 100])
       const again = Array.from({ length: 50 }, (_, index) => index * 7)
-      await inbox.perform({ again: [0, 0, 1, ...again] })
+      await inbox.perform({ renotify: [0, 0, 1, ...again] })
       await inbox.checkAll([1, 2, 14, 50, 51, 52, 53, 60, 99, 100, 101])
       const act = fc.oneof(
-        { weight: 3, arbitrary: fc.record({ again: fc.array(fc.nat(many), { maxLength: 4 }) }) },
+        { weight: 3, arbitrary: fc.record({ renotify: fc.array(fc.nat(many), { maxLength: 4 }) }) },
         { weight: 2, arbitrary: fc.record({ arrive: fc.nat(60) }) },
         { weight: 1, arbitrary: fc.record({ readThrough: fc.nat(200) }) },
       )
@@ -85,57 +95,70 @@ export function deepPagePromises(promise: PromiseOf): void {
             await inbox.check([1 + (place % unreadPages), Math.ceil(unreadPages / 2)])
           }
         }),
-        // All runs use one inbox: to fill it takes long. Shrinking cannot work then.
         { numRuns: runs(3, 240), endOnFailure: true },
       )
     },
   )
 
-  promise('a deep page of unread notifications shows one version while others arrive and are read', async (world) => {
-    const inbox = await InboxWithGaps.fill(world, { count: many, isRead: (index) => index % 4 === 3 })
-    const { ann } = inbox
-    let { version } = await world.store.read(readInbox, ann.id)
-    let unread = inbox.unread
-    const unreadAt = new Map([[version, unread]])
-    const change = async (after: string[], act: () => Promise<unknown>) => {
-      unread = after
-      unreadAt.set(++version, unread)
-      await act()
-    }
-    let isWriting = true
-    const writing = (async () => {
-      for (let round = 0; round < 60; round++) {
-        const id = newId()
-        await change([id, ...unread], () => world.send(ann, 'Hi', { ids: [id] }))
-        const read = unread[(round * 97) % unread.length] ?? assert.fail('every notification is read')
-        await change(
-          unread.filter((one) => one !== read),
-          () => world.store.write(markRead, { userId: ann.id, id: read, at: at(3) }),
-        )
+  promise(
+    'a deep page of unread notifications shows one version while others arrive and are read',
+    async (world) => {
+      const inbox = await InboxWithGaps.fill(world, {
+        count: many,
+        isRead: (index) => index % 4 === 3,
+      })
+      const { ann } = inbox
+      let { version } = await world.store.read(readInbox, ann.id)
+      let unread = inbox.unread
+      const unreadAt = new Map([[version, unread]])
+      const change = async (after: string[], act: () => Promise<unknown>) => {
+        unread = after
+        unreadAt.set(++version, unread)
+        await act()
       }
-    })().finally(() => {
-      isWriting = false
-    })
-    const readPages = async (first: number) => {
-      for (let page = first; isWriting; page = page === 74 ? 14 : page + 1) {
-        const found = await world.page({ userId: ann.id, page, limit, status: 'unread' })
-        const expected = unreadAt.get(found.inbox.version) ?? assert.fail(`version ${found.inbox.version}`)
-        assert.deepEqual(idsIn(found), expected.slice((page - 1) * limit, page * limit))
-        await new Promise(setImmediate)
+      let isWriting = true
+      const writing = (async () => {
+        for (let round = 0; round < 60; round++) {
+          const id = newId()
+          await change([id, ...unread], () => world.send(ann, 'Hi', { ids: [id] }))
+          const read =
+            unread[(round * 97) % unread.length] ?? assert.fail('every notification is read')
+          await change(
+            unread.filter((one) => one !== read),
+            () => world.store.write(markRead, { userId: ann.id, id: read, at: at(3) }),
+          )
+        }
+      })().finally(() => {
+        isWriting = false
+      })
+      const readPages = async (first: number) => {
+        for (let page = first; isWriting; page = page === 74 ? 14 : page + 1) {
+          const found = await world.page({ userId: ann.id, page, limit, status: 'unread' })
+          const expected =
+            unreadAt.get(found.inbox.version) ?? assert.fail(`version ${found.inbox.version}`)
+          assert.deepEqual(idsIn(found), expected.slice((page - 1) * limit, page * limit))
+          await new Promise(setImmediate)
+        }
       }
-    }
-    await Promise.all([readPages(14), readPages(50), readPages(65), writing])
-  })
+      await Promise.all([readPages(14), readPages(50), readPages(65), writing])
+    },
+  )
 
   promise('lists the arrivals among many other changes, from any version on', async (world) => {
-    const inbox = await InboxWithGaps.fill(world, { count: 600, isRead: (index) => index % 2 === 0 })
+    const inbox = await InboxWithGaps.fill(world, {
+      count: 600,
+      isRead: (index) => index % 2 === 0,
+    })
     await inbox.perform({ arrive: 250 })
     await inbox.perform({ read: Array.from({ length: 300 }, (_, index) => index) })
-    await inbox.perform({ again: Array.from({ length: 90 }, (_, index) => index * 5) })
+    await inbox.perform({ renotify: Array.from({ length: 90 }, (_, index) => index * 5) })
     const all = await changesFrom(world, inbox.ann, { version: 0, limit: 2_000 })
     assert.equal(all.filter(({ type }) => type === 'created').length, 850 - 90)
     assert.equal(all.filter(({ type }) => type === 'replaced').length, 90)
-    const versions = [0, 1, 299, 599, 600, 601, 899, 900, 901, 1_000, 1_149, 1_150, 1_151, 1_299, 1_300, 1_301, 1_389]
+    const versions = [
+      0, 1, 299, 599, 600, 601, 899, 900, 901, 1_000, 1_149, 1_150, 1_151, 1_299, 1_300, 1_301,
+      1_389,
+    ]
     for (const version of versions) {
       const expected = all.filter((change) => change.version > version)
       for (const size of [1, 7, 100])
@@ -163,16 +186,14 @@ type Act =
   | { undo: true }
   | { arrive: number }
   | { readThrough: number }
-  | { again: number[] }
+  | { renotify: number[] }
 
-/** An inbox and the content that it should have. */
 class InboxWithGaps {
   readonly #world: World
   readonly ann: Person
-  /** In the order of the list, the newest last. */
+  /** The newest last. */
   #ids: string[]
   readonly #read = new Set<string>()
-  /** What an undo makes unread. */
   readonly #byReadAll = new Set<string>()
 
   private constructor(world: World, ann: Person, ids: string[]) {
@@ -181,7 +202,10 @@ class InboxWithGaps {
     this.#ids = ids
   }
 
-  static async fill(world: World, { count, isRead }: { count: number; isRead: (index: number) => boolean }) {
+  static async fill(
+    world: World,
+    { count, isRead }: { count: number; isRead: (index: number) => boolean },
+  ) {
     const ann = await world.addUser('ann')
     const inbox = new InboxWithGaps(world, ann, [])
     await inbox.perform({ arrive: count })
@@ -197,10 +221,12 @@ class InboxWithGaps {
   async perform(act: Act): Promise<void> {
     const { store } = this.#world
     const userId = this.ann.id
-    const idOf = (index: number) => this.#ids[index % this.#ids.length] ?? assert.fail('the inbox is empty')
-    if ('arrive' in act) this.#ids.push(...(await this.#world.sendTimes(act.arrive, this.ann, { isKeyed: true })))
-    if ('again' in act)
-      for (const id of act.again.map(idOf)) {
+    const idOf = (index: number) =>
+      this.#ids[index % this.#ids.length] ?? assert.fail('the inbox is empty')
+    if ('arrive' in act)
+      this.#ids.push(...(await this.#world.sendTimes(act.arrive, this.ann, { isKeyed: true })))
+    if ('renotify' in act)
+      for (const id of act.renotify.map(idOf)) {
         this.#ids = await this.#world.sendAgain(this.ann, id, this.#ids)
         this.#changeAlone(id, false)
       }
@@ -208,7 +234,9 @@ class InboxWithGaps {
       const ids = [...new Set(act.read.map(idOf))]
       for (let from = 0; from < ids.length; from += maxAtOnce)
         await Promise.all(
-          ids.slice(from, from + maxAtOnce).map((id) => store.write(markRead, { userId, id, at: at(1) })),
+          ids
+            .slice(from, from + maxAtOnce)
+            .map((id) => store.write(markRead, { userId, id, at: at(1) })),
         )
       for (const id of ids) this.#changeAlone(id, true)
     }
@@ -223,7 +251,11 @@ class InboxWithGaps {
 
   async #readThrough(index: number): Promise<void> {
     const through = this.#ids.slice(0, index + 1)
-    await this.#world.store.write(markAllRead, { userId: this.ann.id, throughId: through.at(-1) ?? null, at: at(2) })
+    await this.#world.bulk(markAllRead, {
+      userId: this.ann.id,
+      throughId: through.at(-1) ?? null,
+      at: at(2),
+    })
     const unread = through.filter((id) => !this.#read.has(id))
     // One that changes nothing leaves the last one to be taken back.
     if (unread.length > 0) this.#byReadAll.clear()
@@ -234,7 +266,7 @@ class InboxWithGaps {
   }
 
   async #undo(): Promise<void> {
-    await this.#world.store.write(undo, { userId: this.ann.id, at: at(3) })
+    await this.#world.bulk(undo, { userId: this.ann.id, at: at(3) })
     for (const id of this.#byReadAll) this.#read.delete(id)
     this.#byReadAll.clear()
   }
@@ -250,13 +282,17 @@ class InboxWithGaps {
     const { unread } = this
     for (const page of pages) {
       const found = await this.#world.page({ userId: this.ann.id, page, limit, status: 'unread' })
-      assert.deepEqual(idsIn(found), unread.slice((page - 1) * limit, page * limit), `page ${page} of ${unread.length}`)
+      assert.deepEqual(
+        idsIn(found),
+        unread.slice((page - 1) * limit, page * limit),
+        `page ${page} of ${unread.length}`,
+      )
       assert.equal(found.inbox.unread, unread.length)
       assert.equal(found.next !== null, page * limit < unread.length)
     }
   }
 
-  /** Each page by its number, and by the cursor of the page before it. */
+  /** Each page by its number, and by the cursor before it. */
   async checkAll(pages: readonly number[]): Promise<void> {
     const all = this.#ids.toReversed()
     const query = { userId: this.ann.id, limit, status: 'all' as const }
@@ -265,7 +301,8 @@ class InboxWithGaps {
       const found = await this.#world.page({ ...query, page })
       assert.deepEqual(idsIn(found), expected, `page ${page} of ${all.length}`)
       assert.equal(found.next !== null, page * limit < all.length)
-      const { next } = page === 1 ? { next: null } : await this.#world.page({ ...query, page: page - 1 })
+      const { next } =
+        page === 1 ? { next: null } : await this.#world.page({ ...query, page: page - 1 })
       if (next !== null) assert.deepEqual(await this.#world.page({ ...query, before: next }), found)
     }
   }

@@ -1,38 +1,46 @@
-// The promises about what the rows say of one notification.
 import assert from 'node:assert/strict'
-import { at, isoAt, newId, type PromiseOf } from '../../store/contract/world.ts'
+import { at, isoAt, newId, type PromiseOf } from '../../contract/world.ts'
+import { archiveRead, markAllRead } from '../bulk.store.ts'
 import { explainNotification } from '../explain.store.ts'
-import { markAllRead, markRead } from '../marks.store.ts'
-import { archive, archiveRead, markSeen, remove, snooze } from '../places.store.ts'
+import { markRead } from '../marks.store.ts'
+import { archive, markSeen, remove, snooze } from '../places.store.ts'
 
 export function explainPromises(promise: PromiseOf): void {
-  promise('says when a notification was sent, and whether it was read alone or by a read-all', async (world) => {
-    const { store } = world
-    const ann = await world.addUser('ann')
-    const first = await world.send(ann, 'First', { at: at(1) })
-    const second = await world.send(ann, 'Second')
-    const of = (id: string, { id: userId } = ann) => store.read(explainNotification, { userId, id })
-    const fresh = await of(first)
-    assert.ok(fresh && 'seq' in fresh)
-    const { sentAt, readAt, readAloneAt, archivedAt, snoozedUntil, away, expiresAt, count } = fresh
-    assert.deepEqual([sentAt, count], [isoAt(1), 1])
-    for (const none of [readAt, readAloneAt, archivedAt, snoozedUntil, away, expiresAt]) assert.equal(none, null)
-    await store.write(markRead, { userId: ann.id, id: first, at: at(2) })
-    await store.write(markAllRead, { userId: ann.id, throughId: null, at: at(3) })
-    const timesOf = (found: Awaited<ReturnType<typeof of>>) =>
-      found && 'seq' in found ? [found.readAt, found.readAloneAt] : assert.fail('it is gone')
-    assert.deepEqual(timesOf(await of(first)), [isoAt(2), isoAt(2)])
-    assert.deepEqual(timesOf(await of(second)), [isoAt(3), null])
-  })
+  promise(
+    'says when a notification was sent, and whether it was read alone or by a read-all',
+    async (world) => {
+      const { store } = world
+      const ann = await world.addUser('ann')
+      const first = await world.send(ann, 'First', { at: at(1) })
+      const second = await world.send(ann, 'Second')
+      const of = (id: string, { id: userId } = ann) =>
+        store.read(explainNotification, { userId, id })
+      const fresh = await of(first)
+      assert.ok(fresh && 'seq' in fresh)
+      const { sentAt, readAt, archivedAt, snoozedUntil, bulk, expiresAt, count } = fresh
+      assert.deepEqual([sentAt, count], [isoAt(1), 1])
+      for (const none of [readAt, archivedAt, snoozedUntil, bulk, expiresAt])
+        assert.equal(none, null)
+      await store.write(markRead, { userId: ann.id, id: first, at: at(2) })
+      await store.write(markAllRead, { userId: ann.id, throughId: null, at: at(3) })
+      const timesOf = (found: Awaited<ReturnType<typeof of>>) =>
+        found && 'seq' in found ? [found.readAt, found.bulk] : assert.fail('it is gone')
+      assert.deepEqual(timesOf(await of(first)), [isoAt(2), null])
+      assert.deepEqual(timesOf(await of(second)), [isoAt(3), 'read'])
+    },
+  )
 
-  promise('says when a notification was replaced last, and how often it became the newest', async (world) => {
-    const ann = await world.addUser('ann')
-    const id = await world.send(ann, 'First', { key: 'k', at: at(1) })
-    await world.send(ann, 'Second', { key: 'k', at: at(2), again: true })
-    const found = await world.store.read(explainNotification, { userId: ann.id, id })
-    assert.ok(found && 'seq' in found)
-    assert.deepEqual([found.sentAt, found.replacedAt, found.count], [isoAt(1), isoAt(2), 2])
-  })
+  promise(
+    'says when a notification was replaced last, and how often it became the newest',
+    async (world) => {
+      const ann = await world.addUser('ann')
+      const id = await world.send(ann, 'First', { key: 'k', at: at(1) })
+      await world.send(ann, 'Second', { key: 'k', at: at(2), renotify: true })
+      const found = await world.store.read(explainNotification, { userId: ann.id, id })
+      assert.ok(found && 'seq' in found)
+      assert.deepEqual([found.sentAt, found.replacedAt, found.count], [isoAt(1), isoAt(2), 2])
+    },
+  )
 
   promise(
     'says whether it was seen, and when it was archived, alone or by an archive-read, and until when it is snoozed',
@@ -44,18 +52,18 @@ export function explainPromises(promise: PromiseOf): void {
       const of = async (id: string) => {
         const found = await store.read(explainNotification, { userId: ann.id, id })
         if (!found || !('seq' in found)) return assert.fail('it is gone')
-        const { archivedAt, away, snoozedUntil, seq, seenThrough } = found
-        return { archivedAt, away, snoozedUntil, isSeen: seq <= seenThrough }
+        const { archivedAt, bulk, snoozedUntil, seq, seenThrough } = found
+        return { archivedAt, bulk, snoozedUntil, isSeen: seq <= seenThrough }
       }
       await store.write(markSeen, { userId: ann.id, throughSeq: 2 })
       await store.write(archive, { userId: ann.id, id: alone, at: at(1) })
       await store.write(snooze, { userId: ann.id, id: snoozed, until: at(60), at: at(2) })
       await store.write(markRead, { userId: ann.id, id: together, at: at(3) })
       await store.write(archiveRead, { userId: ann.id, at: at(4) })
-      const none = { archivedAt: null, away: null, snoozedUntil: null, isSeen: true }
-      assert.deepEqual(await of(alone), { ...none, archivedAt: isoAt(1), away: 'archived' })
-      assert.deepEqual(await of(together), { ...none, archivedAt: isoAt(4) })
-      assert.deepEqual(await of(snoozed), { ...none, away: 'snoozed', snoozedUntil: isoAt(60), isSeen: false })
+      const none = { archivedAt: null, bulk: null, snoozedUntil: null, isSeen: true }
+      assert.deepEqual(await of(alone), { ...none, archivedAt: isoAt(1) })
+      assert.deepEqual(await of(together), { ...none, archivedAt: isoAt(4), bulk: 'archive' })
+      assert.deepEqual(await of(snoozed), { ...none, snoozedUntil: isoAt(60), isSeen: false })
     },
   )
 

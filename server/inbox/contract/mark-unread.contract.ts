@@ -1,10 +1,10 @@
-// The promises about marking one notification as unread.
 import assert from 'node:assert/strict'
-import { recount } from '../../store/contract/random/random.ts'
-import { at, newId, type Person, type PromiseOf, type World } from '../../store/contract/world.ts'
+import { recount } from '../../contract/random/random.ts'
+import { at, newId, type Person, type PromiseOf, type World } from '../../contract/world.ts'
 import { deleteUser } from '../../users/erasure.store.ts'
+import { markAllRead } from '../bulk.store.ts'
 import { changesSince, readInbox } from '../inbox.store.ts'
-import { markAllRead, markRead, markUnread } from '../marks.store.ts'
+import { markRead, markUnread } from '../marks.store.ts'
 import { undo } from '../undo.store.ts'
 
 export function markUnreadPromises(promise: PromiseOf): void {
@@ -15,59 +15,71 @@ export function markUnreadPromises(promise: PromiseOf): void {
     assert.equal(await world.store.write(markUnread, { userId: ann.id, id: first }), 'done')
     const before = await world.inboxOf(ann)
     assert.deepEqual([before.inbox.version, before.inbox.unread], [4, 2])
-    for (const id of [first, second]) assert.equal(await world.store.write(markUnread, { userId: ann.id, id }), 'done')
+    for (const id of [first, second])
+      assert.equal(await world.store.write(markUnread, { userId: ann.id, id }), 'done')
     assert.deepEqual(await world.inboxOf(ann), before)
     assert.deepEqual(await readAts(world, ann, [first, second]), [null, null])
   })
 
-  promise('a notification that is marked as unread after a read-all stays unread until the next one', async (world) => {
-    const { ann, ids, readAll, store } = await annWith(world, 4)
-    await readAll(5)
-    await store.write(markUnread, { userId: ann.id, id: ids[1] ?? '' })
-    assert.deepEqual(await readAts(world, ann, ids), [5, null, 5, 5])
-    assert.deepEqual(await unreadOf(world, ann), { unread: 1, markedUnread: 1 })
-    // A notification that arrives changes nothing about it.
-    const late = await world.send(ann)
-    assert.deepEqual(await readAts(world, ann, [...ids, late]), [5, null, 5, 5, null])
-    await readAll(6)
-    assert.deepEqual(await readAts(world, ann, [...ids, late]), [5, 6, 5, 5, 6])
-    assert.deepEqual(await unreadOf(world, ann), { unread: 0, markedUnread: 0 })
-    // Also if nothing but that one is unread.
-    await store.write(markUnread, { userId: ann.id, id: ids[1] ?? '' })
-    await readAll(7)
-    assert.deepEqual(await readAts(world, ann, [...ids, late]), [5, 7, 5, 5, 6])
-    await recount(world, ann)
-  })
+  promise(
+    'a notification that is marked as unread after a read-all stays unread until the next one',
+    async (world) => {
+      const { ann, ids, readAll, store } = await annWith(world, 4)
+      await readAll(5)
+      await store.write(markUnread, { userId: ann.id, id: ids[1] ?? '' })
+      assert.deepEqual(await readAts(world, ann, ids), [5, null, 5, 5])
+      assert.deepEqual(await unreadOf(world, ann), 1)
+      // A notification that arrives changes nothing about it.
+      const late = await world.send(ann)
+      assert.deepEqual(await readAts(world, ann, [...ids, late]), [5, null, 5, 5, null])
+      await readAll(6)
+      assert.deepEqual(await readAts(world, ann, [...ids, late]), [5, 6, 5, 5, 6])
+      assert.deepEqual(await unreadOf(world, ann), 0)
+      // Also if nothing but that one is unread.
+      await store.write(markUnread, { userId: ann.id, id: ids[1] ?? '' })
+      await readAll(7)
+      assert.deepEqual(await readAts(world, ann, [...ids, late]), [5, 7, 5, 5, 6])
+      await recount(world, ann)
+    },
+  )
 
-  promise('a notification that is marked as unread and then as read has the readAt of the last time', async (world) => {
-    const { ann, ids, readAll, store } = await annWith(world, 2)
-    const [id = ''] = ids
-    await store.write(markRead, { userId: ann.id, id, at: at(4) })
-    await store.write(markUnread, { userId: ann.id, id })
-    await store.write(markRead, { userId: ann.id, id, at: at(5) })
-    assert.deepEqual(await readAts(world, ann, ids), [5, null])
-    await readAll(6)
-    await store.write(markUnread, { userId: ann.id, id })
-    await store.write(markRead, { userId: ann.id, id, at: at(7) })
-    await readAll(8)
-    assert.deepEqual(await readAts(world, ann, ids), [7, 6])
-    await recount(world, ann)
-  })
+  promise(
+    'a notification that is marked as unread and then as read has the readAt of the last time',
+    async (world) => {
+      const { ann, ids, readAll, store } = await annWith(world, 2)
+      const [id = ''] = ids
+      await store.write(markRead, { userId: ann.id, id, at: at(4) })
+      await store.write(markUnread, { userId: ann.id, id })
+      await store.write(markRead, { userId: ann.id, id, at: at(5) })
+      assert.deepEqual(await readAts(world, ann, ids), [5, null])
+      await readAll(6)
+      await store.write(markUnread, { userId: ann.id, id })
+      await store.write(markRead, { userId: ann.id, id, at: at(7) })
+      await readAll(8)
+      assert.deepEqual(await readAts(world, ann, ids), [7, 6])
+      await recount(world, ann)
+    },
+  )
 
   promise(
     'if a read-all ends before notifications that an earlier call covered and that were marked as unread since, these stay unread',
     async (world) => {
       const { ann, ids, readAll, store } = await annWith(world, 6)
       await readAll(5, ids[4])
-      for (const index of [0, 2, 3]) await store.write(markUnread, { userId: ann.id, id: ids[index] ?? '' })
+      for (const index of [0, 2, 3])
+        await store.write(markUnread, { userId: ann.id, id: ids[index] ?? '' })
       await readAll(6, ids[1])
       assert.deepEqual(await readAts(world, ann, ids), [6, 5, null, null, 5, null])
       await readAll(7, ids[2])
       assert.deepEqual(await readAts(world, ann, ids), [6, 5, 7, null, 5, null])
-      assert.deepEqual(await unreadOf(world, ann), { unread: 2, markedUnread: 1 })
+      assert.deepEqual(await unreadOf(world, ann), 2)
       const { version } = await store.read(readInbox, ann.id)
       await readAll(8, ids[2])
-      assert.equal((await store.read(readInbox, ann.id)).version, version, 'nothing was unread up to there')
+      assert.equal(
+        (await store.read(readInbox, ann.id)).version,
+        version,
+        'nothing was unread up to there',
+      )
       await recount(world, ann)
       await readAll(9)
       assert.deepEqual(await readAts(world, ann, ids), [6, 5, 7, 9, 5, 9])
@@ -83,8 +95,8 @@ export function markUnreadPromises(promise: PromiseOf): void {
       for (const id of ids) await store.write(markUnread, { userId: ann.id, id })
       const [first = '', second = '', third = ''] = ids
       await world.send(ann, 'In place', { key: first, category: 'other' })
-      await world.send(ann, 'Again', { key: second, category: 'other', again: true })
-      assert.deepEqual(await unreadOf(world, ann), { unread: 3, markedUnread: 2 })
+      await world.send(ann, 'Again', { key: second, category: 'other', renotify: true })
+      assert.deepEqual(await unreadOf(world, ann), 3)
       await store.write(markRead, { userId: ann.id, id: third, at: at(6) })
       assert.deepEqual(await readAts(world, ann, ids), [null, null, 6])
       await recount(world, ann)
@@ -94,33 +106,38 @@ export function markUnreadPromises(promise: PromiseOf): void {
     },
   )
 
-  promise('lists a notification whose read state changed as read or unread, which it is as of now', async (world) => {
-    const { ann, ids, readAll, store } = await annWith(world, 2)
-    const [id = '', other = ''] = ids
-    const changesAfter = async (version: number) => {
-      const found = await store.read(changesSince, { userId: ann.id, version, limit: 9 })
-      return found === 'reset' ? found : found.changes.map((change) => [change.version, change.type])
-    }
-    await store.write(markRead, { userId: ann.id, id, at: at(4) })
-    await store.write(markUnread, { userId: ann.id, id })
-    assert.deepEqual(await changesAfter(2), [[4, 'unread']])
-    await readAll(5)
-    assert.deepEqual(await changesAfter(3), [
-      [4, 'read'],
-      [5, 'read-all'],
-    ])
-    await store.write(markUnread, { userId: ann.id, id: other })
-    await store.write(markUnread, { userId: ann.id, id })
-    assert.deepEqual(await changesAfter(4), [
-      [5, 'read-all'],
-      [6, 'unread'],
-      [7, 'unread'],
-    ])
-    await world.send(ann, 'In place', { key: id })
-    assert.deepEqual(await changesAfter(6), [[8, 'replaced']])
-    await store.write(markRead, { userId: ann.id, id, at: at(6) })
-    assert.deepEqual(await changesAfter(8), [[9, 'read']])
-  })
+  promise(
+    'lists a notification whose read state changed as read or unread, which it is as of now',
+    async (world) => {
+      const { ann, ids, readAll, store } = await annWith(world, 2)
+      const [id = '', other = ''] = ids
+      const changesAfter = async (version: number) => {
+        const found = await store.read(changesSince, { userId: ann.id, version, limit: 9 })
+        return found === 'reset'
+          ? found
+          : found.changes.map((change) => [change.version, change.type])
+      }
+      await store.write(markRead, { userId: ann.id, id, at: at(4) })
+      await store.write(markUnread, { userId: ann.id, id })
+      assert.deepEqual(await changesAfter(2), [[4, 'unread']])
+      await readAll(5)
+      assert.deepEqual(await changesAfter(3), [
+        [4, 'read'],
+        [5, 'read-all'],
+      ])
+      await store.write(markUnread, { userId: ann.id, id: other })
+      await store.write(markUnread, { userId: ann.id, id })
+      assert.deepEqual(await changesAfter(4), [
+        [5, 'read-all'],
+        [6, 'unread'],
+        [7, 'unread'],
+      ])
+      await world.send(ann, 'In place', { key: id })
+      assert.deepEqual(await changesAfter(6), [[8, 'replaced']])
+      await store.write(markRead, { userId: ann.id, id, at: at(6) })
+      assert.deepEqual(await changesAfter(8), [[9, 'read']])
+    },
+  )
 
   promise(
     'another user’s notification cannot be marked as unread: it looks like one that does not exist (law 6, Z2)',
@@ -136,37 +153,52 @@ export function markUnreadPromises(promise: PromiseOf): void {
     },
   )
 
-  promise('an erased user leaves no counts of what was marked as unread, or could be undone', async (world) => {
-    const { ann, ids, readAll, store } = await annWith(world, 2)
-    await readAll(5)
-    await store.write(markUnread, { userId: ann.id, id: ids[0] ?? '' })
-    assert.equal(await store.write(deleteUser, { userId: ann.id, at: at(6) }), 'done')
-    assert.equal(await store.write(undo, { userId: ann.id, at: at(7) }), 'nothing')
-    assert.equal(await store.write(markUnread, { userId: ann.id, id: ids[1] ?? '' }), 'absent')
-    assert.deepEqual(await unreadOf(world, ann), { unread: 0, markedUnread: 0 })
-  })
+  promise(
+    'an erased user leaves no counts of what was marked as unread, or could be undone',
+    async (world) => {
+      const { ann, ids, readAll, store } = await annWith(world, 2)
+      await readAll(5)
+      await store.write(markUnread, { userId: ann.id, id: ids[0] ?? '' })
+      assert.equal(await store.write(deleteUser, { userId: ann.id, at: at(6) }), 'done')
+      assert.equal(await store.write(undo, { userId: ann.id, at: at(7) }), 'nothing')
+      assert.equal(await store.write(markUnread, { userId: ann.id, id: ids[1] ?? '' }), 'absent')
+      assert.deepEqual(await unreadOf(world, ann), 0)
+    },
+  )
 }
 
-/** Ann, with this many keyed notifications in two categories; `readAll` marks them as read, all or up to and including one. */
+/** In two categories; `readAll` covers all or up to and including one. */
 export async function annWith(world: World, count: number) {
   const ann = await world.addUser('ann')
   const ids: string[] = []
   for (let n = 0; n < count; n++) {
     const id = newId()
-    ids.push(await world.send(ann, `no. ${n}`, { ids: [id], key: id, category: n % 2 === 0 ? 'even' : 'odd' }))
+    ids.push(
+      await world.send(ann, `no. ${n}`, {
+        ids: [id],
+        key: id,
+        category: n % 2 === 0 ? 'even' : 'odd',
+      }),
+    )
   }
   const readAll = async (seconds: number, throughId: string | null = null) =>
-    assert.equal(await world.store.write(markAllRead, { userId: ann.id, throughId, at: at(seconds) }), 'done')
+    assert.equal(
+      await world.store.write(markAllRead, { userId: ann.id, throughId, at: at(seconds) }),
+      'done',
+    )
   return { ann, ids, readAll, store: world.store }
 }
 
-/** When each of these notifications was read, in seconds of the frozen clock. */
-export async function readAts(world: World, person: Person, ids: readonly string[]): Promise<(number | null)[]> {
+/** In seconds of the frozen clock. */
+export async function readAts(
+  world: World,
+  person: Person,
+  ids: readonly string[],
+): Promise<(number | null)[]> {
   const seen = await Promise.all(ids.map((id) => world.find(person, id)))
   return seen.map((one) => (one?.readAt == null ? null : (Date.parse(one.readAt) - at(0)) / 1_000))
 }
 
-export async function unreadOf(world: World, person: Person): Promise<{ unread: number; markedUnread: number }> {
-  const { unread, markedUnread } = await world.store.read(readInbox, person.id)
-  return { unread, markedUnread }
+export async function unreadOf(world: World, person: Person): Promise<number> {
+  return (await world.store.read(readInbox, person.id)).unread
 }

@@ -1,47 +1,55 @@
-// The promises about the pages and counts of an inbox.
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { at, newId, type PromiseOf, runs, type Seen, type World } from '../../store/contract/world.ts'
-import { readCounts, readInbox, readPage } from '../inbox.store.ts'
+import { at, newId, type PromiseOf, runs, type Seen, type World } from '../../contract/world.ts'
+import { markAllRead } from '../bulk.store.ts'
+import { readCounts, readInbox, readVersion } from '../inbox.store.ts'
 import { emptyInbox } from '../inbox-state.ts'
-import { markAllRead, markRead } from '../marks.store.ts'
+import { markRead } from '../marks.store.ts'
 
 export function pagePromises(promise: PromiseOf): void {
-  promise('lists an inbox newest first, ordered by sequence number and not by id', async (world) => {
-    const ann = await world.addUser('ann')
-    const ids = ['01900000-0000-7000-8000-000000000005', newId(), '01900000-0000-7000-8000-000000000001', newId()]
-    for (const id of ids) await world.send(ann, 'Hi', { ids: [id] })
-    assert.deepEqual(await world.ids(ann), ids.toReversed())
-  })
+  promise(
+    'lists an inbox newest first, ordered by sequence number and not by id',
+    async (world) => {
+      const ann = await world.addUser('ann')
+      const ids = [
+        '01900000-0000-7000-8000-000000000005',
+        newId(),
+        '01900000-0000-7000-8000-000000000001',
+        newId(),
+      ]
+      for (const id of ids) await world.send(ann, 'Hi', { ids: [id] })
+      assert.deepEqual(await world.ids(ann), ids.toReversed())
+    },
+  )
 
-  promise('returns an empty page, not an error, for an inbox without notifications', async (world) => {
-    const ann = await world.addUser('ann')
-    for (const status of ['unread', 'all'] as const)
-      for (const place of [{ page: 1 }, { page: 7 }, { before: 9 }]) {
-        const page = await world.page({ userId: ann.id, limit: 5, status, ...place })
-        assert.deepEqual(page, { inbox: emptyInbox, total: 0, items: '[]', next: null })
-      }
-    assert.deepEqual(await world.store.read(readInbox, ann.id), emptyInbox)
-  })
-
-  promise('returns "unchanged" while the inbox has the version that the caller knows, and only then', async (world) => {
-    const ann = await world.addUser('ann')
-    const ben = await world.addUser('ben')
-    const query = { userId: ann.id, limit: 5, status: 'all' as const, page: 1 }
-    // Both objects are given before and after a change, because a store may keep what it read for an object.
-    const empty = { version: 0 }
-    const first = { version: 1 }
-    assert.equal(await world.store.read(readPage, { ...query, unless: empty }), 'unchanged')
-    const id = await world.send(ann)
-    await world.send(ben)
-    assert.equal(idsIn((await world.page({ ...query, unless: empty })).items)[0], id)
-    assert.equal(idsIn((await world.page({ ...query, unless: { version: 2 } })).items)[0], id)
-    for (const place of [{ page: 1 }, { page: 9 }, { before: 1 }])
+  promise(
+    'returns an empty page, not an error, for an inbox without notifications',
+    async (world) => {
+      const ann = await world.addUser('ann')
       for (const status of ['unread', 'all'] as const)
-        assert.equal(await world.store.read(readPage, { ...query, status, ...place, unless: first }), 'unchanged')
-    await world.store.write(markRead, { userId: ann.id, id, at: at(1) })
-    assert.deepEqual((await world.page({ ...query, unless: first })).inbox, await world.store.read(readInbox, ann.id))
-  })
+        for (const place of [{ page: 1 }, { page: 7 }, { before: 9 }]) {
+          const page = await world.page({ userId: ann.id, limit: 5, status, ...place })
+          assert.deepEqual(page, { inbox: emptyInbox, total: 0, items: '[]', next: null })
+        }
+      assert.deepEqual(await world.store.read(readInbox, ann.id), emptyInbox)
+    },
+  )
+
+  promise(
+    'returns the version of an inbox as it is now, also if an earlier one was read for the same object',
+    async (world) => {
+      const ann = await world.addUser('ann')
+      const ben = await world.addUser('ben')
+      const kept = {}
+      const version = () => world.store.read(readVersion, { userId: ann.id, kept })
+      assert.deepEqual([await version(), await version()], [0, 0])
+      const id = await world.send(ann)
+      await world.send(ben)
+      assert.deepEqual([await version(), await version()], [1, 1])
+      await world.store.write(markRead, { userId: ann.id, id, at: at(1) })
+      assert.equal(await version(), 2)
+    },
+  )
 
   promise('returns an empty page at any distance past the end', async (world) => {
     const ann = await world.addUser('ann')
@@ -57,44 +65,58 @@ export function pagePromises(promise: PromiseOf): void {
     'numbered pages hold every notification once, and more follow exactly if page * limit < total (I6)',
     async (world) => {
       await fc.assert(
-        fc.asyncProperty(someInbox, fc.integer({ min: 1, max: 9 }), anyStatus, async (inbox, limit, status) => {
-          const { ann, expected } = await fill(world, inbox, status)
-          const seen: string[] = []
-          for (let page = 1; page <= expected.length / limit + 2; page++) {
-            const { items, next } = await world.page({ userId: ann.id, page, limit, status })
-            seen.push(...idsIn(items))
-            const hasMore = page * limit < expected.length
-            assert.equal(seen.length < expected.length, hasMore)
-            assert.equal(next !== null, hasMore)
-          }
-          assert.deepEqual(seen, expected)
-        }),
+        fc.asyncProperty(
+          someInbox,
+          fc.integer({ min: 1, max: 9 }),
+          anyStatus,
+          async (inbox, limit, status) => {
+            const { ann, expected } = await fill(world, inbox, status)
+            const seen: string[] = []
+            for (let page = 1; page <= expected.length / limit + 2; page++) {
+              const { items, next } = await world.page({ userId: ann.id, page, limit, status })
+              seen.push(...idsIn(items))
+              const hasMore = page * limit < expected.length
+              assert.equal(seen.length < expected.length, hasMore)
+              assert.equal(next !== null, hasMore)
+            }
+            assert.deepEqual(seen, expected)
+          },
+        ),
         { numRuns: runs(5, 800) },
       )
     },
   )
 
-  promise('pages by cursor hold every notification once, starting at any page (I6)', async (world) => {
-    const firstPage = fc.integer({ min: 1, max: 3 })
-    await fc.assert(
-      fc.asyncProperty(someInbox, fc.integer({ min: 1, max: 9 }), anyStatus, firstPage, async (...random) => {
-        const [inbox, limit, status, page] = random
-        const { ann, expected } = await fill(world, inbox, status)
-        const query = { userId: ann.id, limit, status }
-        const first = await world.page({ ...query, page })
-        const seen = idsIn(first.items)
-        for (let { next } = first; next !== null; ) {
-          const following = await world.page({ ...query, before: next })
-          assert.notEqual(following.items, '[]')
-          seen.push(...idsIn(following.items))
-          assert.ok(seen.length <= expected.length)
-          next = following.next
-        }
-        assert.deepEqual(seen, expected.slice((page - 1) * limit))
-      }),
-      { numRuns: runs(5, 800) },
-    )
-  })
+  promise(
+    'pages by cursor hold every notification once, starting at any page (I6)',
+    async (world) => {
+      const firstPage = fc.integer({ min: 1, max: 3 })
+      await fc.assert(
+        fc.asyncProperty(
+          someInbox,
+          fc.integer({ min: 1, max: 9 }),
+          anyStatus,
+          firstPage,
+          async (...random) => {
+            const [inbox, limit, status, page] = random
+            const { ann, expected } = await fill(world, inbox, status)
+            const query = { userId: ann.id, limit, status }
+            const first = await world.page({ ...query, page })
+            const seen = idsIn(first.items)
+            for (let { next } = first; next !== null; ) {
+              const following = await world.page({ ...query, before: next })
+              assert.notEqual(following.items, '[]')
+              seen.push(...idsIn(following.items))
+              assert.ok(seen.length <= expected.length)
+              next = following.next
+            }
+            assert.deepEqual(seen, expected.slice((page - 1) * limit))
+          },
+        ),
+        { numRuns: runs(5, 800) },
+      )
+    },
+  )
 
   promise('pages by cursor hold each notification once while others arrive', async (world) => {
     const ann = await world.addUser('ann')
@@ -113,71 +135,93 @@ export function pagePromises(promise: PromiseOf): void {
     assert.equal(seen.length, 30)
   })
 
-  promise('a page and the inbox state in it belong to one moment while others arrive and are read', async (world) => {
-    const ann = await world.addUser('ann')
-    let isWriting = true
-    let reads = 0
-    const readRepeatedly = async () => {
-      for (; isWriting; reads++) {
-        const { inbox, items } = await world.page({ userId: ann.id, page: 1, limit: 100, status: 'all' })
-        const seen: Seen[] = JSON.parse(items)
-        assert.equal(seen.length, inbox.total)
-        assert.equal(seen.filter(({ read }) => !read).length, inbox.unread)
-        const counts = await world.store.read(readCounts, ann.id)
-        assert.equal(counts.inbox.total, counts.categories.build?.total ?? 0)
-        assert.equal(counts.inbox.unread, counts.categories.build?.unread ?? 0)
-        await new Promise(setImmediate)
+  promise(
+    'a page and the inbox state in it belong to one moment while others arrive and are read',
+    async (world) => {
+      const ann = await world.addUser('ann')
+      let isWriting = true
+      let reads = 0
+      const readRepeatedly = async () => {
+        for (; isWriting; reads++) {
+          const { inbox, items } = await world.page({
+            userId: ann.id,
+            page: 1,
+            limit: 100,
+            status: 'all',
+          })
+          const seen: Seen[] = JSON.parse(items)
+          assert.equal(seen.length, inbox.total)
+          assert.equal(seen.filter(({ read }) => !read).length, inbox.unread)
+          const counts = await world.store.read(readCounts, ann.id)
+          assert.equal(counts.inbox.total, counts.categories.build?.total ?? 0)
+          assert.equal(counts.inbox.unread, counts.categories.build?.unread ?? 0)
+          await new Promise(setImmediate)
+        }
       }
-    }
-    let hasFailed = false
-    const reading = readRepeatedly()
-    reading.catch(() => {
-      hasFailed = true
-    })
-    for (let round = 1; round <= 9; round++) {
-      await Promise.all(Array.from({ length: 10 }, () => world.send(ann, 'Hi', { category: 'build' })))
-      await world.store.write(markAllRead, { userId: ann.id, throughId: null, at: at(round) })
-      // Each round of writes is seen by at least one read, on a slow machine too.
-      await until(() => reads > round || hasFailed)
-    }
-    isWriting = false
-    await reading
-    assert.ok(reads > 9)
-  })
+      let hasFailed = false
+      const reading = readRepeatedly()
+      reading.catch(() => {
+        hasFailed = true
+      })
+      for (let round = 1; round <= 9; round++) {
+        await Promise.all(
+          Array.from({ length: 10 }, () => world.send(ann, 'Hi', { category: 'build' })),
+        )
+        await world.store.write(markAllRead, { userId: ann.id, throughId: null, at: at(round) })
+        // Each round of writes is seen by at least one read, on a slow machine too.
+        await until(() => reads > round || hasFailed)
+      }
+      isWriting = false
+      await reading
+      assert.ok(reads > 9)
+    },
+  )
 
-  promise('a deep page without gaps and any page by cursor cost what the first page costs (law 4)', async (world) => {
-    const ann = await world.addUser('ann')
-    for (let round = 0; round < 5; round++) await world.sendTimes(2_000, ann)
-    const query = { userId: ann.id, limit: 20, status: 'all' as const }
-    const deep = { ...query, page: 500 }
-    assert.equal(idsIn((await world.page(deep)).items).length, 20)
-    const cost = { first: Infinity, deep: Infinity, cursor: Infinity }
-    for (let round = 0; round < 200; round++) {
-      cost.first = Math.min(cost.first, await timeOf(() => world.page({ ...query, page: 1 })))
-      cost.deep = Math.min(cost.deep, await timeOf(() => world.page(deep)))
-      cost.cursor = Math.min(cost.cursor, await timeOf(() => world.page({ ...query, before: 30 })))
-    }
-    // Skipping over 10,000 rows costs more than ten pages; the rest of the factor is for a busy machine.
-    assert.ok(cost.deep < 4 * cost.first && cost.cursor < 4 * cost.first, JSON.stringify(cost))
-  })
+  promise(
+    'a deep page without gaps and any page by cursor cost what the first page costs (law 4)',
+    async (world) => {
+      const ann = await world.addUser('ann')
+      for (let round = 0; round < 5; round++) await world.sendTimes(2_000, ann)
+      const query = { userId: ann.id, limit: 20, status: 'all' as const }
+      const deep = { ...query, page: 500 }
+      assert.equal(idsIn((await world.page(deep)).items).length, 20)
+      const cost = { first: Infinity, deep: Infinity, cursor: Infinity }
+      for (let round = 0; round < 200; round++) {
+        cost.first = Math.min(cost.first, await timeOf(() => world.page({ ...query, page: 1 })))
+        cost.deep = Math.min(cost.deep, await timeOf(() => world.page(deep)))
+        cost.cursor = Math.min(
+          cost.cursor,
+          await timeOf(() => world.page({ ...query, before: 30 })),
+        )
+      }
+      // Skipping 10,000 rows costs more than ten pages; the rest of the factor is for a busy machine.
+      assert.ok(cost.deep < 4 * cost.first && cost.cursor < 4 * cost.first, JSON.stringify(cost))
+    },
+  )
 
-  promise('counts each category under its own name, including names such as __proto__', async (world) => {
-    const ann = await world.addUser('ann')
-    const categories = ['build', '__proto__', 'constructor', 'a b', 'é']
-    for (const category of [...categories, ...categories, null]) await world.send(ann, 'Hi', { category })
-    const moved = await world.send(ann, 'Deploying', { category: 'build', key: 'deploy' })
-    await world.send(ann, 'Deployed', { category: 'done', key: 'deploy' })
-    await world.store.write(markRead, { userId: ann.id, id: moved, at: at(1) })
-    const { inbox, categories: counted } = await world.store.read(readCounts, ann.id)
-    const expected = categories.map((category) => [category, { total: 2, unread: 2 }] as const)
-    assert.deepEqual(new Map(Object.entries(counted)), new Map([...expected, ['done', { total: 1, unread: 0 }]]))
-    assert.deepEqual([inbox.total, inbox.unread], [12, 11])
-  })
+  promise(
+    'counts each category under its own name, including names such as __proto__',
+    async (world) => {
+      const ann = await world.addUser('ann')
+      const categories = ['build', '__proto__', 'constructor', 'a b', 'é']
+      for (const category of [...categories, ...categories, null])
+        await world.send(ann, 'Hi', { category })
+      const moved = await world.send(ann, 'Deploying', { category: 'build', key: 'deploy' })
+      await world.send(ann, 'Deployed', { category: 'done', key: 'deploy' })
+      await world.store.write(markRead, { userId: ann.id, id: moved, at: at(1) })
+      const { inbox, categories: counted } = await world.store.read(readCounts, ann.id)
+      const expected = categories.map((category) => [category, { total: 2, unread: 2 }] as const)
+      assert.deepEqual(
+        new Map(Object.entries(counted)),
+        new Map([...expected, ['done', { total: 1, unread: 0 }]]),
+      )
+      assert.deepEqual([inbox.total, inbox.unread], [12, 11])
+    },
+  )
 }
 
 /**
- * For each notification, in the order of the list from its end: was it read alone? `sentAgain`: those sent again before that;
- * `readThrough`: up to which one all were marked as read.
+ * In the order of the list from its end. `readThrough`: up to which one all were marked as read.
  */
 type SomeInbox = { readOneByOne: boolean[]; sentAgain: number[]; readThrough: number | null }
 const someInbox: fc.Arbitrary<SomeInbox> = fc.record({
@@ -188,7 +232,11 @@ const someInbox: fc.Arbitrary<SomeInbox> = fc.record({
 
 const anyStatus = fc.constantFrom('all', 'unread')
 
-async function fill(world: World, { readOneByOne, sentAgain, readThrough }: SomeInbox, status: 'all' | 'unread') {
+async function fill(
+  world: World,
+  { readOneByOne, sentAgain, readThrough }: SomeInbox,
+  status: 'all' | 'unread',
+) {
   const ann = await world.addUser(newId())
   let ids = await world.sendTimes(readOneByOne.length, ann, { isKeyed: true })
   for (const index of sentAgain) {
@@ -196,10 +244,14 @@ async function fill(world: World, { readOneByOne, sentAgain, readThrough }: Some
     if (id !== undefined) ids = await world.sendAgain(ann, id, ids)
   }
   const throughId = ids[readThrough ?? ids.length]
-  if (throughId !== undefined) await world.store.write(markAllRead, { userId: ann.id, throughId, at: at(1) })
+  if (throughId !== undefined)
+    await world.store.write(markAllRead, { userId: ann.id, throughId, at: at(1) })
   const chosen = ids.filter((_, index) => readOneByOne[index])
-  await Promise.all(chosen.map((id) => world.store.write(markRead, { userId: ann.id, id, at: at(2) })))
-  const isRead = (id: string) => chosen.includes(id) || ids.indexOf(id) <= ids.indexOf(throughId ?? '')
+  await Promise.all(
+    chosen.map((id) => world.store.write(markRead, { userId: ann.id, id, at: at(2) })),
+  )
+  const isRead = (id: string) =>
+    chosen.includes(id) || ids.indexOf(id) <= ids.indexOf(throughId ?? '')
   return { ann, expected: ids.filter((id) => status === 'all' || !isRead(id)).toReversed() }
 }
 

@@ -1,7 +1,6 @@
-// The promises about archiving, snoozing, waking, removing and seeing notifications, one at a time.
 import assert from 'node:assert/strict'
-import { Follower } from '../../store/contract/random/follower.ts'
-import { recount } from '../../store/contract/random/random.ts'
+import { Follower } from '../../contract/random/follower.ts'
+import { recount } from '../../contract/random/random.ts'
 import {
   at,
   isoAt,
@@ -10,8 +9,9 @@ import {
   type Person,
   type PromiseOf,
   type World,
-} from '../../store/contract/world.ts'
+} from '../../contract/world.ts'
 import { deleteUser } from '../../users/erasure.store.ts'
+import { archiveRead as archiveAllRead } from '../bulk.store.ts'
 import { changesSince, readCounts, readInbox } from '../inbox.store.ts'
 import { emptyInbox } from '../inbox-state.ts'
 import { markRead, markUnread } from '../marks.store.ts'
@@ -21,22 +21,36 @@ import { checkList } from './filters.contract.ts'
 import { annWith, readAts } from './mark-unread.contract.ts'
 
 export function placePromises(promise: PromiseOf): void {
-  promise('archives one notification and marks it as read; repeating the call changes nothing', async (world) => {
-    const { ann, ids, readAll, archive, store } = await mover(world, 4)
-    const [unread = '', read = '', all = ''] = ids
-    await store.write(markRead, { userId: ann.id, id: read, at: at(3) })
-    await readAll(4, all)
-    const { inbox } = await world.inboxOf(ann)
-    for (const id of [unread, read, all, ids[3] ?? '']) assert.equal(await archive(id, 5), 'done')
-    const before = await world.inboxOf(ann)
-    assert.equal(before.inbox.version, inbox.version + 4)
-    for (const id of ids) assert.equal(await archive(id, 6), 'done')
-    assert.deepEqual(await world.inboxOf(ann), before)
-    assert.deepEqual(await placesOf(world, ann, ids), ['archived 5', 'archived 5', 'archived 5', 'archived 5'])
-    assert.deepEqual(await readAts(world, ann, ids), [4, 3, 4, 5])
-    assert.deepEqual(await countsOf(world, ann), { total: 0, unread: 0, unseen: 0, archived: 4, snoozed: 0 })
-    await recount(world, ann)
-  })
+  promise(
+    'archives one notification and marks it as read; repeating the call changes nothing',
+    async (world) => {
+      const { ann, ids, readAll, archive, store } = await mover(world, 4)
+      const [unread = '', read = '', all = ''] = ids
+      await store.write(markRead, { userId: ann.id, id: read, at: at(3) })
+      await readAll(4, all)
+      const { inbox } = await world.inboxOf(ann)
+      for (const id of [unread, read, all, ids[3] ?? '']) assert.equal(await archive(id, 5), 'done')
+      const before = await world.inboxOf(ann)
+      assert.equal(before.inbox.version, inbox.version + 4)
+      for (const id of ids) assert.equal(await archive(id, 6), 'done')
+      assert.deepEqual(await world.inboxOf(ann), before)
+      assert.deepEqual(await placesOf(world, ann, ids), [
+        'archived 5',
+        'archived 5',
+        'archived 5',
+        'archived 5',
+      ])
+      assert.deepEqual(await readAts(world, ann, ids), [4, 3, 4, 5])
+      assert.deepEqual(await countsOf(world, ann), {
+        total: 0,
+        unread: 0,
+        unseen: 0,
+        archived: 4,
+        snoozed: 0,
+      })
+      await recount(world, ann)
+    },
+  )
 
   promise(
     'puts an archived or snoozed notification back at its place in the list, where it stays read; repeating the call changes nothing',
@@ -51,7 +65,13 @@ export function placePromises(promise: PromiseOf): void {
       assert.deepEqual(await world.inboxOf(ann), before)
       assert.deepEqual(await inList(world, ann), ids.toReversed())
       assert.deepEqual(await readAts(world, ann, ids), [null, 5, null, 6, null])
-      assert.deepEqual(await countsOf(world, ann), { total: 5, unread: 3, unseen: 5, archived: 0, snoozed: 0 })
+      assert.deepEqual(await countsOf(world, ann), {
+        total: 5,
+        unread: 3,
+        unseen: 5,
+        archived: 0,
+        snoozed: 0,
+      })
       await recount(world, ann)
     },
   )
@@ -68,7 +88,13 @@ export function placePromises(promise: PromiseOf): void {
         assert.equal(await store.write(markUnread, { userId: ann.id, id: id ?? '' }), 'done')
       assert.deepEqual(await inList(world, ann), ids.toReversed())
       assert.deepEqual(await readAts(world, ann, ids), [null, null, null, null, null])
-      assert.deepEqual(await countsOf(world, ann), { total: 5, unread: 5, unseen: 5, archived: 0, snoozed: 0 })
+      assert.deepEqual(await countsOf(world, ann), {
+        total: 5,
+        unread: 5,
+        unseen: 5,
+        archived: 0,
+        snoozed: 0,
+      })
       await recount(world, ann)
       await readAll(7)
       assert.deepEqual(await readAts(world, ann, ids), [7, 7, 7, 7, 7])
@@ -84,7 +110,13 @@ export function placePromises(promise: PromiseOf): void {
       const { createdAt, count } = (await world.find(ann, id)) ?? assert.fail()
       assert.equal(await snooze(id, 5, 60), 'done')
       assert.deepEqual(await placesOf(world, ann, ids), ['snoozed 60', 'unread', 'unread'])
-      assert.deepEqual(await countsOf(world, ann), { total: 2, unread: 2, unseen: 2, archived: 0, snoozed: 1 })
+      assert.deepEqual(await countsOf(world, ann), {
+        total: 2,
+        unread: 2,
+        unseen: 2,
+        archived: 0,
+        snoozed: 1,
+      })
       assert.deepEqual(await inList(world, ann), [ids[2], ids[1]])
       const before = await world.inboxOf(ann)
       for (const other of [id, ids[1] ?? '', newId()]) assert.equal(await wake(other, 59), false)
@@ -99,8 +131,17 @@ export function placePromises(promise: PromiseOf): void {
       )
       assert.deepEqual(await inList(world, ann), [id, ids[2], ids[1]])
       const { inbox } = await recount(world, ann)
-      assert.deepEqual([inbox.version, inbox.lastSeq, inbox.firstSeq], [before.inbox.version + 1, 4, 2])
-      assert.deepEqual(await countsOf(world, ann), { total: 3, unread: 3, unseen: 3, archived: 0, snoozed: 0 })
+      assert.deepEqual(
+        [inbox.version, inbox.lastSeq, inbox.firstSeq],
+        [before.inbox.version + 1, 4, 2],
+      )
+      assert.deepEqual(await countsOf(world, ann), {
+        total: 3,
+        unread: 3,
+        unseen: 3,
+        archived: 0,
+        snoozed: 0,
+      })
     },
   )
 
@@ -112,7 +153,11 @@ export function placePromises(promise: PromiseOf): void {
       for (const id of ids) await snooze(id, 5, 60)
       const { version } = (await world.inboxOf(ann)).inbox
       await snooze(snoozed, 6, 60)
-      assert.equal((await world.inboxOf(ann)).inbox.version, version, 'the same time changes nothing')
+      assert.equal(
+        (await world.inboxOf(ann)).inbox.version,
+        version,
+        'the same time changes nothing',
+      )
       await archive(archived, 7)
       await remove(removed, 7)
       await snooze(snoozed, 7, 90)
@@ -121,7 +166,13 @@ export function placePromises(promise: PromiseOf): void {
       await snooze(archived, 8, 100)
       await archive(snoozed, 9)
       assert.deepEqual(await placesOf(world, ann, ids), ['snoozed 100', 'removed', 'archived 9'])
-      assert.deepEqual(await countsOf(world, ann), { total: 0, unread: 0, unseen: 0, archived: 1, snoozed: 1 })
+      assert.deepEqual(await countsOf(world, ann), {
+        total: 0,
+        unread: 0,
+        unseen: 0,
+        archived: 1,
+        snoozed: 1,
+      })
       assert.deepEqual(await readAts(world, ann, ids), [5, null, 5])
       await recount(world, ann)
     },
@@ -135,13 +186,20 @@ export function placePromises(promise: PromiseOf): void {
       await archive(archived, 4)
       await snooze(snoozed, 4, 60)
       await readAll(5, marked)
-      for (const id of [unread, archived, snoozed, marked, last]) assert.equal(await remove(id, 6), 'done')
+      for (const id of [unread, archived, snoozed, marked, last])
+        assert.equal(await remove(id, 6), 'done')
       const before = await world.inboxOf(ann)
       for (const id of [unread, archived, last]) assert.equal(await remove(id, 7), 'done')
       assert.equal(await remove(newId(), 7), 'absent')
       assert.deepEqual(await world.inboxOf(ann), before)
       assert.deepEqual(await world.ids(ann), [stays])
-      assert.deepEqual(await countsOf(world, ann), { total: 1, unread: 1, unseen: 1, archived: 0, snoozed: 0 })
+      assert.deepEqual(await countsOf(world, ann), {
+        total: 1,
+        unread: 1,
+        unseen: 1,
+        archived: 0,
+        snoozed: 0,
+      })
       const again = await world.send(ann, 'Again', { key: last, category: 'odd' })
       assert.ok(!ids.includes(again))
       assert.equal((await world.find(ann, again))?.seq, 7, 'no sequence number is used twice')
@@ -155,14 +213,16 @@ export function placePromises(promise: PromiseOf): void {
   promise(
     'counts by category have what is in the list; lists with every filter, by page and by cursor, follow every move',
     async (world) => {
-      const { ann, ids, archive, archiveRead, readAll, remove, snooze, unarchive, wake, store } = await mover(world, 20)
+      const { ann, ids, archive, archiveRead, readAll, remove, snooze, unarchive, wake, store } =
+        await mover(world, 20)
       const check = async (even: object | undefined, odd: object | undefined) => {
         await recount(world, ann)
         const categories = { ...(even && { even }), ...(odd && { odd }) }
         assert.deepEqual({ ...(await store.read(readCounts, ann.id)).categories }, categories)
         for (const status of ['inbox', 'unread', 'read', 'archived', 'snoozed', 'all'] as const)
           for (const some of [undefined, ['even'], ['odd', 'none', 'even']])
-            for (const limit of [1, 3, 50]) await checkList(world, ann, { status, categories: some, limit })
+            for (const limit of [1, 3, 50])
+              await checkList(world, ann, { status, categories: some, limit })
       }
       await readAll(1, ids[9])
       for (const n of [0, 4, 11]) await archive(ids[n], 2)
@@ -184,42 +244,48 @@ export function placePromises(promise: PromiseOf): void {
     },
   )
 
-  promise('what the user has seen is counted apart from what is read, up to a sequence number', async (world) => {
-    const { ann, ids, archive, readAll, remove, seen, snooze, unarchive, wake } = await mover(world, 5)
-    const unseen = async () => (await world.inboxOf(ann)).inbox.unseen
-    const changes = async (throughSeq: number, expected: number) => {
-      const { version } = (await world.inboxOf(ann)).inbox
-      const was = await unseen()
-      await seen(throughSeq)
-      assert.equal(await unseen(), expected)
-      assert.equal((await world.inboxOf(ann)).inbox.version - version, Number(was !== expected))
-    }
-    await readAll(2)
-    assert.equal(await unseen(), 5)
-    await changes(0, 5)
-    await changes(2, 3)
-    for (const throughSeq of [2, 1, 0, -1]) await changes(throughSeq, 3)
-    await archive(ids[4], 3)
-    await snooze(ids[3], 3, 60)
-    await archive(ids[0], 3)
-    assert.equal(await unseen(), 1)
-    await unarchive(ids[4])
-    await unarchive(ids[0])
-    assert.equal(await unseen(), 2)
-    await remove(ids[4], 4)
-    assert.equal(await unseen(), 1)
-    await changes(Number.MAX_SAFE_INTEGER, 0)
-    await wake(ids[3] ?? '', 60)
-    assert.equal(await unseen(), 1)
-    await world.send(ann, 'Again', { key: ids[0] ?? '', again: true })
-    await world.send(ann, 'In place', { key: ids[1] ?? '' })
-    assert.equal(await unseen(), 2, 'what came after all that there was is unseen')
-    await changes(7, 0)
-    await recount(world, ann)
-  })
+  promise(
+    'what the user has seen is counted apart from what is read, up to a sequence number',
+    async (world) => {
+      const { ann, ids, archive, readAll, remove, seen, snooze, unarchive, wake } = await mover(
+        world,
+        5,
+      )
+      const unseen = async () => (await world.inboxOf(ann)).inbox.unseen
+      const changes = async (throughSeq: number, expected: number) => {
+        const { version } = (await world.inboxOf(ann)).inbox
+        const was = await unseen()
+        await seen(throughSeq)
+        assert.equal(await unseen(), expected)
+        assert.equal((await world.inboxOf(ann)).inbox.version - version, Number(was !== expected))
+      }
+      await readAll(2)
+      assert.equal(await unseen(), 5)
+      await changes(0, 5)
+      await changes(2, 3)
+      for (const throughSeq of [2, 1, 0, -1]) await changes(throughSeq, 3)
+      await archive(ids[4], 3)
+      await snooze(ids[3], 3, 60)
+      await archive(ids[0], 3)
+      assert.equal(await unseen(), 1)
+      await unarchive(ids[4])
+      await unarchive(ids[0])
+      assert.equal(await unseen(), 2)
+      await remove(ids[4], 4)
+      assert.equal(await unseen(), 1)
+      await changes(Number.MAX_SAFE_INTEGER, 0)
+      await wake(ids[3] ?? '', 60)
+      assert.equal(await unseen(), 1)
+      await world.send(ann, 'Again', { key: ids[0] ?? '', renotify: true })
+      await world.send(ann, 'In place', { key: ids[1] ?? '' })
+      assert.equal(await unseen(), 2, 'what came after all that there was is unseen')
+      await changes(7, 0)
+      await recount(world, ann)
+    },
+  )
 
   promise(
-    'a delivery with the key of an archived or snoozed notification changes it where it is, and with `again` takes it back as the newest',
+    'a delivery with the key of an archived or snoozed notification changes it where it is, and with `renotify` takes it back as the newest',
     async (world) => {
       const { ann, ids, archive, archiveRead, readAll, snooze } = await mover(world, 3)
       const [alone = '', snoozed = '', together = ''] = ids
@@ -233,51 +299,63 @@ export function placePromises(promise: PromiseOf): void {
       assert.deepEqual(await world.titles(ann), ['In place', 'In place', 'In place'])
       assert.deepEqual(await readAts(world, ann, ids), [4, 4, 5])
       await recount(world, ann)
-      for (const id of [together, snoozed, alone]) await world.send(ann, 'Again', { key: id, again: true })
+      for (const id of [together, snoozed, alone])
+        await world.send(ann, 'Again', { key: id, renotify: true })
       assert.deepEqual(await placesOf(world, ann, ids), ['unread', 'unread', 'unread'])
       assert.deepEqual(await inList(world, ann), ids)
-      assert.deepEqual(await countsOf(world, ann), { total: 3, unread: 3, unseen: 3, archived: 0, snoozed: 0 })
+      assert.deepEqual(await countsOf(world, ann), {
+        total: 3,
+        unread: 3,
+        unseen: 3,
+        archived: 0,
+        snoozed: 0,
+      })
       await recount(world, ann)
     },
   )
 
-  promise('every act raises the version by one and is listed once in the changes (law 1)', async (world) => {
-    const { ann, ids, store, ...act } = await mover(world, 4)
-    const [id = '', other = '', third = '', last = ''] = ids
-    const acts: [type: string, perform: () => Promise<unknown>][] = [
-      ['archived', () => act.archive(id, 1)],
-      ['unarchived', () => act.unarchive(id)],
-      ['snoozed', () => act.snooze(id, 2, 60)],
-      ['created', () => act.wake(id, 60)],
-      ['seen', () => act.seen(1)],
-      ['removed', () => act.remove(other, 3)],
-      ['read', () => store.write(markRead, { userId: ann.id, id: third, at: at(4) })],
-      ['archive-read', () => act.archiveRead(5)],
-      ['unarchived', () => act.unarchive(third)],
-      ['archived', () => act.archive(last, 6)],
-      ['unread', () => store.write(markUnread, { userId: ann.id, id: last })],
-    ]
-    const follower = await Follower.of(world, ann)
-    for (const [type, perform] of acts) {
-      const { version } = await store.read(readInbox, ann.id)
-      await perform()
-      const found = await store.read(changesSince, { userId: ann.id, version, limit: 9 })
-      const { changes, inbox } = found === 'reset' ? assert.fail('reset') : found
-      assert.deepEqual(
-        changes.map((one) => [one.version, one.type]),
-        [[version + 1, type]],
-      )
-      assert.equal(inbox.version, version + 1)
-      const [change = assert.fail()] = changes
-      if ('notification' in change) {
-        const shown = notificationIn(change)
-        assert.deepEqual(shown, await world.find(ann, shown.id))
+  promise(
+    'every act raises the version by one and is listed once in the changes (law 1)',
+    async (world) => {
+      const { ann, ids, store, ...act } = await mover(world, 4)
+      const [id = '', other = '', third = '', last = ''] = ids
+      const acts: [type: string, perform: () => Promise<unknown>][] = [
+        ['archived', () => act.archive(id, 1)],
+        ['unarchived', () => act.unarchive(id)],
+        ['snoozed', () => act.snooze(id, 2, 60)],
+        ['created', () => act.wake(id, 60)],
+        ['seen', () => act.seen(1)],
+        ['removed', () => act.remove(other, 3)],
+        ['read', () => store.write(markRead, { userId: ann.id, id: third, at: at(4) })],
+        ['archive-read', () => act.archiveRead(5)],
+        ['unarchived', () => act.unarchive(third)],
+        ['archived', () => act.archive(last, 6)],
+        ['unread', () => store.write(markUnread, { userId: ann.id, id: last })],
+      ]
+      const follower = await Follower.of(world, ann)
+      for (const [type, perform] of acts) {
+        const { version } = await store.read(readInbox, ann.id)
+        await perform()
+        const found = await store.read(changesSince, { userId: ann.id, version, limit: 9 })
+        const { changes, inbox } = found === 'reset' ? assert.fail('reset') : found
+        assert.deepEqual(
+          changes.map((one) => [one.version, one.type]),
+          [[version + 1, type]],
+        )
+        assert.equal(inbox.version, version + 1)
+        const [change = assert.fail()] = changes
+        if ('notification' in change) {
+          const shown = notificationIn(change)
+          assert.deepEqual(shown, await world.find(ann, shown.id))
+        }
+        if (type === 'removed')
+          assert.deepEqual(change, { version: version + 1, type, id: other, reason: 'deleted' })
+        if (type === 'archive-read')
+          assert.deepEqual(change, { version: version + 1, type, throughSeq: 5, at: isoAt(5) })
       }
-      if (type === 'removed') assert.deepEqual(change, { version: version + 1, type, id: other, reason: 'deleted' })
-      if (type === 'archive-read') assert.deepEqual(change, { version: version + 1, type, throughSeq: 5, at: isoAt(5) })
-    }
-    await follower.catchUp(2)
-  })
+      await follower.catchUp(2)
+    },
+  )
 
   promise(
     'another user’s notification cannot be moved: it looks like one that does not exist (law 6, Z2)',
@@ -305,34 +383,45 @@ export function placePromises(promise: PromiseOf): void {
     },
   )
 
-  promise('an erased user leaves nothing that was archived, snoozed, removed or seen', async (world) => {
-    const { ann, ids, readAll, store, ...act } = await mover(world, 5)
-    await act.archive(ids[0], 1)
-    await act.snooze(ids[1], 1, 60)
-    await act.remove(ids[2], 1)
-    await readAll(2, ids[3])
-    await act.archiveRead(3)
-    await act.seen(4)
-    assert.equal(await store.write(deleteUser, { userId: ann.id, at: at(6) }), 'done')
-    assert.deepEqual(await world.inboxOf(ann), { inbox: emptyInbox, categories: {}, items: [] })
-    for (const id of ids)
-      assert.deepEqual(
-        [await act.archive(id, 7), await act.unarchive(id), await act.remove(id, 7), await act.wake(id ?? '', 60)],
-        ['absent', 'absent', 'absent', false],
-      )
-    await act.archiveRead(7)
-    await act.seen(5)
-    assert.equal(await act.undo(8), 'nothing')
-    assert.deepEqual(await store.read(readInbox, ann.id), emptyInbox)
-  })
+  promise(
+    'an erased user leaves nothing that was archived, snoozed, removed or seen',
+    async (world) => {
+      const { ann, ids, readAll, store, ...act } = await mover(world, 5)
+      await act.archive(ids[0], 1)
+      await act.snooze(ids[1], 1, 60)
+      await act.remove(ids[2], 1)
+      await readAll(2, ids[3])
+      await act.archiveRead(3)
+      await act.seen(4)
+      assert.equal(await store.write(deleteUser, { userId: ann.id, at: at(6) }), 'done')
+      assert.deepEqual(await world.inboxOf(ann), { inbox: emptyInbox, categories: {}, items: [] })
+      for (const id of ids)
+        assert.deepEqual(
+          [
+            await act.archive(id, 7),
+            await act.unarchive(id),
+            await act.remove(id, 7),
+            await act.wake(id ?? '', 60),
+          ],
+          ['absent', 'absent', 'absent', false],
+        )
+      await act.archiveRead(7)
+      await act.seen(5)
+      assert.equal(await act.undo(8), 'nothing')
+      assert.deepEqual(await store.read(readInbox, ann.id), emptyInbox)
+    },
+  )
 
-  promise('an inbox that never had a notification can be archived and seen, which changes nothing', async (world) => {
-    const ann = await world.addUser('ann')
-    const act = actsOf(world, ann)
-    await act.archiveRead(1)
-    await act.seen(5)
-    assert.deepEqual(await world.store.read(readInbox, ann.id), emptyInbox)
-  })
+  promise(
+    'an inbox that never had a notification can be archived and seen, which changes nothing',
+    async (world) => {
+      const ann = await world.addUser('ann')
+      const act = actsOf(world, ann)
+      await act.archiveRead(1)
+      await act.seen(5)
+      assert.deepEqual(await world.store.read(readInbox, ann.id), emptyInbox)
+    },
+  )
 
   promise(
     'archive against read-all: the notification is archived and read, whichever comes first (law 2)',
@@ -341,64 +430,78 @@ export function placePromises(promise: PromiseOf): void {
       for (let round = 0; round < 10; round++) {
         const follower = await Follower.of(world, ann)
         await Promise.all([readAll(round), ...ids.slice(0, 3).map((id) => archive(id, round))])
-        for (const id of ids.slice(0, 3)) assert.match((await placesOf(world, ann, [id ?? '']))[0] ?? '', /^archived/)
+        for (const id of ids.slice(0, 3))
+          assert.match((await placesOf(world, ann, [id ?? '']))[0] ?? '', /^archived/)
         assert.equal((await recount(world, ann)).inbox.unread, 0)
         await follower.catchUp(3)
-        const back = (id = '') => (round % 2 === 0 ? unarchive(id) : store.write(markUnread, { userId: ann.id, id }))
+        const back = (id = '') =>
+          round % 2 === 0 ? unarchive(id) : store.write(markUnread, { userId: ann.id, id })
         await Promise.all(ids.map(back))
       }
     },
   )
 
-  promise('snooze against delete: the notification is removed, and never wakes (law 2)', async (world) => {
-    const { ann, ids, remove, snooze, wake } = await mover(world, 20)
-    const follower = await Follower.of(world, ann)
-    const outcomes = await Promise.all(ids.flatMap((id) => [snooze(id, 1, 60), remove(id, 1)]))
-    for (const [n, outcome] of outcomes.entries())
-      assert.ok(outcome === 'done' || (n % 2 === 0 && outcome === 'absent'), `${n}: ${outcome}`)
-    for (const id of ids) assert.equal(await wake(id ?? '', 60), false)
-    assert.deepEqual(await world.ids(ann), [])
-    await recount(world, ann)
-    await follower.catchUp(7)
-  })
+  promise(
+    'snooze against delete: the notification is removed, and never wakes (law 2)',
+    async (world) => {
+      const { ann, ids, remove, snooze, wake } = await mover(world, 20)
+      const follower = await Follower.of(world, ann)
+      const outcomes = await Promise.all(ids.flatMap((id) => [snooze(id, 1, 60), remove(id, 1)]))
+      for (const [n, outcome] of outcomes.entries())
+        assert.ok(outcome === 'done' || (n % 2 === 0 && outcome === 'absent'), `${n}: ${outcome}`)
+      for (const id of ids) assert.equal(await wake(id ?? '', 60), false)
+      assert.deepEqual(await world.ids(ann), [])
+      await recount(world, ann)
+      await follower.catchUp(7)
+    },
+  )
 
-  promise('concurrent calls wake a notification once, whatever else happens to it (law 2)', async (world) => {
-    const { ann, ids, snooze, wake, readAll } = await mover(world, 8)
-    for (const id of ids) await snooze(id, 1, 60)
-    const woken = await Promise.all([
-      ...ids.flatMap((id = '') => [wake(id, 60), wake(id, 60), wake(id, 61)]),
-      readAll(60).then(() => false),
-      world.sendTimes(5, ann).then(() => false),
-    ])
-    assert.equal(woken.filter((isWoken) => isWoken).length, 8)
-    const { inbox } = await recount(world, ann)
-    assert.deepEqual([inbox.snoozed, inbox.total, inbox.lastSeq], [0, 13, 21])
-  })
+  promise(
+    'concurrent calls wake a notification once, whatever else happens to it (law 2)',
+    async (world) => {
+      const { ann, ids, snooze, wake, readAll } = await mover(world, 8)
+      for (const id of ids) await snooze(id, 1, 60)
+      const woken = await Promise.all([
+        ...ids.flatMap((id = '') => [wake(id, 60), wake(id, 60), wake(id, 61)]),
+        readAll(60).then(() => false),
+        world.sendTimes(5, ann).then(() => false),
+      ])
+      assert.equal(woken.filter((isWoken) => isWoken).length, 8)
+      const { inbox } = await recount(world, ann)
+      assert.deepEqual([inbox.snoozed, inbox.total, inbox.lastSeq], [0, 13, 21])
+    },
+  )
 }
 
-/** What a person does with the notifications of an inbox; `seconds` of the frozen clock. */
+/** `seconds` of the frozen clock. */
 export function actsOf({ store }: World, { id: userId }: Person) {
   return {
-    archive: (id = '', seconds: number) => store.write(places.archive, { userId, id, at: at(seconds) }),
+    archive: (id = '', seconds: number) =>
+      store.write(places.archive, { userId, id, at: at(seconds) }),
     unarchive: (id = '') => store.write(places.unarchive, { userId, id }),
     snooze: (id = '', seconds: number, until: number) =>
       store.write(places.snooze, { userId, id, at: at(seconds), until: at(until) }),
-    wake: (id: string, seconds: number) => store.write(places.wake, { userId, id, at: at(seconds) }),
-    remove: (id = '', seconds: number) => store.write(places.remove, { userId, id, at: at(seconds) }),
-    archiveRead: (seconds: number) => store.write(places.archiveRead, { userId, at: at(seconds) }),
+    wake: (id: string, seconds: number) =>
+      store.write(places.wake, { userId, id, at: at(seconds) }),
+    remove: (id = '', seconds: number) =>
+      store.write(places.remove, { userId, id, at: at(seconds) }),
+    archiveRead: (seconds: number) => store.write(archiveAllRead, { userId, at: at(seconds) }),
     seen: (throughSeq: number) => store.write(places.markSeen, { userId, throughSeq }),
     undo: (seconds: number) => store.write(undoLast, { userId, at: at(seconds) }),
   }
 }
 
-/** Ann with keyed notifications, and what she does. */
 export async function mover(world: World, count: number) {
   const found = await annWith(world, count)
   return { ...found, ...actsOf(world, found.ann) }
 }
 
-/** Where each notification is: "unread" and "read" are in the list, "archived 5" since a second, "snoozed 60" until one. */
-export async function placesOf(world: World, person: Person, ids: readonly string[]): Promise<string[]> {
+/** Such as "unread" and "read" for the list, "archived 5", "snoozed 60" until then. */
+export async function placesOf(
+  world: World,
+  person: Person,
+  ids: readonly string[],
+): Promise<string[]> {
   const seconds = (time: string) => (Date.parse(time) - at(0)) / 1_000
   const seen = await Promise.all(ids.map((id) => world.find(person, id)))
   return seen.map((one) => {

@@ -1,15 +1,15 @@
-// The promises about notifications that leave an inbox without a request, or come back: by expiry, retention, the maximum, and a snooze that
-// is over. They hold whichever node does it, and if two do at the same time.
+// These promises hold whichever node acts, and if two do at the same time.
 import assert from 'node:assert/strict'
 import { setImmediate } from 'node:timers/promises'
 import { newId as idAt } from '../../basics/ids.ts'
+import { recount } from '../../contract/random/random.ts'
+import { at, isoAt, type Person, type PromiseOf, type World } from '../../contract/world.ts'
 import { Upkeep } from '../../start/upkeep.ts'
-import { recount } from '../../store/contract/random/random.ts'
-import { at, isoAt, type Person, type PromiseOf, type World } from '../../store/contract/world.ts'
+import { markAllRead } from '../bulk.store.ts'
 import { explainNotification } from '../explain.store.ts'
 import { changesSince, readInbox } from '../inbox.store.ts'
 import type { RemovalReason } from '../inbox-state.ts'
-import { markAllRead, markRead } from '../marks.store.ts'
+import { markRead } from '../marks.store.ts'
 import { contentOf } from '../notification-json.ts'
 import { archive, snooze } from '../places.store.ts'
 import { countOld, shrink } from '../retention.store.ts'
@@ -27,7 +27,7 @@ async function changesAfter({ store }: World, { id }: Person, version: number) {
   return store.read(changesSince, { userId: id, version, limit: 10_000 })
 }
 
-/** The titles that are left, newest first, and the changes since the version. */
+/** Titles are newest first. */
 async function isLeft(world: World, person: Person, titles: readonly string[]) {
   const { items } = await recount(world, person)
   assert.deepEqual(
@@ -36,50 +36,79 @@ async function isLeft(world: World, person: Person, titles: readonly string[]) {
   )
 }
 
-async function isRemoved(world: World, person: Person, version: number, ids: readonly string[], reason: RemovalReason) {
+async function isRemoved(
+  world: World,
+  person: Person,
+  version: number,
+  ids: readonly string[],
+  reason: RemovalReason,
+) {
   const found = await changesAfter(world, person, version)
   assert.ok(found !== 'reset')
   assert.deepEqual(
-    found.changes.flatMap((change) => (change.type === 'removed' ? [[change.id, change.reason]] : [])).sort(),
+    found.changes
+      .flatMap((change) => (change.type === 'removed' ? [[change.id, change.reason]] : []))
+      .sort(),
     ids.map((id) => [id, reason]).sort(),
   )
 }
 
-const versionOf = async ({ store }: World, { id }: Person) => (await store.read(readInbox, id)).version
+const versionOf = async ({ store }: World, { id }: Person) =>
+  (await store.read(readInbox, id)).version
 
 export function retentionPromises(promise: PromiseOf): void {
-  promise('wakes what was snoozed when its time has come, once, as the newest and unread', async (world) => {
-    const ann = await world.addUser('ann')
-    const early = await world.send(ann, 'early')
-    const late = await world.send(ann, 'late')
-    await world.send(ann, 'other')
-    await world.store.write(snooze, { userId: ann.id, id: early, until: at(60), at: at(0) })
-    await world.store.write(snooze, { userId: ann.id, id: late, until: at(61), at: at(0) })
-    const version = await versionOf(world, ann)
-    await upkeep(world, 59).turn()
-    assert.equal(await versionOf(world, ann), version)
-    await Promise.all([upkeep(world, 60), upkeep(world, 60), upkeep(world, 60)].map((one) => one.turn()))
-    assert.equal(await versionOf(world, ann), version + 1)
-    const [newest] = await world.list(ann, { status: 'inbox' })
-    assert.deepEqual([newest?.id, newest?.seq, newest?.read], [early, 4, false])
-    const changes = await changesAfter(world, ann, version)
-    assert.deepEqual(changes !== 'reset' && changes.changes.map(({ type }) => type), ['created'])
-    await recount(world, ann)
-  })
+  promise(
+    'wakes what was snoozed when its time has come, once, as the newest and unread',
+    async (world) => {
+      const ann = await world.addUser('ann')
+      const early = await world.send(ann, 'early')
+      const late = await world.send(ann, 'late')
+      await world.send(ann, 'other')
+      await world.store.write(snooze, { userId: ann.id, id: early, until: at(60), at: at(0) })
+      await world.store.write(snooze, { userId: ann.id, id: late, until: at(61), at: at(0) })
+      const version = await versionOf(world, ann)
+      await upkeep(world, 59).turn()
+      assert.equal(await versionOf(world, ann), version)
+      await Promise.all(
+        [upkeep(world, 60), upkeep(world, 60), upkeep(world, 60)].map((one) => one.turn()),
+      )
+      assert.equal(await versionOf(world, ann), version + 1)
+      const [newest] = await world.list(ann, { status: 'inbox' })
+      assert.deepEqual([newest?.id, newest?.seq, newest?.read], [early, 4, false])
+      const changes = await changesAfter(world, ann, version)
+      assert.deepEqual(changes !== 'reset' && changes.changes.map(({ type }) => type), ['created'])
+      await recount(world, ann)
+    },
+  )
 
-  promise('notifications whose snoozes end at the same moment keep their order in the list', async (world) => {
-    const ann = await world.addUser('ann')
-    const ids = [await world.send(ann, 'one'), await world.send(ann, 'two'), await world.send(ann, 'three')]
-    for (const id of ids.toReversed()) await world.store.write(snooze, { userId: ann.id, id, until: at(60), at: at(0) })
-    await upkeep(world, 60).turn()
-    await isLeft(world, ann, ['three', 'two', 'one'])
-  })
+  promise(
+    'notifications whose snoozes end at the same moment keep their order in the list',
+    async (world) => {
+      const ann = await world.addUser('ann')
+      const ids = [
+        await world.send(ann, 'one'),
+        await world.send(ann, 'two'),
+        await world.send(ann, 'three'),
+      ]
+      for (const id of ids.toReversed())
+        await world.store.write(snooze, { userId: ann.id, id, until: at(60), at: at(0) })
+      await upkeep(world, 60).turn()
+      await isLeft(world, ann, ['three', 'two', 'one'])
+    },
+  )
 
   promise('wakes a notification with one change signal (law 8)', async (world) => {
     const ann = await world.addUser('ann')
-    await world.store.write(snooze, { userId: ann.id, id: await world.send(ann), until: at(60), at: at(0) })
+    await world.store.write(snooze, {
+      userId: ann.id,
+      id: await world.send(ann),
+      until: at(60),
+      at: at(0),
+    })
     const signalled: string[] = []
-    const stop = world.store.onChange((signal) => signal.about === 'inbox' && signalled.push(signal.userId))
+    const stop = world.store.onChange(
+      (signal) => signal.about === 'inbox' && signalled.push(signal.userId),
+    )
     await upkeep(world, 60).turn()
     stop()
     assert.deepEqual(
@@ -90,7 +119,8 @@ export function retentionPromises(promise: PromiseOf): void {
 
   promise('removes what has expired, wherever it is, and a client learns why', async (world) => {
     const ann = await world.addUser('ann')
-    const content = (title: string, seconds: number) => contentOf({ title, expiresAt: isoAt(seconds) })
+    const content = (title: string, seconds: number) =>
+      contentOf({ title, expiresAt: isoAt(seconds) })
     const ids: string[] = []
     for (const seconds of [60, 61, 61, 61])
       ids.push(await world.send(ann, '', { content: content(`${seconds}`, seconds) }))
@@ -124,9 +154,15 @@ export function retentionPromises(promise: PromiseOf): void {
       await send('replaced', 2 + day, 'k')
       const veryOld = await send('very old', -day)
       await send('read later', day)
-      for (const id of [read, veryOld]) await world.store.write(markRead, { userId: ann.id, id, at: at(5) })
+      for (const id of [read, veryOld])
+        await world.store.write(markRead, { userId: ann.id, id, at: at(5) })
       await world.store.write(archive, { userId: ann.id, id: archived, at: at(5) })
-      await world.store.write(snooze, { userId: ann.id, id: snoozed, until: at(99 * day), at: at(5) })
+      await world.store.write(snooze, {
+        userId: ann.id,
+        id: snoozed,
+        until: at(99 * day),
+        at: at(5),
+      })
       const version = await versionOf(world, ann)
       const limits = { retentionMs: day * 1_000, retentionUnreadMs: 2 * day * 1_000 }
       await upkeep(world, day, limits).sweep()
@@ -145,31 +181,47 @@ export function retentionPromises(promise: PromiseOf): void {
     },
   )
 
-  promise('says of each of 1,100 that a retention removes at once when and why it was removed', async (world) => {
-    const ann = await world.addUser('ann')
-    const ids: string[] = []
-    for (let n = 0; n < 1_100; n++) ids.push(await world.send(ann))
-    await upkeep(world, 2 * day, { retentionMs: day * 1_000 }).sweep()
-    for (const id of [ids[0] ?? '', ids.at(-1) ?? '']) {
-      const removal = { removedAt: isoAt(2 * day), reason: 'retention' }
-      assert.deepEqual({ ...(await world.store.read(explainNotification, { userId: ann.id, id })) }, removal)
-    }
-  })
+  promise(
+    'says of each of 1,100 that a retention removes at once when and why it was removed',
+    async (world) => {
+      const ann = await world.addUser('ann')
+      const ids: string[] = []
+      for (let n = 0; n < 1_100; n++) ids.push(await world.send(ann))
+      await upkeep(world, 2 * day, { retentionMs: day * 1_000 }).sweep()
+      for (const id of [ids[0] ?? '', ids.at(-1) ?? '']) {
+        const removal = { removedAt: isoAt(2 * day), reason: 'retention' }
+        assert.deepEqual(
+          { ...(await world.store.read(explainNotification, { userId: ann.id, id })) },
+          removal,
+        )
+      }
+    },
+  )
 
-  promise('counts what a retention would remove, by user and month, and what is snoozed never', async (world) => {
-    const ann = await world.addUser('ann')
-    const read = await world.send(ann)
-    await world.send(ann)
-    const snoozed = await world.send(ann)
-    await world.store.write(markRead, { userId: ann.id, id: read, at: at(5) })
-    await world.store.write(snooze, { userId: ann.id, id: snoozed, until: at(99 * day), at: at(5) })
-    const count = async (readBefore: string, unreadBefore: string) =>
-      (await world.store.read(countOld, { readBefore, unreadBefore })).filter(({ userId }) => userId === ann.id)
-    const old = { userId: ann.id, lastSentIn: isoAt(0).slice(0, 7), read: 1, unread: 1 }
-    assert.deepEqual(await count(isoAt(day), isoAt(day)), [old])
-    assert.deepEqual(await count(isoAt(day), ''), [{ ...old, unread: 0 }])
-    assert.deepEqual(await count('', ''), [])
-  })
+  promise(
+    'counts what a retention would remove, by user and month, and what is snoozed never',
+    async (world) => {
+      const ann = await world.addUser('ann')
+      const read = await world.send(ann)
+      await world.send(ann)
+      const snoozed = await world.send(ann)
+      await world.store.write(markRead, { userId: ann.id, id: read, at: at(5) })
+      await world.store.write(snooze, {
+        userId: ann.id,
+        id: snoozed,
+        until: at(99 * day),
+        at: at(5),
+      })
+      const count = async (readBefore: string, unreadBefore: string) =>
+        (await world.store.read(countOld, { readBefore, unreadBefore })).filter(
+          ({ userId }) => userId === ann.id,
+        )
+      const old = { userId: ann.id, lastSentIn: isoAt(0).slice(0, 7), read: 1, unread: 1 }
+      assert.deepEqual(await count(isoAt(day), isoAt(day)), [old])
+      assert.deepEqual(await count(isoAt(day), ''), [{ ...old, unread: 0 }])
+      assert.deepEqual(await count('', ''), [])
+    },
+  )
 
   promise(
     'keeps everything without a retention, and all read ones with a retention of unread ones alone',
@@ -197,7 +249,10 @@ export function retentionPromises(promise: PromiseOf): void {
       assert.deepEqual([first, await changesAfter(world, ann, version)], ['reset', 'reset'])
       assert.equal(await versionOf(world, ann), version + 1_001)
       const rest = await changesAfter(world, ann, version + 1)
-      assert.deepEqual(rest !== 'reset' && new Set(rest.changes.map(({ type }) => type)), new Set(['removed']))
+      assert.deepEqual(
+        rest !== 'reset' && new Set(rest.changes.map(({ type }) => type)),
+        new Set(['removed']),
+      )
       assert.equal(rest !== 'reset' && rest.changes.length, 1_000)
     },
   )
@@ -208,7 +263,8 @@ export function retentionPromises(promise: PromiseOf): void {
     await world.sendTimes(1_200, ann)
     let version = await versionOf(world, ann)
     const before = version
-    for (const inboxMax of [600, 0]) await upkeep(world, inboxMax === 0 ? 1 + 60 : 1, { inboxMax }).sweep()
+    for (const inboxMax of [600, 0])
+      await upkeep(world, inboxMax === 0 ? 1 + 60 : 1, { inboxMax }).sweep()
     for (let more = true; more; ) {
       const found = await world.store.read(changesSince, { userId: ann.id, version, limit: 500 })
       assert.ok(found !== 'reset')
@@ -219,54 +275,71 @@ export function retentionPromises(promise: PromiseOf): void {
     assert.deepEqual([new Set(ids).size, version], [1_200, before + 1_200])
   })
 
-  promise('retention against list: every page that is read meanwhile has what its counters say', async (world) => {
-    const ann = await world.addUser('ann')
-    await world.sendTimes(400, ann)
-    for (let n = 0; n < 5; n++) await world.send(ann, 'new', { at: at(day) })
-    let isOver = false
-    const totals = new Set<number>()
-    const reading = async () => {
-      while (!isOver) {
-        const { items, total, inbox } = await world.page({ userId: ann.id, page: 1, limit: 500, status: 'inbox' })
-        assert.deepEqual([JSON.parse(items).length, inbox.unread], [total, total])
-        totals.add(total)
-        // On SQLite a read ends in the same turn of the event loop.
-        await setImmediate()
+  promise(
+    'retention against list: every page that is read meanwhile has what its counters say',
+    async (world) => {
+      const ann = await world.addUser('ann')
+      await world.sendTimes(400, ann)
+      for (let n = 0; n < 5; n++) await world.send(ann, 'new', { at: at(day) })
+      let isOver = false
+      const totals = new Set<number>()
+      const reading = async () => {
+        while (!isOver) {
+          const { items, total, inbox } = await world.page({
+            userId: ann.id,
+            page: 1,
+            limit: 500,
+            status: 'inbox',
+          })
+          assert.deepEqual([JSON.parse(items).length, inbox.unread], [total, total])
+          totals.add(total)
+          // On SQLite a read ends in the same turn of the event loop.
+          await setImmediate()
+        }
       }
-    }
-    const readers = Promise.all([reading(), reading()])
-    await upkeep(world, day, { retentionMs: 1_000 })
-      .sweep()
-      .finally(() => {
-        isOver = true
-      })
-    await readers
-    assert.ok(totals.size > 1, 'no page was read during the work')
-    await isLeft(world, ann, ['new', 'new', 'new', 'new', 'new'])
-  })
+      const readers = Promise.all([reading(), reading()])
+      await upkeep(world, day, { retentionMs: 1_000 })
+        .sweep()
+        .finally(() => {
+          isOver = true
+        })
+      await readers
+      assert.ok(totals.size > 1, 'no page was read during the work')
+      await isLeft(world, ann, ['new', 'new', 'new', 'new', 'new'])
+    },
+  )
 
-  promise('keeps at most so many in an inbox: the oldest read ones go first, then the oldest others', async (world) => {
-    const ann = await world.addUser('ann')
-    const ids: string[] = []
-    for (const title of ['1', '2', '3', '4', '5', '6', '7', '8']) ids.push(await world.send(ann, title))
-    const [, , third = '', fourth = '', fifth = '', sixth = '', seventh = ''] = ids
-    await world.store.write(snooze, { userId: ann.id, id: ids[0] ?? '', until: at(99), at: at(1) })
-    await world.store.write(markAllRead, { userId: ann.id, throughId: third, at: at(1) })
-    await world.store.write(markRead, { userId: ann.id, id: fifth, at: at(1) })
-    await world.store.write(archive, { userId: ann.id, id: seventh, at: at(1) })
-    await world.send(ann, '9')
-    const left = async (inboxMax: number, titles: readonly string[]) => {
-      await upkeep(world, 2, { inboxMax }).sweep()
-      await isLeft(world, ann, titles)
-    }
-    await left(9, ['9', '8', '7', '6', '5', '4', '3', '2', '1'])
-    await left(8, ['9', '8', '7', '6', '5', '4', '3', '1'])
-    await left(6, ['9', '8', '7', '6', '4', '1'])
-    const version = await versionOf(world, ann)
-    await left(3, ['9', '8', '6'])
-    await isRemoved(world, ann, version, [seventh, ids[0] ?? '', fourth], 'retention')
-    assert.equal((await world.find(ann, sixth))?.read, false)
-  })
+  promise(
+    'keeps at most so many in an inbox: the oldest read ones go first, then the oldest others',
+    async (world) => {
+      const ann = await world.addUser('ann')
+      const ids: string[] = []
+      for (const title of ['1', '2', '3', '4', '5', '6', '7', '8'])
+        ids.push(await world.send(ann, title))
+      const [, , third = '', fourth = '', fifth = '', sixth = '', seventh = ''] = ids
+      await world.store.write(snooze, {
+        userId: ann.id,
+        id: ids[0] ?? '',
+        until: at(99),
+        at: at(1),
+      })
+      await world.store.write(markAllRead, { userId: ann.id, throughId: third, at: at(1) })
+      await world.store.write(markRead, { userId: ann.id, id: fifth, at: at(1) })
+      await world.store.write(archive, { userId: ann.id, id: seventh, at: at(1) })
+      await world.send(ann, '9')
+      const left = async (inboxMax: number, titles: readonly string[]) => {
+        await upkeep(world, 2, { inboxMax }).sweep()
+        await isLeft(world, ann, titles)
+      }
+      await left(9, ['9', '8', '7', '6', '5', '4', '3', '2', '1'])
+      await left(8, ['9', '8', '7', '6', '5', '4', '3', '1'])
+      await left(6, ['9', '8', '7', '6', '4', '1'])
+      const version = await versionOf(world, ann)
+      await left(3, ['9', '8', '6'])
+      await isRemoved(world, ann, version, [seventh, ids[0] ?? '', fourth], 'retention')
+      assert.equal((await world.find(ann, sixth))?.read, false)
+    },
+  )
 
   promise('keeps each inbox that a delivery fills at its maximum', async (world) => {
     const people = await world.addUsers(3)
@@ -280,38 +353,46 @@ export function retentionPromises(promise: PromiseOf): void {
     for (const person of people) await isLeft(world, person, ['4', '3'])
   })
 
-  promise('wakes and removes what is due while an inbox with far too many is emptied', async (world) => {
-    const ann = await world.addUser('ann')
-    const ben = await world.addUser('ben')
-    await world.sendTimes(500, ann)
-    await world.send(ben, '', { content: contentOf({ title: 'expires', expiresAt: isoAt(1) }) })
-    // Emptying goes on after the turn only, which must not wait for it.
-    const { promise: turned, resolve: goOn } = Promise.withResolvers<void>()
-    const write = async (operation: unknown, input: unknown) => {
-      if (operation === shrink) await turned
-      return world.store.write(operation as typeof shrink, input as Parameters<typeof shrink>[0])
-    }
-    const { read } = world.store
-    const node = upkeep({ store: { read, write } as unknown as World['store'] }, 2, { inboxMax: 1 })
-    const trimmed = node.trim()
-    await node.turn()
-    await isLeft(world, ben, [])
-    assert.equal((await world.inboxOf(ann)).inbox.total, 500)
-    goOn()
-    await trimmed
-    assert.equal((await world.inboxOf(ann)).inbox.total, 1)
-  })
+  promise(
+    'wakes and removes what is due while an inbox with far too many is emptied',
+    async (world) => {
+      const ann = await world.addUser('ann')
+      const ben = await world.addUser('ben')
+      await world.sendTimes(500, ann)
+      await world.send(ben, '', { content: contentOf({ title: 'expires', expiresAt: isoAt(1) }) })
+      // Emptying goes on after the turn only, which must not wait for it.
+      const { promise: turned, resolve: goOn } = Promise.withResolvers<void>()
+      const write = async (operation: unknown, input: unknown) => {
+        if (operation === shrink) await turned
+        return world.store.write(operation as typeof shrink, input as Parameters<typeof shrink>[0])
+      }
+      const { read } = world.store
+      const node = upkeep({ store: { read, write } as unknown as World['store'] }, 2, {
+        inboxMax: 1,
+      })
+      const trimmed = node.trim()
+      await node.turn()
+      await isLeft(world, ben, [])
+      assert.equal((await world.inboxOf(ann)).inbox.total, 500)
+      goOn()
+      await trimmed
+      assert.equal((await world.inboxOf(ann)).inbox.total, 1)
+    },
+  )
 
-  promise('keeps a removal for 30 days; a client that is behind an older one gets a reset', async (world) => {
-    const ann = await world.addUser('ann')
-    await world.send(ann, 'first')
-    const version = await versionOf(world, ann)
-    await upkeep(world, 2, { retentionMs: 1_000 }).sweep()
-    await world.send(ann, 'second')
-    await upkeep(world, 2 + 30 * day).sweep()
-    assert.notEqual(await changesAfter(world, ann, version), 'reset')
-    await upkeep(world, 3 + 30 * day).sweep()
-    assert.equal(await changesAfter(world, ann, version), 'reset')
-    assert.notEqual(await changesAfter(world, ann, version + 1), 'reset')
-  })
+  promise(
+    'keeps a removal for 30 days; a client that is behind an older one gets a reset',
+    async (world) => {
+      const ann = await world.addUser('ann')
+      await world.send(ann, 'first')
+      const version = await versionOf(world, ann)
+      await upkeep(world, 2, { retentionMs: 1_000 }).sweep()
+      await world.send(ann, 'second')
+      await upkeep(world, 2 + 30 * day).sweep()
+      assert.notEqual(await changesAfter(world, ann, version), 'reset')
+      await upkeep(world, 3 + 30 * day).sweep()
+      assert.equal(await changesAfter(world, ann, version), 'reset')
+      assert.notEqual(await changesAfter(world, ann, version + 1), 'reset')
+    },
+  )
 }

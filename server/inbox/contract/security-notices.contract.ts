@@ -1,17 +1,17 @@
-// The promises about the service's own security notices: for 24 hours they stay in the list, whatever is done to the inbox.
 import assert from 'node:assert/strict'
+import { Follower } from '../../contract/random/follower.ts'
+import { recount } from '../../contract/random/random.ts'
+import { at, type Person, type PromiseOf, type World } from '../../contract/world.ts'
 import { Upkeep } from '../../start/upkeep.ts'
-import { Follower } from '../../store/contract/random/follower.ts'
-import { recount } from '../../store/contract/random/random.ts'
-import { at, type Person, type PromiseOf, type World } from '../../store/contract/world.ts'
+import { markAllRead } from '../bulk.store.ts'
 import { readInbox } from '../inbox.store.ts'
-import { markAllRead, markRead, markUnread } from '../marks.store.ts'
+import { markRead, markUnread } from '../marks.store.ts'
 import { actsOf, countsOf, placesOf } from './places.contract.ts'
 
 const day = 24 * 3_600
 const log = { warn: assert.fail } as unknown as ConstructorParameters<typeof Upkeep>[0]['log']
 
-/** The producer and the category of a security notice that the service itself sends (mail/notices.ts). */
+/** The service itself sends it (reach/notices.ts). */
 const own = { producerId: 'carillon', category: 'security' }
 const notify = (world: World, person: Person, seconds = 0) =>
   world.send(person, 'Your password was changed', { ...own, at: at(seconds) })
@@ -30,12 +30,20 @@ export function securityNoticePromises(promise: PromiseOf): void {
       const before = await world.inboxOf(ann)
       for (const id of ids)
         assert.deepEqual(
-          [await act.archive(id, day - 1), await act.snooze(id, day - 1, 2 * day), await act.remove(id, day - 1)],
+          [
+            await act.archive(id, day - 1),
+            await act.snooze(id, day - 1, 2 * day),
+            await act.remove(id, day - 1),
+          ],
           ['held', 'held', 'held'],
         )
       assert.deepEqual(await world.inboxOf(ann), before)
       assert.deepEqual(
-        [await act.archive(ids[0], day), await act.snooze(ids[1], day, 2 * day), await act.remove(ids[2], day)],
+        [
+          await act.archive(ids[0], day),
+          await act.snooze(ids[1], day, 2 * day),
+          await act.remove(ids[2], day),
+        ],
         ['done', 'done', 'done'],
       )
       await recount(world, ann)
@@ -74,19 +82,32 @@ export function securityNoticePromises(promise: PromiseOf): void {
       await act.archiveRead(3)
       const after = ['archived 3', 'read', 'archived 3', 'read', 'unread']
       assert.deepEqual(await placesOf(world, ann, ids), after)
-      assert.deepEqual(await countsOf(world, ann), { total: 3, unread: 1, unseen: 2, archived: 2, snoozed: 0 })
+      assert.deepEqual(await countsOf(world, ann), {
+        total: 3,
+        unread: 1,
+        unseen: 2,
+        archived: 2,
+        snoozed: 0,
+      })
       await recount(world, ann)
       await follower.catchUp(9)
       const { version } = await world.store.read(readInbox, ann.id)
       await act.archiveRead(4)
-      assert.equal((await world.store.read(readInbox, ann.id)).version, version, 'nothing that is read can be archived')
+      assert.equal(
+        (await world.store.read(readInbox, ann.id)).version,
+        version,
+        'nothing that is read can be archived',
+      )
       assert.equal(await act.undo(5), 'done')
       await recount(world, ann)
       assert.deepEqual(await placesOf(world, ann, ids), ['read', 'read', 'read', 'read', 'unread'])
       const { inbox, ...rest } = await world.inboxOf(ann)
       const { inbox: was, ...wasRest } = before
       assert.deepEqual(rest, wasRest)
-      assert.deepEqual([inbox.total, inbox.unread, inbox.unseen], [was.total, was.unread, was.unseen])
+      assert.deepEqual(
+        [inbox.total, inbox.unread, inbox.unseen],
+        [was.total, was.unread, was.unseen],
+      )
       await follower.catchUp(9)
       await act.archiveRead(6)
       await act.archiveRead(2 * day)
@@ -97,30 +118,33 @@ export function securityNoticePromises(promise: PromiseOf): void {
     },
   )
 
-  promise('neither retention nor the maximum of an inbox removes them; others go in their place', async (world) => {
-    const ann = await world.addUser('ann')
-    const limits = { inboxMax: 1, retentionMs: 1_000 }
-    const sweep = (seconds: number, some: object) =>
-      new Upkeep({
-        store: world.store,
-        wall: () => at(seconds),
-        aged: async () => at(seconds),
-        log,
-        limits: some,
-      }).sweep()
-    const held: string[] = []
-    for (let n = 0; n < 60; n++) held.push(await notify(world, ann))
-    await world.store.write(markRead, { userId: ann.id, id: held[0] ?? '', at: at(0) })
-    await world.send(ann, 'Other')
-    await sweep(5, { inboxMax: 60 })
-    assert.deepEqual(new Set(await world.ids(ann)), new Set(held))
-    await sweep(day - 1, limits)
-    assert.deepEqual(new Set(await world.ids(ann)), new Set(held))
-    await recount(world, ann)
-    await sweep(day, { inboxMax: 1 })
-    assert.deepEqual(await world.ids(ann), [held[59]])
-    await sweep(day, limits)
-    assert.deepEqual(await world.ids(ann), [])
-    await recount(world, ann)
-  })
+  promise(
+    'neither retention nor the maximum of an inbox removes them; others go in their place',
+    async (world) => {
+      const ann = await world.addUser('ann')
+      const limits = { inboxMax: 1, retentionMs: 1_000 }
+      const sweep = (seconds: number, some: object) =>
+        new Upkeep({
+          store: world.store,
+          wall: () => at(seconds),
+          aged: async () => at(seconds),
+          log,
+          limits: some,
+        }).sweep()
+      const held: string[] = []
+      for (let n = 0; n < 60; n++) held.push(await notify(world, ann))
+      await world.store.write(markRead, { userId: ann.id, id: held[0] ?? '', at: at(0) })
+      await world.send(ann, 'Other')
+      await sweep(5, { inboxMax: 60 })
+      assert.deepEqual(new Set(await world.ids(ann)), new Set(held))
+      await sweep(day - 1, limits)
+      assert.deepEqual(new Set(await world.ids(ann)), new Set(held))
+      await recount(world, ann)
+      await sweep(day, { inboxMax: 1 })
+      assert.deepEqual(await world.ids(ann), [held[59]])
+      await sweep(day, limits)
+      assert.deepEqual(await world.ids(ann), [])
+      await recount(world, ann)
+    },
+  )
 }

@@ -1,11 +1,11 @@
-// The promises about taking back the last read-all.
 import assert from 'node:assert/strict'
-import { recount } from '../../store/contract/random/random.ts'
-import { at, type PromiseOf } from '../../store/contract/world.ts'
+import { recount } from '../../contract/random/random.ts'
+import { at, type PromiseOf } from '../../contract/world.ts'
 import { deleteUser } from '../../users/erasure.store.ts'
+import { archiveRead } from '../bulk.store.ts'
 import { changesSince, readInbox } from '../inbox.store.ts'
 import { markRead, markUnread } from '../marks.store.ts'
-import { archiveRead, remove } from '../places.store.ts'
+import { remove } from '../places.store.ts'
 import { undo } from '../undo.store.ts'
 import { annWith, readAts, unreadOf } from './mark-unread.contract.ts'
 
@@ -35,7 +35,16 @@ export function undoPromises(promise: PromiseOf): void {
     'an undo leaves alone what arrived, or was marked as read or unread or sent again since the read-all',
     async (world) => {
       const { ann, ids, readAll, store } = await annWith(world, 8)
-      const [before = '', read = '', unread = '', both = '', again = '', inPlace = '', twice = '', rest = ''] = ids
+      const [
+        before = '',
+        read = '',
+        unread = '',
+        both = '',
+        again = '',
+        inPlace = '',
+        twice = '',
+        rest = '',
+      ] = ids
       await store.write(markRead, { userId: ann.id, id: before, at: at(4) })
       await readAll(5)
       await store.write(markRead, { userId: ann.id, id: read, at: at(6) })
@@ -43,9 +52,9 @@ export function undoPromises(promise: PromiseOf): void {
       await store.write(markUnread, { userId: ann.id, id: unread })
       await store.write(markUnread, { userId: ann.id, id: both })
       await store.write(markRead, { userId: ann.id, id: both, at: at(7) })
-      await world.send(ann, 'Again', { key: again, category: 'other', again: true })
+      await world.send(ann, 'Again', { key: again, category: 'other', renotify: true })
       await world.send(ann, 'In place', { key: inPlace, category: 'other' })
-      await world.send(ann, 'Again', { key: twice, again: true })
+      await world.send(ann, 'Again', { key: twice, renotify: true })
       await store.write(markRead, { userId: ann.id, id: twice, at: at(8) })
       const arrived = await world.send(ann)
       const arrivedAndRead = await world.send(ann)
@@ -55,28 +64,42 @@ export function undoPromises(promise: PromiseOf): void {
       await recount(world, ann)
       assert.equal(await store.write(undo, { userId: ann.id, at: at(10) }), 'done')
       // Marking as read what a read-all had covered keeps the first readAt.
-      assert.deepEqual(await readAts(world, ann, all), [null, 5, null, 7, null, null, 8, null, null, 9])
+      assert.deepEqual(await readAts(world, ann, all), [
+        null,
+        5,
+        null,
+        7,
+        null,
+        null,
+        8,
+        null,
+        null,
+        9,
+      ])
       assert.equal((await world.find(ann, rest))?.read, false)
       await recount(world, ann)
     },
   )
 
-  promise('repeating an undo changes nothing; only the last read-all can be undone', async (world) => {
-    const { ann, ids, readAll, store } = await annWith(world, 3)
-    await readAll(5, ids[0])
-    await readAll(6)
-    assert.equal(await store.write(undo, { userId: ann.id, at: at(7) }), 'done')
-    const before = await world.inboxOf(ann)
-    assert.equal(await store.write(undo, { userId: ann.id, at: at(8) }), 'done')
-    assert.deepEqual(await world.inboxOf(ann), before)
-    assert.deepEqual(await readAts(world, ann, ids), [5, null, null])
-  })
+  promise(
+    'repeating an undo changes nothing; only the last read-all can be undone',
+    async (world) => {
+      const { ann, ids, readAll, store } = await annWith(world, 3)
+      await readAll(5, ids[0])
+      await readAll(6)
+      assert.equal(await store.write(undo, { userId: ann.id, at: at(7) }), 'done')
+      const before = await world.inboxOf(ann)
+      assert.equal(await store.write(undo, { userId: ann.id, at: at(8) }), 'done')
+      assert.deepEqual(await world.inboxOf(ann), before)
+      assert.deepEqual(await readAts(world, ann, ids), [5, null, null])
+    },
+  )
 
   promise('a read-all can be undone until ten minutes after it', async (world) => {
     const { ann, ids, readAll, store } = await annWith(world, 2)
     await readAll(5, ids[0])
     assert.equal(await store.write(undo, { userId: ann.id, at: at(5 + 600) }), 'done')
-    assert.deepEqual(await unreadOf(world, ann), { unread: 2, markedUnread: 0 })
+    assert.deepEqual(await unreadOf(world, ann), 2)
     await readAll(700)
     const before = await world.inboxOf(ann)
     assert.equal(await store.write(undo, { userId: ann.id, at: at(700 + 600) + 1 }), 'nothing')
@@ -91,17 +114,21 @@ export function undoPromises(promise: PromiseOf): void {
     const ben = await world.addUser('ben')
     await store.write(markRead, { userId: ann.id, id: ids[0] ?? '', at: at(5) })
     const before = await world.inboxOf(ann)
-    for (const { id } of [ann, ben]) assert.equal(await store.write(undo, { userId: id, at: at(6) }), 'nothing')
+    for (const { id } of [ann, ben])
+      assert.equal(await store.write(undo, { userId: id, at: at(6) }), 'nothing')
     assert.deepEqual(await world.inboxOf(ann), before)
   })
 
-  promise('a read-all that changed nothing leaves the one before it to be undone', async (world) => {
-    const { ann, ids, readAll, store } = await annWith(world, 2)
-    await readAll(5)
-    await readAll(6)
-    assert.equal(await store.write(undo, { userId: ann.id, at: at(7) }), 'done')
-    assert.deepEqual(await readAts(world, ann, ids), [null, null])
-  })
+  promise(
+    'a read-all that changed nothing leaves the one before it to be undone',
+    async (world) => {
+      const { ann, ids, readAll, store } = await annWith(world, 2)
+      await readAll(5)
+      await readAll(6)
+      assert.equal(await store.write(undo, { userId: ann.id, at: at(7) }), 'done')
+      assert.deepEqual(await readAts(world, ann, ids), [null, null])
+    },
+  )
 
   promise(
     'an undo makes unread again what had been marked as unread before the read-all, wherever that ended',
@@ -109,7 +136,8 @@ export function undoPromises(promise: PromiseOf): void {
       for (const last of [1, 3, 5]) {
         const { ann, ids, readAll, store } = await annWith(world, 6)
         await readAll(4, ids[3])
-        for (const index of [0, 1, 3]) await store.write(markUnread, { userId: ann.id, id: ids[index] ?? '' })
+        for (const index of [0, 1, 3])
+          await store.write(markUnread, { userId: ann.id, id: ids[index] ?? '' })
         const before = await world.inboxOf(ann)
         await readAll(5, ids[last])
         await recount(world, ann)
@@ -117,8 +145,7 @@ export function undoPromises(promise: PromiseOf): void {
         await world.send(ann, 'In place', { key: ids[1] ?? '', category: 'other' })
         assert.equal(await store.write(undo, { userId: ann.id, at: at(7) }), 'done')
         assert.deepEqual(await readAts(world, ann, ids), [5, null, 4, null, null, null])
-        const { unread, markedUnread } = before.inbox
-        assert.deepEqual(await unreadOf(world, ann), { unread: unread - 1, markedUnread: markedUnread - 1 })
+        assert.equal(await unreadOf(world, ann), before.inbox.unread - 1)
         await recount(world, ann)
         await readAll(8)
         assert.deepEqual(await readAts(world, ann, ids), [5, 8, 4, 8, 8, 8])
@@ -134,7 +161,8 @@ export function undoPromises(promise: PromiseOf): void {
       const { ann, ids, readAll, store } = await annWith(world, 2)
       await readAll(5)
       const before = await world.inboxOf(ann)
-      for (const seconds of [6, 7]) await store.write(markRead, { userId: ann.id, id: ids[0] ?? '', at: at(seconds) })
+      for (const seconds of [6, 7])
+        await store.write(markRead, { userId: ann.id, id: ids[0] ?? '', at: at(seconds) })
       assert.deepEqual(await world.inboxOf(ann), before)
       await store.write(undo, { userId: ann.id, at: at(8) })
       assert.deepEqual(await readAts(world, ann, ids), [5, null])
@@ -142,19 +170,26 @@ export function undoPromises(promise: PromiseOf): void {
     },
   )
 
-  promise('returns "reset" for a version that an undo followed, and lists what changed since', async (world) => {
-    const { ann, ids, readAll, store } = await annWith(world, 2)
-    await readAll(5)
-    await store.write(undo, { userId: ann.id, at: at(6) })
-    const { version } = await store.read(readInbox, ann.id)
-    for (let before = 0; before < version; before++)
-      assert.equal(await store.read(changesSince, { userId: ann.id, version: before, limit: 9 }), 'reset')
-    await store.write(markRead, { userId: ann.id, id: ids[0] ?? '', at: at(7) })
-    const found = await store.read(changesSince, { userId: ann.id, version, limit: 9 })
-    assert.deepEqual(found !== 'reset' && found.changes.map((change) => [change.version, change.type]), [
-      [version + 1, 'read'],
-    ])
-  })
+  promise(
+    'returns "reset" for a version that an undo followed, and lists what changed since',
+    async (world) => {
+      const { ann, ids, readAll, store } = await annWith(world, 2)
+      await readAll(5)
+      await store.write(undo, { userId: ann.id, at: at(6) })
+      const { version } = await store.read(readInbox, ann.id)
+      for (let before = 0; before < version; before++)
+        assert.equal(
+          await store.read(changesSince, { userId: ann.id, version: before, limit: 9 }),
+          'reset',
+        )
+      await store.write(markRead, { userId: ann.id, id: ids[0] ?? '', at: at(7) })
+      const found = await store.read(changesSince, { userId: ann.id, version, limit: 9 })
+      assert.deepEqual(
+        found !== 'reset' && found.changes.map((change) => [change.version, change.type]),
+        [[version + 1, 'read']],
+      )
+    },
+  )
 
   promise(
     'an undo leaves alone what was removed since, also if the clock went back since the removal',
@@ -189,7 +224,7 @@ export function undoPromises(promise: PromiseOf): void {
           store.write(markRead, { userId: ann.id, id: one, at: at(round) }),
           store.write(undo, { userId: ann.id, at: at(round) }),
           store.write(markUnread, { userId: ann.id, id: other }),
-          world.send(ann, 'Changed', { key: one, category: 'other', again: round % 2 === 0 }),
+          world.send(ann, 'Changed', { key: one, category: 'other', renotify: round % 2 === 0 }),
           store.write(undo, { userId: ann.id, at: at(round) }),
         ])
         await recount(world, ann)

@@ -1,19 +1,28 @@
-// Marks on PostgreSQL. Concurrent ones are written together, by functions/mark-together.sql, and one alone by the same. What is rare runs
-// alone as on SQLite (marks.store.ts): what a read-all covered, a read-all that leaves something unread or has categories, Citus.
+// Changes of one notification on PostgreSQL, which functions/mark-together.sql writes together.
+// What is rare runs alone as on SQLite: what may be a security notice, a second delete, a read-all
+// of many, of some, or of categories, Citus.
 import { iso } from '../../basics/clock.ts'
 import type { Database } from '../../store/postgres/connection/connection.ts'
 import { alone, type Together } from '../../store/postgres/connection/gathering.ts'
-import type { MarkAllRead, MarkRead, OneNotification } from '../inbox-state.ts'
+import type { MarkAllRead, OneNotification, Rest } from '../inbox-state.ts'
 
-type Mark = { kind: 'read' | 'unread' | 'all'; userId: string; id: string | null; throughSeq?: number; at?: number }
+type OfOne = 'read' | 'unread' | 'archive' | 'unarchive' | 'snooze' | 'delete'
+/** `until`: of a snooze. */
+type Times = { at?: number; until?: number }
+type Mark = { kind: OfOne | 'all'; userId: string; id: string | null; throughSeq?: number } & Times
 type Outcome = 'done' | 'absent'
 
-export const markReadTogether = (db: Database, change: MarkRead) => mark(db, { ...change, kind: 'read' })
-export const markUnreadTogether = (db: Database, change: OneNotification) => mark(db, { ...change, kind: 'unread' })
+export const changeTogether = (kind: OfOne) => (db: Database, change: OneNotification & Times) =>
+  mark(db, { ...change, kind })
 
-export async function markAllReadTogether(db: Database, change: MarkAllRead): Promise<Outcome | typeof alone> {
-  const { throughId: id, categories, ...more } = change
-  return categories === undefined ? mark(db, { ...more, id, kind: 'all' }) : alone
+export async function markAllReadTogether(
+  db: Database,
+  change: MarkAllRead & { rest?: Rest | undefined },
+): Promise<Outcome | typeof alone> {
+  const { throughId: id, categories, rest, ...more } = change
+  return categories === undefined && rest === undefined
+    ? mark(db, { ...more, id, kind: 'all' })
+    : alone
 }
 
 async function mark(db: Database, one: Mark): Promise<Outcome | typeof alone> {
@@ -22,19 +31,24 @@ async function mark(db: Database, one: Mark): Promise<Outcome | typeof alone> {
   return outcome === 'unchanged' ? 'done' : outcome
 }
 
-/** 'unchanged' is success, too, but nothing is signalled. */
 const marksTogether: Together<Mark, Outcome | 'unchanged'> = {
   async run(read, marks) {
-    const rows = await read('markTogether', 'select mark_together($1, $2, $3, $4, $5)', [
+    const rows = await read('markTogether', 'select mark_together($1, $2, $3, $4, $5, $6)', [
       marks.map(({ kind }) => kind),
       marks.map(({ userId }) => userId),
       marks.map(({ id }) => id),
       marks.map(({ throughSeq }) => throughSeq?.toString() ?? null),
-      marks.map(({ at }) => (at === undefined ? null : iso(at))),
+      marks.map(({ at }) => isoOrNull(at)),
+      marks.map(({ until }) => isoOrNull(until)),
     ])
     const answers = rows[0]?.[0] as unknown as readonly (Outcome | 'unchanged' | null)[]
     return answers.map((answer) => answer ?? alone)
   },
-  weightOf: () => 1,
+  // A read-all changes up to 100 rows.
+  weightOf: ({ kind }) => (kind === 'all' ? 20 : 1),
   keyOf: () => undefined,
+}
+
+function isoOrNull(time: number | undefined): string | null {
+  return time === undefined ? null : iso(time)
 }

@@ -1,9 +1,8 @@
-// Two nodes on one PostgreSQL database end a snooze exactly once.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { newDatabase } from '../../../tests/support/postgres.ts'
-import { recount } from '../../store/contract/random/random.ts'
-import { World } from '../../store/contract/world.ts'
+import { recount } from '../../contract/random/random.ts'
+import { World } from '../../contract/world.ts'
 import { openPostgresStore } from '../../store/postgres/store.ts'
 import { actsOf, mover } from '../contract/places.contract.ts'
 
@@ -26,7 +25,9 @@ test('wake on two nodes: a notification comes back once, with the next sequence 
       wake(id, 60),
       onOther.wake(id, 60),
       ...(n % 10 === 3 ? [readAll(60).then(() => false), world.send(ann).then(() => false)] : []),
-      ...(n % 10 === 6 ? [onOther.archive(id, 60).then(() => false), onOther.seen(n).then(() => false)] : []),
+      ...(n % 10 === 6
+        ? [onOther.archive(id, 60).then(() => false), onOther.seen(n).then(() => false)]
+        : []),
     ]),
   )
   const { inbox, items } = await recount(world, ann)

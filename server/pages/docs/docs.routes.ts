@@ -1,20 +1,11 @@
-// The description of the API: as JSON, and as a page. Its texts are the same for every reader. Each is made at its first request and kept:
-// anyone can request it.
+// Anyone can request them, so each is made once.
 import { readFileSync } from 'node:fs'
-import { version } from '../../basics/version.ts'
-import { type Document, openApi as openApiOf } from '../../http/openapi/openapi.ts'
-import { forAnyone, forVisitor, type Route } from '../../http/operation.ts'
-import { jsonType, type KeptTexts, keptText, sendEncoded, sendStyleSheet } from '../../http/response/send.ts'
-import type { Site } from '../../http/site.ts'
+import type { Document } from '../../http/openapi/openapi.ts'
+import { forAnyone, forVisitor } from '../../http/operation.ts'
+import { jsonType, keptText, sendEncoded, sendStyleSheet } from '../../http/response/send.ts'
 import type { View } from '../frame.ts'
 import { type PageNeeds, setPageHeaders, viewOf } from '../page.ts'
-
-/** `kept`: the document as JSON and the variants of its page. */
-export type Documentation = { document: () => Document; kept: KeptTexts }
-
-export function documentationOf(routes: readonly Route[], { publicUrl, cookie }: Site): Documentation {
-  return { document: () => openApiOf(routes, { version, url: publicUrl(), cookieName: cookie.name }), kept: new Map() }
-}
+import type { Documentation } from './documentation.ts'
 
 const headers = { 'If-None-Match': 'The ETag of an earlier response: unchanged is 304' }
 
@@ -25,7 +16,11 @@ export const docs = forVisitor({
   headers,
   responses: { 200: 'html', 304: 'none' },
   async handle(dependencies: PageNeeds & Needs, request, reply) {
-    const view = await viewOf(dependencies, request, await dependencies.pages.readerOf(request.caller))
+    const view = await viewOf(
+      dependencies,
+      request,
+      await dependencies.pages.readerOf(request.caller),
+    )
     const variant = `${view.language} ${view.canSignOut ? 'signed-in' : 'signed-out'}`
     const { document, kept } = dependencies.documentation
     const files = await keptText(kept, variant, () => render(view, document()))
@@ -41,7 +36,8 @@ async function render(view: View, document: Document): Promise<string> {
   const nameless = {
     ...view,
     user: view.canSignOut ? '' : undefined,
-    file: (name: string) => (name === 'documentation.css' ? `${view.root}docs/style.css` : view.file(name)),
+    file: (name: string) =>
+      name === 'documentation.css' ? `${view.root}docs/style.css` : view.file(name),
   }
   return documentOf(nameless, {
     title,
@@ -59,7 +55,9 @@ export const openApi = forAnyone({
   responses: { 200: 'json', 304: 'none' },
   async handle({ documentation }: Needs, request, reply) {
     reply.headers({ 'cache-control': 'no-cache', vary: 'Origin, Accept-Encoding' }).type(jsonType)
-    const files = await keptText(documentation.kept, 'json', () => JSON.stringify(documentation.document(), null, 2))
+    const files = await keptText(documentation.kept, 'json', () =>
+      JSON.stringify(documentation.document(), null, 2),
+    )
     return sendEncoded(request, reply, files)
   },
 })

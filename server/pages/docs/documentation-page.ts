@@ -1,15 +1,20 @@
-// The OpenAPI document as the content of an HTML page: every route with its parameters, its responses and examples, and a curl command to copy.
+// The OpenAPI document as an HTML page: every route with its parameters, responses and examples.
 import type { Described, Document, Parameter } from '../../http/openapi/openapi.ts'
 import type { Schema } from '../../http/openapi/schema.ts'
 import { type Html, html } from '../html.ts'
 
-/** What the page displays above and beside the description, in the language of the reader. */
-type Words = Readonly<Record<'title' | 'intro' | 'filter' | 'noMatch' | 'copy' | 'copied' | 'notCopied', string>>
+type Words = Readonly<
+  Record<'title' | 'intro' | 'filter' | 'noMatch' | 'copy' | 'copied' | 'notCopied', string>
+>
 
-/** The content of the page; the frame is that of all pages. Its links are relative, so that they work behind a proxy that strips a path. */
+/** Links are relative, for a proxy that strips a path. */
 export function documentationPage({ info, tags, paths, components }: Document, words: Words): Html {
   const routes = Object.entries(paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, described]) => ({ method: method.toUpperCase(), path, described })),
+    Object.entries(methods).map(([method, described]) => ({
+      method: method.toUpperCase(),
+      path,
+      described,
+    })),
   )
   const groups = tags.map((tag) => ({
     ...tag,
@@ -32,7 +37,8 @@ type Group = { name: string; description: string; routes: readonly ShownRoute[] 
 
 function linksOf({ name, routes }: Group): Html {
   const links = routes.map(
-    ({ method, path, described }) => html`<li><a href="#${described.operationId}"><b>${method}</b> ${path}</a></li>`,
+    ({ method, path, described }) =>
+      html`<li><a href="#${described.operationId}"><b>${method}</b> ${path}</a></li>`,
   )
   return html`<div class="group"><h2>${name}</h2><ul>${links}</ul></div>`
 }
@@ -44,7 +50,6 @@ function groupSection({ name, description, routes }: Group, schemas: Schemas): H
   return html`<div class="group"><h2>${name}</h2><p>${prose(description)}</p>${sections}</div>`
 }
 
-/** Errors that most routes have, from checks that they share. They are folded, so that those of the route itself can be seen. */
 export const commonErrors =
   /^(A refusal that any route|((INVALID_REQUEST|UNAUTHORIZED|FORBIDDEN|PAYLOAD_TOO_LARGE|UNSUPPORTED_MEDIA_TYPE|MISDIRECTED_REQUEST|UNAVAILABLE)( or |$))+$)/
 
@@ -72,9 +77,10 @@ ${body && html`<h4>Body: ${typeOf(body.schema)}</h4>${shape(schemas[nameOf(body.
 <pre>${curl(method, target, { proofs, example: body?.example })}</pre></section>`
 }
 
-/** The path, with each query parameter that a request needs. */
 export function withQuery(path: string, parameters: readonly Parameter[]): string {
-  const needed = parameters.filter((one) => one.in === 'query' && one.required).map(({ name }) => `${name}=…`)
+  const needed = parameters
+    .filter((one) => one.in === 'query' && one.required)
+    .map(({ name }) => `${name}=…`)
   return needed.length === 0 ? path : `${path}?${needed.join('&')}`
 }
 
@@ -93,17 +99,38 @@ function shape(schema: Schema): Html {
   return html`<table>${fields.map(([name, one]) => row({ name, required: required.includes(name), schema: one }))}</table>`
 }
 
-function row({ name, required, schema, description = noteOf(schema) }: Omit<Parameter, 'in'>): Html {
+function row({
+  name,
+  required,
+  schema,
+  description = noteOf(schema),
+}: Omit<Parameter, 'in'>): Html {
   const optional = !required && html` <i>optional</i>`
   return html`<tr><th scope="row">${name}${optional}</th><td>${typeOf(schema)}</td><td>${prose(description)}</td></tr>`
 }
 
-export function noteOf({ description, minLength, maxLength, minimum, maximum, minItems, maxItems }: Schema): string {
+export function noteOf({
+  description,
+  minLength,
+  maxLength,
+  minimum,
+  maximum,
+  minItems,
+  maxItems,
+}: Schema): string {
   const range = (low: unknown, high: unknown, unit: string) =>
-    low === undefined && high === undefined ? undefined : `${low ?? 0} to ${high ?? 'any number of'}${unit}`
+    low === undefined && high === undefined
+      ? undefined
+      : `${low ?? 0} to ${high ?? 'any number of'}${unit}`
   const values = maximum === undefined ? `from ${minimum}` : `${minimum} to ${maximum}`
-  const notes = [description, range(minLength, maxLength, ' characters'), range(minItems, maxItems, ' items')]
-  return [...notes, minimum === undefined ? undefined : values].filter((note) => note !== undefined).join('; ')
+  const notes = [
+    description,
+    range(minLength, maxLength, ' characters'),
+    range(minItems, maxItems, ' items'),
+  ]
+  return [...notes, minimum === undefined ? undefined : values]
+    .filter((note) => note !== undefined)
+    .join('; ')
 }
 
 export function nameOf({ $ref }: Schema): string | undefined {
@@ -114,7 +141,8 @@ function typeOf(schema: Schema): Html {
   const name = nameOf(schema)
   if (name !== undefined) return html`<a href="#${name}">${name}</a>`
   const values = 'const' in schema ? [schema.const] : schema.enum
-  if (values !== undefined) return alternatives(values.map((value) => html`<code>${JSON.stringify(value)}</code>`))
+  if (values !== undefined)
+    return alternatives(values.map((value) => html`<code>${JSON.stringify(value)}</code>`))
   const variants = schema.anyOf ?? schema.oneOf
   if (variants !== undefined) return alternatives(variants.map(typeOf))
   if (schema.items !== undefined) return html`array of ${typeOf(schema.items)}`
@@ -138,7 +166,7 @@ export function curl(
   return `curl${method === 'GET' ? '' : ` -X ${method}`} "$CARILLON${target}"${proof}${data}`
 }
 
-/** Descriptions are Markdown (OpenAPI 3.1, section 3.5); backticks are all that these use of it. */
+/** Markdown, of which these use backticks only. */
 function prose(value: string): Html {
   return html`${value.split('`').map((part, at) => (at % 2 === 1 ? html`<code>${part}</code>` : part))}`
 }

@@ -3,7 +3,11 @@ import { test } from 'node:test'
 import { languageFor } from './texts.ts'
 
 test("a page has the language of the user's setting, else the one that the browser prefers most, else English", () => {
-  const cases: [acceptLanguage: string | undefined, locale: string | null | undefined, language: string][] = [
+  const cases: [
+    acceptLanguage: string | undefined,
+    locale: string | null | undefined,
+    language: string,
+  ][] = [
     [undefined, undefined, 'en'],
     ['', null, 'en'],
     ['de-CH, fr;q=0.9', undefined, 'de'],

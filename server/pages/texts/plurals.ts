@@ -1,11 +1,11 @@
-// Texts with a number, in the plural forms of a language (Unicode CLDR). `#` is the number.
+// Plural forms (Unicode CLDR). `#` is the number.
 
 type Forms = { readonly other: string } & { readonly [form in Intl.LDMLPluralRule]?: string }
-/** The text of a count. `forms.other` is for every form that is not given. */
 export type Plurals = (forms: Forms) => (count: number) => string
 
 export function pluralsOf(locale: string): Plurals {
   const rules = new Intl.PluralRules(locale)
   const numbers = new Intl.NumberFormat(locale)
-  return (forms) => (count) => (forms[rules.select(count)] ?? forms.other).replace('#', numbers.format(count))
+  return (forms) => (count) =>
+    (forms[rules.select(count)] ?? forms.other).replace('#', numbers.format(count))
 }

@@ -1,13 +1,14 @@
-// The texts of the pages: complete and translated in every language.
 import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
 import { test } from 'node:test'
 import { pageLanguages, type SectionName, textsOf } from './texts.ts'
 
 const files = (language: string) => readdirSync(new URL(`${language}/`, import.meta.url)).toSorted()
-const sections = files('en').flatMap((file) => (file === 'inbox.ts' ? [] : [file.replace('.ts', '') as SectionName]))
+const sections = files('en').flatMap((file) =>
+  file === 'inbox.ts' ? [] : [file.replace('.ts', '') as SectionName],
+)
 
-/** Every text by its path, such as `failures.NETWORK`; one with a number for 1 and for 3. */
+/** By path, such as `failures.NETWORK`; one with a number for 1 and for 3. */
 function flat(texts: object, path = ''): [string, string][] {
   return Object.entries(texts).flatMap(([name, text]) => {
     const at = `${path}${name}`
@@ -15,7 +16,9 @@ function flat(texts: object, path = ''): [string, string][] {
     // A fact alone, such as the username in a mail, is no text.
     if (text === undefined) return []
     if (typeof text === 'object') return flat(text, `${at}.`)
-    return text.length === 1 ? [1, 3].flatMap((count) => flat({ [`${name}(${count})`]: text(count) }, path)) : []
+    return text.length === 1
+      ? [1, 3].flatMap((count) => flat({ [`${name}(${count})`]: text(count) }, path))
+      : []
   })
 }
 

@@ -1,4 +1,4 @@
-// How many round trips to PostgreSQL each request costs: the queries that pg sends, counted below the store.
+// The test counts the queries that pg sends, below the store.
 import assert from 'node:assert/strict'
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { Server } from 'node:http'
@@ -13,10 +13,11 @@ import { deliver } from '../../delivery/delivery.store.ts'
 import { addFactor } from '../../factors/factors.store.ts'
 import { clearGuesses, reserveGuess } from '../../guessing/guesses.store.ts'
 import { Inbox } from '../../inbox/inbox.ts'
-import { markAllRead, markRead, markUnread } from '../../inbox/marks.store.ts'
+import { markRead, markUnread } from '../../inbox/marks.store.ts'
 import { contentOf } from '../../inbox/notification-json.ts'
+import { archive, remove, unarchive } from '../../inbox/places.store.ts'
 import { openStore } from '../../open-store.ts'
-import { changeMutes, putCategory } from '../../preferences/preferences.store.ts'
+import { changePreferences, putCategory } from '../../preferences/preferences.store.ts'
 import { addSession, endSessions, touchSession } from '../../sessions/sessions.store.ts'
 import { Sessions } from '../../sessions/sessions.ts'
 import { deleteUser } from '../../users/erasure.store.ts'
@@ -24,7 +25,7 @@ import { setPassword } from '../../users/user-changes.store.ts'
 import { addUser } from '../../users/users.store.ts'
 
 let queries: unknown[] = []
-/** Set in a call of `statementsOf`, and where a service handles a request. */
+/** Also set where a service handles a request. */
 const ofRequest = new AsyncLocalStorage<boolean>()
 const { emit } = Server.prototype
 Server.prototype.emit = function (name: string, ...values: unknown[]) {
@@ -45,7 +46,7 @@ client.query = function (...args) {
   if (sent instanceof Promise) sent.then(arrive, arrive)
   return sent
 }
-/** What each client sent while it waited for nothing, and the clients that ran a transaction. */
+/** What each client sent while it waited for nothing. */
 const flights = new Map<Client, { pending: number; count: number }>()
 const transactions = new Set<Client>()
 
@@ -57,11 +58,28 @@ after(async () => {
 })
 const now = Date.now
 const inbox = new Inbox({ store, now })
-const sessions = new Sessions({ store, revocations: { note() {} }, now, idleMs: 3_600_000, lifetimeMs: 3_600_000 })
-const user = { id: newId(now()), username: 'ann', displayName: null, createdAt: now(), passwordHash: 'hash' }
+const policy = { limitedFrom: () => Number.POSITIVE_INFINITY }
+const sessions = new Sessions({
+  store,
+  revocations: { note() {} },
+  now,
+  policy,
+  idleMs: 3_600_000,
+  lifetimeMs: 3_600_000,
+})
+const user = {
+  id: newId(now()),
+  username: 'ann',
+  displayName: null,
+  createdAt: now(),
+  passwordHash: 'hash',
+}
 await store.write(addUser, user)
 const signIn = { signInId: newId(now()), device: null, address: null }
-const { secret } = await sessions.issue({ ...user, credentialGeneration: 0 }, { ...signIn, replaces: [] })
+const { secret } = await sessions.issue(
+  { ...user, credentialGeneration: 0 },
+  { ...signIn, replaces: [] },
+)
 const sealingSecret = 'a secret for this test alone, of more than enough characters'
 const deliverOne = (category: string | null = null) =>
   store.write(deliver, {
@@ -75,20 +93,23 @@ const deliverOne = (category: string | null = null) =>
     recipients: [{ to: { userId: user.id }, notificationId: newId(now()) }],
     at: now(),
   })
-// Two batches to one inbox wait for each other. If the server commits slowly, a call that gave up would be sent again, alone.
-for (const name of ['deliver_together(json)', 'mark_together(text[], text[], text[], bigint[], text[])'])
+// Two batches to one inbox wait for each other: a call that gave up would be sent again.
+for (const name of [
+  'deliver_together(json)',
+  'mark_together(text[], text[], text[], bigint[], text[], text[])',
+])
   await queryAt(url, `alter function ${name} reset lock_timeout`)
 await deliverOne()
 await inbox.list({ userId: user.id }, { page: 1, limit: 20, status: 'all' })
 
-/** The names of the statements that the request sends, and not of those that a service sends by itself meanwhile. */
+/** Not of those that a service sends by itself meanwhile. */
 async function statementsOf(request: () => Promise<unknown>): Promise<unknown[]> {
   queries = []
   await ofRequest.run(true, request)
   return queries.filter((name) => name !== undefined)
 }
 
-/** The round trips of a write, with its transaction: statements that are sent together are one. */
+/** Statements that are sent together are one. */
 async function roundTripsOf(write: () => Promise<unknown>): Promise<number> {
   flights.clear()
   transactions.clear()
@@ -103,23 +124,55 @@ test('what is stored for signing in costs a few round trips, with the lock, the 
   const ends = { at: now() }
   const from = { label: 'Firefox', network: '192.0.2.1', isKnown: true, keep: 50 }
   const { at } = ends
-  const add = { ...session, ...signIn, ...ends, checkedGeneration: 0, replaces: [], maxSessions: 50, from }
+  const add = {
+    ...session,
+    ...signIn,
+    ...ends,
+    checkedGeneration: 0,
+    replaces: [],
+    maxSessions: 50,
+    from,
+  }
   const entry = { id: newId(at), at, event: 'sign-in', actor: 'user', userId, count: 1 }
-  const none = { address: null, userAgent: null, requestId: null, signInId: null, nameHash: null, detail: null }
+  const none = {
+    address: null,
+    userAgent: null,
+    requestId: null,
+    signInId: null,
+    nameHash: null,
+    detail: null,
+  }
   const audit = [{ ...entry, ...none }]
   const limits = { limits: ['a', 'b'].map((key) => ({ key, delaysMs: [0], keptMs: 9 })), at }
-  const factor = { id: 'factor', kind: 'totp', label: 'Phone', createdAt: at, confirmedAt: at } as const
+  const factor = {
+    id: 'factor',
+    kind: 'totp',
+    label: 'Phone',
+    createdAt: at,
+    confirmedAt: at,
+  } as const
   const costs = {
     addSession: await roundTripsOf(() => store.write(addSession, { ...add, audit })),
-    'addSession, on a known device': await roundTripsOf(() => store.write(addSession, { ...add, familyHash: 'again' })),
+    'addSession, on a known device': await roundTripsOf(() =>
+      store.write(addSession, { ...add, familyHash: 'again' }),
+    ),
     touchSession: await roundTripsOf(() => store.write(touchSession, { ...session, at })),
     reserveGuess: await roundTripsOf(() => store.write(reserveGuess, limits)),
-    clearGuesses: await roundTripsOf(() => store.write(clearGuesses, { limits: limits.limits.slice(0, 1) })),
+    clearGuesses: await roundTripsOf(() =>
+      store.write(clearGuesses, { limits: limits.limits.slice(0, 1) }),
+    ),
     addFactor: await roundTripsOf(() =>
-      store.write(addFactor, { userId, factor, maxFactors: 9, recoveryCodeHashes: ['c1', 'c2', 'c3'] }),
+      store.write(addFactor, {
+        userId,
+        factor,
+        maxFactors: 9,
+        recoveryCodeHashes: ['c1', 'c2', 'c3'],
+      }),
     ),
     endSessions: await roundTripsOf(() => store.write(endSessions, { keys: [session], ...ends })),
-    setPassword: await roundTripsOf(() => store.write(setPassword, { userId, passwordHash: 'new hash', ...ends })),
+    setPassword: await roundTripsOf(() =>
+      store.write(setPassword, { userId, passwordHash: 'new hash', ...ends }),
+    ),
     deleteUser: await roundTripsOf(() => store.write(deleteUser, { userId, ...ends })),
   }
   assert.deepEqual(costs, {
@@ -131,7 +184,7 @@ test('what is stored for signing in costs a few round trips, with the lock, the 
     addFactor: 3,
     endSessions: 2,
     setPassword: 4,
-    deleteUser: 4,
+    deleteUser: 6,
   })
 })
 
@@ -145,25 +198,70 @@ test('a list of an unchanged inbox costs one round trip, with a cookie', async (
 })
 
 test('a list of an unchanged inbox costs one round trip, with a token', async () => {
-  assert.deepEqual(await statementsOf(() => inbox.list({ userId: user.id }, { page: 1, limit: 20, status: 'all' })), [
-    'inboxVersion',
-  ])
+  assert.deepEqual(
+    await statementsOf(() =>
+      inbox.list({ userId: user.id }, { page: 1, limit: 20, status: 'all' }),
+    ),
+    ['inboxVersion'],
+  )
 })
 
-test('read, unread, read-all and a delivery cost one round trip each, including the commit', async () => {
+test('counts of an unchanged inbox cost what a list of it costs, and are read again after a change', async () => {
   const reader = { userId: user.id }
-  const id = newId(now())
-  assert.deepEqual(await statementsOf(() => inbox.change(markRead, reader, { id }).catch(() => {})), ['markTogether'])
-  assert.deepEqual(await statementsOf(() => inbox.change(markAllRead, reader, { throughId: null })), ['markTogether'])
-  assert.deepEqual(await statementsOf(() => inbox.change(markUnread, reader, { id }).catch(() => {})), ['markTogether'])
+  const total = async (subject: { userId: string } | null) => {
+    assert.ok(subject)
+    return JSON.parse(String((await inbox.counts(subject)).json)).data.total
+  }
+  const before = await total(reader)
+  const sent: unknown[] = [
+    await statementsOf(async () =>
+      assert.equal(await total(await sessions.verify(secret)), before),
+    ),
+    await statementsOf(async () => assert.equal(await total(reader), before)),
+  ]
+  assert.deepEqual(sent, [['session'], ['inboxVersion']])
+  await deliverOne()
+  assert.equal(await total(await sessions.verify(secret)), before + 1)
+  assert.equal(await total(reader), before + 1)
+})
+
+test('each change of one notification, read-all and a delivery cost one round trip each, including the commit', async () => {
+  const reader = { userId: user.id }
+  const outcome = await deliverOne()
+  assert.ok(typeof outcome === 'object' && 'results' in outcome)
+  const id = outcome.results[0]?.id ?? assert.fail()
+  for (const change of [markRead, markUnread, archive, unarchive, remove])
+    assert.deepEqual(
+      await statementsOf(() => inbox.change(change, reader, { id })),
+      ['markTogether'],
+      change.name,
+    )
+  const other = await deliverOne()
+  assert.ok(typeof other === 'object' && 'results' in other)
+  const snoozedId = other.results[0]?.id ?? assert.fail()
+  assert.deepEqual(await statementsOf(() => inbox.snooze(reader, snoozedId, now() + 60_000)), [
+    'markTogether',
+  ])
+  assert.deepEqual(await statementsOf(() => inbox.markAllRead(reader, { throughId: null })), [
+    'markTogether',
+  ])
   assert.deepEqual(await statementsOf(() => deliverOne()), ['deliverTogether'])
 })
 
 test('so does one to a user whose mutes do not match it, or of a category that nobody can mute', async () => {
   const mutes = [{ category: 'news', mutedUntil: 'forever' }]
-  assert.equal(await store.write(changeMutes, { userId: user.id, mutes, now: iso(now()) }), 'done')
+  assert.equal(
+    await store.write(changePreferences, { userId: user.id, mutes, now: iso(now()) }),
+    'done',
+  )
   assert.deepEqual(await statementsOf(() => deliverOne('orders')), ['deliverTogether'])
-  await store.write(putCategory, { application: '', name: 'news', label: '{}', description: null, mandatory: 1 })
+  await store.write(putCategory, {
+    application: '',
+    name: 'news',
+    label: '{}',
+    description: null,
+    mandatory: 1,
+  })
   assert.deepEqual(await statementsOf(() => deliverOne('news')), ['deliverTogether'])
 })
 
@@ -179,16 +277,22 @@ test('64 notifications that are marked as read at once share at most four round 
 })
 
 test('a delivery over HTTP costs one round trip: it checks the key of the producer with it', async (t) => {
-  const service = await startTestService({ env: { CARILLON_DATABASE_URL: url, CARILLON_SECRET: sealingSecret } })
+  const service = await startTestService({
+    env: { CARILLON_DATABASE_URL: url, CARILLON_SECRET: sealingSecret },
+  })
   t.after(() => service.stop())
   const reader = await service.user('kim')
   const title = 'Hi'
   await service.deliver({ to: reader, title })
-  assert.deepEqual(await statementsOf(() => service.deliver({ to: reader, title })), ['deliverTogether'])
+  assert.deepEqual(await statementsOf(() => service.deliver({ to: reader, title })), [
+    'deliverTogether',
+  ])
 })
 
 test('a list of any page of a changed inbox costs two round trips over HTTP with a cookie, and one with a token', async (t) => {
-  const service = await startTestService({ env: { CARILLON_DATABASE_URL: url, CARILLON_SECRET: sealingSecret } })
+  const service = await startTestService({
+    env: { CARILLON_DATABASE_URL: url, CARILLON_SECRET: sealingSecret },
+  })
   t.after(() => service.stop())
   const reader = await service.user()
   const proofs = {
@@ -196,7 +300,8 @@ test('a list of any page of a changed inbox costs two round trips over HTTP with
     stateless: await service.signIn(reader, 'stateless'),
   }
   const ids: string[] = []
-  const change = async () => ids.unshift(...(await service.deliver({ to: reader, title: `Number ${ids.length}` })))
+  const change = async () =>
+    ids.unshift(...(await service.deliver({ to: reader, title: `Number ${ids.length}` })))
   for (let i = 0; i < 3; i++) await change()
 
   const statements: Record<string, string> = {
@@ -228,10 +333,15 @@ test('a list of any page of a changed inbox costs two round trips over HTTP with
 })
 
 test('a list with a filter costs two round trips over HTTP with a cookie, and one with a token, which only reads the version if the page is kept', async (t) => {
-  const service = await startTestService({ env: { CARILLON_DATABASE_URL: url, CARILLON_SECRET: sealingSecret } })
+  const service = await startTestService({
+    env: { CARILLON_DATABASE_URL: url, CARILLON_SECRET: sealingSecret },
+  })
   t.after(() => service.stop())
   const reader = await service.user('filters')
-  const proofs = [await service.signIn(reader, 'stateful'), await service.signIn(reader, 'stateless')]
+  const proofs = [
+    await service.signIn(reader, 'stateful'),
+    await service.signIn(reader, 'stateless'),
+  ]
   await service.deliver({ to: reader, title: 'Hi', category: 'build' })
   const statements: Record<string, string> = {
     '?status=read': 'readBefore',
@@ -250,7 +360,9 @@ test('a list with a filter costs two round trips over HTTP with a cookie, and on
 })
 
 test('a request with an ended session or an invalid query reads no page', async (t) => {
-  const service = await startTestService({ env: { CARILLON_DATABASE_URL: url, CARILLON_SECRET: sealingSecret } })
+  const service = await startTestService({
+    env: { CARILLON_DATABASE_URL: url, CARILLON_SECRET: sealingSecret },
+  })
   t.after(() => service.stop())
   const reader = await service.user('zoe')
   const cookie = await service.signIn(reader, 'stateful')

@@ -1,13 +1,12 @@
--- The tables of both engines, in the words of SQLite. postgres/schema/dialect.ts says what PostgreSQL has in their place. Lines after
--- `-- sqlite:` or `-- postgres:` are for one engine, up to the other mark or an empty line. Decision 0073 says how a later change is made.
---
--- Times are milliseconds since 1970, except those of notifications and of what marks them as read: ISO 8601 text, sent as it is stored.
---
--- On SQLite `without rowid` stores the rows of a user side by side, and in the tables of inboxes user_id is the 16 bytes of the UUID and not
--- its 36 characters, because it is in each of their indexes (decision 0054).
+-- The tables of both engines, in the words of SQLite; postgres/schema/dialect.ts translates. Lines
+-- after `-- sqlite:` or `-- postgres:` are for one engine, up to the other mark or an empty line.
+-- Decision 0073 says how a later change is made.
+-- Times are milliseconds since 1970; those of notifications and bulk acts are ISO 8601.
+-- On SQLite `without rowid` stores a user's rows side by side, and in the tables of inboxes user_id
+-- is the 16 bytes of the UUID, because each index has it (decision 0054).
 
--- Users. A user of an application may have an external id, and needs no username and no password. external_id is unique for each issuer,
--- compared byte by byte. issuer is '' for an id without one; the user of an application has the application, U+0001 and the issuer (decision 0071).
+-- external_id is unique for each issuer, byte by byte. issuer: '' without one; for a user of an
+-- application it is the application, U+0001 and the issuer (decision 0071).
 create table "user" (
   id text primary key,
   username text unique,
@@ -15,23 +14,27 @@ create table "user" (
   password_hash text,
   created_at integer not null,
   disabled_at integer,
-  -- A token carries the generation of its user. A new password, or disabling the user, raises it (decision 0018).
+  -- Tokens with a lower one are revoked (decision 0018).
   credential_generation integer not null default 0,
   external_id text,
   issuer text not null default '',
   locale text,
   email text,
-  -- The generation of the tokens that were issued for the user (decision 0018).
+  -- Issued tokens with a lower one are revoked.
   issued_generation integer not null default 0,
-  -- Null if the address is not verified.
   email_verified_at integer,
-  -- A device token with a lower generation is not valid (decision 0039).
+  -- Device tokens with a lower one are not valid (decision 0039).
   device_generation integer not null default 0,
-  -- The user said that somebody else knows the password; null after a new one.
-  password_reported_at integer
+  -- When the user said that somebody else knows the password.
+  password_reported_at integer,
+  -- A generated password stops working then.
+  password_ends_at integer,
+  -- 'operator' opens /operator.
+  role text
 ) without rowid, strict;
+create index user_by_role on "user" (role) where role is not null;
 create unique index user_by_external_id on "user" (external_id, issuer) where external_id is not null;
--- Users can share an address. lower() changes ASCII letters only, in the collation "C" of PostgreSQL too.
+-- Users can share an address.
 create index user_by_email on "user" (lower(email)) where email is not null;
 -- sqlite:
 create index user_by_verified_email on "user" (id) where email_verified_at is not null and instr(issuer, char(1)) = 0;
@@ -40,18 +43,21 @@ create index user_of_application on "user" (substr(issuer, 1, instr(issuer, char
 create index user_by_verified_email on "user" (id) where email_verified_at is not null and strpos(issuer, chr(1)) = 0;
 create index user_of_application on "user" (substr(issuer, 1, strpos(issuer, chr(1))), id) where strpos(issuer, chr(1)) > 0;
 
--- External ids of users who were erased, as a MAC over application, issuer and id (decision 0071), and its key, sealed (decision 0044).
+-- The MACs of erased users' external ids, over application, issuer and id (decision 0071).
 create table erased_id (
   mac text primary key,
   erased_at integer not null
 ) without rowid, strict;
 create index erased_id_by_time on erased_id (erased_at);
-create table erased_key (
-  number integer primary key,
+
+-- The service makes these keys once, and seals them (decision 0044). purpose: 'erased-ids' for
+-- these MACs, 'push' for the private JWK by which push services know the service.
+create table sealed_key (
+  purpose text primary key,
   sealed text not null
 ) without rowid, strict;
 
--- The account that a user has at a provider (OpenID Connect). It has no column user_id, because it is found without the user.
+-- An account at a provider (OpenID Connect), found without its user: no column user_id.
 create table provider_account (
   issuer text not null,
   subject text not null,
@@ -63,38 +69,36 @@ create table provider_account (
 ) without rowid, strict;
 create index provider_account_by_owner on provider_account (owner_id);
 
--- Sessions. secret_hash is the SHA-256 of the whole cookie, and family_hash that of its constant half, by which every older cookie of the sign-in
--- is known, too (decision 0063). A disabled user has no session, so a look-up reads no user.
+-- secret_hash: SHA-256 of the cookie; family_hash: of its constant half, which names the sign-in's
+-- older cookies (decision 0063). A disabled user has no session.
 create table session (
   user_id text not null,
   family_hash text not null,
   secret_hash text not null,
-  -- A copy: '' for a user without one.
   username text not null,
   created_at integer not null,
   last_seen_at integer not null,
-  -- Names the sign-in in lists, in tokens and in the audit log.
   sign_in_id text not null,
-  -- Such as "Firefox on Linux"; null if unknown.
   device text,
   address text,
-  -- When the user last proved a password or a factor again; null if never since created_at.
+  -- The user last proved a password or a factor again.
   confirmed_at integer,
-  -- 1 if a token of the sign-in was given.
+  -- 1 if a token was given.
   has_tokens integer not null,
-  -- How often the sign-in was rotated: its tokens with a lower number are revoked.
+  -- Rotations: tokens with a lower number are revoked.
   generation integer not null default 0,
-  -- When the present secret took the place of the one before it; null for the first one.
+  -- The present secret replaced another one.
   rotated_at integer,
-  -- When the present secret was first used.
   secret_used_at integer,
+  -- 'mfa' for a second factor, 'phr' for a passkey; null if the user proved nothing besides the
+  -- password.
+  factor text,
   primary key (user_id, family_hash)
 ) without rowid, strict;
 
--- Revoked tokens: those of one sign-in, with sign_in_id '' those of a user with a generation below first_generation, and with 'issued' the same
--- for the tokens that were issued for the user. With '', except_sign_in_id is the one sign-in that is spared: the caller's. With 'rotated ' before
--- the id of a sign-in, its tokens with a lower generation of the sign-in (decision 0063).
-create table token_cutoff (
+-- sign_in_id names one sign-in, '' all of the user below first_generation but except_sign_in_id,
+-- 'issued' issued tokens, 'rotated ' and an id those before a rotation (decision 0063).
+create table revocation (
   user_id text not null,
   sign_in_id text not null,
   expires_at integer not null,
@@ -102,9 +106,9 @@ create table token_cutoff (
   except_sign_in_id text,
   primary key (user_id, sign_in_id)
 ) without rowid, strict;
-create index token_cutoff_by_expiry on token_cutoff (expires_at);
+create index revocation_by_expiry on revocation (expires_at);
 
--- The keys that sign tokens. starts_at: nodes sign with the key from this moment. retired_at: the last token of the key has expired.
+-- Nodes sign from starts_at on. retired_at: the last token has expired.
 create table signing_key (
   kid text primary key,
   public_jwk text not null,
@@ -114,8 +118,8 @@ create table signing_key (
   retired_at integer
 ) without rowid, strict;
 
--- Inboxes. The version rises with every change. The sequence numbers in use are first_seq to last_seq. A notification is in the list, or away
--- from it: archived or snoozed. total, unread and unseen count what is in the list, archived and snoozed the others.
+-- version rises with every change. Sequence numbers are first_seq to last_seq. total, unread and
+-- unseen count what is in the list.
 create table inbox (
   user_id blob primary key,
   version integer not null default 0,
@@ -123,48 +127,43 @@ create table inbox (
   last_seq integer not null default 0,
   total integer not null default 0,
   unread integer not null default 0,
-  -- The high-water mark: every notification up to it was read by a read-all, unless it is marked as unread.
-  read_through integer not null default 0,
-  -- The version of the last read-all.
-  read_version integer not null default 0,
-  -- How many notifications at or below the high-water mark are unread.
-  marked_unread integer not null default 0,
-  -- The last read-all or archive-read if it can be undone.
-  undo_version integer,
-  -- A client that is behind this version loads the list again: that of the last undo or change of the reader's language, of an archive-read before
-  -- a read-all, or of the newest removal that is no longer listed.
-  reset_version integer not null default 0,
-  -- Where the read-all of a category that reached furthest ended.
-  category_through integer not null default 0,
   archived integer not null default 0,
   snoozed integer not null default 0,
-  -- The high-water mark of the last archive-read, and its version: every notification up to it is archived, unless its kept_version is this one.
-  archive_through integer not null default 0,
-  archive_version integer not null default 0,
-  -- What is in the list and has a higher sequence number is unseen.
-  seen_through integer not null default 0,
-  -- The version of the last change of it.
-  seen_version integer not null default 0,
   unseen integer not null default 0,
-  -- 1 if the user has muted something. A delivery reads `preference` only then; deliver-together.sql always does.
-  mutes integer not null default 0
+  -- What has a higher sequence number is unseen.
+  seen_through integer not null default 0,
+  seen_version integer not null default 0,
+  -- It is negative during the undo, 0 afterwards.
+  undo_version integer,
+  archive_version integer not null default 0,
+  -- A client behind this version loads the list again: that of the last undo or change of language,
+  -- of an archive-read before a read-all, or of the newest removal or bulk act that is no longer
+  -- listed.
+  reset_version integer not null default 0,
+  -- 1: a delivery reads `preference`; deliver-together.sql always does.
+  mutes integer not null default 0,
+  -- Bits of what reaches the user who does not look: 1 a verified address, 2 a push subscription, 4
+  -- own rules in `preference`; a delivery writes a reminder only then. 8: a webhook waits for
+  -- marks, and each change writes a reminder.
+  reach integer not null default 0,
+  -- When the mail server last refused the verified address for good; null after a mail that it
+  -- accepted, and for another address.
+  mail_refused_at integer
 ) without rowid, strict;
+create index inbox_by_refusal on inbox (mail_refused_at) where mail_refused_at is not null;
 
--- made: how many notifications of the category an undo of the last read-all makes unread, or of the last archive-read puts back.
 create table inbox_category (
   user_id blob not null,
   category text not null,
   total integer not null,
   unread integer not null,
-  made integer not null default 0,
   archived integer not null default 0,
   snoozed integer not null default 0,
   primary key (user_id, category)
 ) without rowid, strict;
 
--- Notifications. `version` is the inbox's version when the notification arrived: it rises with seq and never changes. changed_version is that
--- of the last change, and replaced_version that of the last change that replaced the content. title, body, url and data are JSON text, which is
--- sent as it is stored, the title without its quotes; null if the delivery did not give it. So a further member is a column, and no row changes.
+-- version: the inbox's at arrival; it never changes. title, body, url and data are JSON text, sent
+-- as stored, the title without quotes; null if not given.
 create table notification (
   user_id blob not null,
   seq integer not null,
@@ -176,138 +175,189 @@ create table notification (
   category text,
   data text,
   key text,
-  -- To which application the key belongs; '' for none, and without a key.
   application text not null default '',
   created_at text not null,
-  -- The time of the last replacement; null without one.
   updated_at text,
-  -- How often it was sent: 1, and 1 more for each replacement that made it newest again.
+  -- Counts how often it became the newest.
   count integer not null default 1,
+  -- What is archived or snoozed is read, and never both. SQLite would read the row at each index
+  -- entry of a generated column `state` (decision 0030).
   read_at text,
-  -- At or below the high-water mark it is unread if this is not below the inbox's read_version: a read-all changes no notification (decision 0030).
-  unread_version integer,
+  archived_at text,
+  snoozed_until text,
+  state text not null default 'unread' check (state = case when snoozed_until is not null then 'snoozed'
+    when archived_at is not null then 'archived' when read_at is null then 'unread' else 'read' end),
+  -- The bulk act that changed it last; 0 if an undo leaves it.
+  bulk_version integer,
+  -- The inbox's version at the last change of this alone, of its content, of its return to the
+  -- list.
   changed_version integer,
   replaced_version integer,
-  -- 'archived' or 'snoozed', and since or until when; null in the list (away_at '' if the last change put it back), or if an archive-read covers it.
-  away text,
-  away_at text,
-  -- At or below the high-water mark of archive-reads it is in the list if this is the inbox's archive_version.
-  kept_version integer,
+  unarchived_version integer,
   expires_at text,
-  -- Members of JSON text without braces: actor, icon, actions, format, expiresAt, and texts (title and body in each language). Null for the defaults.
+  -- Null means 'normal'.
+  priority text,
+  -- JSON text without braces. It has actor, icon, actions, format, and texts (title and body by
+  -- language).
   look text,
-  -- The number of the producer who sent it last; null for the service itself.
+  -- The service itself has no number.
   producer integer,
+  -- Bits of what was sent since it became unread: 1 a mail, 2 a push, 4 an event of a webhook.
+  reached integer not null default 0,
   primary key (user_id, seq)
 ) without rowid, strict;
+-- Ids rise with time: a new one goes to the end of the index (decision 0055).
+create unique index notification_by_id on notification (id, user_id);
 create unique index notification_by_key on notification (key, application, user_id) where key is not null;
+-- Lists are ranges of the next two (inbox/lists.ts). With statistics of `state`, PostgreSQL may
+-- pass over most of an inbox.
+-- postgres:
+alter table notification alter column state set statistics 0;
+
+create index notification_by_state on notification (user_id, state, seq);
+create index notification_by_category on notification (user_id, category, state, seq) where category is not null;
 create index notification_changed on notification (user_id, changed_version) where changed_version is not null;
-create index notification_marked_unread on notification (user_id, unread_version, seq) where unread_version is not null;
-create index notification_to_wake on notification (away_at, user_id, seq) where away = 'snoozed';
--- The security notices of the service itself (inbox/security-notices.store.ts).
-create index notification_of_service on notification (user_id, created_at) where producer is null and category = 'security';
+create index notification_to_wake on notification (snoozed_until, user_id, seq) where snoozed_until is not null;
 create index notification_by_expiry on notification (expires_at) where expires_at is not null;
 
--- Ids rise with time, so a new one goes to the end of the index (decision 0055).
-create unique index notification_by_id on notification (id, user_id);
-
--- No index uses a function that SQLite 3.40 lacks, so that the shells of systems can check the file.
--- The indexes of lists (inbox/lists.ts). What an archive-read kept has indexes of its own, so that a list of the one passes over none of the
--- other. SQLite has one index for all states, so that a mark moves an entry a short way. Its last columns are those that the
--- expression and the condition use: without them it would read each row. PostgreSQL would read each row to compare an expression.
--- sqlite:
-create index notification_listed on notification
-  (user_id, category, coalesce(away, case when read_at is null then 'unread' else 'read' end), seq, read_at, away, kept_version)
-  where kept_version is null;
-create index notification_kept_unread on notification (user_id, kept_version, seq, read_at) where kept_version is not null and read_at is null;
-create index notification_kept_read on notification (user_id, kept_version, seq, read_at) where kept_version is not null and read_at is not null;
--- postgres:
-create index notification_away on notification (user_id, away, seq) where away is not null and kept_version is null;
-create index notification_away_by_category on notification (user_id, away, category, seq)
-  where away is not null and category is not null and kept_version is null;
-create index notification_unread on notification (user_id, seq) include (category) where read_at is null and kept_version is null;
-create index notification_read on notification (user_id, seq)
-  where read_at is not null and away is null and kept_version is null;
-create index notification_unread_by_category on notification (user_id, category, seq)
-  where read_at is null and kept_version is null;
-create index notification_read_by_category on notification (user_id, category, seq)
-  where read_at is not null and away is null and category is not null and kept_version is null;
-create index notification_kept_unread on notification (user_id, kept_version, seq) where kept_version is not null and read_at is null;
-create index notification_kept_read on notification (user_id, kept_version, seq) where kept_version is not null and read_at is not null;
-
--- One row for each read-all that changed something: every notification up to through_seq was read at that time. What an undo restores:
--- before_through and before_version, what read_version and read_through of the inbox were, and made_read, how many notifications it made read.
-create table read_mark (
+-- A row for each step of a bulk act (decision 0030). `act`: version of the first step. The step
+-- changed from_seq to through_seq. After the last one, nothing of its categories up to goal_seq is
+-- unread, or read and in the list, but held security notices.
+create table bulk (
   user_id blob not null,
   version integer not null,
-  through_seq integer not null,
-  at text not null,
-  before_through integer not null,
-  before_version integer not null,
-  made_read integer not null,
-  -- A JSON array of names; null if the read-all covered everything.
+  act integer not null,
+  kind text not null,
+  -- A JSON array; null means all.
   categories text,
+  from_seq integer not null,
+  through_seq integer not null,
+  goal_seq integer not null,
+  at text not null,
   primary key (user_id, version)
 ) without rowid, strict;
--- A read-all that changed only notifications marked as unread does not raise the high-water mark, and is no one's first readAt.
-create unique index read_mark_by_seq on read_mark (user_id, through_seq, at, before_through) where through_seq > before_through;
+create index bulk_by_time on bulk (at);
 
--- A read-all of some categories (decision 0030): a row for each, with the sequence number up to which it covers the category.
-create table category_read_mark (
-  user_id blob not null,
-  category text not null,
-  through_seq integer not null,
-  version integer not null,
-  at text not null,
-  primary key (user_id, category, through_seq, version)
-) without rowid, strict;
-
--- One row for each archive-read that changed something: what was read and had a sequence number up to through_seq was archived then. For an undo:
--- what archive_through and archive_version of the inbox were before, and made, how many notifications it archived; made_unseen of them were unseen.
-create table archive_mark (
-  user_id blob not null,
-  version integer not null,
-  through_seq integer not null,
-  at text not null,
-  before_through integer not null,
-  before_version integer not null,
-  made integer not null,
-  made_unseen integer not null,
-  primary key (user_id, version)
-) without rowid, strict;
-create index archive_mark_by_seq on archive_mark (user_id, through_seq, version, at);
-
--- What was removed, for the clients that still show it. reason: 'deleted', 'withdrawn', 'expired' or 'retention'.
+-- For clients that still show it. reason: 'deleted', 'withdrawn', 'expired' or 'retention'.
 create table removal (
   user_id blob not null,
   version integer not null,
   id text not null,
   at text not null,
   reason text not null,
+  -- Webhooks need it of the notification that is gone.
+  producer integer,
+  category text,
   primary key (user_id, version)
 ) without rowid, strict;
 create index removal_by_time on removal (at);
 
--- What a user has muted: a category, or with '' everything. muted_until: ISO 8601, or 'forever'.
+-- When server/reach/ looks again at what is unread, from from_seq and from_version on. holder: the
+-- process that looks.
+create table reminder (
+  user_id blob not null,
+  channel text not null,
+  due_at integer not null,
+  from_seq integer not null,
+  from_version integer not null,
+  holder integer,
+  primary key (user_id, channel)
+) without rowid, strict;
+create index reminder_by_due on reminder (due_at);
+
+-- One mail or request. channel: 'mail', 'push' or 'webhook'. ids: JSON of notifications, audit
+-- entries, or who requested a link; never content or secret. holder: the process that sends it. at:
+-- since when it waits. owner_id: '' for no user.
+create table outbox (
+  id text primary key,
+  kind text not null,
+  due_at integer not null,
+  owner_id text not null,
+  channel text not null,
+  target text not null,
+  ids text not null,
+  holder integer,
+  tries integer not null default 0,
+  at integer not null
+) without rowid, strict;
+create index outbox_by_due on outbox (channel, due_at);
+create index outbox_by_owner on outbox (owner_id, kind);
+create index outbox_of_webhook on outbox (target, id) where channel = 'webhook';
+
+-- Application '' is that of the producers of none. url: null if the events are read in place of
+-- sent. events: names with commas. categories: a JSON array; null for all. sealed_previous: the
+-- secret before a rotation signs requests, too, until previous_until.
+create table webhook (
+  id text primary key,
+  application text not null,
+  url text,
+  events text not null,
+  categories text,
+  -- What is unread for so many milliseconds is an event: the same for all webhooks of an
+  -- application.
+  unread_after integer not null,
+  sealed_secret text not null,
+  sealed_previous text,
+  previous_until integer,
+  created_at integer not null,
+  last_success_at integer,
+  -- The first failure since the last success.
+  failing_since integer,
+  -- A status or a class of errors.
+  last_error text,
+  disabled_at integer,
+  -- 1 if events waited for too long, which the next response has to say.
+  missed integer not null default 0
+) without rowid, strict;
+
+-- Push subscriptions of browsers (RFC 8030). id: the SHA-256 of the endpoint, which the browser can
+-- calculate, too. A subscription ends with its sign-in; sign_in_id is 'issued' or 'foreign' for
+-- tokens that an application gets. A click opens url, from which links are relative. An endpoint is
+-- found without its user, so there is no column user_id.
+create table push_subscription (
+  id text primary key,
+  owner_id text not null,
+  sign_in_id text not null,
+  endpoint text not null,
+  p256dh text not null,
+  auth text not null,
+  url text not null,
+  -- Such as "Firefox on Linux"; null if unknown.
+  device text,
+  -- What the sign-in had proved besides the password; null for nothing.
+  factor text,
+  created_at integer not null,
+  last_used_at integer not null
+) without rowid, strict;
+create index push_subscription_by_owner on push_subscription (owner_id, sign_in_id);
+create index push_subscription_by_use on push_subscription (last_used_at) where sign_in_id in ('issued', 'foreign');
+
+-- category: '' for everything. muted_until: ISO 8601, or 'forever'. mail: when one is sent if it is
+-- unread (inbox/mail-rules.ts). push: 'on' or 'off'. hours: JSON, with '' alone.
 create table preference (
   user_id blob not null,
   category text not null,
-  muted_until text not null,
+  muted_until text,
+  mail text,
+  push text,
+  hours text,
   primary key (user_id, category)
 ) without rowid, strict;
 
--- Categories as the producers of an application declared them; '' is that of the producers of none. label and description are JSON text: a
--- string, or an object with a text for each language. Nobody can mute a mandatory one.
+-- application: '' for producers of none. label and description: JSON, a string or a text by
+-- language. Nobody can mute a mandatory one.
 create table category (
   application text not null,
   name text not null,
   label text not null,
   description text,
   mandatory integer not null,
+  mail text,
   primary key (application, name)
 ) without rowid, strict;
 
--- Changes of all notifications with a key that are not done yet. kind: 'update', 'delete' or 'resolve'. after_user: the last user who is done, or ''.
+-- Unfinished changes by key. kind: 'update', 'delete' or 'resolve'. after_user: the last user who
+-- is done.
 create table key_change (
   id text primary key,
   application text not null,
@@ -319,8 +369,7 @@ create table key_change (
   after_user text not null
 ) without rowid, strict;
 
--- Producers and their keys. number: 1 for the first; notifications have it in place of the id. previous_secret_hash: the secret before a
--- rotation, which is accepted until previous_until. application: '' for a key that belongs to none.
+-- Notifications have `number`. previous_secret_hash is accepted until previous_until.
 create table producer (
   id text primary key,
   name text not null,
@@ -334,11 +383,15 @@ create table producer (
   previous_until integer,
   application text not null,
   number integer not null unique,
-  -- 0 if deliveries with the key create no user.
-  creates_users integer not null default 1
+  creates_users integer not null default 1,
+  -- Requests in seconds. rate_used: in window rate_window since 1970.
+  rate_quota integer,
+  rate_seconds integer,
+  rate_window integer not null default 0,
+  rate_used integer not null default 0
 ) without rowid, strict;
 
--- The outcome of each delivery with an Idempotency-Key, so that a retry gets the same response and has no second effect.
+-- A retry gets the same response and has no second effect.
 create table delivery (
   producer_id text not null,
   idempotency_key text not null,
@@ -349,7 +402,7 @@ create table delivery (
 ) without rowid, strict;
 create index delivery_by_time on delivery (at);
 
--- Devices from which a user has signed in, by label and network (an address, or the /64 of an IPv6 address).
+-- A device has a label and a network (an address, or the /64 of IPv6).
 create table known_device (
   user_id text not null,
   label text not null,
@@ -359,7 +412,8 @@ create table known_device (
   primary key (user_id, label, network)
 ) without rowid, strict;
 
--- Failed guesses. `key` is a keyed hash of an account, an address, both, or a device. `at`: the last failure, or when a limit by rate is empty again.
+-- key: keyed hash of an account, address, both, or a device. at: the last failure, or when a limit
+-- by rate is empty again.
 create table guess_count (
   key text primary key,
   failures integer not null,
@@ -368,23 +422,22 @@ create table guess_count (
 ) without rowid, strict;
 create index guess_count_by_expiry on guess_count (expires_at);
 
--- Links to set a password, at most three of a user for one purpose. Only the SHA-256 of the 32 random bytes is stored.
+-- At most three of a user for one purpose. token_hash: the SHA-256 of 32 random bytes.
 create table one_time_link (
   user_id text not null,
   purpose text not null,
   token_hash text not null,
-  -- Later than that of the links before it.
   created_at integer not null,
   expires_at integer not null,
-  -- The address that it was sent to, which its use verifies; null if an application or an operator passes it on.
+  -- The link's use verifies it; null if the service does not send the link.
   email text,
-  -- Where the browser goes after the use. It is in no URL.
+  -- No URL has it.
   return_to text,
   primary key (user_id, purpose, token_hash)
 ) without rowid, strict;
 create index one_time_link_by_hash on one_time_link (token_hash);
 
--- Second factors, from confirmed_at on: kind 'totp' has a sealed secret and the last time step that was used; kind 'passkey' has a credential.
+-- 'totp' has a sealed secret and the last used time step, 'passkey' a credential.
 create table factor (
   user_id text not null,
   id text not null,
@@ -411,7 +464,7 @@ create table recovery_code (
   primary key (user_id, code_hash)
 ) without rowid, strict;
 
--- A challenge is deleted by its use. Only the hash is stored.
+-- Its use deletes it.
 create table challenge (
   user_id text not null,
   hash text not null,
@@ -422,7 +475,7 @@ create table challenge (
 ) without rowid, strict;
 create index challenge_by_expiry on challenge (expires_at);
 
--- The audit log: rows are only added, until they are too old or their user is erased. user_id is '' for no known user. count: refusals together.
+-- Rows are only added, until they are too old or their user is erased. count: refusals together.
 create table audit (
   user_id text not null,
   id text not null,
@@ -441,8 +494,13 @@ create table audit (
 create index audit_by_id on audit (id);
 create index audit_of_settings on audit (id) where event = 'settings-changed';
 
--- The last time that a process saw, and since when the clock is not believed because it is far ahead of that (audit/time-seen.store.ts).
--- It belongs to one database, as its history does: after a transfer the newest row says the time.
+-- When each rule of CARILLON_SECOND_FACTOR first held; it stays if the rule is turned off.
+create table factor_rule (
+  rule text primary key,
+  started_at integer not null
+) without rowid, strict;
+
+-- The last time that a process saw; held_since: the clock is far ahead (audit/time-seen.store.ts).
 create table time_seen (
   id integer primary key,
   seen_at integer,
@@ -450,8 +508,32 @@ create table time_seen (
 ) without rowid, strict;
 insert into time_seen values (1, null, null);
 
--- Which history of changes a PostgreSQL database continues (decision 0068): the number of the row without a node is the moment at which it began,
--- the others are those of the processes that write. pg_restore creates the table with another object id. SQLite keeps its history beside the file.
+-- due_at: the claim of the node that makes it (backups/backups.store.ts). A transfer leaves these
+-- rows behind.
+create table scheduled_backup (
+  due_at integer primary key,
+  node text not null,
+  path text not null,
+  started_at integer not null,
+  renewed_at integer not null,
+  ended_at integer,
+  bytes integer,
+  failure text
+) without rowid, strict;
+
+-- What happened on all nodes (metrics/hourly.ts). hour: hours since 1970. count: how often; max:
+-- the largest value of a gauge.
+create table hourly (
+  hour integer not null,
+  name text not null,
+  count integer not null,
+  max integer not null,
+  primary key (hour, name)
+) without rowid, strict;
+
+-- The row without a node has the moment at which the history began, others the numbers of processes
+-- that write (decision 0068). pg_restore changes the object id. SQLite's history is beside the
+-- file.
 -- postgres:
 create table history (
   node text primary key,

@@ -1,26 +1,32 @@
-// Opening a file that cannot be used (R4, R5, R6): one sentence says what to do, and the file stays unchanged.
+// One sentence says what to do, and the file stays unchanged (R4, R5, R6).
 import assert from 'node:assert/strict'
 import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
+import { isUnavailable } from '../../contract/world.ts'
 import { readInbox, readNotification } from '../../inbox/inbox.store.ts'
 import { openStore } from '../../open-store.ts'
 import { listProducers } from '../../producers/producers.store.ts'
 import { listUsers } from '../../users/users.store.ts'
-import { isUnavailable } from '../contract/world.ts'
 import { connect, Database, openingFailure, refuseOldSqlite } from './database.ts'
 import { contentOf, newFolder } from './testing/folder.ts'
 import { openWorld } from './testing/open-world.ts'
 import { OtherProcess } from './testing/other-process.ts'
 
-const nameAnother = /is not a Carillon database and was left as it is\. Name another file in the database URL\.$/
+const nameAnother =
+  /is not a Carillon database and was left as it is\. Name another file in the database URL\.$/
 const restore =
   /is damaged and was left as it is\. Restore a backup, or name another file in the database URL\. Keep this one: carillon doctor --deep names what is damaged\.$/
-const makeWritable = /cannot be written\. Make the file and its folder writable for this user, then start again\.$/
+const makeWritable =
+  /cannot be written\. Make the file and its folder writable for this user, then start again\.$/
 
 test('refuses a file that is not a database (R6)', async (t) => {
-  for (const text of ['x', 'Dear diary, this is not a database.\n'.repeat(500), 'SQLite format 3\0']) {
+  for (const text of [
+    'x',
+    'Dear diary, this is not a database.\n'.repeat(500),
+    'SQLite format 3\0',
+  ]) {
     const path = join(await newFolder(t), 'diary.txt')
     writeFileSync(path, text)
     await refuses(path, nameAnother)
@@ -41,11 +47,17 @@ test('a folder that cannot be made is refused at once, also in /proc', async () 
 })
 
 test('refuses a SQLite database of another program (R6)', async (t) => {
-  const pragmas = ['pragma user_version = 7', 'pragma application_id = 12345', 'pragma journal_mode = wal']
+  const pragmas = [
+    'pragma user_version = 7',
+    'pragma application_id = 12345',
+    'pragma journal_mode = wal',
+  ]
   for (const pragma of pragmas) {
     const path = join(await newFolder(t), 'other.db')
     const database = new Database(path)
-    database.exec(`${pragma}; create table diary (entry text); insert into diary values ('Dear diary')`)
+    database.exec(
+      `${pragma}; create table diary (entry text); insert into diary values ('Dear diary')`,
+    )
     database.close()
     await refuses(path, nameAnother)
   }
@@ -58,7 +70,10 @@ test('says that the disk is full if a migration or an upgrade needs more room th
   database.exec('create table diary (entry blob); pragma max_page_count = 3')
   assert.throws(
     () => database.exec('insert into diary values (zeroblob(100000))'),
-    (error) => /full\.db is on a full disk\. Make room, then start again/.test(openingFailure(error, path).message),
+    (error) =>
+      /full\.db is on a full disk\. Make room, then start again/.test(
+        openingFailure(error, path).message,
+      ),
   )
 })
 
@@ -88,7 +103,8 @@ test('throws UNAVAILABLE for a damaged page that a later read needs, and serves 
   const [ann] = await store.read(listUsers, { after: '', limit: 1 })
   const userId = ann?.id ?? ''
   const refused: unknown[] = []
-  for (const id of ids) await store.read(readNotification, { userId, id }).catch((error) => refused.push(error))
+  for (const id of ids)
+    await store.read(readNotification, { userId, id }).catch((error) => refused.push(error))
   assert.ok(refused.length > 0 && refused.every(isUnavailable))
   assert.equal((await store.read(readInbox, userId)).total, ids.length)
 })
@@ -96,13 +112,17 @@ test('throws UNAVAILABLE for a damaged page that a later read needs, and serves 
 test('refuses a database that a newer Carillon wrote (R6)', async (t) => {
   const { path } = await filledDatabase(t)
   const database = connect(path)
-  database.exec("insert into kysely_migration values ('9999-future', '2030-01-01T00:00:00.000Z')")
+  database.exec("insert into migration values ('9999-future', '2030-01-01T00:00:00.000Z')")
   database.close()
-  await refuses(path, /newer Carillon \(schema 9999-future; .*\)\. Run that version or a later one; .* as it is\.$/)
+  await refuses(
+    path,
+    /newer Carillon \(schema 9999-future; .*\)\. Run that version or a later one; .* as it is\.$/,
+  )
 })
 
 test('refuses a database that another process has locked, and says what to do (R5)', async (t) => {
-  const sentence = /is locked by another process\. Stop that process, or wait until it is done, and start again\.$/
+  const sentence =
+    /is locked by another process\. Stop that process, or wait until it is done, and start again\.$/
   const locks = ['pragma locking_mode = exclusive; begin exclusive', 'begin immediate']
   await Promise.all(
     locks.map(async (lock) => {
@@ -170,7 +190,8 @@ test('says which file or folder to make writable (R4)', async (t) => {
 })
 
 test('refuses a SQLite that is too old, and says which version it needs', () => {
-  const runNewer = /brings SQLite .*; Carillon needs 3\.51\.3 or later\. Run it with a newer Node\.$/
+  const runNewer =
+    /brings SQLite .*; Carillon needs 3\.51\.3 or later\. Run it with a newer Node\.$/
   for (const version of ['0', '3.51.2', '3.9.99', '2.99.99'])
     assert.throws(
       () => refuseOldSqlite(version),
@@ -185,8 +206,10 @@ test('creates the file and its folder readable for their owner only', async (t) 
   const path = join(folder, 'carillon.db')
   await using opened = await openWorld(t, path)
   await opened.world.addUser('ann')
-  for (const file of [path, `${path}-wal`, `${path}-shm`]) assert.equal(statSync(file).mode & 0o777, 0o600, file)
-  for (const made of [folder, join(folder, '..')]) assert.equal(statSync(made).mode & 0o777, 0o700, made)
+  for (const file of [path, `${path}-wal`, `${path}-shm`])
+    assert.equal(statSync(file).mode & 0o777, 0o600, file)
+  for (const made of [folder, join(folder, '..')])
+    assert.equal(statSync(made).mode & 0o777, 0o700, made)
 })
 
 test('uses an empty file as a new database', async (t) => {
@@ -212,8 +235,10 @@ test('uses a path literally, even if it has a special meaning for SQLite', async
   }
 })
 
-/** A database with a few hundred notifications, closed properly. */
-async function filledDatabase(t: TestContext): Promise<{ path: string; original: Buffer; ids: string[] }> {
+/** Closed properly, with a few hundred notifications. */
+async function filledDatabase(
+  t: TestContext,
+): Promise<{ path: string; original: Buffer; ids: string[] }> {
   await using opened = await openWorld(t)
   const { world, path } = opened
   const ann = await world.addUser('ann')
@@ -222,7 +247,12 @@ async function filledDatabase(t: TestContext): Promise<{ path: string; original:
   return { path, original: readFileSync(path), ids }
 }
 
-async function refuses(path: string, sentence: RegExp, what = '', folder = join(path, '..')): Promise<void> {
+async function refuses(
+  path: string,
+  sentence: RegExp,
+  what = '',
+  folder = join(path, '..'),
+): Promise<void> {
   const before = contentOf(folder)
   const error = await openStore({ engine: 'sqlite', path }).then(
     ({ store }) => store.close(),
@@ -232,7 +262,6 @@ async function refuses(path: string, sentence: RegExp, what = '', folder = join(
   assert.deepEqual(contentOf(folder), before, what)
 }
 
-/** One line for the operator, without internal details. */
 function assertSentence(error: unknown, sentence: RegExp, what = ''): true {
   assert.ok(isUnavailable(error), `${what}: ${error}`)
   assert.match(error.message, sentence, what)

@@ -1,4 +1,5 @@
-// Opens a database file, or throws one sentence saying why not and leaves it unchanged. Only this imports node:sqlite.
+// Opens a database file, or throws one sentence saying why not and leaves it unchanged. Only this
+// imports node:sqlite.
 import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import * as sqlite from 'node:sqlite'
@@ -8,12 +9,14 @@ import { comparable } from '../migrations.ts'
 import { refusedWrite, writeRefusal } from '../transfer-state.ts'
 import { outcomeUnknown, takenBack } from '../unavailable.ts'
 
-// Node is renaming the class; both names mean the same class.
-export const Database = ('Database' in sqlite ? sqlite.Database : sqlite.DatabaseSync) as typeof sqlite.DatabaseSync
+// Node is renaming the class.
+export const Database = (
+  'Database' in sqlite ? sqlite.Database : sqlite.DatabaseSync
+) as typeof sqlite.DatabaseSync
 export type Database = InstanceType<typeof Database>
 export type Statement = sqlite.StatementSync
 
-/** "CRLN": SQLite keeps it in bytes 68-71 of the file, https://sqlite.org/fileformat.html section 1.3. */
+/** "CRLN", bytes 68-71 of the file (https://sqlite.org/fileformat.html section 1.3). */
 const applicationId = 0x43524c4e
 const minSqlite = '3.51.3'
 const busyTimeoutMs = 5_000
@@ -27,15 +30,26 @@ export const constraint = 19
 export const notADatabase = 26
 export const ioError = 10
 const full = 13
-const systemFailures = new Set([busy, locked, readonly, ioError, corrupt, full, cannotOpen, notADatabase])
+const systemFailures = new Set([
+  busy,
+  locked,
+  readonly,
+  ioError,
+  corrupt,
+  full,
+  cannotOpen,
+  notADatabase,
+])
 
-/** SQLite's primary result code of an error, or undefined if the error is not SQLite's. */
 export function resultCode(error: unknown): number | undefined {
   const extended = (error as { errcode?: unknown } | null)?.errcode
   return typeof extended === 'number' ? extended & 0xff : undefined
 }
 
-/** Failures of the system become UNAVAILABLE. After an I/O error in a commit, a start may find its frames in the log, and so find it committed. */
+/**
+ * After an I/O error in a commit, the next start may find its frames in the log: then it is
+ * committed.
+ */
 export function asStoreError(error: unknown, { isOfCommit = false } = {}): unknown {
   const code = resultCode(error)
   if (code === constraint && (error as Error).message === refusedWrite) return writeRefusal(error)
@@ -43,9 +57,11 @@ export function asStoreError(error: unknown, { isOfCommit = false } = {}): unkno
   return isOfCommit && code === ioError ? outcomeUnknown(error) : takenBack(error)
 }
 
-/** Connects to an existing database that `openDatabase` has checked. */
 export function connect(path: string): Database {
-  const database = new Database(path, { timeout: busyTimeoutMs, enableForeignKeyConstraints: false })
+  const database = new Database(path, {
+    timeout: busyTimeoutMs,
+    enableForeignKeyConstraints: false,
+  })
   try {
     database.exec('pragma synchronous = full')
     return database
@@ -55,7 +71,6 @@ export function connect(path: string): Database {
   }
 }
 
-/** One transaction, which takes the write lock when it begins. */
 export function inWriteLock<Result>(database: Database, work: () => Result): Result {
   database.exec('begin immediate')
   try {
@@ -68,7 +83,7 @@ export function inWriteLock<Result>(database: Database, work: () => Result): Res
   }
 }
 
-/** In WAL mode. Creates the file (0600) and its folder (0700) if missing. Throws UNAVAILABLE if it cannot be used. */
+/** File 0600, folder 0700. Throws UNAVAILABLE. */
 export function openDatabase(path: string): Database {
   refuseOldSqlite(process.versions.sqlite ?? '0')
   prepareFile(path)
@@ -85,7 +100,6 @@ export function openDatabase(path: string): Database {
   }
 }
 
-/** Runs `look` if `openDatabase` has a log to copy. Ignores other errors, which `openDatabase` will report. */
 export function peek(path: string, look: (database: Database) => void): void {
   if (!existsSync(`${path}-wal`) || !existsSync(path) || !isOurs(readHeader(path))) return
   try {
@@ -110,7 +124,7 @@ export function refuseOldSqlite(version: string): void {
   )
 }
 
-/** Creates the file, or checks that it is a Carillon database. It reads without SQLite, so that another file is not changed. */
+/** Reads without SQLite, which would change a file that is not ours. */
 function prepareFile(path: string): void {
   try {
     makeFolder(dirname(path))
@@ -124,24 +138,29 @@ function prepareFile(path: string): void {
   const header = readHeader(path)
   if (header.length === 0) return
   if (!isOurs(header)) throw notOurs(path, header)
-  // SQLite fills up a last page that is cut off. With a log it is complete there.
+  // SQLite fills up a last page that is cut off; with a log, the log has it.
   if (!existsSync(`${path}-wal`) && statSync(path).size % header.readUInt16BE(16) > 0)
     throw unavailable(`${path} ${damaged[0]}`, damaged[1])
 }
 
-/** A backup is compressed by gzip (RFC 1952, section 2.3.1). */
+/** A backup is gzip (RFC 1952, section 2.3.1). */
 export function notOurs(path: string, header: Buffer, url = 'the database URL'): CarillonError {
   if (header.length > 1 && header.readUInt16BE(0) === 0x1f8b)
     return unavailable(
       `${path} is a backup and was left as it is`,
       `Give it another name, and then restore it: carillon restore NAME --to sqlite:${path}.`,
     )
-  return unavailable(`${path} is not a Carillon database and was left as it is`, `Name another file in ${url}.`)
+  return unavailable(
+    `${path} is not a Carillon database and was left as it is`,
+    `Name another file in ${url}.`,
+  )
 }
 
-/** Whether the first bytes of a file are those of a Carillon database. */
 export function isOurs(header: Buffer): boolean {
-  return header.toString('latin1', 0, 15) === 'SQLite format 3' && header.readUInt32BE(68) === applicationId
+  return (
+    header.toString('latin1', 0, 15) === 'SQLite format 3' &&
+    header.readUInt32BE(68) === applicationId
+  )
 }
 
 export function readHeader(path: string): Buffer {
@@ -155,22 +174,27 @@ export function readHeader(path: string): Buffer {
   }
 }
 
-/** If an earlier start was killed during this write, the file is empty again, although its header had the application id. */
+/** A start that was killed here left an empty file with our application id. */
 function setApplicationId(database: Database): void {
-  if (numberIn(database, 'application_id') !== applicationId) database.exec(`pragma application_id = ${applicationId}`)
+  if (numberIn(database, 'application_id') !== applicationId)
+    database.exec(`pragma application_id = ${applicationId}`)
 }
 
-/** The value of a pragma. */
 export function numberIn(database: Database, pragma: string): number {
   return Number(database.prepare(`pragma ${pragma}`).get()?.[pragma])
 }
 
-/** The pages in the log, and how many of them a checkpoint of this kind has left in the file. */
-export function logPages(database: Database, kind: 'noop' | 'full'): { log: number; checkpointed: number } {
-  return database.prepare(`pragma wal_checkpoint(${kind})`).get() as { log: number; checkpointed: number }
+export function logPages(
+  database: Database,
+  kind: 'noop' | 'full',
+): { log: number; checkpointed: number } {
+  return database.prepare(`pragma wal_checkpoint(${kind})`).get() as {
+    log: number
+    checkpointed: number
+  }
 }
 
-/** Two processes that start at the same time meet here, and SQLite does not wait for the lock when it changes the journal mode. */
+/** SQLite does not wait for the lock here. */
 function switchToWal(database: Database): void {
   const giveUpAt = performance.now() + busyTimeoutMs
   for (;;) {
@@ -193,7 +217,10 @@ function reasonAndRemedy(error: unknown): readonly [reason: string, remedy: stri
   const system = (error as NodeJS.ErrnoException).code
   const code = resultCode(error)
   if (code === busy || code === locked)
-    return ['is locked by another process', 'Stop that process, or wait until it is done, and start again.']
+    return [
+      'is locked by another process',
+      'Stop that process, or wait until it is done, and start again.',
+    ]
   if (code === full || system === 'ENOSPC' || system === 'EDQUOT')
     return ['is on a full disk', 'Make room, then start again; a migration continues.']
   if (code === constraint && messageOf(error) === refusedWrite)
@@ -212,7 +239,10 @@ function reasonAndRemedy(error: unknown): readonly [reason: string, remedy: stri
       'Mount it for writing (mount -o remount,rw), then start again. If the kernel made it read-only after an error (dmesg), fsck first.',
     ]
   if (code === readonly || system === 'EACCES' || system === 'EPERM')
-    return ['cannot be written', 'Make the file and its folder writable for this user, then start again.']
+    return [
+      'cannot be written',
+      'Make the file and its folder writable for this user, then start again.',
+    ]
   if (code === corrupt || code === notADatabase) return damaged
   return [`cannot be opened: ${messageOf(error)}`, 'Correct the database URL.']
 }

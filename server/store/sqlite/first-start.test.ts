@@ -1,10 +1,10 @@
-// The first start on a new file (R12): by two processes at the same time, or by one that is killed during it.
+// By two processes at the same time, or by one that is killed (R12).
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { runs, World } from '../contract/world.ts'
+import { runs, World } from '../../contract/world.ts'
 import { knownMigrations } from '../migrations.ts'
 import { connect, Database } from './database.ts'
 import { assertIntact, newFolder } from './testing/folder.ts'
@@ -57,7 +57,7 @@ test('a first start that was killed while it set the application id leaves a fil
   await startsWell(path, await openWorld(t, path))
 })
 
-/** Starts a process that opens `path`, and kills it when it has, or after `milliseconds`. Returns how long it ran. */
+/** Returns how long it ran. */
 async function killedAfter(milliseconds: number, path: string): Promise<number> {
   const other = await OtherProcess.start()
   const startedAt = performance.now()
@@ -69,7 +69,10 @@ async function killedAfter(milliseconds: number, path: string): Promise<number> 
   return took
 }
 
-async function startsWell(path: string, opened: Awaited<ReturnType<typeof openWorld>>): Promise<void> {
+async function startsWell(
+  path: string,
+  opened: Awaited<ReturnType<typeof openWorld>>,
+): Promise<void> {
   await opened.world.send(await opened.world.addUser('ann'))
   await opened.store.close()
   assertIntact(path)
@@ -78,7 +81,7 @@ async function startsWell(path: string, opened: Awaited<ReturnType<typeof openWo
 
 function ledgerOf(path: string): unknown[] {
   const database = connect(path)
-  const rows = database.prepare('select name from kysely_migration').all()
+  const rows = database.prepare('select name from migration').all()
   database.close()
   return rows.map(({ name }) => name)
 }

@@ -1,12 +1,12 @@
-// A full disk (R2, R3): no false success, reads still work, and writes work again when there is space.
+// No false success (R2, R3), reads still work, and writes again when there is space.
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { markAllRead } from '../../inbox/marks.store.ts'
+import { recount } from '../../contract/random/random.ts'
+import { at, isUnavailable, type Person, World } from '../../contract/world.ts'
+import { markAllRead } from '../../inbox/bulk.store.ts'
 import { contentOf } from '../../inbox/notification-json.ts'
 import { findSession, touchSession } from '../../sessions/sessions.store.ts'
-import { recount } from '../contract/random/random.ts'
-import { at, isUnavailable, type Person, World } from '../contract/world.ts'
 import { connect } from './database.ts'
 import { assertIntact, newFolder } from './testing/folder.ts'
 import { openWorld } from './testing/open-world.ts'
@@ -16,14 +16,16 @@ const content = contentOf({ title: 'x'.repeat(8_000) })
 
 test('on a full disk no failed commit is acknowledged, reads still work, and writes work again when there is space (R2, R3)', async (t) => {
   const path = join(await newFolder(t), 'carillon.db')
-  // No file of that process may grow beyond 0.5 or 1 MiB (the unit of ulimit depends on the shell). The log reaches that first.
+  // No file may grow beyond 0.5 or 1 MiB (the unit of ulimit depends on the shell).
   await using other = await OtherProcess.start({ fileSizeLimit: 1_024 })
   await other.open(path)
   const world = await World.on(other.store)
   const ann = await world.addUser('ann')
 
   const sent = await sendUntilRefused(world, ann)
-  const atOnce = await Promise.allSettled(Array.from({ length: 40 }, () => world.send(ann, 'Hi', { content })))
+  const atOnce = await Promise.allSettled(
+    Array.from({ length: 40 }, () => world.send(ann, 'Hi', { content })),
+  )
   for (const one of atOnce)
     if (one.status === 'fulfilled') sent.push(one.value)
     else saysUnknown(one.reason)
@@ -50,12 +52,18 @@ test('a write that fails at any page leaves nothing behind, and a concurrent wri
   })
   await other.open(path)
   const world = await World.on(other.store)
-  const people = [await world.addUser('ann'), await world.addUser('ben'), await world.addUser('cay')]
+  const people = [
+    await world.addUser('ann'),
+    await world.addUser('ben'),
+    await world.addUser('cay'),
+  ]
   const session = await world.signIn(people[0] ?? assert.fail())
   const inboxes = () => Promise.all(people.map((person) => world.inboxOf(person)))
   // The pages that migrations have freed would be used first.
   await other.queryWriter('vacuum')
-  const [{ page_count: pages }] = (await other.queryWriter('pragma page_count')) as [{ page_count: number }]
+  const [{ page_count: pages }] = (await other.queryWriter('pragma page_count')) as [
+    { page_count: number },
+  ]
   let attempts = 0
   for (let isTold = false; !isTold; attempts++) {
     await other.queryWriter(`pragma max_page_count = ${pages + attempts}`)
@@ -81,7 +89,7 @@ test('a write that fails at any page leaves nothing behind, and a concurrent wri
   for (const person of people) assert.equal((await recount(world, person)).inbox.total, 1)
 })
 
-/** An I/O error during the commit: a part of the log may have been written. */
+/** A part of the log may have been written. */
 function saysUnknown(error: unknown): void {
   assert.ok(isUnavailable(error), String(error))
   assert.equal(error.message, 'The store cannot do this now; the outcome is unknown')
@@ -101,7 +109,7 @@ async function sendUntilRefused(world: World, person: Person): Promise<string[]>
   return sent
 }
 
-/** Makes space: copies the write-ahead log into the database, from a process without a limit. */
+/** A process without a limit copies the log into the database. */
 function emptyLog(path: string): void {
   const database = connect(path)
   const [checkpoint] = database.prepare('pragma wal_checkpoint(truncate)').all()

@@ -1,10 +1,10 @@
-// A process that is killed at any moment (R1): every acknowledged write is there, and no write is there in part.
+// Every acknowledged write is there, and no write in part (R1).
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { recount } from '../contract/random/random.ts'
-import { runs, World } from '../contract/world.ts'
+import { recount } from '../../contract/random/random.ts'
+import { runs, World } from '../../contract/world.ts'
 import { assertIntact, newFolder } from './testing/folder.ts'
 import { openWorld } from './testing/open-world.ts'
 import { OtherProcess } from './testing/other-process.ts'
@@ -49,5 +49,8 @@ test('every acknowledged write is there after kill -9 at any moment, and the sto
   const longest = upAfterMs.at(-1) ?? Infinity
   t.diagnostic(`open again after ${median.toFixed(0)} ms, at most ${longest.toFixed(0)} ms`)
   // The limit is 2 s for the median. A single start may take longer on a busy machine.
-  assert.ok(median < 2_000 && longest < 60_000, `open again after ${median} ms, at most ${longest} ms`)
+  assert.ok(
+    median < 2_000 && longest < 60_000,
+    `open again after ${median} ms, at most ${longest} ms`,
+  )
 })

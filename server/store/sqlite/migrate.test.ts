@@ -1,11 +1,10 @@
-// Migrations on SQLite: each is applied once, completely or not at all.
 import assert from 'node:assert/strict'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import type { CarillonError } from '../../basics/errors.ts'
-import { isUnavailable } from '../contract/world.ts'
+import { isUnavailable } from '../../contract/world.ts'
 import { knownMigrations, type Notice, type Noticed, textOf } from '../migrations.ts'
 import { refusedWrite } from '../transfer-state.ts'
 import { type Database, openDatabase, openingFailure } from './database.ts'
@@ -13,7 +12,8 @@ import { migrate } from './migrate.ts'
 import { newFolder } from './testing/folder.ts'
 
 const good = 'create table diary (entry text);\ninsert into diary values (1);'
-const failsHalfWay = 'create table half (done text);\ndrop table diary;\ninsert into nowhere values (1);'
+const failsHalfWay =
+  'create table half (done text);\ndrop table diary;\ninsert into nowhere values (1);'
 
 test('applies each migration once, in order, and returns their names', async (t) => {
   await using place = await newPlace(t)
@@ -33,7 +33,7 @@ test('a migration that fails leaves nothing behind; those before it stay applied
   await assert.rejects(place.migrate(), /nowhere/)
   assert.deepEqual(place.query("select name from sqlite_schema where name = 'half'"), [])
   assert.deepEqual(place.query('select entry from diary'), [{ entry: '1' }])
-  assert.deepEqual(place.query('select name from kysely_migration'), [{ name: '0001-start' }])
+  assert.deepEqual(place.query('select name from migration'), [{ name: '0001-start' }])
   place.write('0002-broken', 'create table half (done text)')
   assert.deepEqual(await place.migrate(), ['0002-broken'])
 })
@@ -42,7 +42,10 @@ test('a first migration that fails leaves no table behind', async (t) => {
   await using place = await newPlace(t)
   place.write('0001-start', `${good}\n${failsHalfWay}`)
   await assert.rejects(place.migrate(), /nowhere/)
-  assert.deepEqual(place.query("select name from sqlite_schema where name in ('diary', 'half')"), [])
+  assert.deepEqual(
+    place.query("select name from sqlite_schema where name in ('diary', 'half')"),
+    [],
+  )
   place.write('0001-start', good)
   assert.deepEqual(await place.migrate(), ['0001-start'])
 })
@@ -84,10 +87,14 @@ test('a migration in chunks changes a part of its table in each transaction, and
     update diary set entry = 'changed' where page in (select page from diary where entry is null order by page limit 3)`,
   )
   await assert.rejects(place.migrate(), /ended/)
-  assert.deepEqual(place.query('select count(*) as changed from diary where entry is not null'), [{ changed: 6 }])
+  assert.deepEqual(place.query('select count(*) as changed from diary where entry is not null'), [
+    { changed: 6 },
+  ])
   place.database.exec('drop trigger ending')
   assert.deepEqual(await place.migrate(), ['0002-chunks'])
-  assert.deepEqual(place.query('select count(*) as changed from diary where entry is not null'), [{ changed: 10 }])
+  assert.deepEqual(place.query('select count(*) as changed from diary where entry is not null'), [
+    { changed: 10 },
+  ])
   assert.deepEqual(await place.migrate(), [])
 })
 
@@ -108,7 +115,10 @@ test('a migration in chunks says every ten seconds how many are done', async (t)
   await place.migrate({ onNotice: (notice) => notices.push(notice) })
   assert.deepEqual(
     notices.map(({ event, sentence }) => [event, sentence]),
-    [2, 4].map((chunks) => ['migration-continues', `Migration 0001-chunks: ${chunks} chunks are done`]),
+    [2, 4].map((chunks) => [
+      'migration-continues',
+      `Migration 0001-chunks: ${chunks} chunks are done`,
+    ]),
   )
 })
 
@@ -117,12 +127,15 @@ test('a database that is being moved is not migrated, and the error says what to
   place.write('0001-start', good)
   await place.migrate()
   place.database.exec(
-    `create trigger moving before insert on kysely_migration begin select raise(abort, '${refusedWrite}'); end`,
+    `create trigger moving before insert on migration begin select raise(abort, '${refusedWrite}'); end`,
   )
   place.write('0002-more', 'alter table diary add column page integer')
   await assert.rejects(place.migrate(), (error) => {
     const { message, remedy } = openingFailure(error, 'carillon.db') as CarillonError
-    assert.match(`${message} ${remedy}`, / was moved, by an earlier version\. Finish the move or take it/)
+    assert.match(
+      `${message} ${remedy}`,
+      / was moved, by an earlier version\. Finish the move or take it/,
+    )
     return true
   })
   assert.deepEqual(place.query('select * from diary'), [{ entry: '1' }])
@@ -131,9 +144,12 @@ test('a database that is being moved is not migrated, and the error says what to
 test('the indexes and views use only functions that SQLite 3.40 has, so that the shells of systems can check a file', () => {
   const known = ['char', 'coalesce', 'instr', 'lower', 'substr']
   for (const name of knownMigrations()) {
-    const statements = textOf(name, 'sqlite').match(/^create (?:unique )?(?:index|view) [^;]*/gm) ?? []
+    const statements =
+      textOf(name, 'sqlite').match(/^create (?:unique )?(?:index|view) [^;]*/gm) ?? []
     assert.ok(statements.length > 0 || name !== '0001-schema')
-    const used = statements.flatMap((text) => [...text.matchAll(/(\w+)\(/g)].map(([, called = '']) => called))
+    const used = statements.flatMap((text) =>
+      [...text.matchAll(/(\w+)\(/g)].map(([, called = '']) => called),
+    )
     assert.deepEqual(
       [...new Set(used)].sort(),
       known.filter((each) => used.includes(each)),
@@ -142,7 +158,6 @@ test('the indexes and views use only functions that SQLite 3.40 has, so that the
   }
 })
 
-/** A new database and a folder of migrations. */
 async function newPlace(t: TestContext) {
   const path = await newFolder(t)
   const database: Database = openDatabase(join(path, 'carillon.db'))

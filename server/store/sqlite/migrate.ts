@@ -1,10 +1,21 @@
-// Brings a SQLite database to this program's schema: the migrations, each in one transaction with its ledger entry.
+// Applies the migrations to a SQLite database, each in a transaction with its ledger entry.
 import { setImmediate as turn } from 'node:timers/promises'
-import { entryOf, inChunks, isInChunks, knownMigrations, type Noticed, refuseNewer, textOf } from '../migrations.ts'
+import {
+  entryOf,
+  inChunks,
+  isInChunks,
+  knownMigrations,
+  type Noticed,
+  refuseNewer,
+  textOf,
+} from '../migrations.ts'
 import { type Database, inWriteLock } from './database.ts'
 
-/** Applies the pending migrations and returns their names. Throws UNAVAILABLE if the schema is newer than this program. */
-export async function migrate(database: Database, options: { from?: URL } & Noticed = {}): Promise<string[]> {
+/** Throws UNAVAILABLE if the schema is newer than this program. */
+export async function migrate(
+  database: Database,
+  options: { from?: URL } & Noticed = {},
+): Promise<string[]> {
   const { from } = options
   const known = knownMigrations(from)
   refuseNewer(appliedMigrations(database), known)
@@ -20,7 +31,8 @@ export async function migrate(database: Database, options: { from?: URL } & Noti
 /** False if another process has applied it. */
 function apply(database: Database, name: string, text: string): boolean {
   if (appliedMigrations(database).includes(name)) return false
-  for (const part of [text, ...entryOf(name, "strftime('%Y-%m-%dT%H:%M:%fZ', 'now')")]) database.exec(part)
+  for (const part of [text, ...entryOf(name, "strftime('%Y-%m-%dT%H:%M:%fZ', 'now')")])
+    database.exec(part)
   return true
 }
 
@@ -33,12 +45,11 @@ function chunkOf(database: Database, text: string): () => Promise<number> {
   }
 }
 
-/** The names of the applied migrations, in order; empty if there is no ledger. Only reads. */
 export function appliedMigrations(database: Database): string[] {
-  const ledger = database.prepare("select 1 from sqlite_schema where name = 'kysely_migration'").get()
+  const ledger = database.prepare("select 1 from sqlite_schema where name = 'migration'").get()
   if (ledger === undefined) return []
   return database
-    .prepare('select name from kysely_migration order by name')
+    .prepare('select name from migration order by name')
     .all()
     .map((row) => String(row.name))
 }

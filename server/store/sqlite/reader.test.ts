@@ -1,9 +1,8 @@
-// What a Reader keeps between two turns of the event loop, if the database changed or cannot be read.
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
-import { isUnavailable } from '../contract/world.ts'
+import { isUnavailable } from '../../contract/world.ts'
 import { connect, type Database, ioError, openDatabase } from './database.ts'
 import { Reader } from './reader.ts'
 import { newFolder } from './testing/folder.ts'
@@ -21,7 +20,12 @@ async function readerOf(t: TestContext) {
     reader.close()
     writer.close()
   })
-  return { writer, database, kept: () => reader.kept<[string]>(key, text, () => []), one: () => reader.one(text) }
+  return {
+    writer,
+    database,
+    kept: () => reader.kept<[string]>(key, text, () => []),
+    one: () => reader.one(text),
+  }
 }
 
 /** Reads of one row fail until the returned function is called. */

@@ -1,36 +1,35 @@
-// How the main thread reads: on a connection of its own, with a read transaction for each turn of the event loop.
+// The main thread reads on its own connection, in one read transaction for each turn.
 import { unavailable } from '../../basics/errors.ts'
 import { type Bound, boundValues, type Read, Texts } from '../statements.ts'
 import { asStoreError, type Database, type Statement } from './database.ts'
 
 const texts = new Texts('sqlite', (text) => text)
 
-/** Kept until the process ends: a connection that is garbage-collected is closed. */
+/** A connection that is garbage-collected is closed, so the process keeps these. */
 const abandoned: Database[] = []
 
-/** Reads of one turn share a read transaction (one for a single read costs 2.5 us). It ends at a commit: a caller reads what it wrote. */
+/**
+ * A transaction of its own would cost each read 2.5 us. A commit ends it: a caller reads what it
+ * wrote.
+ */
 export class Reader {
   readonly #database: Database
   readonly #statements = new Map<string, Statement>()
   readonly #begin: Statement
   readonly #commit: Statement
   readonly #dataVersion: Statement
-  /** What `kept` has read since the database had this version, as long as its key is in use. */
   #kept = new WeakMap<object, unknown>()
   #keptVersion: unknown
   #isOpen = false
   #isClosed = false
-  /** The snapshot of this connection ends with the work and not with the turn. */
   readonly #ofMoment: Reader | undefined
   #lastMoment: Promise<unknown> = Promise.resolve()
 
-  /** `forMoments` is a second connection, for `atOneMoment`. */
   constructor(database: Database, forMoments?: Database) {
     this.#database = database
     this.#ofMoment = forMoments && new Reader(forMoments)
     this.#begin = database.prepare('begin')
     this.#commit = database.prepare('commit')
-    // Changes with every commit of another connection, of this process or another.
     this.#dataVersion = database.prepare('pragma data_version')
   }
 
@@ -42,7 +41,7 @@ export class Reader {
     return this.#read('all', sql, values) as Row[]
   }
 
-  /** The first row, as `one` reads it. Until the database changes, the row is kept for this very object, `key`, and not read again. */
+  /** Until the database changes, the row is kept for the object `key`. */
   kept<Row extends unknown[]>(key: object, sql: string, values: () => Bound[]): Row | undefined {
     this.#beginSnapshot()
     const known = this.#kept.get(key)
@@ -52,14 +51,13 @@ export class Reader {
     return row
   }
 
-  /** Every row, as an object with the names of the columns. Slower than `all`. */
+  /** This is slower than `all`. */
   objects<Row>(sql: string, ...values: Bound[]): Row[] {
     const rows = this.#read('all', sql, values, false) as Row[]
     // SQLite's objects have no prototype.
     return rows.map((row) => ({ ...row }))
   }
 
-  /** Runs a read that is written once for both engines. */
   async run<Result>(read: Read<Result>): Promise<Result> {
     let step = read.next()
     while (!step.done) {
@@ -69,19 +67,17 @@ export class Reader {
     return step.value
   }
 
-  /** Lets the next read see what was committed since this turn's first read. */
   endSnapshot = (): void => {
     if (!this.#isOpen) return
     this.#isOpen = false
     try {
       this.#commit.run()
     } catch {
-      // A read met a damaged page and has thrown; there is nothing to lose here.
       if (this.#database.isTransaction) this.#database.exec('rollback')
     }
   }
 
-  /** Several reads in several turns of the event loop that see one moment of the database. One such work runs after another. */
+  /** Several turns see one moment. One such work runs after another. */
   atOneMoment<Result>(work: (reader: Reader) => Promise<Result>): Promise<Result> {
     const reader = this.#ofMoment as Reader
     const result = this.#lastMoment.then(() => work(reader)).finally(reader.endSnapshot)
@@ -89,7 +85,7 @@ export class Reader {
     return result
   }
 
-  /** `isFileLost`: the file at the path is another one now, and closing its last connection would write to it. */
+  /** `isFileLost`: closing the last connection would write to another file. */
   close({ isFileLost = false } = {}): void {
     if (this.#isClosed) return
     this.#ofMoment?.close({ isFileLost })

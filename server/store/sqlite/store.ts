@@ -1,24 +1,34 @@
-// The store on SQLite, for one process: reads on the main thread, writes on one writer thread, one file in WAL mode.
+// The store on SQLite, for one process: the main thread reads, one writer thread writes.
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { ChangeListener, ChangeSignal, RecordListener } from '../events.ts'
 import { knownMigrations, type Noticed, refuseNewer } from '../migrations.ts'
 import { nameOf, type Store, type Writes } from '../store.ts'
 import { connect, type Database, openDatabase, openingFailure, peek } from './database.ts'
-import { continuedHistory, hasForeignLog, lostLogSince, recordClose, setLogAside } from './file/identity.ts'
+import {
+  continuedHistory,
+  hasForeignLog,
+  lostLogSince,
+  recordClose,
+  setLogAside,
+} from './file/identity.ts'
 import { appliedMigrations, migrate } from './migrate.ts'
 import { Reader } from './reader.ts'
 import { Writer, type WriterPlace } from './writer.ts'
 
-/** `writerEntry`: the file that the writer thread runs, which knows the same `writes`. */
 type Code = { writes: Writes; writerEntry: URL } & Noticed
 
-/** What was wrong with the log beside the file. */
-type LogNotice = { event: 'log-missing' | 'log-set-aside'; sentence: string; lastCheckpoint?: string }
+type LogNotice = {
+  event: 'log-missing' | 'log-set-aside'
+  sentence: string
+  lastCheckpoint?: string
+}
 
-/** Creates and migrates it if needed. Throws UNAVAILABLE with a sentence. */
-export async function openSqliteStore(file: string, code: Code): Promise<{ store: Store; migrations: string[] }> {
-  // An absolute path, because SQLite does not take ':memory:' and 'file:' as file names.
+export async function openSqliteStore(
+  file: string,
+  code: Code,
+): Promise<{ store: Store; migrations: string[] }> {
+  // In an absolute path ':memory:' and 'file:' are names of files.
   const path = resolve(file)
   const notice = foreignLog(path) ?? lostLog(path)
   if (notice !== undefined) code.onNotice?.(notice)
@@ -28,7 +38,10 @@ export async function openSqliteStore(file: string, code: Code): Promise<{ store
     const migrations = await migrate(database, code)
     const { dev, ino } = statSync(path, { bigint: true })
     const history = continuedHistory(database, path)
-    const store = storeAt({ path, file: { dev, ino }, history, lostLog: notice?.lastCheckpoint }, code)
+    const store = storeAt(
+      { path, file: { dev, ino }, history, lostLog: notice?.lastCheckpoint },
+      code,
+    )
     return { store, migrations }
   } catch (error) {
     recordClose(database, path)
@@ -36,7 +49,11 @@ export async function openSqliteStore(file: string, code: Code): Promise<{ store
   }
 }
 
-/** Moves the log aside if it belongs to another file. */
+function fileSizes(path: string) {
+  const sizeOf = (file: string) => statSync(file, { throwIfNoEntry: false })?.size ?? 0
+  return { database: sizeOf(path), log: sizeOf(`${path}-wal`) }
+}
+
 function foreignLog(path: string): LogNotice | undefined {
   return hasForeignLog(path) ? { event: 'log-set-aside', sentence: setLogAside(path) } : undefined
 }
@@ -52,7 +69,7 @@ function lostLog(path: string): LogNotice | undefined {
 
 function connectForReads(path: string): Database {
   const database = connect(path)
-  // The reads map the first 64 MiB of the file into memory instead of copying its pages. The writer must not map it, and copies.
+  // Reads map 64 MiB of the file and copy no pages. The writer must not map it.
   database.exec('pragma query_only = on; pragma mmap_size = 67108864')
   return database
 }
@@ -65,24 +82,31 @@ function storeAt(place: WriterPlace, { writes, writerEntry: entry }: Code): Stor
     reader.endSnapshot()
     for (const signal of signals)
       for (const [listener, about] of listeners)
-        if (about === undefined || signal.about === 'anything' || about.includes(signal.about)) listener(signal)
+        if (about === undefined || signal.about === 'anything' || about.includes(signal.about))
+          listener(signal)
   }
   const onRecorded: RecordListener = async (entries) => {
     await Promise.all([...recordListeners].map((listener) => listener(entries)))
   }
   const writer = new Writer({ entry, place, onCommit, onRecorded })
-  const names = new Map<unknown, string>(Object.entries(writes).map(([name, write]) => [write, name]))
+  const names = new Map<unknown, string>(
+    Object.entries(writes).map(([name, write]) => [write, name]),
+  )
   return {
     read(operation, ...input) {
-      return typeof operation === 'function' ? reader.run(operation(...input)) : operation.sqlite(reader, ...input)
+      return typeof operation === 'function'
+        ? reader.run(operation(...input))
+        : operation.sqlite(reader, ...input)
     },
     async write(operation, input) {
       const weight = typeof operation === 'function' ? undefined : operation.weightOf?.(input)
       const name = names.get(operation)
-      if (name === undefined) throw new Error(`${nameOf(operation)} is in no file that server/writes.ts lists`)
+      if (name === undefined)
+        throw new Error(`${nameOf(operation)} is in no file that server/writes.ts lists`)
       return writer.write([name, input], weight)
     },
     history: place.history,
+    holder: () => 1,
     failed: writer.failed,
     onChange(listener, about) {
       listeners.set(listener, about)
@@ -93,6 +117,7 @@ function storeAt(place: WriterPlace, { writes, writerEntry: entry }: Code): Stor
       await writer.probe()
       reader.one('select 1 from inbox limit 1')
     },
+    numbers: () => ({ ...writer.numbers(), files: fileSizes(place.path) }),
     async close() {
       await writer.close()
       reader.close(writer)

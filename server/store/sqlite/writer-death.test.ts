@@ -1,10 +1,9 @@
-// When the writer thread dies: every waiting call is rejected at once, and reads still work.
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { isUnavailable, runs } from '../../contract/world.ts'
 import { markRead } from '../../inbox/marks.store.ts'
 import { findUser } from '../../users/users.store.ts'
-import { isUnavailable, runs } from '../contract/world.ts'
 import { newFolder } from './testing/folder.ts'
 import { openWorld } from './testing/open-world.ts'
 import { OtherProcess } from './testing/other-process.ts'
@@ -60,7 +59,9 @@ test('the store closes if its writer thread dies during the last writes', async 
   await using opened = await openWorld(t)
   const { world, store, writer } = opened
   const ann = await world.addUser('ann')
-  const waiting = Promise.allSettled(Array.from({ length: moreThanOneCommitTakes }, () => world.send(ann)))
+  const waiting = Promise.allSettled(
+    Array.from({ length: moreThanOneCommitTakes }, () => world.send(ann)),
+  )
   const closing = store.close()
   await new Promise(setImmediate)
   await writer.terminate()

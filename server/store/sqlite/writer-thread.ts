@@ -1,31 +1,37 @@
-// The writer thread: commits all waiting writes in one transaction (group commit), so that one fsync serves many callers. A write that fails
-// is rolled back alone. The main thread's side is in writer.ts. The thread begins in server/writer.ts, which knows all writes.
+// Commits all waiting writes together, so that one fsync serves many callers. A write that fails is
+// rolled back alone. server/writer.ts starts the thread with all writes.
 import { parentPort, workerData } from 'node:worker_threads'
 import { messageOf } from '../../basics/errors.ts'
 import type { AuditEntry, ChangeSignal } from '../events.ts'
 import { boundValues, type SqlStatement, type Statement, Texts } from '../statements.ts'
 import type { WriteOperation, Writes } from '../store.ts'
 import { connect, logPages, numberIn, resultCode } from './database.ts'
-import { FileGuard, type FileLoss, recordClose, settleStamp, stampDatabase } from './file/identity.ts'
+import {
+  FileGuard,
+  type FileLoss,
+  recordClose,
+  settleStamp,
+  stampDatabase,
+} from './file/identity.ts'
 import { changeNothing, type WriteReply, type WriteRequest, type WriterMessage } from './writer.ts'
 
 const port = parentPort as NonNullable<typeof parentPort>
 const database = connect(workerData.path)
-/** Log pages of 4 KiB that are copied into the file between two commits: a page that changes often is then copied less often. */
+/**
+ * Pages have 4 KiB and are copied between two commits: one that changes often is copied less often.
+ */
 const dueLogPages = 4_000
-/** Only if so many are written within a second is the log copied during a commit. */
+/** A log with more pages is copied during a commit. */
 const maxLogPages = 16_000
-/** Eight times as much is not faster: the system keeps the pages, too, and some commits walk through the whole cache (decision 0054). */
+/** Eight times as much is not faster (decision 0054). */
 const cacheKib = 8 * 1_024
 database.exec(`pragma wal_autocheckpoint = ${maxLogPages}; pragma cache_size = ${-cacheKib}`)
-// What a rollback needs is kept in memory.
 database.exec('pragma temp_store = memory')
-/** A copy of the file that is made while the service runs has an older stamp, so it is later recognised as a copy. */
+/** A copy made while the service runs has an older stamp, and is recognised. */
 const stampEveryMs = 600_000
 const prepared = new Texts('sqlite', (text) => database.prepare(text))
 const dataVersion = database.prepare('pragma data_version')
 let knownDataVersion: unknown
-// Opens the log, so that the guard finds it.
 database.exec('begin; select 1 from sqlite_schema; commit')
 const schemaNow = () => numberIn(database, 'schema_version')
 const guard = new FileGuard({ path: workerData.path, database: workerData.file, schemaNow })
@@ -33,10 +39,10 @@ let loss: FileLoss | undefined
 let stampedAt = Number.NEGATIVE_INFINITY
 let hasWritten = false
 
-/** Acknowledges no write to a file that the next start would not find at this path. */
+/** The next start has to find an acknowledged write at this path. */
 function commitGuarded(requests: readonly WriteRequest[]): WriterMessage {
   if (isLost()) return { ...refuseAll(requests, new Error(loss?.reason)), loss }
-  // Not when the file is opened: a process that writes nothing, such as a refused start, leaves the files unchanged.
+  // A process that writes nothing, such as a refused start, leaves the files unchanged.
   if (stampedAt === Number.NEGATIVE_INFINITY) stamp()
   const message = commitTogether(requests)
   hasWritten = true
@@ -44,19 +50,23 @@ function commitGuarded(requests: readonly WriteRequest[]): WriterMessage {
   return { ...refuseAll(requests, new Error(loss?.reason), true), loss }
 }
 
-/** Once the file is lost, it stays lost: another file may have been written to in between. */
+/** Once lost, the file stays lost: another one may have been written to in between. */
 function isLost(): boolean {
   loss ??= guard.loss()
   return loss !== undefined
 }
 
-// Runs all writes in one transaction without savepoints, because a savepoint copies every page that is changed. If a
-// write fails, the transaction is rolled back and all writes run again, each in a savepoint: only that one fails.
+// A savepoint copies every changed page. If a write fails, all run again, each in a savepoint: only
+// that one fails.
 function commitTogether(requests: readonly WriteRequest[]): WriterMessage {
-  return commit(requests, run) ?? commit(requests, runAlone) ?? refuseAll(requests, new Error('no write could run'))
+  return (
+    commit(requests, run) ??
+    commit(requests, runAlone) ??
+    refuseAll(requests, new Error('no write could run'))
+  )
 }
 
-/** Undefined if a write failed but the system did not: then the writes can run again. */
+/** Undefined: the writes can run again. */
 function commit(
   requests: readonly WriteRequest[],
   runOne: (request: WriteRequest, signals: ChangeSignal[]) => WriteReply,
@@ -86,10 +96,11 @@ function run([name, input]: WriteRequest, signals: ChangeSignal[]): WriteReply {
   const write = typeof operation === 'function' ? operation(input) : operation.write(input)
   let step = write.next()
   while (!step.done) step = write.next(outcomeOf(step.value, { signals, recorded }))
-  return recorded.length === 0 ? { ok: true, value: step.value } : { ok: true, value: step.value, recorded }
+  return recorded.length === 0
+    ? { ok: true, value: step.value }
+    : { ok: true, value: step.value, recorded }
 }
 
-/** `signals` are sent after the commit, and only if it succeeds. */
 type Collected = { signals: ChangeSignal[]; recorded: AuditEntry[] }
 
 function outcomeOf(statement: Statement, { signals, recorded }: Collected): unknown {
@@ -125,7 +136,11 @@ function runAlone(request: WriteRequest, signals: ChangeSignal[]): WriteReply {
   }
 }
 
-function refuseAll(requests: readonly WriteRequest[], error: unknown, isOfCommit = false): WriterMessage {
+function refuseAll(
+  requests: readonly WriteRequest[],
+  error: unknown,
+  isOfCommit = false,
+): WriterMessage {
   return { replies: requests.map(() => failure(error, isOfCommit)), signals: [] }
 }
 
@@ -133,7 +148,6 @@ function failure(error: unknown, isOfCommit = false): WriteReply {
   return { ok: false, message: messageOf(error), sqliteCode: resultCode(error), isOfCommit }
 }
 
-/** If another process keeps the lock too long, or the disk is full, the earlier stamp stays in use. */
 function stamp(): void {
   try {
     guard.expect(stampDatabase(database, workerData))
@@ -142,7 +156,7 @@ function stamp(): void {
   } catch {}
 }
 
-/** A read of the main thread may have delayed the checkpoint that takes the stamp into the file. */
+/** A read may have delayed the checkpoint that takes the stamp into the file. */
 function settle(): void {
   try {
     guard.expect(settleStamp(database, workerData))
@@ -161,10 +175,10 @@ function pagesToCopy(): number {
   return log - checkpointed
 }
 
-// Closing the last connection writes the log into the file at the path, so it must be the right file. If it is not,
-// this connection stays open; when the thread ends, the reader's open connection keeps SQLite from writing.
+// Closing the last connection writes the log into the file at the path. If that file is wrong, this
+// connection stays open, and so does the reader's.
 function end(): void {
-  // First, because a check in the last turn of this thread would use a closed database.
+  // A check in the last turn would use a closed database.
   clearInterval(noticing)
   clearInterval(guarding)
   if (isLost()) port.postMessage({ replies: [], signals: [], loss } satisfies WriterMessage)
@@ -176,7 +190,6 @@ function end(): void {
   port.close()
 }
 
-/** `data_version` changes only if another connection wrote. That is always another process, for example a command. */
 function noticeOtherProcesses(): void {
   if (loss !== undefined) return
   const version = dataVersion.get()?.data_version
@@ -193,7 +206,6 @@ const guarding = setInterval(everySecond, 1_000).unref()
 
 let writes: Writes
 
-/** The messages wait until then. */
 export function serveWrites(ofRooms: Writes): void {
   writes = ofRooms
   port.on('message', receive)

@@ -1,5 +1,6 @@
-// How the main thread writes: gathers writes, hands them to the writer thread together and settles each caller's promise.
+// Gathers writes for the writer thread and settles each promise.
 import { Worker } from 'node:worker_threads'
+import { Durations } from '../../basics/counts.ts'
 import { type CarillonError, overloaded, unavailable } from '../../basics/errors.ts'
 import { WorkInTurns } from '../../basics/event-loop.ts'
 import type { AuditEntry, ChangeSignal, RecordListener } from '../events.ts'
@@ -7,26 +8,25 @@ import { outcomeUnknown, wentAway } from '../unavailable.ts'
 import { asStoreError } from './database.ts'
 import type { FileLoss, FileNumber } from './file/identity.ts'
 
-/** In the unit of `weight`. A commit of that many takes a tenth of a second. */
+/** In the unit of `weight`. A commit of so many takes 0.1 s. */
 const maxInOneCommit = 1_000
-/** If more wait, a write is refused at once, long before its client would time out. */
+/** With more, a write is refused at once, long before the client would time out. */
 const maxWaiting = 30_000
 const commitTimeoutMs = 6_000
-/** Each settled write resumes a request. All requests of one commit in one turn would block the event loop for milliseconds. */
+/** Settling all in one turn would block the event loop for milliseconds. */
 const maxSettlingMs = 0.2
 
 /** In place of the name of a write: tries a commit. */
 export const changeNothing = ''
 
 export type WriteRequest = readonly [name: string, input: unknown]
-/** The result of one write, with the audit entries that it recorded. `sqliteCode`: if it has one. `isOfCommit`: the commit itself failed. */
 export type WriteReply =
   | { ok: true; value: unknown; recorded?: readonly AuditEntry[] }
   | { ok: false; message: string; sqliteCode: number | undefined; isOfCommit: boolean }
 export type WriterMessage = {
   replies: WriteReply[]
   signals: ChangeSignal[]
-  /** Set if the file at the path is not the one that the thread has open. Then nothing more is written. */
+  /** With a loss, nothing more is written. */
   loss?: FileLoss | undefined
 }
 
@@ -37,10 +37,14 @@ type PendingWrite = {
   reject: (error: unknown) => void
 }
 
-/** The database that was found at `path` when the store was opened, and the history of changes that continues in it. `lostLog`: as in Identity. */
-export type WriterPlace = { path: string; file: FileNumber; history: string; lostLog?: string | undefined }
+/** `history` continues in `file`, which was at `path` when the store was opened. */
+export type WriterPlace = {
+  path: string
+  file: FileNumber
+  history: string
+  lostLog?: string | undefined
+}
 
-/** `entry`: the file that the thread runs. */
 type Options = {
   entry: URL
   place: WriterPlace
@@ -57,7 +61,11 @@ export class Writer {
   #loss: FileLoss | undefined
   #waiting: PendingWrite[] = []
   #inProgress: PendingWrite[] = []
-  readonly #settling = new WorkInTurns<[PendingWrite, WriteReply]>(maxSettlingMs, (one) => this.#settle(...one))
+  readonly #settling = new WorkInTurns<[PendingWrite, WriteReply]>(maxSettlingMs, (one) =>
+    this.#settle(...one),
+  )
+  readonly #commits = new Durations()
+  #written = 0
   #weightWaiting = 0
   #handedOverAt = 0
   #hasFailed = false
@@ -70,22 +78,30 @@ export class Writer {
     this.#options = options
     this.#thread = new Worker(options.entry, { workerData: options.place })
     this.#thread.on('message', (message: WriterMessage) => this.#receive(message))
-    this.#thread.on('error', (error) => this.#die(error instanceof Error ? error : new Error(String(error))))
+    this.#thread.on('error', (error) =>
+      this.#die(error instanceof Error ? error : new Error(String(error))),
+    )
     this.#thread.on('exit', (code) => {
-      if (!this.#isEndExpected) this.#die(new Error(`The writer thread ended with exit status ${code}`))
+      if (!this.#isEndExpected)
+        this.#die(new Error(`The writer thread ended with exit status ${code}`))
       this.#ended.resolve()
     })
   }
 
-  /** `weight`: how much it adds to a commit. */
   async write<Result>(request: WriteRequest, weight = 1): Promise<Result> {
     this.refuseIfStopped()
-    if (this.#weightWaiting >= maxWaiting) throw overloaded('Too many writes are waiting for the disk')
+    if (this.#weightWaiting >= maxWaiting)
+      throw overloaded('Too many writes are waiting for the disk')
     const { promise, resolve, reject } = Promise.withResolvers<Result>()
     this.#waiting.push({ request, weight, resolve, reject })
     this.#weightWaiting += weight
-    if (this.#inProgress.length === 0 && this.#waiting.length === 1) setImmediate(() => this.#handOver())
+    if (this.#inProgress.length === 0 && this.#waiting.length === 1)
+      setImmediate(() => this.#handOver())
     return promise
+  }
+
+  numbers() {
+    return { commits: this.#commits, written: this.#written, waiting: this.#waiting.length }
   }
 
   refuseIfStopped(): void {
@@ -93,7 +109,7 @@ export class Writer {
     if (this.#closing !== undefined) throw unavailable('The store is closing')
   }
 
-  /** Throws UNAVAILABLE if nothing can be written now. After a failure it tries: a commit that changes nothing. */
+  /** After a failure it tries a commit without changes. Throws UNAVAILABLE. */
   async probe(): Promise<void> {
     this.refuseIfStopped()
     if (this.#inProgress.length > 0 && performance.now() - this.#handedOverAt > commitTimeoutMs)
@@ -101,32 +117,33 @@ export class Writer {
     if (this.#hasFailed) await this.write([changeNothing, null])
   }
 
-  /** Refuses further writes, completes those that wait, and ends the thread. A second call returns the same promise. */
+  /** Refuses further writes, completes those that wait, ends the thread. */
   close(): Promise<void> {
     this.#closing ??= this.#end()
     return this.#closing
   }
 
-  /** Whether the file at the path is another one now. Then no connection may be closed, because closing writes to it. */
+  /** Closing a connection would write to the file at the path. */
   get isFileLost(): boolean {
     return this.#loss?.isLogOnly === false
   }
 
   async #end(): Promise<void> {
-    while (this.#waiting.length + this.#inProgress.length + this.#settling.size > 0) await new Promise(setImmediate)
+    while (this.#waiting.length + this.#inProgress.length + this.#settling.size > 0)
+      await new Promise(setImmediate)
     this.#isEndExpected = true
     this.#thread.postMessage('close')
     await this.#ended.promise
   }
 
   #handOver(): void {
-    if (this.#inProgress.length > 0 || this.#waiting.length === 0 || this.#death !== undefined) return
+    if (this.#inProgress.length > 0 || this.#waiting.length === 0 || this.#death !== undefined)
+      return
     this.#inProgress = this.#waiting.splice(0, this.#countForOneCommit())
     this.#handedOverAt = performance.now()
     this.#thread.postMessage(this.#inProgress.map(({ request }) => request))
   }
 
-  /** At least one, whatever its weight. */
   #countForOneCommit(): number {
     let count = 0
     let weight = 0
@@ -146,13 +163,16 @@ export class Writer {
       this.#loss = loss
       this.#die(unavailable(loss.reason, loss.remedy))
     }
-    // A message about what another process wrote settles no write.
     if (replies.length === 0) return
+    this.#commits.add(performance.now() - this.#handedOverAt)
+    this.#written += replies.length
     this.#hasFailed = replies.every((reply) => !reply.ok)
     this.#handOver()
     const [only] = done
     if (only !== undefined && done.length === 1) this.#settle(only, replies[0] as WriteReply)
-    else for (const [index, reply] of replies.entries()) this.#settling.add([done[index] as PendingWrite, reply])
+    else
+      for (const [index, reply] of replies.entries())
+        this.#settling.add([done[index] as PendingWrite, reply])
   }
 
   #settle({ resolve, reject }: PendingWrite, reply: WriteReply): void {

@@ -1,12 +1,14 @@
-// For tests: other functions in place of a store's operations.
-import { globSync, readFileSync } from 'node:fs'
+import { globSync } from 'node:fs'
 import { join } from 'node:path'
+import { Durations } from '../../basics/counts.ts'
 import { nameOf, type ReadOperation, type Store, type WriteOperation } from '../store.ts'
 
-type Operation<Input, Result> = ReadOperation<[input: Input], Result> | WriteOperation<Input, Result>
+type Operation<Input, Result> =
+  | ReadOperation<[input: Input], Result>
+  | WriteOperation<Input, Result>
 type Run = (operation: unknown, ...input: unknown[]) => Promise<unknown>
 
-/** Runs `other` in place of `operation`, until the returned function is called. `run` runs the operation itself. */
+/** Until the returned function is called. `run` runs the operation itself. */
 export function replaceOperation<Input, Result>(
   store: Store,
   operation: Operation<Input, Result>,
@@ -26,15 +28,17 @@ export function replaceOperation<Input, Result>(
   }
 }
 
-/** A store whose operations fail, but those that a test replaces. */
+/** But for those that a test replaces. */
 export function stubStore(): Store {
   return {
     read: (operation, ..._) => unexpected(operation),
     write: unexpected,
     history: '',
+    holder: () => 1,
     onChange: () => () => {},
     onRecorded: () => () => {},
     failed: new Promise(() => {}),
+    numbers: () => ({ commits: new Durations(), written: 0, waiting: 0 }),
     check: async () => {},
     close: async () => {},
   }
@@ -44,23 +48,10 @@ function unexpected(operation: Parameters<typeof nameOf>[0]): Promise<never> {
   return Promise.reject(new Error(`the test does not expect ${nameOf(operation)}`))
 }
 
-/** Every exported function and form of the rooms' files *.store.ts by its name: the operations, and what several of them share. */
+/** By name, with what several operations share. */
 export async function exportedOperations(): Promise<Record<string, Operation<unknown, unknown>>> {
   const modules = await Promise.all(storeFiles().map((file) => import(file)))
   return Object.assign({}, ...modules)
-}
-
-/** The names of the exported operations, and of what several of them share. */
-export function operationNames(...kinds: ('Read' | 'Write')[]): string[] {
-  const text = storeFiles()
-    .map((file) => readFileSync(file, 'utf8'))
-    .join('\n')
-  const stored = Array.from(text.matchAll(/^export function\* (\w+)\([\s\S]*?\): (Read|Write)</gm))
-  const own = Array.from(text.matchAll(/^export const (\w+): (Read|Write)Forms</gm))
-  const rotating = Array.from(text.matchAll(/^export const (\w+) = rotating\([\s\S]*?\): (Write)</gm))
-  return [...stored, ...own, ...rotating].flatMap(([, name = '', kind]) =>
-    kinds.some((one) => one === kind) ? name : [],
-  )
 }
 
 function storeFiles(): string[] {

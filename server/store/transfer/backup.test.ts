@@ -1,8 +1,16 @@
-// A backup is intact or is refused: files that are truncated, changed, foreign or of another version, and a full disk.
+// Files may be truncated, changed, foreign or of another version, and the disk full.
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { chmodSync, existsSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { gunzipSync, gzipSync } from 'node:zlib'
@@ -30,11 +38,18 @@ import {
   sqliteFile,
 } from './testing/filled.ts'
 import { interrupted, untilInterrupted } from './testing/interrupted.ts'
-import { acceptsWrites, assertContinued, isRefusedAsIncomplete, killedWhileFilling, move } from './testing/moves.ts'
+import {
+  acceptsWrites,
+  assertContinued,
+  isRefusedAsIncomplete,
+  killedWhileFilling,
+  move,
+} from './testing/moves.ts'
 
 const at = '2026-01-01T00:00:00.000Z'
 
-const backUpFrom = (url: string, file: string) => backUp({ from: readDatabaseUrl(url), file, at, report })
+const backUpFrom = (url: string, file: string) =>
+  backUp({ from: readDatabaseUrl(url), file, at, report })
 
 async function newBackup(t: TestContext): Promise<{ file: string; from: string }> {
   const file = join(await newFolder(t), 'backup')
@@ -46,8 +61,10 @@ async function newBackup(t: TestContext): Promise<{ file: string; from: string }
 const restore = (file: string, to: string) =>
   restoreBackup({ file, to: readDatabaseUrl(to), partitions: usualPartitions, report })
 
-/** A restore of what `file` holds is refused with a sentence, and makes nothing. */
-async function isRefused(t: TestContext, { file, why }: { file: string; why: RegExp }): Promise<void> {
+async function isRefused(
+  t: TestContext,
+  { file, why }: { file: string; why: RegExp },
+): Promise<void> {
   const to = await emptyPlace(t, 'sqlite')
   await assert.rejects(restore(file, to), (error) => {
     assert.ok(error instanceof CarillonError, error as Error)
@@ -87,7 +104,10 @@ test('a backup that fails leaves nothing behind', async (t) => {
   const folder = await newFolder(t)
   const from = readDatabaseUrl(await filledPlace(t))
   const onRows = () => assert.fail('the disk is full')
-  await assert.rejects(backUp({ from, file: join(folder, 'backup'), at, report: () => onRows }), /disk is full/)
+  await assert.rejects(
+    backUp({ from, file: join(folder, 'backup'), at, report: () => onRows }),
+    /disk is full/,
+  )
   assert.deepEqual(readdirSync(folder), [])
 })
 
@@ -103,7 +123,10 @@ test('if the system refuses the file, the error says why, and before any work if
   const link = join(folder, 'link')
   symlinkSync(join(folder, 'nowhere'), link)
   const never = async () => assert.fail('it was known before')
-  await assert.rejects(writeNewFile(link, never), /^CarillonError: .* already exists and was left as it is/)
+  await assert.rejects(
+    writeNewFile(link, never),
+    /^CarillonError: .* already exists and was left as it is/,
+  )
   await assert.rejects(
     writeNewFile(join(folder, 'no', 'backup'), never),
     /^CarillonError: .* cannot be written: ENOENT/,
@@ -128,12 +151,18 @@ test('a backup that is ended by a signal leaves nothing behind, and one that is 
       const place = await newFolder(t)
       const args = ['backup', join(place, 'backup')]
       const env = { CARILLON_DATABASE_URL: from }
-      const ended = await interrupted({ args, env, signal, isDue: () => readdirSync(place).length > 0 })
+      const ended = await interrupted({
+        args,
+        env,
+        signal,
+        isDue: () => readdirSync(place).length > 0,
+      })
       return ended === undefined ? undefined : { folder: place, ...ended }
     })
     const files = readdirSync(folder).map((name) => name.replace(/\.[\da-f]{12}\./, '.*.'))
     assert.deepEqual([exitCode, files], signal === 'SIGKILL' ? [null, ['backup.*.part']] : [1, []])
-    if (signal === 'SIGINT') assert.match(printed, /carillon: Ended by SIGINT\. Nothing is left of \S+backup\.\n$/)
+    if (signal === 'SIGINT')
+      assert.match(printed, /carillon: Ended by SIGINT\. Nothing is left of \S+backup\.\n$/)
   }
 })
 
@@ -154,7 +183,17 @@ test('a file that is not compressed is refused', async (t) => {
 test('a backup that is truncated anywhere is refused', async (t) => {
   const { file } = await newBackup(t)
   const whole = readFileSync(file)
-  for (const length of [0, 1, 2, 10, 40, whole.length >> 1, whole.length - 9, whole.length - 8, whole.length - 1]) {
+  for (const length of [
+    0,
+    1,
+    2,
+    10,
+    40,
+    whole.length >> 1,
+    whole.length - 9,
+    whole.length - 8,
+    whole.length - 1,
+  ]) {
     writeFileSync(file, whole.subarray(0, length))
     await isRefused(t, { file, why: / is damaged or truncated | is not a backup of Carillon/ })
   }
@@ -196,7 +235,7 @@ function checksumOf(text: string): string {
   return lineOf({ sha256: createHash('sha256').update(text).digest('hex') })
 }
 
-/** The backup with another header, and the checksum that belongs to it. */
+/** With the checksum that belongs to it. */
 function withHeader(file: string, change: (header: string) => string): void {
   const lines = gunzipSync(readFileSync(file)).toString().split('\n')
   const text = `${lines
@@ -250,7 +289,10 @@ test('refuses a target that is not empty and does not change it', async (t) => {
   const to = await emptyPlace(t, 'sqlite')
   await restore(file, to)
   const before = await checksumsAt(to)
-  await assert.rejects(restore(file, to), / is not empty, and was left as it is\. Name an empty database\.$/)
+  await assert.rejects(
+    restore(file, to),
+    / is not empty, and was left as it is\. Name an empty database\.$/,
+  )
   assert.deepEqual(await checksumsAt(to), before)
 })
 
@@ -292,7 +334,9 @@ test('a missing database is not backed up', async (t) => {
   const file = join(folder, 'backup')
   const bare = await emptyPlace(t, 'postgres')
   await assert.rejects(backUpFrom(bare, file), /^CarillonError: There is no Carillon database at/)
-  const missing = await carillon(['backup', file], { CARILLON_DATABASE_URL: `sqlite:${join(folder, 'not.db')}` })
+  const missing = await carillon(['backup', file], {
+    CARILLON_DATABASE_URL: `sqlite:${join(folder, 'not.db')}`,
+  })
   assert.deepEqual([missing.status, missing.stdout], [1, ''])
   assert.match(missing.stderr, /^carillon: There is no database [^\n]+\n$/)
   assert.deepEqual(readdirSync(folder), [])
@@ -302,10 +346,16 @@ test('a restore is refused beside the log of a lost or empty database', async (t
   const { file } = await newBackup(t)
   const path = sqliteFile(await emptyPlace(t, 'sqlite'))
   writeFileSync(`${path}-wal`, 'a log')
-  await assert.rejects(restore(file, `sqlite:${path}`), /-wal belongs to another database file, or to one that is gone/)
+  await assert.rejects(
+    restore(file, `sqlite:${path}`),
+    /-wal belongs to another database file, or to one that is gone/,
+  )
   assert.equal(existsSync(path), false)
   writeFileSync(path, '')
-  await assert.rejects(restore(file, `sqlite:${path}`), /-wal belongs to another database file, or to one that is gone/)
+  await assert.rejects(
+    restore(file, `sqlite:${path}`),
+    /-wal belongs to another database file, or to one that is gone/,
+  )
   assert.equal(readFileSync(`${path}-wal`, 'utf8'), 'a log')
 })
 
@@ -315,19 +365,38 @@ test('the commands print what they did, as text or JSON', async (t) => {
   const file = join(folder, 'backup.gz')
   const env = { CARILLON_DATABASE_URL: from }
   const taken = await carillon(['backup', file], env)
-  assert.deepEqual([taken.status, taken.stderr.split('\n')[0]], [0, taken.stderr.match(/^Copying \d+ rows/)?.[0]])
+  assert.deepEqual(
+    [taken.status, taken.stderr.split('\n')[0]],
+    [0, taken.stderr.match(/^Copying \d+ rows/)?.[0]],
+  )
   assert.match(taken.stdout, /^Wrote \d+ rows to .*; counts and checksums agree\n$/)
-  const restored = await carillon(['restore', file, '--to', `sqlite:${join(folder, 'new.db')}`, '--json'])
+  const restored = await carillon([
+    'restore',
+    file,
+    '--to',
+    `sqlite:${join(folder, 'new.db')}`,
+    '--json',
+  ])
   assert.deepEqual([restored.status, restored.stderr], [0, ''])
   const beside = await carillon(['restore', file, '--to', `sqlite:${join(folder, 'other.db')}`])
   assert.ok(
-    beside.stdout.includes(`sealed them: copy the secret to ${join(folder, 'other.secret')}, with its owner (cp -a)\n`),
+    beside.stdout.includes(
+      `sealed them: copy the secret to ${join(folder, 'other.secret')}, with its owner (cp -a)\n`,
+    ),
     beside.stdout,
   )
   const onPostgres = await carillon(['restore', file, '--to', await emptyPlace(t, 'postgres')])
-  assert.match(onPostgres.stdout, /sealed them: set CARILLON_SECRET_FILE to the file of the secret\n$/)
+  assert.match(
+    onPostgres.stdout,
+    /sealed them: set CARILLON_SECRET_FILE to the file of the secret\n$/,
+  )
   assert.deepEqual(JSON.parse(restored.stdout).tables, await checksumsAt(from))
-  const unreachable = await carillon(['restore', file, '--to', 'postgres://ann@127.0.0.1:1/nowhere'])
+  const unreachable = await carillon([
+    'restore',
+    file,
+    '--to',
+    'postgres://ann@127.0.0.1:1/nowhere',
+  ])
   assert.match(
     unreachable.stderr,
     /^carillon: postgres:\/\/127\.0\.0\.1:1\/nowhere: No server responds at the address of its URL/m,

@@ -1,5 +1,5 @@
-// Takes a backup and restores it. The file is gzip-compressed lines of JSON, the same for both engines: a header; for each table a line that
-// names its columns, its rows as arrays, and its checksum; and at the end the checksum of all lines before.
+// Takes and restores a backup: gzip-compressed lines of JSON, the same for both engines: a header;
+// for each table its columns, rows and checksum; at the end the checksum of all lines.
 import { createHash, randomBytes } from 'node:crypto'
 import * as fs from 'node:fs'
 import { dirname, resolve } from 'node:path'
@@ -8,19 +8,36 @@ import { createGunzip, createGzip } from 'node:zlib'
 import { quoted } from '../../basics/control-characters.ts'
 import { syncFolder, syncToDisk } from '../../basics/durable-file.ts'
 import { CarillonError, conflict, messageOf, notFound, unavailable } from '../../basics/errors.ts'
-import type { Database } from '../../config/database-url.ts'
-import { createTables, newestMigration, openEndpoint, refuseUnusable, sourceAt } from './endpoint/endpoint.ts'
+import type { Database } from '../database.ts'
+import {
+  createTables,
+  newestMigration,
+  openEndpoint,
+  refuseUnusable,
+  sourceAt,
+} from './endpoint/endpoint.ts'
 import { fill, type Report, type Target } from './fill.ts'
-import { type Checksum, lineOf, linesOf, type Row, rowsInBatch, type Source, type Table } from './rows.ts'
+import {
+  type Checksum,
+  lineOf,
+  linesOf,
+  type Row,
+  rowsInBatch,
+  type Source,
+  type Table,
+} from './rows.ts'
 
 const format = 'carillon backup'
 const version = 1
 
-/** `schema`: the newest migration that the database had. `takenAt`: ISO 8601. */
-type Header = { format: string; version: number; schema: string; takenAt: string }
+/** `takenAt` is ISO 8601. */
+export type Header = { format: string; version: number; schema: string; takenAt: string }
 type Backup = { from: Database; file: string; at: string; report: Report }
 
-/** Takes a backup of one moment, and reads it back. `at`: ISO 8601. Throws CONFLICT if the file exists, UNAVAILABLE if it cannot be written. */
+/**
+ * Takes a backup of one moment, and reads it back. Throws CONFLICT if the file exists, UNAVAILABLE
+ * if it cannot be written.
+ */
 export async function backUp({ from, file, at, report }: Backup): Promise<readonly Checksum[]> {
   await using endpoint = await openEndpoint(from)
   await refuseUnusable(endpoint)
@@ -28,16 +45,40 @@ export async function backUp({ from, file, at, report }: Backup): Promise<readon
     await endpoint.query(endpoint.snapshot)
     const source = await sourceAt(endpoint)
     const contents = contentsOf(source, { takenAt: at, onRows: report('Copying', source) })
-    // r+: if the file was removed since it was created, it is not created again.
+    // r+ does not create the file again if somebody removed it.
     await pipeline(contents, createGzip(), fs.createWriteStream(draft, { flags: 'r+' }))
     return (await openDump(draft, report('Verifying', source))).checksums
   })
 }
 
+/** Reads the whole file. Throws UNPROCESSABLE if it is truncated, changed or of another schema. */
+export async function verifyBackup(file: string): Promise<readonly Checksum[]> {
+  return (await openDump(file)).checksums
+}
+
+/** Without reading the rest. Throws UNPROCESSABLE if it is no backup. */
+export async function headerOf(path: string): Promise<Header> {
+  try {
+    for await (const line of checkedLines(path)) {
+      const header: Header = JSON.parse(line)
+      if (header.format === format) return header
+      break
+    }
+  } catch (error) {
+    refuseUnread(error, path)
+  }
+  throw unusable(path, 'is not a backup of Carillon')
+}
+
 type Restore = { file: string; report: Report } & Target
 
-/** Fills an empty database of either engine, or continues to. Checks the whole file before it writes a row, and reads every row back. */
-export async function restoreBackup({ file, to, partitions, report }: Restore): Promise<readonly Checksum[]> {
+/** Checks the whole file before it writes a row, and reads every row back. */
+export async function restoreBackup({
+  file,
+  to,
+  partitions,
+  report,
+}: Restore): Promise<readonly Checksum[]> {
   const source = await openDump(file)
   await using target = await openEndpoint(to)
   await createTables(target, partitions)
@@ -45,7 +86,10 @@ export async function restoreBackup({ file, to, partitions, report }: Restore): 
   return await fill(target, source, { by, report })
 }
 
-async function* contentsOf(source: Source, { takenAt, onRows }: { takenAt: string; onRows: (count: number) => void }) {
+async function* contentsOf(
+  source: Source,
+  { takenAt, onRows }: { takenAt: string; onRows: (count: number) => void },
+) {
   const hash = createHash('sha256')
   const hashed = (text: string) => {
     hash.update(text)
@@ -62,12 +106,12 @@ async function* contentsOf(source: Source, { takenAt, onRows }: { takenAt: strin
 /** `id`: the same for a copy of the file, and no other. */
 type Dump = Source & { readonly id: string; readonly checksums: readonly Checksum[] }
 
-/** Reads a backup from end to end; its rows can be read once more. Throws UNPROCESSABLE if it is truncated, changed, or of another schema. */
 async function openDump(path: string, onRows: (count: number) => void = () => {}): Promise<Dump> {
   const objects: unknown[] = []
   try {
-    // A folder, or a pipe, which would be empty when it is read a second time.
-    if (!fs.statSync(path).isFile()) throw unusable(path, 'is not a file, and restore reads it more than once')
+    // A pipe would be empty when it is read a second time.
+    if (!fs.statSync(path).isFile())
+      throw unusable(path, 'is not a file, and restore reads it more than once')
     for await (const line of checkedLines(path)) {
       if (line.startsWith('[')) onRows(1)
       else objects.push(JSON.parse(line))
@@ -89,8 +133,11 @@ async function openDump(path: string, onRows: (count: number) => void = () => {}
   }
 }
 
-/** Reads on up to the last row of a table, and skips the rows up to the key `after`. */
-async function* rowsIn(next: () => Promise<string | undefined>, table: Table, after: Row = []): AsyncGenerator<Row[]> {
+async function* rowsIn(
+  next: () => Promise<string | undefined>,
+  table: Table,
+  after: Row = [],
+): AsyncGenerator<Row[]> {
   let line = await next()
   while (line !== undefined && lineOf(table) !== `${line}\n`) line = await next()
   let rows: Row[] = []
@@ -109,20 +156,20 @@ async function* rowsIn(next: () => Promise<string | undefined>, table: Table, af
   yield rows
 }
 
-/** Every line but the last, which has to be the checksum of the others: a line behind it fails, because the hash has ended. */
+/** A line behind the last checksum fails, because the hash has ended. */
 async function* checkedLines(path: string): AsyncGenerator<string, undefined> {
   const text = createGunzip().setEncoding('utf8')
-  // The loop below throws the error.
   pipeline(fs.createReadStream(path), text).catch(() => {})
   const hash = createHash('sha256')
   let rest = ''
   let isIntact = false
   for await (const chunk of text) {
-    // Not by node:readline, which also ends a line at U+2028 and other characters.
+    // node:readline would also end a line at U+2028 and other characters.
     const lines = (rest + chunk).split('\n')
     rest = lines.pop() ?? ''
     for (const line of lines) {
-      if (line.startsWith('{"sha256"')) isIntact = lineOf({ sha256: hash.digest('hex') }) === `${line}\n`
+      if (line.startsWith('{"sha256"'))
+        isIntact = lineOf({ sha256: hash.digest('hex') }) === `${line}\n`
       else {
         hash.update(`${line}\n`)
         yield line
@@ -136,7 +183,8 @@ function refuseOther({ format: kind, version: form, schema }: Header, path: stri
   if (kind !== format) throw unusable(path, 'is not a backup of Carillon')
   if (form === version && schema === newestMigration) return
   const why = `was written by another version of Carillon (schema ${schema}; this program has ${newestMigration})`
-  const remedy = 'Restore it with that version. If that is an older one, this program then migrates the database.'
+  const remedy =
+    'Restore it with that version. If that is an older one, this program then migrates the database.'
   throw unusable(path, why, remedy)
 }
 
@@ -144,7 +192,6 @@ function refuseUnread(error: unknown, path: string): never {
   if (error instanceof CarillonError) throw error
   const why = messageOf(error)
   if (error instanceof Error && 'syscall' in error) throw notFound(`${path} cannot be read: ${why}`)
-  // The first bytes are not those of gzip (RFC 1952, section 2.3.1).
   if (why === 'incorrect header check') throw unusable(path, 'is not a backup of Carillon')
   throw unusable(path, `is damaged or truncated (${why})`)
 }
@@ -153,10 +200,13 @@ function unusable(path: string, why: string, remedy?: string): CarillonError {
   return new CarillonError('UNPROCESSABLE', `${path} ${why}`, { remedy })
 }
 
-/** Completely or not at all, also if the process exits early. Throws if the file exists. `write` gets a draft (mode 0600). */
-export async function writeNewFile<Result>(path: string, write: (draft: string) => Promise<Result>): Promise<Result> {
+/** Completely or not at all. `write` gets a draft (0600). Throws if the file exists. */
+export async function writeNewFile<Result>(
+  path: string,
+  write: (draft: string) => Promise<Result>,
+): Promise<Result> {
   refuseExisting(path)
-  // Random, since the process id is the same in every container.
+  // In containers the process id is often the same.
   const draft = `${path}.${randomBytes(6).toString('hex')}.part`
   const remove = () => fs.rmSync(draft, { force: true })
   process.on('exit', remove)
@@ -169,25 +219,33 @@ export async function writeNewFile<Result>(path: string, write: (draft: string) 
     return result
   } catch (error) {
     if (!(error instanceof Error && 'syscall' in error)) throw error
-    throw unavailable(`${path} cannot be written: ${error.message}`, 'Nothing is left of it.', error)
+    throw unavailable(
+      `${path} cannot be written: ${error.message}`,
+      'Nothing is left of it.',
+      error,
+    )
   } finally {
     remove()
     process.off('exit', remove)
   }
 }
 
-/** A link never replaces a file that was created since the check. Some network disks have no links: there a second check must do. */
+/** A link never replaces a file. Some network disks have none. */
 function publish(draft: string, path: string): void {
   try {
     fs.linkSync(draft, path)
   } catch (error) {
     refuseExisting(path)
-    if (!['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error
+    if (
+      !['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'].includes(
+        (error as NodeJS.ErrnoException).code ?? '',
+      )
+    )
+      throw error
     fs.renameSync(draft, path)
   }
 }
 
-/** Also a symbolic link to a file that does not exist. */
 function refuseExisting(path: string): void {
   if (fs.lstatSync(path, { throwIfNoEntry: false }) === undefined) return
   throw conflict(`${path} already exists and was left as it is`, 'Name a new file.')

@@ -1,4 +1,3 @@
-// A database that is filled by several calls, one after the other or at the same time.
 import assert from 'node:assert/strict'
 import { copyFileSync, truncateSync } from 'node:fs'
 import { join } from 'node:path'
@@ -54,13 +53,19 @@ test('a move or a restore whose connection breaks again and again copies each ro
       assert.equal(copied, total)
       assert.deepEqual(await checksumsAt(to), expected)
       assert.equal(await acceptsWrites(to), true)
-      if (engine === 'sqlite') assert.deepEqual(schemaOf(to), schemaOf(await emptyTables(t, 'sqlite')))
+      if (engine === 'sqlite')
+        assert.deepEqual(schemaOf(to), schemaOf(await emptyTables(t, 'sqlite')))
       if (name === 'move') await giveUpMove(readDatabaseUrl(from))
     }
 })
 
-/** Calls again until it is done: each call breaks after the commit of its fourth batch. Returns how many rows all of them copied. */
-async function brokenOften(call: (how: Report) => Promise<unknown>, onBroken: () => Promise<unknown>) {
+/**
+ * Each call breaks after the commit of its fourth batch. Returns how many rows all of them copied.
+ */
+async function brokenOften(
+  call: (how: Report) => Promise<unknown>,
+  onBroken: () => Promise<unknown>,
+) {
   let copied = 0
   let times = 0
   const breaking: Report = (step, { done }) => {
@@ -83,7 +88,6 @@ async function brokenOften(call: (how: Report) => Promise<unknown>, onBroken: ()
     }
 }
 
-/** The statements that create every table and index. */
 function schemaOf(url: string): unknown[] {
   const database = connect(sqliteFile(url))
   try {
@@ -116,7 +120,6 @@ test('a call that begins while another one fills the database takes over, and th
   }
 })
 
-/** Calls `onBatch` before each batch of notifications. */
 function withStop(source: Source, onBatch: () => Promise<unknown>): Source {
   return {
     ...source,
@@ -142,13 +145,18 @@ test('an interrupted restore is finished from a copy of the backup, and refused 
     const before = await checksumsAt(to)
     await assert.rejects(restore(later, to), (error: Error) => {
       assert.ok(
-        error.message.endsWith(`Finish it with carillon restore ${file}, or delete it and begin with an empty one.`),
+        error.message.endsWith(
+          `Finish it with carillon restore ${file}, or delete it and begin with an empty one.`,
+        ),
       )
       return refusal(/^\S+ is incomplete, and was left as it is\. /)(error)
     })
     assert.deepEqual(await checksumsAt(to), before)
     await assert.rejects(restore(copy, to, breaking), /the line is cut/)
-    await assert.rejects(acceptsWrites(to), /and it continues: carillon restore '\S+\/it'\\''s a copy'$/)
+    await assert.rejects(
+      acceptsWrites(to),
+      /and it continues: carillon restore '\S+\/it'\\''s a copy'$/,
+    )
     assert.deepEqual(await restore(copy, to), await checksumsAt(from))
     assert.equal(await acceptsWrites(to), true)
   }

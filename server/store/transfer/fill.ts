@@ -1,38 +1,67 @@
-// Fills an empty database with the rows of a source, in transactions of one batch each, and compares the two. Until they are equal, a mark in the
-// database keeps every program from using it, and the same call goes on behind the last row of each table.
+// Fills an empty database with the rows of a source, and compares the two. Until they are equal, a
+// mark keeps every program from using the target, and the same call goes on behind the last row of
+// each table.
 import { randomUUID } from 'node:crypto'
 import { CarillonError, conflict, unavailable } from '../../basics/errors.ts'
-import type { Database } from '../../config/database-url.ts'
+import type { Database } from '../database.ts'
 import { entryOf, type Filling } from '../transfer-state.ts'
-import { exclusively, fillingOf, lastKey, refuseLaterCall, setFilling, sourceAt } from './endpoint/endpoint.ts'
+import {
+  exclusively,
+  fillingOf,
+  lastKey,
+  refuseLaterCall,
+  setFilling,
+  sourceAt,
+} from './endpoint/endpoint.ts'
 import { type Checksum, checksumsOf, type Endpoint, lineOf, type Source } from './rows.ts'
 
-/** Called at the beginning of a step; the function that it returns is called with the number of rows of each batch. `done`: copied earlier. */
-export type Report = (step: 'Copying' | 'Verifying', rows: { total: number; done?: number }) => (count: number) => void
-/** `partitions`: see migrate. */
+/** The returned function gets the rows of each batch. `done`: copied earlier. */
+export type Report = (
+  step: 'Copying' | 'Verifying',
+  rows: { total: number; done?: number },
+) => (count: number) => void
 export type Target = { to: Database; partitions: number }
 type By = Omit<Filling, 'run'>
-/** `by`: what fills the target. `isAgain`: an earlier call may have filled it completely. `check` throws if the source may have changed. */
+/**
+ * `isAgain`: an earlier call may have filled it completely. `check` throws if the source may have
+ * changed.
+ */
 type Options = { by: By; isAgain?: boolean; check?: () => Promise<unknown>; report: Report }
 
-/** Throws CONFLICT if the target has rows, unless an earlier call of the same source began to fill it. */
+/** Throws CONFLICT if the target has rows, unless an earlier call of the same source wrote them. */
 export async function refuseFilled(target: Endpoint, { source, call }: By): Promise<void> {
   const filling = await fillingOf(target)
-  if (filling?.source === source || (filling === undefined && (await sourceAt(target)).total === 0)) return
-  // The same call has another source if the file was replaced since, or the move was given up.
-  const finish = filling?.call === call ? 'It was begun with other rows: ' : `Finish it with ${filling?.call}, or `
+  if (filling?.source === source || (filling === undefined && (await sourceAt(target)).total === 0))
+    return
+  // The file was replaced, or the move given up.
+  const finish =
+    filling?.call === call
+      ? 'It was begun with other rows: '
+      : `Finish it with ${filling?.call}, or `
   const state = filling === undefined ? 'not empty' : 'incomplete'
-  const remedy = filling === undefined ? 'Name an empty database.' : `${finish}delete it and begin with an empty one.`
+  const remedy =
+    filling === undefined
+      ? 'Name an empty database.'
+      : `${finish}delete it and begin with an empty one.`
   throw conflict(`${target.name} is ${state}, and was left as it is`, remedy)
 }
 
-/** Throws UNAVAILABLE if the rows differ, CONFLICT if the target has others or a later call fills it. The mark then stays. */
-export async function fill(target: Endpoint, source: Source, { by, isAgain, check, report }: Options) {
+/**
+ * Throws UNAVAILABLE if the rows differ, CONFLICT if the target has others. The mark then stays.
+ */
+export async function fill(
+  target: Endpoint,
+  source: Source,
+  { by, isAgain, check, report }: Options,
+) {
   const entry = entryOf({ ...by, run: randomUUID() })
   const stored = await sourceAt(target)
   const { total, checksums } = source
   if (JSON.stringify(source.tables) !== JSON.stringify(stored.tables))
-    throw new CarillonError('UNPROCESSABLE', `${target.name} has other tables than what is copied to it`)
+    throw new CarillonError(
+      'UNPROCESSABLE',
+      `${target.name} has other tables than what is copied to it`,
+    )
   const isFull = isAgain && stored.total > 0 && (await fillingOf(target)) === undefined
   if (!isFull) {
     await exclusively(target, async () => {
@@ -59,7 +88,9 @@ export async function fill(target: Endpoint, source: Source, { by, isAgain, chec
     await check?.()
     if (other === undefined) return expected
     const problem = `${target.name} does not hold what was written to it: the rows of ${other.table} differ`
-    const when = isFull ? 'try again, unless a service has used it since: then keep it' : 'use it or try again'
+    const when = isFull
+      ? 'try again, unless a service has used it since: then keep it'
+      : 'use it or try again'
     throw unavailable(problem, `Empty it before you ${when}.`)
   })
 }

@@ -1,4 +1,4 @@
-// A move that is killed again and again, and two moves at once into SQLite, where the second waits for the lock of the first.
+// Of two moves at once into SQLite the second waits for the lock of the first.
 import assert from 'node:assert/strict'
 import { randomInt } from 'node:crypto'
 import { test } from 'node:test'
@@ -25,7 +25,10 @@ test('a move that is killed again and again loses and doubles no row, from SQLit
       rows = await rowsAt(to)
       assert.ok(rows >= before && rows <= total, `${rows} of ${total} rows after ${before}`)
       assert.equal(await acceptsWrites(from), false)
-      assert.ok(rows === total || (await onEndpoint(to, fillingOf)) !== undefined, 'it is marked as incomplete')
+      assert.ok(
+        rows === total || (await onEndpoint(to, fillingOf)) !== undefined,
+        'it is marked as incomplete',
+      )
     }
     assert.ok(kills > 1, `${kills} kills`)
     t.diagnostic(`${kills} kills into ${engine}, the last at ${rows} of ${total} rows`)

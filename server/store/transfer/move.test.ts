@@ -1,4 +1,4 @@
-// A move that is interrupted, refused, repeated or given up: what each database holds then, and whether it accepts writes.
+// What does each database hold after an interruption, and does it accept writes?
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { test } from 'node:test'
@@ -6,8 +6,16 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { queryAt } from '../../../tests/support/postgres.ts'
 import { isSoak } from '../../../tests/support/soak.ts'
 import { CarillonError } from '../../basics/errors.ts'
-import { displayDatabase, readDatabaseUrl } from '../../config/database-url.ts'
-import { allowWrites, endMove, hasSchema, moveOf, refuseWrites, sourceAt } from './endpoint/endpoint.ts'
+import { readDatabaseUrl } from '../../config/database-url.ts'
+import { displayDatabase } from '../database.ts'
+import {
+  allowWrites,
+  endMove,
+  hasSchema,
+  moveOf,
+  refuseWrites,
+  sourceAt,
+} from './endpoint/endpoint.ts'
 import { giveUpMove, refusingSentence } from './move.ts'
 import { tableNames } from './rows.ts'
 import { carillon } from './testing/command.ts'
@@ -34,11 +42,12 @@ import {
 
 const named = (url: string) => displayDatabase(readDatabaseUrl(url))
 const giveUp = (url: string) => giveUpMove(readDatabaseUrl(url))
-/** Begins a move and does nothing else. */
 const beginMove = (from: string, target: string) =>
-  onEndpoint(from, (endpoint) => refuseWrites(endpoint, { id: 'm', target, startedAt: 1, endedAt: null }))
+  onEndpoint(from, (endpoint) =>
+    refuseWrites(endpoint, { id: 'm', target, startedAt: 1, endedAt: null }),
+  )
 const argsOf = (from: string, to: string) => ['move', '--from', from, '--to', to]
-/** As a move that was killed just before its end is recorded. */
+/** As if the move was killed just before its end is recorded. */
 const withoutEnd = (from: string) =>
   run(from, `update carillon_moving set state = replace(state, '"endedAt":0', '"endedAt":null')`)
 
@@ -57,12 +66,15 @@ test('a move that is killed continues with the next call, and until then no prog
     })
     assert.ok(rows > 0 && rows < total, `${rows} of ${total}`)
     assert.equal(await acceptsWrites(from), false)
-    await isRefusedAsIncomplete(to, `carillon move --from ${from.startsWith('sqlite') ? from : named(from)}`)
+    await isRefusedAsIncomplete(
+      to,
+      `carillon move --from ${from.startsWith('sqlite') ? from : named(from)}`,
+    )
     assertContinued(await carillon(argsOf(from, to)), { rows, total })
     assert.deepEqual(await checksumsAt(to), expected)
     assert.equal(await acceptsWrites(to), true)
     assert.equal(await acceptsWrites(from), false)
-    await run(to, "delete from token_cutoff where user_id = 'nobody'")
+    await run(to, "delete from revocation where user_id = 'nobody'")
     from = to
   }
 })
@@ -111,7 +123,10 @@ test('a move that was interrupted before its first row, or after its last one, i
     assert.deepEqual(await move(from, to), expected, 'writes were refused, and no more')
     await withoutEnd(from)
     assert.deepEqual(await move(from, to), expected, 'the rows were committed, and no more')
-    await assert.rejects(move(from, to), refusal(/ was moved to .* at .* and has refused writes since then\. /))
+    await assert.rejects(
+      move(from, to),
+      refusal(/ was moved to .* at .* and has refused writes since then\. /),
+    )
     assert.deepEqual(await checksumsAt(to), expected)
   }
 })
@@ -133,7 +148,8 @@ test('refuses a target that is not empty, and changes neither database', async (
 
 test('if a move fails after writes are refused, the error names the database and the reason, and gives the two commands to choose from', async (t) => {
   const breaks = {
-    sqlite: "create trigger full before insert on producer begin select raise(abort, 'no room'); end",
+    sqlite:
+      "create trigger full before insert on producer begin select raise(abort, 'no room'); end",
     postgres: `create function no_room() returns trigger language plpgsql as
       $$ begin raise exception using errcode = '53100', message = 'no room'; end $$;
       create trigger no_room before insert on producer execute function no_room()`,
@@ -142,10 +158,13 @@ test('if a move fails after writes are refused, the error names the database and
     const from = await filledPlace(t)
     const to = await emptyPlace(t, engine)
     await acceptsWrites(to)
-    await run(to, `delete from token_cutoff; ${breaks[engine]}`)
+    await run(to, `delete from revocation; ${breaks[engine]}`)
     await assert.rejects(move(from, to), (error: Error) => {
       assert.ok(error instanceof CarillonError)
-      assert.equal(error.message, `${named(to)}: no room. ${refusingSentence(readDatabaseUrl(from))}`)
+      assert.equal(
+        error.message,
+        `${named(to)}: no room. ${refusingSentence(readDatabaseUrl(from))}`,
+      )
       return true
     })
     assert.equal(await acceptsWrites(from), false)
@@ -154,7 +173,8 @@ test('if a move fails after writes are refused, the error names the database and
 
 test('a move that begins while another one of the database begins says that the database refuses writes', async (t) => {
   const from = await filledPlace(t)
-  const onRefusing = () => void run(from, `create table carillon_moving as select '{"endedAt":null}' as state`)
+  const onRefusing = () =>
+    void run(from, `create table carillon_moving as select '{"endedAt":null}' as state`)
   const begun =
     / table carillon_moving already exists\. \S+ refuses writes until the move is done: run the same command /
   await assert.rejects(move(from, await emptyPlace(t, 'sqlite'), { onRefusing }), refusal(begun))
@@ -164,7 +184,8 @@ test('a move that began to one database is refused to another', async (t) => {
   const from = await filledPlace(t)
   await beginMove(from, 'postgres://a/b')
   const to = await emptyPlace(t, 'sqlite')
-  const expected = / is being moved to postgres:\/\/a\/b, and refuses writes\. Finish that move, or give it up first: /
+  const expected =
+    / is being moved to postgres:\/\/a\/b, and refuses writes\. Finish that move, or give it up first: /
   await assert.rejects(move(from, to), refusal(expected))
   assert.equal(existsSync(sqliteFile(to)), false, 'the other one was not created')
 })
@@ -213,7 +234,10 @@ test('the end of a move is recorded for that move only', async (t) => {
   const place = await filledPlace(t)
   await onEndpoint(place, async (endpoint) => {
     const isRefused = (id: string) =>
-      assert.rejects(endMove(endpoint, { id, at: 2 }), refusal(/^Another process has given up this move/))
+      assert.rejects(
+        endMove(endpoint, { id, at: 2 }),
+        refusal(/^Another process has given up this move/),
+      )
     await isRefused('m')
     await beginMove(place, 'there')
     await isRefused('m1')
@@ -252,11 +276,18 @@ test('during a move every table and the ledger refuse every change of every proc
           ...(engine === 'postgres' ? [`truncate "${name}" cascade`] : []),
         ]
         for (const change of changes)
-          await assert.rejects(other.query(change), /carillon: this database is being moved/, change)
+          await assert.rejects(
+            other.query(change),
+            /carillon: this database is being moved/,
+            change,
+          )
         await other.query(`delete from "${name}" where 1 = 0`)
       }
     })
-    await assert.rejects(run(place, "insert into kysely_migration values ('0002', '')"), /this database is being moved/)
+    await assert.rejects(
+      run(place, "insert into migration values ('0002', '')"),
+      /this database is being moved/,
+    )
     assert.deepEqual(await checksumsAt(place), before)
     await onEndpoint(place, allowWrites)
     await run(place, tableNames.map((name) => `delete from "${name}"`).join('; '))
@@ -281,8 +312,10 @@ test('a write in progress delays the beginning of a move, and is in it', async (
 })
 
 async function untilWaiting(url: string): Promise<void> {
-  const waiting = "select from pg_stat_activity where query like 'do %' and wait_event in ('PgSleep', 'relation')"
-  const found = async () => (await queryAt(url, `${waiting} and datname = current_database()`)).rows.length > 0
+  const waiting =
+    "select from pg_stat_activity where query like 'do %' and wait_event in ('PgSleep', 'relation')"
+  const found = async () =>
+    (await queryAt(url, `${waiting} and datname = current_database()`)).rows.length > 0
   while (!(await found())) await sleep(5)
 }
 
@@ -291,7 +324,8 @@ test('if the tables cannot be created in the target, one sentence names the data
   const columns = 'id integer primary key'
   for (const engine of engines) {
     const to = await emptyPlace(t, engine)
-    if (engine === 'sqlite') await onEndpoint(to, (target) => target.query(`create table "user" (${columns})`))
+    if (engine === 'sqlite')
+      await onEndpoint(to, (target) => target.query(`create table "user" (${columns})`))
     else await run(to, `create table "user" (${columns})`)
     await assert.rejects(move(from, to), (error: Error) => {
       assert.ok(error.message.startsWith(named(to)), error.message)
@@ -308,7 +342,10 @@ test('refuses a PostgreSQL database that does not keep text as UTF-8', async (t)
   await queryAt(server, `create database ${name} encoding 'LATIN1' template template0`)
   url.pathname = name
   const from = await filledPlace(t)
-  await assert.rejects(move(from, String(url)), refusal(/^postgres:\S+: This database stores text as LATIN1\. /))
+  await assert.rejects(
+    move(from, String(url)),
+    refusal(/^postgres:\S+: This database stores text as LATIN1\. /),
+  )
   assert.equal(await acceptsWrites(from), true)
   await queryAt(server, `drop database ${name} with (force)`)
 })
@@ -316,12 +353,14 @@ test('refuses a PostgreSQL database that does not keep text as UTF-8', async (t)
 test('refuses a database of another schema, and one without tables, as source', async (t) => {
   const from = await filledPlace(t)
   const to = await emptyPlace(t, 'sqlite')
-  await run(from, "insert into kysely_migration values ('9999-later', '')")
+  await run(from, "insert into migration values ('9999-later', '')")
   await assert.rejects(
     move(from, to),
-    refusal(/^\S+ has the schema 9999-later, and this program has 0001-schema\. Bring an older one /),
+    refusal(
+      /^\S+ has the schema 9999-later, and this program has 0001-schema\. Bring an older one /,
+    ),
   )
-  await run(from, 'delete from kysely_migration')
+  await run(from, 'delete from migration')
   const bare = await emptyPlace(t, 'postgres')
   assert.equal(await onEndpoint(bare, hasSchema), false)
   for (const place of [from, bare])
@@ -331,10 +370,16 @@ test('refuses a database of another schema, and one without tables, as source', 
 test('the command prints what is wrong in one sentence, with status 1 or 2, and prints no password', async (t) => {
   const from = await filledPlace(t)
   const same = await carillon(['move', '--from', from, '--to', from])
-  assert.deepEqual([same.status, same.stderr], [2, 'carillon: --from and --to name the same database\n'])
+  assert.deepEqual(
+    [same.status, same.stderr],
+    [2, 'carillon: --from and --to name the same database\n'],
+  )
   const password = encodeURIComponent('plum orchard gate 41')
   const unreachable = `postgres://ann:${password}@127.0.0.1:1/nowhere?password=${password}`
-  const failed = await carillon(['move'], { CARILLON_DATABASE_URL: from, CARILLON_TARGET_URL: unreachable })
+  const failed = await carillon(['move'], {
+    CARILLON_DATABASE_URL: from,
+    CARILLON_TARGET_URL: unreachable,
+  })
   assert.equal(failed.status, 1)
   assert.match(failed.stderr, /^carillon: [^\n]+\n$/)
   assert.doesNotMatch(failed.stderr + failed.stdout, /plum/)
@@ -346,7 +391,9 @@ test('the command prints what is wrong in one sentence, with status 1 or 2, and 
   const gone = `${sqliteFile(from)}.not`
   const refused = await carillon(['move', '--from', from, '--to', unreachable])
   assert.deepEqual([refused.status, /list of processes/.test(refused.stderr)], [2, true])
-  const missing = await carillon(['move', '--from', `sqlite:${gone}`], { CARILLON_TARGET_URL: unreachable })
+  const missing = await carillon(['move', '--from', `sqlite:${gone}`], {
+    CARILLON_TARGET_URL: unreachable,
+  })
   assert.match(missing.stderr, /^carillon: There is no database/)
   assert.equal(existsSync(gone), false)
 })

@@ -1,9 +1,9 @@
-// Moves everything from one database to another, of either engine. The old database refuses writes and can still be read; the
-// new one is filled and compared row by row. If the process is killed at any moment, the same call continues.
+// Moves everything to another database. The old one refuses writes and can be read; the new one is
+// compared row by row. After a kill at any moment, the same call continues.
 import { iso } from '../../basics/clock.ts'
 import { quoted } from '../../basics/control-characters.ts'
 import { CarillonError, conflict, messageOf, notFound } from '../../basics/errors.ts'
-import { type Database, displayDatabase } from '../../config/database-url.ts'
+import { type Database, displayDatabase } from '../database.ts'
 import type { Move } from '../transfer-state.ts'
 import {
   allowWrites,
@@ -19,10 +19,16 @@ import {
 import { fill, type Report, refuseFilled, type Target } from './fill.ts'
 import type { Checksum } from './rows.ts'
 
-/** `id`: of the move, if it is a new one. `onRefusing` is called just before the source refuses writes, or at once if it already does. */
-type Options = Target & { from: Database; id: string; now: () => number; report: Report; onRefusing?: () => void }
+/** `onRefusing`: just before the source refuses writes. */
+type Options = Target & {
+  from: Database
+  id: string
+  now: () => number
+  report: Report
+  onRefusing?: () => void
+}
 
-/** Returns what both databases hold. The error that it throws says whether the source refuses writes now. */
+/** The error says whether the source refuses writes now. */
 export async function moveDatabase(options: Options): Promise<readonly Checksum[]> {
   const { from, to, partitions, id, now, report, onRefusing = () => {} } = options
   await using source = await openEndpoint(from)
@@ -41,11 +47,15 @@ export async function moveDatabase(options: Options): Promise<readonly Checksum[
     if (earlier === null) await refuseWrites(source, move)
     begun = move
     const check = () => refuseGivenUp(source, move.id)
-    const checksums = await fill(target, await sourceAt(source), { by, isAgain: earlier !== null, check, report })
+    const checksums = await fill(target, await sourceAt(source), {
+      by,
+      isAgain: earlier !== null,
+      check,
+      report,
+    })
     await endMove(source, { id: move.id, at: now() })
     return checksums
   } catch (error) {
-    // Null, too, if the move was given up meanwhile.
     if ((await moveOf(source).catch(() => begun)) === null) throw error
     const code = error instanceof CarillonError ? error.code : 'UNAVAILABLE'
     const problem = messageOf(error).replace(/\.$/, '')
@@ -53,32 +63,40 @@ export async function moveDatabase(options: Options): Promise<readonly Checksum[
   }
 }
 
-/** For a move that was interrupted: what state the source is in, and the two commands to choose from. */
+/** Explains an interrupted move. */
 export function refusingSentence(from: Database): string {
   const choices = `run the same command again, or take it back with: ${giveUpCommand(from)}`
   return `${displayDatabase(from)} refuses writes until the move is done: ${choices}`
 }
 
-/** For a command; without the user and the password. */
 function urlOf(database: Database): string {
-  return quoted(database.engine === 'postgres' ? displayDatabase(database) : `sqlite:${displayDatabase(database)}`)
+  return quoted(
+    database.engine === 'postgres'
+      ? displayDatabase(database)
+      : `sqlite:${displayDatabase(database)}`,
+  )
 }
 
 export function giveUpCommand(from: Database): string {
   return `carillon move --give-up --from ${urlOf(from)}`
 }
 
-/** An earlier move has another target, or is done. */
 function otherMove({ target, endedAt }: Move, from: Database): CarillonError {
   const [what, remedy] =
     endedAt === null
-      ? [`is being moved to ${target}, and refuses writes`, 'Finish that move, or give it up first: ']
-      : [`was moved to ${target} at ${iso(endedAt)} and has refused writes since then`, 'To use it again: ']
+      ? [
+          `is being moved to ${target}, and refuses writes`,
+          'Finish that move, or give it up first: ',
+        ]
+      : [
+          `was moved to ${target} at ${iso(endedAt)} and has refused writes since then`,
+          'To use it again: ',
+        ]
   const problem = `${displayDatabase(from)} ${what}`
   return conflict(problem, remedy + giveUpCommand(from))
 }
 
-/** Makes the source accept writes again, and returns the move that was begun or done. Throws NOT_FOUND if there is none. */
+/** The source accepts writes again. Throws NOT_FOUND if no move was begun. */
 export async function giveUpMove(from: Database): Promise<Move> {
   await using source = await openEndpoint(from)
   await refuseUnusable(source)

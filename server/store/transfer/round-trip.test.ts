@@ -1,15 +1,13 @@
-// Rows that were carried from one engine to the other and back are the same as before, and a store reads the same from them.
-
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import fc from 'fast-check'
 import { soakTest } from '../../../tests/support/soak.ts'
 import { readDatabaseUrl } from '../../config/database-url.ts'
+import { anyAct, Stage } from '../../contract/random/acts.ts'
+import { recount } from '../../contract/random/random.ts'
+import { World } from '../../contract/world.ts'
 import { openStore, usualPartitions as partitions } from '../../open-store.ts'
-import { anyAct, Stage } from '../contract/random/acts.ts'
-import { recount } from '../contract/random/random.ts'
-import { World } from '../contract/world.ts'
 import { newFolder } from '../sqlite/testing/folder.ts'
 import { backUp, restoreBackup } from './backup.ts'
 import { moveDatabase } from './move.ts'
@@ -21,13 +19,19 @@ async function backedUp(t: TestContext, from: string): Promise<string> {
   return file
 }
 
-async function restored(t: TestContext, { file, engine }: { file: string; engine: Engine }): Promise<string> {
+async function restored(
+  t: TestContext,
+  { file, engine }: { file: string; engine: Engine },
+): Promise<string> {
   const place = await emptyPlace(t, engine)
   await restoreBackup({ file, to: readDatabaseUrl(place), partitions, report })
   return place
 }
 
-async function moved(t: TestContext, { from, engine }: { from: string; engine: Engine }): Promise<string> {
+async function moved(
+  t: TestContext,
+  { from, engine }: { from: string; engine: Engine },
+): Promise<string> {
   const to = await emptyPlace(t, engine)
   const source = readDatabaseUrl(from)
   const target = readDatabaseUrl(to)
@@ -74,13 +78,15 @@ soakTest(
       const from = await emptyPlace(t, engine)
       const store = await openAt(from)
       const stage = await Stage.of(await World.on(store))
-      for (const act of fc.sample(anyAct, { seed, numRuns: 200 })) await stage.perform(stage.turn(act))
+      for (const act of fc.sample(anyAct, { seed, numRuns: 200 }))
+        await stage.perform(stage.turn(act))
       const before = await Promise.all(stage.people.map((person) => recount(stage.world, person)))
       await store.close()
       stage.world.store = await openAt(await moved(t, { from, engine: other }))
       const after = await Promise.all(stage.people.map((person) => recount(stage.world, person)))
       assert.deepEqual(after, before)
-      for (const act of fc.sample(anyAct, { seed: seed + 1, numRuns: 50 })) await stage.perform(stage.turn(act))
+      for (const act of fc.sample(anyAct, { seed: seed + 1, numRuns: 50 }))
+        await stage.perform(stage.turn(act))
       for (const person of stage.people) await recount(stage.world, person)
       await stage.world.store.close()
     }
@@ -90,7 +96,11 @@ soakTest(
 test('a restored database has a new history, since other changes can reach the same versions again', async (t) => {
   const from = await filledPlace(t)
   const file = await backedUp(t, from)
-  const places = [from, await restored(t, { file, engine: 'sqlite' }), await restored(t, { file, engine: 'postgres' })]
+  const places = [
+    from,
+    await restored(t, { file, engine: 'sqlite' }),
+    await restored(t, { file, engine: 'postgres' }),
+  ]
   const stores = await Promise.all(places.map(openAt))
   await Promise.all(stores.map((store) => store.close()))
   assert.equal(new Set(stores.map((store) => store.history)).size, 3)

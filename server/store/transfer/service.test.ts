@@ -1,4 +1,4 @@
-// A service whose database is moved, or backed up, while it handles requests: real processes, real requests.
+// Real processes handle requests while their database is moved or backed up.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { join } from 'node:path'
@@ -8,13 +8,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { freePort } from '../../../tests/support/network/free-port.ts'
 import { soakTest } from '../../../tests/support/soak.ts'
 import { readDatabaseUrl } from '../../config/database-url.ts'
+import { recount } from '../../contract/random/random.ts'
+import { World } from '../../contract/world.ts'
 import { openStore, usualPartitions } from '../../open-store.ts'
 import { Passwords } from '../../passwords/passwords.ts'
 import { ProducerKeys } from '../../producers/producer-key.ts'
 import { findCredentials } from '../../users/users.store.ts'
 import { addUser } from '../../users/users.ts'
-import { recount } from '../contract/random/random.ts'
-import { World } from '../contract/world.ts'
 import { newFolder } from '../sqlite/testing/folder.ts'
 import { backUp, restoreBackup } from './backup.ts'
 import { carillon, start } from './testing/command.ts'
@@ -24,9 +24,14 @@ const password = 'plum orchard gate 41'
 const secret = 'a secret of more than thirty-two characters'
 
 type Proof = Record<string, string>
-type Answer = { status: number; retryAfter: string | null; cookie: string; body: ReturnType<typeof JSON.parse> }
+type Answer = {
+  status: number
+  retryAfter: string | null
+  cookie: string
+  body: ReturnType<typeof JSON.parse>
+}
 
-/** A service that runs, with a user who is signed in both ways and a producer. */
+/** A user is signed in both ways. */
 class Running {
   readonly url: string
   readonly #child: ReturnType<typeof start>
@@ -36,7 +41,10 @@ class Running {
     this.url = url
   }
 
-  static async on(t: TestContext, { place, port }: { place: string; port: number }): Promise<Running> {
+  static async on(
+    t: TestContext,
+    { place, port }: { place: string; port: number },
+  ): Promise<Running> {
     const child = start(['serve'], {
       CARILLON_DATABASE_URL: place,
       CARILLON_SECRET: secret,
@@ -55,7 +63,10 @@ class Running {
     return new Running(child, `http://127.0.0.1:${port}`)
   }
 
-  async ask(path: string, { proof = {}, body }: { proof?: Proof; body?: unknown } = {}): Promise<Answer> {
+  async ask(
+    path: string,
+    { proof = {}, body }: { proof?: Proof; body?: unknown } = {},
+  ): Promise<Answer> {
     const response = await fetch(this.url + path, {
       method: body === undefined ? 'GET' : 'POST',
       headers: { ...proof, ...(body !== undefined && { 'content-type': 'application/json' }) },
@@ -71,10 +82,14 @@ class Running {
   }
 
   async signIn(): Promise<{ cookie: Proof; token: Proof }> {
-    const by = (variant: string) => this.ask('/login', { body: { username: 'ann', password, variant } })
+    const by = (variant: string) =>
+      this.ask('/login', { body: { username: 'ann', password, variant } })
     const stateful = await by('stateful')
     const stateless = await by('stateless')
-    return { cookie: { cookie: stateful.cookie }, token: { authorization: `Bearer ${stateless.body.token}` } }
+    return {
+      cookie: { cookie: stateful.cookie },
+      token: { authorization: `Bearer ${stateless.body.token}` },
+    }
   }
 
   deliver(key: string, title: string): Promise<Answer> {
@@ -88,7 +103,7 @@ class Running {
   }
 }
 
-/** Adds a user and a producer, and answers the producer's key. */
+/** Returns the producer's key. */
 async function fill(place: string): Promise<string> {
   const { store } = await openStore(readDatabaseUrl(place))
   const passwords = new Passwords({ threads: 4 })
@@ -102,8 +117,11 @@ async function fill(place: string): Promise<string> {
   return key
 }
 
-/** Sends requests until `stop` is called, which returns all responses. */
-function keepSending(ask: () => Promise<Answer>): { answers: readonly Answer[]; stop: () => Promise<Answer[]> } {
+/** Until `stop` is called, which returns all responses. */
+function keepSending(ask: () => Promise<Answer>): {
+  answers: readonly Answer[]
+  stop: () => Promise<Answer[]>
+} {
   const answers: Answer[] = []
   let isGoingOn = true
   const going = (async () => {
@@ -131,20 +149,31 @@ async function everyId(service: Running, proof: Proof): Promise<Set<string>> {
   }
 }
 
-async function movesUnderLoad(t: TestContext, { from, to }: { from: string; to: string }): Promise<void> {
+async function movesUnderLoad(
+  t: TestContext,
+  { from, to }: { from: string; to: string },
+): Promise<void> {
   const key = await fill(from)
   const port = await freePort()
   const service = await Running.on(t, { place: from, port })
   const { cookie, token } = await service.signIn()
   let reads = 0
-  const reading = keepSending(() => service.ask('/api/notifications', { proof: ++reads % 2 === 0 ? cookie : token }))
+  const reading = keepSending(() =>
+    service.ask('/api/notifications', { proof: ++reads % 2 === 0 ? cookie : token }),
+  )
   const writing = keepSending(() => service.deliver(key, 'Hi'))
   const giveUpAt = performance.now() + 120_000
   while (writing.answers.length < 20) {
-    assert.ok(performance.now() < giveUpAt, `only ${writing.answers.length} deliveries were answered`)
+    assert.ok(
+      performance.now() < giveUpAt,
+      `only ${writing.answers.length} deliveries were answered`,
+    )
     await sleep(5)
   }
-  const moved = await carillon(['move', '--json'], { CARILLON_DATABASE_URL: from, CARILLON_TARGET_URL: to })
+  const moved = await carillon(['move', '--json'], {
+    CARILLON_DATABASE_URL: from,
+    CARILLON_TARGET_URL: to,
+  })
   assert.equal(moved.status, 0, moved.stderr)
   const written = [...(await writing.stop()), await service.deliver(key, 'Too late')]
   const statuses = written.map(({ status }) => status)
@@ -156,13 +185,16 @@ async function movesUnderLoad(t: TestContext, { from, to }: { from: string; to: 
   assert.deepEqual([body.error.code, retryAfter], ['UNAVAILABLE', '30'])
   assert.match(body.error.message, /^This database is being moved, and can only be read\. /)
 
-  // By now the service has tried to record the use of the session. The database refuses that write, and the user notices nothing.
+  // The database has refused to record the use of the session, and the user notices nothing.
   await sleep(2_100)
   const answers = await reading.stop()
   assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]))
   assert.equal((await service.ask('/routeRestreinte', { proof: cookie })).status, 200)
   assert.equal((await service.ask('/readyz')).status, 200)
-  assert.equal((await service.ask('/api/notifications/read-all', { proof: token, body: {} })).status, 503)
+  assert.equal(
+    (await service.ask('/api/notifications/read-all', { proof: token, body: {} })).status,
+    503,
+  )
   const signIn = async (variant: string) =>
     (await service.ask('/login', { body: { username: 'ann', password, variant } })).status
   assert.deepEqual([await signIn('stateful'), await signIn('stateless')], [503, 503])
@@ -180,14 +212,20 @@ async function movesUnderLoad(t: TestContext, { from, to }: { from: string; to: 
 soakTest(
   'SQLite to PostgreSQL under load: reads work, writes get 503, and no acknowledged delivery is lost',
   async (t) => {
-    await movesUnderLoad(t, { from: await emptyPlace(t, 'sqlite'), to: await emptyPlace(t, 'postgres') })
+    await movesUnderLoad(t, {
+      from: await emptyPlace(t, 'sqlite'),
+      to: await emptyPlace(t, 'postgres'),
+    })
   },
 )
 
 soakTest(
   'PostgreSQL to SQLite under load: reads work, writes get 503, and no acknowledged delivery is lost',
   async (t) => {
-    await movesUnderLoad(t, { from: await emptyPlace(t, 'postgres'), to: await emptyPlace(t, 'sqlite') })
+    await movesUnderLoad(t, {
+      from: await emptyPlace(t, 'postgres'),
+      to: await emptyPlace(t, 'sqlite'),
+    })
   },
 )
 
@@ -197,10 +235,17 @@ test('a backup under load has the state of one moment, and every row of it is re
     const key = await fill(place)
     const service = await Running.on(t, { place, port: await freePort() })
     const folder = await newFolder(t)
-    const before = await Promise.all(Array.from({ length: 20 }, () => service.deliver(key, 'Before')))
+    const before = await Promise.all(
+      Array.from({ length: 20 }, () => service.deliver(key, 'Before')),
+    )
     const writing = keepSending(() => service.deliver(key, 'Meanwhile'))
     const file = join(folder, 'backup')
-    const checksums = await backUp({ from: readDatabaseUrl(place), file, at: '2026-01-01T00:00:00.000Z', report })
+    const checksums = await backUp({
+      from: readDatabaseUrl(place),
+      file,
+      at: '2026-01-01T00:00:00.000Z',
+      report,
+    })
     const written = await writing.stop()
     assert.ok(written.every(({ status }) => status === 201))
 
@@ -212,7 +257,11 @@ test('a backup under load has the state of one moment, and every row of it is re
     assert.deepEqual(await checksumsAt(to), checksums)
     const { store } = await openStore(readDatabaseUrl(to))
     const { id = '' } = (await store.read(findCredentials, 'ann')) ?? {}
-    const { items } = await recount(await World.on(store), { id, username: 'ann', passwordHash: '' })
+    const { items } = await recount(await World.on(store), {
+      id,
+      username: 'ann',
+      passwordHash: '',
+    })
     const kept = new Set(items.map((item) => item.id))
     assert.ok(
       before.every((answer) => kept.has(idOf(answer))),

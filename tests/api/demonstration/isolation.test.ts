@@ -1,5 +1,5 @@
-// A world of the demonstration and the service have nothing in common: neither accepts a proof of the other, no secret of the visitor's own
-// session reaches the world or the page, and what happens in one world concerns no one else.
+// A sandbox and the service accept no proof of the other, no secret of the visitor reaches the
+// sandbox, and one sandbox concerns no other.
 import assert from 'node:assert/strict'
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { IncomingMessage } from 'node:http'
@@ -29,7 +29,11 @@ test('a cookie and a token of the demonstration open nothing of the service, und
     for (const path of ['/routeRestreinte', '/api/me', '/api/notifications', '/api/me/sessions'])
       assert.equal((await app.get(path, proof)).status, 401, `${Object.keys(proof)} at ${path}`)
   const { user } = visitor
-  assert.equal((await app.post('/login', user)).status, 401, 'its user is not a user of the service')
+  assert.equal(
+    (await app.post('/login', user)).status,
+    401,
+    'its user is not a user of the service',
+  )
 })
 
 test('a cookie and a token of the service open nothing of a world, under whatever name (S13)', async () => {
@@ -39,7 +43,10 @@ test('a cookie and a token of the service open nothing of a world, under whateve
   visitor.cookies.set('carillon', secret)
   visitor.cookies.set(visitor.cookieName, secret)
   assert.equal((await visitor.session('routeRestreinte')).status, 401)
-  assert.equal((await visitor.token('routeRestreinte', authorization.replace('Bearer ', ''))).status, 401)
+  assert.equal(
+    (await visitor.token('routeRestreinte', authorization.replace('Bearer ', ''))).status,
+    401,
+  )
   const { username, password } = ann
   const login = await visitor.session('login', { method: 'POST', body: { username, password } })
   assert.equal(login.status, 401, 'a user of the service is not a user of the world')
@@ -77,7 +84,8 @@ test('the request that a server of a world handles has only the cookies of the w
   await here.signIn()
   const handled: IncomingMessage[] = []
   const note = (message: unknown) => handled.push((message as { request: IncomingMessage }).request)
-  const noteRoute = (message: unknown) => handled.push((message as { request: { raw: IncomingMessage } }).request.raw)
+  const noteRoute = (message: unknown) =>
+    handled.push((message as { request: { raw: IncomingMessage } }).request.raw)
   // Fastify and Node publish each request with what its handler gets.
   subscribe('tracing:fastify.request.handler:start', noteRoute)
   await here.session('routeRestreinte')
@@ -92,7 +100,8 @@ test('the request that a server of a world handles has only the cookies of the w
   for (const { headers, rawHeaders } of [handled[0], handled[2]] as IncomingMessage[])
     for (const text of [headers.cookie ?? '', String(rawHeaders)]) {
       assert.ok(text.includes(`${cookieName}=${here.cookies.get(cookieName)}`))
-      for (const hidden of ['the-visitors-own-secret', 'carillon-visit=']) assert.ok(!text.includes(hidden), text)
+      for (const hidden of ['the-visitors-own-secret', 'carillon-visit='])
+        assert.ok(!text.includes(hidden), text)
     }
 })
 
@@ -105,7 +114,8 @@ test('every cookie of the demonstration has the path of the demonstration, HttpO
   ]
   const set = responses.flatMap(({ headers }) => headers.getSetCookie())
   assert.equal(set.length, 5)
-  for (const text of set) assert.match(text, /; Path=\/demonstration; Max-Age=\d+; HttpOnly; SameSite=(Lax|Strict)$/)
+  for (const text of set)
+    assert.match(text, /; Path=\/demonstration; Max-Age=\d+; HttpOnly; SameSite=(Lax|Strict)$/)
   assert.match(set[0] ?? '', /^carillon-visit=.*SameSite=Strict$/)
 })
 
@@ -115,7 +125,10 @@ test('on HTTPS behind a path, the cookies have that path, Secure and the prefix 
   const response = await behind.request('/hello/demonstration/visits', { method: 'POST' })
   assert.equal(response.status, 201, response.text)
   const { cookieName, base } = response.json().data
-  assert.deepEqual([cookieName, base], ['__Secure-carillon-demonstration', '/bell/hello/demonstration'])
+  assert.deepEqual(
+    [cookieName, base],
+    ['__Secure-carillon-demonstration', '/bell/hello/demonstration'],
+  )
   assert.match(
     response.headers.getSetCookie()[0] ?? '',
     /^__Secure-carillon-visit=[\w-]{22}; Path=\/bell\/hello\/demonstration; Max-Age=2592000; HttpOnly; SameSite=Strict; Secure$/,
@@ -144,7 +157,15 @@ test('a link leads no visitor into the transcript of another: only a form names 
 })
 
 test('a world has no pages: their scripts would share the storage of the browser with those of the service (S14)', async () => {
-  for (const path of ['account', 'sign-in', 'inbox', 'docs', 'carillon-client.js', '', 'demonstration'])
+  for (const path of [
+    'account',
+    'sign-in',
+    'inbox',
+    'docs',
+    'carillon-client.js',
+    '',
+    'demonstration',
+  ])
     assert.equal((await visitor.session(path)).status, 404, path)
   assert.equal((await visitor.session('sign-out', { method: 'POST' })).status, 404)
   for (const path of ['login/with/a', 'login/with/a/callback', 'verify', 'a']) {
@@ -158,7 +179,10 @@ test('the routes of the demonstration need the cookie of the visit: its id alone
   const named = { 'carillon-visit': visitor.id }
   for (const path of ['visit', 'exchanges/1'])
     assert.equal((await app.get(`/demonstration/${path}`, named)).status, 404)
-  assert.equal((await app.post('/demonstration/controls/outage', { seconds: 1 }, named)).status, 404)
+  assert.equal(
+    (await app.post('/demonstration/controls/outage', { seconds: 1 }, named)).status,
+    404,
+  )
   assert.equal((await app.get('/demonstration/service/routeRestreinte')).status, 404)
 })
 
@@ -171,7 +195,11 @@ test('a page of another site can start no demonstration, and change nothing in o
   await visitor.signIn()
   const refused = await visitor.session('logout', { method: 'POST', headers: foreign })
   assert.equal(refused.status, 403)
-  assert.match((await visitor.exchange(refused)).response.line, / 403 /, 'the world refuses it, and the reader sees it')
+  assert.match(
+    (await visitor.exchange(refused)).response.line,
+    / 403 /,
+    'the world refuses it, and the reader sees it',
+  )
 })
 
 test('a reset, an outage and a clock set forward in one world touch neither another world nor the service (S15)', async () => {

@@ -1,4 +1,3 @@
-// The process of the demonstration: what it is given, who can reach it, and when it ends.
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { mock, test } from 'node:test'
@@ -8,9 +7,11 @@ import { Demonstration } from '../../../server/demonstration/child.ts'
 import { demonstrationHere } from '../../support/demonstration/demonstration-here.ts'
 import { CarillonProcess, Folder } from '../../support/processes/carillon-process.ts'
 
-/** The process that this one has started for its demonstration. */
 function childOf({ child: { pid } }: CarillonProcess): number | undefined {
-  const [child] = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean)
+  const [child] = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
+    .trim()
+    .split(' ')
+    .filter(Boolean)
   return child === undefined ? undefined : Number(child)
 }
 
@@ -40,14 +41,17 @@ test('it starts with the first request, has no setting and no secret of the serv
   using temporary = new Folder()
   const secret = 'a sealing secret that only the service has'
   const env = { TMPDIR: temporary.path, CARILLON_SECRET: secret }
-  const left = () => readdirSync(temporary.path).filter((one) => one.startsWith('carillon-demonstration-'))
+  const left = () =>
+    readdirSync(temporary.path).filter((one) => one.startsWith('carillon-demonstration-'))
   for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
     await using service = await CarillonProcess.ready(folder, { env })
     assert.equal((await fetch(`${service.url}/demonstration`)).status, 200)
     assert.equal(childOf(service), undefined)
     await visit(service)
     const child = childOf(service) ?? 0
-    const known = ['environ', 'cmdline'].map((name) => readFileSync(`/proc/${child}/${name}`, 'utf8')).join('\0')
+    const known = ['environ', 'cmdline']
+      .map((name) => readFileSync(`/proc/${child}/${name}`, 'utf8'))
+      .join('\0')
     assert.doesNotMatch(known, /CARILLON|sealing/)
     assert.equal(left().length, 1)
     await service.end(signal)
@@ -66,7 +70,9 @@ test('if it is killed, the service goes on and starts another one, which removes
   await until(() => childOf(service) === undefined, 'it ends')
   assert.equal((await fetch(`${service.url}/readyz`)).status, 200)
   await visit(service)
-  const names = readdirSync(temporary.path).filter((name) => name.startsWith('carillon-demonstration-'))
+  const names = readdirSync(temporary.path).filter((name) =>
+    name.startsWith('carillon-demonstration-'),
+  )
   assert.equal(names.length, 1)
   assert.ok(!names[0]?.includes(`-${child}-`))
 })
@@ -77,7 +83,13 @@ test('its listener refuses every request that does not come from the service (S1
   const visitor = await demonstration.from('192.0.2.1').again()
   const headers = { cookie: visitor.cookie, 'carillon-visit': visitor.id }
   for (const facts of [undefined, '', 'wrong 192.0.2.1', 'undefined 192.0.2.1'])
-    for (const path of ['visit', 'exchanges/1', 'service/routeRestreinte', 'other-server/me', 'other-site?visit=a']) {
+    for (const path of [
+      'visit',
+      'exchanges/1',
+      'service/routeRestreinte',
+      'other-server/me',
+      'other-site?visit=a',
+    ]) {
       const response = await demonstration.send(`/demonstration/${path}`, facts, { headers })
       assert.deepEqual([response.status, response.headers.get('set-cookie')], [403, null], path)
     }
@@ -93,7 +105,13 @@ test('it does not end the connections that the service keeps for the next reques
 })
 
 test('it ends after ten minutes without a request, and a later one starts it again', async () => {
-  const settings = { url: 'http://127.0.0.1:7464', prefix: '', hosts: [], hstsSubdomains: false }
+  const settings = {
+    url: 'http://127.0.0.1:7464',
+    prefix: '',
+    hosts: [],
+    hstsSubdomains: false,
+    places: 10,
+  }
   const log = await createLog({ level: 'silent', isTerminal: false })
   const demonstration = new Demonstration(() => settings, log)
   mock.timers.enable({ apis: ['setTimeout'] })

@@ -1,4 +1,4 @@
-// The three exchanges of the spec in both lanes of the demonstration, at three servers, what is stored, and what the controls do.
+// The spec's three exchanges in both lanes, what is stored, and what the controls do.
 import assert from 'node:assert/strict'
 import { after, beforeEach, test } from 'node:test'
 import type { Controls } from '../../../demonstration/server/controls.ts'
@@ -20,17 +20,23 @@ async function namesOf(response: HttpResponse): Promise<string[]> {
 test('both lanes have the three exchanges of the spec, and only the session is a row', async () => {
   assert.equal((await visitor.session('routeRestreinte')).status, 401)
   assert.equal((await visitor.token('routeRestreinte', undefined)).status, 401)
-  const tables = async (response: HttpResponse) => (await visitor.exchange(response)).rows.map(({ table }) => table)
+  const tables = async (response: HttpResponse) =>
+    (await visitor.exchange(response)).rows.map(({ table }) => table)
   assert.deepEqual(await tables(await visitor.session('routeRestreinte')), [])
   const body = { ...visitor.user, variant: 'stateful' }
-  assert.deepEqual(await tables(await visitor.session('login', { method: 'POST', body })), ['session'])
+  assert.deepEqual(await tables(await visitor.session('login', { method: 'POST', body })), [
+    'session',
+  ])
   const login = await visitor.token('login', undefined, {
     method: 'POST',
     body: { ...visitor.user, variant: 'stateless' },
   })
   assert.deepEqual(await tables(login), ['session'])
   assert.equal((await visitor.session('routeRestreinte')).json().data.proof, 'session')
-  assert.equal((await visitor.token('routeRestreinte', login.json().token)).json().data.proof, 'access-token')
+  assert.equal(
+    (await visitor.token('routeRestreinte', login.json().token)).json().data.proof,
+    'access-token',
+  )
 })
 
 test('the steps name the look-up of a session, and for a token the check of its signature, each time, and no look-up', async () => {
@@ -54,7 +60,11 @@ test('the other server has only the public key: it accepts a token without a loo
   const token = await visitor.signIn()
   const accepted = await visitor.without(atOther, token)
   assert.equal(accepted.status, 200, accepted.text)
-  assert.deepEqual(await namesOf(accepted), ['signatures.check', 'keys.fetch'], 'it reads the key set once')
+  assert.deepEqual(
+    await namesOf(accepted),
+    ['signatures.check', 'keys.fetch'],
+    'it reads the key set once',
+  )
   const again = await visitor.without(atOther, token)
   assert.deepEqual(await namesOf(again), ['signatures.check'])
   assert.equal((await visitor.send(atOther)).status, 401)
@@ -71,7 +81,11 @@ test('after the sign-out a copied session and a copied token are refused here, a
   assert.equal((await visitor.session('logout', { method: 'POST' })).status, 204)
   assert.equal((await visitor.token('logout', token, { method: 'POST' })).status, 204)
   const statusOfThief = async (proof: 'session' | 'token', path: string) => {
-    const { n, status } = await visitor.done<{ n: number; status: number }>('thief', { proof, method: 'GET', path })
+    const { n, status } = await visitor.done<{ n: number; status: number }>('thief', {
+      proof,
+      method: 'GET',
+      path,
+    })
     const { by, request, response } = await visitor.exchangeOf(n)
     assert.equal(by, 'thief')
     assert.match(new Map(request.fields).get('User-Agent') ?? '', /Firefox/)
@@ -83,34 +97,60 @@ test('after the sign-out a copied session and a copied token are refused here, a
   assert.equal(await statusOfThief('session', atOther), 401)
   assert.equal(await statusOfThief('token', atOther), 200)
   const { rows } = await visitor.exchange(await visitor.session('routeRestreinte'))
-  const [revoked] = rows.filter(({ table }) => table === 'token_cutoff')
-  assert.ok(Number(revoked?.columns.expires_at) > Date.UTC(2026, 0, 1), 'the page says when the entry ends')
+  const [revoked] = rows.filter(({ table }) => table === 'revocation')
+  assert.ok(
+    Number(revoked?.columns.expires_at) > Date.UTC(2026, 0, 1),
+    'the page says when the entry ends',
+  )
   await visitor.done('advance', { seconds: 15 * 60 })
   assert.equal(await statusOfThief('token', atOther), 401)
 })
 
 test('a thief at another address is seen as such, and has nothing without a copy', async () => {
-  assert.equal((await visitor.control('thief', { proof: 'session', method: 'GET', path: restricted })).status, 409)
+  assert.equal(
+    (await visitor.control('thief', { proof: 'session', method: 'GET', path: restricted })).status,
+    409,
+  )
   const token = await visitor.signIn()
   await visitor.done('steal')
-  assert.equal((await visitor.control('thief', { proof: 'token', method: 'GET', path: restricted })).status, 409)
+  assert.equal(
+    (await visitor.control('thief', { proof: 'token', method: 'GET', path: restricted })).status,
+    409,
+  )
   await visitor.done('thief', { proof: 'session', method: 'POST', path: 'service/logout' })
   const { items } = (await visitor.token('api/me/activity', token)).json().data
   const signOut = items.find(({ event }: { event: string }) => event === 'sign-out')
   assert.equal(signOut.address, '203.0.113.66')
-  for (const path of ['controls', 'visit', '../api/me', 'service/../visit', 'service/%2e%2e', 'service/a?visit=b'])
-    assert.equal((await visitor.control('thief', { proof: 'session', method: 'GET', path })).status, 400, path)
+  for (const path of [
+    'controls',
+    'visit',
+    '../api/me',
+    'service/../visit',
+    'service/%2e%2e',
+    'service/a?visit=b',
+  ])
+    assert.equal(
+      (await visitor.control('thief', { proof: 'session', method: 'GET', path })).status,
+      400,
+      path,
+    )
 })
 
 test('five servers behind a balancer: a session in the memory of one, in a shared store, and a token by its public key', async () => {
   const token = await visitor.signIn()
-  const signedIn = await visitor.exchange(await visitor.send('servers/memory/me', { method: 'POST' }))
+  const signedIn = await visitor.exchange(
+    await visitor.send('servers/memory/me', { method: 'POST' }),
+  )
   const hits = async (send: () => Promise<HttpResponse>) => {
     const seen: [server: number | null, status: number, lookUps: number][] = []
     for (let n = 0; n < 5; n++) {
       const response = await send()
       const { server, steps } = await visitor.exchange(response)
-      seen.push([server, response.status, steps.filter(({ name }) => name.startsWith('store.')).length])
+      seen.push([
+        server,
+        response.status,
+        steps.filter(({ name }) => name.startsWith('store.')).length,
+      ])
     }
     return seen.sort(([a], [b]) => (a ?? 0) - (b ?? 0))
   }
@@ -166,17 +206,26 @@ test('a rotated key is published before it signs; a token of a dropped key is re
   const token = await visitor.signIn()
   assert.equal((await visitor.without(atOther, token)).status, 200)
   await visitor.done('rotate-key')
-  const set = (await visitor.session('.well-known/jwks.json')).json().keys.map((key: { kid: string }) => key.kid)
-  const forged = await visitor.done<{ token: string; kid: string }>('forge', { username: 'mallory' })
+  const set = (await visitor.session('.well-known/jwks.json'))
+    .json()
+    .keys.map((key: { kid: string }) => key.kid)
+  const forged = await visitor.done<{ token: string; kid: string }>('forge', {
+    username: 'mallory',
+  })
   const [kid, ...others] = set.filter((one: string) => one !== forged.kid)
   assert.ok(kid !== undefined && others.length === 0)
   await visitor.done('advance', { seconds: 6 * 60 })
   const later = await visitor.done<{ kid: string }>('forge', { username: 'mallory' })
   assert.equal(later.kid, kid)
-  for (const path of [restricted, atOther]) assert.equal((await visitor.without(path, forged.token)).status, 200, path)
+  for (const path of [restricted, atOther])
+    assert.equal((await visitor.without(path, forged.token)).status, 200, path)
   await visitor.done('drop-key', { kid: forged.kid })
   assert.equal((await visitor.without(restricted, forged.token)).status, 401)
-  assert.equal((await visitor.without(atOther, forged.token)).status, 200, 'it has read the key set before')
+  assert.equal(
+    (await visitor.without(atOther, forged.token)).status,
+    200,
+    'it has read the key set before',
+  )
   await visitor.done('read-keys')
   assert.equal((await visitor.without(atOther, forged.token)).status, 401)
 })
@@ -190,7 +239,7 @@ test('a measurement counts the look-ups and the bytes of 100 requests, and leave
   const own = await measured('token', restricted)
   const other = await measured('token', atOther)
   assert.deepEqual([session.lookUps, own.lookUps, other.lookUps], [100, 0, 0])
-  for (const { ms, bytes } of [session, own, other]) assert.ok(ms > 0 && bytes > 20_000)
+  for (const { bytes } of [session, own, other]) assert.ok(bytes > 20_000)
   assert.ok(own.bytes > session.bytes, 'a token is longer than a cookie')
   assert.equal((await visitor.send(`exchanges/${before.n + 1}`)).status, 404)
 })
@@ -210,17 +259,32 @@ test('a control with a wrong value says what would be right', async () => {
     assert.match(response.text, new RegExp(reason))
   }
   for (const unknown of ['explode', 'constructor', 'reset'])
-    assert.equal((await visitor.send(`controls/${unknown}`, { method: 'POST', body: {} })).status, 404)
-  assert.equal((await visitor.send('controls/steal', { method: 'POST', body: 'a'.repeat(9_000) })).status, 413)
+    assert.equal(
+      (await visitor.send(`controls/${unknown}`, { method: 'POST', body: {} })).status,
+      404,
+    )
+  assert.equal(
+    (await visitor.send('controls/steal', { method: 'POST', body: 'a'.repeat(9_000) })).status,
+    413,
+  )
 })
 
 test('a delivery arrives in both lanes, and can be marked as read', async () => {
   const token = await visitor.signIn()
   await visitor.done('deliver', { title: 'Hello' })
-  for (const list of [await visitor.session('api/notifications'), await visitor.token('api/notifications', token)])
+  for (const list of [
+    await visitor.session('api/notifications'),
+    await visitor.token('api/notifications', token),
+  ])
     assert.equal(list.json().data.items[0].title, 'Hello')
   const { id } = (await visitor.session('api/notifications')).json().data.items[0]
-  assert.equal((await visitor.session(`api/notifications/${id}/read`, { method: 'PATCH' })).status, 204)
-  assert.equal((await visitor.token('api/notifications/read-all', token, { method: 'POST' })).status, 204)
+  assert.equal(
+    (await visitor.session(`api/notifications/${id}/read`, { method: 'PATCH' })).status,
+    204,
+  )
+  assert.equal(
+    (await visitor.token('api/notifications/read-all', token, { method: 'POST' })).status,
+    204,
+  )
   assert.equal((await visitor.session('api/notifications/counts')).json().data.unread, 0)
 })

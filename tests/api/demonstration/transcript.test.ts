@@ -1,4 +1,4 @@
-// The transcript of the demonstration against the bytes that a recording proxy saw on the wire.
+// A recording proxy saw the bytes on the wire.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect } from 'node:net'
@@ -21,7 +21,7 @@ proxy.intercept = ({ direction, bytes }) => {
   return undefined
 }
 
-/** Sends these bytes on a connection of their own, and resolves with what the proxy has seen. */
+/** Resolves with what the proxy has seen. */
 async function onTheWire(text: string): Promise<typeof recorded> {
   Object.assign(recorded, { 'to server': '', 'to client': '' })
   const { port } = new URL(proxy.urlFor(app.url))
@@ -35,7 +35,7 @@ function textOf({ line, fields, body }: Message): string {
   return `${line}\r\n${fields.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n${body}`
 }
 
-/** As the page shows it: the values of cookies that are not the demonstration's are not there. */
+/** The page leaves out values of cookies that are not the demonstration's. */
 function masked(text: string): string {
   return text
     .replace(/(^|; )(carillon|carillon-visit|theme)=[^;\r\n]*/gm, '$1$2=…')
@@ -62,7 +62,10 @@ async function agrees(
 test('the transcript has the bytes of the wire: lines, order and spelling of the fields, and bodies', async () => {
   const place = '/demonstration/service'
   await agrees(
-    `GET ${place}/routeRestreinte HTTP/1.1\r\nHost: ${host}\r\nCookie: ${cookies()}\r\naccEPT:  */*`.replace('  ', ' '),
+    `GET ${place}/routeRestreinte HTTP/1.1\r\nHost: ${host}\r\nCookie: ${cookies()}\r\naccEPT:  */*`.replace(
+      '  ',
+      ' ',
+    ),
   )
   const body = JSON.stringify({ ...visitor.user, variant: 'stateful' })
   const json = `Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}`
@@ -81,7 +84,9 @@ test('the transcript has the bytes of the wire: lines, order and spelling of the
   assert.match(listed.response.line, / 200 /)
   const all = `POST ${place}/api/notifications/read-all HTTP/1.1\r\nHost: ${host}\r\nCookie: ${cookies()}`
   assert.match((await agrees(all)).response.line, / 204 /)
-  const head = await agrees(`HEAD ${place}/routeRestreinte HTTP/1.1\r\nHost: ${host}\r\nCookie: ${cookies()}`)
+  const head = await agrees(
+    `HEAD ${place}/routeRestreinte HTTP/1.1\r\nHost: ${host}\r\nCookie: ${cookies()}`,
+  )
   assert.match(head.response.line, / 200 /)
   assert.equal(head.response.body, '')
 })
@@ -92,7 +97,9 @@ test('the transcript has the bytes of the wire at the other servers, too, which 
     `GET /demonstration/other-server/me HTTP/1.1\r\n${fields}\r\nauthorization: Bearer a.b.c`,
   )
   assert.match(refused.response.line, / 401 /)
-  const signedIn = await agrees(`POST /demonstration/servers/memory/me HTTP/1.1\r\n${fields}\r\nContent-Length: 0`)
+  const signedIn = await agrees(
+    `POST /demonstration/servers/memory/me HTTP/1.1\r\n${fields}\r\nContent-Length: 0`,
+  )
   assert.match(signedIn.response.line, / 204 /)
 })
 
@@ -101,12 +108,21 @@ test('the transcript has neither the secret of the visitor nor the cookie of the
     `GET /demonstration/service/routeRestreinte HTTP/1.1\r\nHost: ${host}\r\nCookie: ${cookies()}`,
   )
   for (const secret of ['the-visitors-own-secret', visitor.cookies.get('carillon-visit') ?? ''])
-    assert.deepEqual([sent['to server'].includes(secret), JSON.stringify(request).includes(secret)], [true, false])
+    assert.deepEqual(
+      [sent['to server'].includes(secret), JSON.stringify(request).includes(secret)],
+      [true, false],
+    )
 })
 
 test('the transcript has no password for a proxy, and nothing that a proxy knows about the visitor (S14)', async () => {
   const place = '/demonstration/service/routeRestreinte'
-  const hidden = ['Authorization', 'Proxy-Authorization', 'Cf-Access-Jwt-Assertion', 'X-Amzn-Oidc-Data', 'X-Api-Key']
+  const hidden = [
+    'Authorization',
+    'Proxy-Authorization',
+    'Cf-Access-Jwt-Assertion',
+    'X-Amzn-Oidc-Data',
+    'X-Api-Key',
+  ]
   const lines = hidden.map((name) => `${name}: Basic a-secret`)
   const sent = await onTheWire(
     `GET ${place} HTTP/1.1\r\nHost: ${host}\r\nCarillon-Visit: ${visitor.id}\r\n${lines.join('\r\n')}\r\nConnection: close\r\n\r\n`,

@@ -1,4 +1,4 @@
-// The second factors of a user: adding, listing and removing them, recovery codes, and how recent the sign-in must be (A17, A18).
+// Adding, listing and removing second factors, and how recent the sign-in must be (A17, A18).
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { decodeJwt } from 'jose'
@@ -6,28 +6,38 @@ import { newId } from '../../../server/basics/ids.ts'
 import { addFactor, factorsOf, useFactor } from '../../../server/factors/factors.store.ts'
 import { replaceOperation } from '../../../server/store/testing/operations.ts'
 import { type Proof, startTestService, variants } from '../../support/service.ts'
-import { Authenticator, carefulUser, challengeOf, signInWithCode } from '../../support/sign-in/authenticator.ts'
+import {
+  Authenticator,
+  carefulUser,
+  challengeOf,
+  signInWithCode,
+} from '../../support/sign-in/authenticator.ts'
 
 const app = await startTestService()
 after(() => app.stop())
 
 const minute = 60_000
 const add = (proof: Proof, body: unknown = {}) => app.post('/api/me/factors/totp', body, proof)
-const confirmTotp = (proof: Proof, body: object) => app.post('/api/me/factors/totp/confirm', body, proof)
+const confirmTotp = (proof: Proof, body: object) =>
+  app.post('/api/me/factors/totp/confirm', body, proof)
 const listed = async (proof: Proof) => (await app.get('/api/me/factors', proof)).json().data
-const remove = (proof: Proof, id: string) => app.request(`/api/me/factors/${id}`, { method: 'DELETE', headers: proof })
+const remove = (proof: Proof, id: string) =>
+  app.request(`/api/me/factors/${id}`, { method: 'DELETE', headers: proof })
 const confirm = (proof: Proof, body: object) => app.post('/api/me/confirm', body, proof)
 
 for (const variant of variants)
   test(`a factor counts only after its first code, which gives the recovery codes once, ${variant}`, async () => {
     const user = await app.user()
     const proof = await app.signIn(user, variant)
-    assert.deepEqual(await listed(proof), { items: [], recoveryCodesLeft: 0 })
+    assert.deepEqual(await listed(proof), { items: [], recoveryCodesLeft: 0, passkeys: null })
     const added = await add(proof, { label: 'My phone' })
     assert.equal(added.status, 201, added.text)
     const { id, secret, uri, qr } = added.json().data
     assert.match(secret, /^[A-Z2-7]{32}$/)
-    assert.ok(uri.startsWith(`otpauth://totp/127.0.0.1:${user.username}?`) && uri.includes(secret), uri)
+    assert.ok(
+      uri.startsWith(`otpauth://totp/127.0.0.1:${user.username}?`) && uri.includes(secret),
+      uri,
+    )
     assert.match(qr, /^<svg /)
     assert.equal((await app.post('/login', { ...user, id: undefined })).status, 200)
     const phone = new Authenticator(secret)
@@ -52,7 +62,8 @@ for (const variant of variants)
 test('a body is not needed to add a factor; a label is a text of up to 64 characters', async () => {
   const proof = await app.signIn(await app.user(), 'stateful')
   assert.equal((await app.post('/api/me/factors/totp', undefined, proof)).status, 201)
-  for (const label of ['', 'x'.repeat(65), 7]) assert.equal((await add(proof, { label })).status, 400)
+  for (const label of ['', 'x'.repeat(65), 7])
+    assert.equal((await add(proof, { label })).status, 400)
 })
 
 test('the database has no secret from which codes could be computed', async () => {
@@ -60,7 +71,9 @@ test('the database has no secret from which codes could be computed', async () =
   const proof = await app.signIn(user, 'stateful')
   const { secret } = (await add(proof)).json().data
   const bytes = new Authenticator(secret).secret
-  const rows = JSON.stringify(await app.database.rows(`select * from factor where user_id = '${user.id}'`))
+  const rows = JSON.stringify(
+    await app.database.rows(`select * from factor where user_id = '${user.id}'`),
+  )
   for (const text of [
     secret,
     secret.toLowerCase(),
@@ -76,10 +89,25 @@ test('a sealed secret that is copied into the row of another user opens nothing'
   const ann = await app.user()
   const eve = await carefulUser(app)
   const [stolen] = (await app.store.read(factorsOf, eve.id)).factors
-  const factor = { ...stolen, id: newId(app.now()), kind: 'totp', label: 'Copy', createdAt: 1, confirmedAt: 1 } as const
-  await app.store.write(addFactor, { userId: ann.id, factor, maxFactors: 1, recoveryCodeHashes: [] })
+  const factor = {
+    ...stolen,
+    id: newId(app.now()),
+    kind: 'totp',
+    label: 'Copy',
+    createdAt: 1,
+    confirmedAt: 1,
+  } as const
+  await app.store.write(addFactor, {
+    userId: ann.id,
+    factor,
+    maxFactors: 1,
+    recoveryCodeHashes: [],
+  })
   const challenge = await challengeOf(app, ann, 'stateful')
-  const response = await app.post('/login/second-factor', { challenge, code: eve.app.code(app.now()) })
+  const response = await app.post('/login/second-factor', {
+    challenge,
+    code: eve.app.code(app.now()),
+  })
   assert.equal(response.status, 403)
 })
 
@@ -88,8 +116,11 @@ test('a removed factor no longer counts, and with the last one the recovery code
   const proof = await signInWithCode(app, user, 'stateful')
   assert.equal((await remove(proof, user.factorId.toUpperCase())).status, 204)
   assert.equal((await remove(proof, user.factorId)).status, 404)
-  assert.deepEqual(await listed(proof), { items: [], recoveryCodesLeft: 0 })
-  assert.equal((await app.post('/login', { username: user.username, password: user.password })).status, 200)
+  assert.deepEqual(await listed(proof), { items: [], recoveryCodesLeft: 0, passkeys: null })
+  assert.equal(
+    (await app.post('/login', { username: user.username, password: user.password })).status,
+    200,
+  )
 })
 
 test("another user's factor cannot be confirmed or removed (Z1)", async () => {
@@ -99,7 +130,8 @@ test("another user's factor cannot be confirmed or removed (Z1)", async () => {
   const added = (await add(await signInWithCode(app, ann, 'stateful'))).json().data
   const code = new Authenticator(added.secret).code(app.now())
   assert.equal((await confirmTotp(proof, { id: added.id, code })).status, 404)
-  for (const id of [ann.factorId, added.id, 'none']) assert.equal((await remove(proof, id)).status, 404)
+  for (const id of [ann.factorId, added.id, 'none'])
+    assert.equal((await remove(proof, id)).status, 404)
   assert.equal((await app.store.read(factorsOf, ann.id)).factors.length, 2)
 })
 
@@ -108,7 +140,10 @@ test('a user has at most ten factors', async () => {
   const proof = await app.signIn(user, 'stateful')
   for (let n = 0; n < 10; n++) {
     const { id, secret } = (await add(proof)).json().data
-    assert.equal((await confirmTotp(proof, { id, code: new Authenticator(secret).code(app.now()) })).status, 200)
+    assert.equal(
+      (await confirmTotp(proof, { id, code: new Authenticator(secret).code(app.now()) })).status,
+      200,
+    )
   }
   const refused = await add(proof)
   assert.deepEqual([refused.status, refused.json().error.code], [409, 'CONFLICT'])
@@ -122,9 +157,16 @@ test('new recovery codes end the old ones, and need a factor (A18)', async () =>
   const { recoveryCodes } = fresh.json().data
   assert.equal(recoveryCodes.length, 10)
   const use = async (recoveryCode: string) =>
-    (await app.post('/login/second-factor', { challenge: await challengeOf(app, user, 'stateful'), recoveryCode }))
-      .status
-  assert.deepEqual([await use(user.recoveryCodes[0] ?? ''), await use(recoveryCodes[0])], [401, 200])
+    (
+      await app.post('/login/second-factor', {
+        challenge: await challengeOf(app, user, 'stateful'),
+        recoveryCode,
+      })
+    ).status
+  assert.deepEqual(
+    [await use(user.recoveryCodes[0] ?? ''), await use(recoveryCodes[0])],
+    [401, 200],
+  )
   const plain = await app.signIn(await app.user(), 'stateful')
   assert.equal((await app.post('/api/me/factors/recovery-codes', undefined, plain)).status, 409)
 })
@@ -156,7 +198,11 @@ for (const variant of variants)
       const now = decodeJwt(token)
       assert.deepEqual([now.sid, now.auth_time], [before.sid, Math.floor(app.now() / 1_000)])
       const fields = Object.entries({ ...proof, 'content-type': 'application/json' })
-      const copy = await app.exchange('/api/me/factors/totp', { method: 'POST', fields, body: '{}' })
+      const copy = await app.exchange('/api/me/factors/totp', {
+        method: 'POST',
+        fields,
+        body: '{}',
+      })
       assert.equal(copy.status, 401, 'the token before is revoked')
       proof = { authorization: `Bearer ${token}` }
     }
@@ -170,7 +216,9 @@ test('the freshness of a token is renewed with it, and not made anew by a renewa
   const user = await app.user()
   const proof = await app.signIn(user, 'stateless')
   app.pass(8 * minute)
-  const renewed = { authorization: `Bearer ${(await app.post('/token/renew', undefined, proof)).json().token}` }
+  const renewed = {
+    authorization: `Bearer ${(await app.post('/token/renew', undefined, proof)).json().token}`,
+  }
   assert.equal((await add(renewed)).status, 201)
   app.pass(2 * minute + 1_000)
   assert.equal((await add(renewed)).status, 403)
@@ -183,9 +231,14 @@ test('the freshness of a token is renewed with it, and not made anew by a renewa
 test('the token of a session confirms nothing and changes no credential, however fresh: only the cookie does (S17)', async () => {
   const user = await app.user()
   const session = await app.signIn(user, 'stateful')
-  const proof = { authorization: `Bearer ${(await app.post('/api/me/token', undefined, session)).json().data.token}` }
+  const proof = {
+    authorization: `Bearer ${(await app.post('/api/me/token', undefined, session)).json().data.token}`,
+  }
   const put = { method: 'PUT', headers: { ...proof, 'content-type': 'application/json' } }
-  const body = JSON.stringify({ currentPassword: user.password, newPassword: 'grey heron over the weir' })
+  const body = JSON.stringify({
+    currentPassword: user.password,
+    newPassword: 'grey heron over the weir',
+  })
   const refused = [
     await confirm(proof, { password: user.password }),
     await app.request('/api/me/password', { ...put, body }),
@@ -199,7 +252,10 @@ test('the token of a session confirms nothing and changes no credential, however
   ]
   for (const { status, json } of refused) {
     assert.equal(status, 403)
-    assert.match(json().error.message, /^The token of a session confirms nothing and changes no credential/)
+    assert.match(
+      json().error.message,
+      /^The token of a session confirms nothing and changes no credential/,
+    )
   }
   assert.equal((await app.get('/routeRestreinte', session)).status, 200)
   assert.equal((await confirm(session, { password: user.password })).status, 204)
@@ -247,7 +303,10 @@ for (const variant of variants)
     app.pass(minute)
     const restore = replaceOperation(app.store, useFactor, async () => 'outdated' as const)
     for (let n = 0; n < 7; n++)
-      assert.equal((await confirm(proof, { code: user.app.code(app.now()) })).json().error.code, 'UNAUTHORIZED')
+      assert.equal(
+        (await confirm(proof, { code: user.app.code(app.now()) })).json().error.code,
+        'UNAUTHORIZED',
+      )
     restore()
     const confirmed = await confirm(proof, { code: user.app.code(app.now()) })
     assert.equal(confirmed.status, variant === 'stateful' ? 204 : 201, confirmed.text)
@@ -256,6 +315,10 @@ for (const variant of variants)
 test('a token of scope `inbox` opens none of these routes (T14)', async () => {
   const user = await app.user()
   const token = await app.issueToken(user)
-  for (const response of [add(token), app.get('/api/me/factors', token), confirm(token, { password: user.password })])
+  for (const response of [
+    add(token),
+    app.get('/api/me/factors', token),
+    confirm(token, { password: user.password }),
+  ])
     assert.equal((await response).status, 403)
 })

@@ -1,5 +1,4 @@
-// Passkeys of a signed-in user: adding one, using it as a second factor, and confirming a sign-in with it. What is replayed, foreign or
-// somebody else's changes nothing.
+// What is replayed, foreign or somebody else's changes nothing.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { listAudit } from '../../../server/audit/audit.store.ts'
@@ -7,7 +6,12 @@ import { newId } from '../../../server/basics/ids.ts'
 import { factorsOf } from '../../../server/factors/factors.store.ts'
 import { addPasskey } from '../../support/passkeys.ts'
 import { type Proof, startTestService, type TestUser, variants } from '../../support/service.ts'
-import { type Cbor, type Forgery, type Passkey, SoftwareAuthenticator } from '../../support/software-authenticator.ts'
+import {
+  type Cbor,
+  type Forgery,
+  type Passkey,
+  SoftwareAuthenticator,
+} from '../../support/software-authenticator.ts'
 
 const origin = 'https://carillon.example'
 const app = await startTestService({ env: { CARILLON_PUBLIC_URL: origin } })
@@ -16,7 +20,8 @@ const authenticator = new SoftwareAuthenticator({ origin })
 const minute = 60_000
 const factorsPath = '/api/me/factors/passkeys'
 
-const creationOptions = async (proof: Proof) => (await app.post(`${factorsPath}/options`, undefined, proof)).json().data
+const creationOptions = async (proof: Proof) =>
+  (await app.post(`${factorsPath}/options`, undefined, proof)).json().data
 const requestOptions = async (body = {}) => (await app.post('/login/passkey/options', body)).json()
 const passkeyOf = (user: { id: string }) => addPasskey(app, authenticator, user, 'carillon.example')
 const signed = async (passkey: Passkey, forgery?: Forgery) =>
@@ -24,17 +29,25 @@ const signed = async (passkey: Passkey, forgery?: Forgery) =>
 
 async function add(proof: Proof, forgery?: Forgery) {
   const { passkey, response } = authenticator.create(await creationOptions(proof), forgery)
-  return { passkey, response, added: await app.post(factorsPath, { response, label: 'Key' }, proof) }
+  return {
+    passkey,
+    response,
+    added: await app.post(factorsPath, { response, label: 'Key' }, proof),
+  }
 }
 
-async function waitingSignIn({ username, password }: TestUser, variant = 'stateful'): Promise<string> {
+async function waitingSignIn(
+  { username, password }: TestUser,
+  variant = 'stateful',
+): Promise<string> {
   const waiting = await app.post('/login', { username, password, variant })
   assert.equal(waiting.json().error.code, 'SECOND_FACTOR_REQUIRED', waiting.text)
   return waiting.json().error.challenge
 }
 
 const codeOf = ({ json }: { json: () => { error: { code: string } } }) => json().error.code
-const countOf = async ({ id }: { id: string }) => (await app.store.read(factorsOf, id)).factors.length
+const countOf = async ({ id }: { id: string }) =>
+  (await app.store.read(factorsOf, id)).factors.length
 
 for (const variant of variants)
   test(`a signed-in user adds passkeys, and gets recovery codes with the first (${variant}, A17)`, async () => {
@@ -45,7 +58,13 @@ for (const variant of variants)
     const { id, recoveryCodes, token, expiresAt, ...factor } = first.added.json().data
     assert.equal(token !== undefined && expiresAt !== undefined, variant === 'stateless')
     const now = new Date(app.now()).toISOString()
-    assert.deepEqual(factor, { kind: 'passkey', label: 'Key', confirmed: true, createdAt: now, lastUsedAt: null })
+    assert.deepEqual(factor, {
+      kind: 'passkey',
+      label: 'Key',
+      confirmed: true,
+      createdAt: now,
+      lastUsedAt: null,
+    })
     assert.equal(recoveryCodes.length, 10)
     const options = await creationOptions(proof)
     assert.deepEqual(options.rp, { id: 'carillon.example', name: 'carillon.example' })
@@ -60,11 +79,13 @@ for (const variant of variants)
     const second = await add(proof)
     assert.equal(second.added.status, 201)
     assert.equal('recoveryCodes' in second.added.json().data, false)
-    assert.equal((await app.post('/login/passkey', { response: await signed(first.passkey), variant })).status, 200)
-    const events = (await app.store.read(listAudit, { userId: ann.id, limit: 100 })).map(({ event, detail }) => [
-      event,
-      detail?.factorId ?? detail?.method,
-    ])
+    assert.equal(
+      (await app.post('/login/passkey', { response: await signed(first.passkey), variant })).status,
+      200,
+    )
+    const events = (await app.store.read(listAudit, { userId: ann.id, limit: 100 })).map(
+      ({ event, detail }) => [event, detail?.factorId ?? detail?.method],
+    )
     assert.ok(events.some(([event, of]) => event === 'factor-added' && of === id))
     assert.ok(events.some(([event, of]) => event === 'sign-in' && of === 'passkey'))
   })
@@ -72,7 +93,9 @@ for (const variant of variants)
 test('a new passkey for another page or host, without verification of the user or with an attestation, changes nothing (A17)', async () => {
   const ann = await app.user()
   const proof = await app.signIn(ann, 'stateful')
-  const certificate = new Map<string, Cbor>(Object.entries({ alg: -7, sig: Buffer.from('a'), x5c: [Buffer.from('b')] }))
+  const certificate = new Map<string, Cbor>(
+    Object.entries({ alg: -7, sig: Buffer.from('a'), x5c: [Buffer.from('b')] }),
+  )
   const unacceptable: [Forgery, RegExp][] = [
     [{ clientData: { origin: 'https://evil.example' } }, /may not use passkeys/],
     [{ clientData: { crossOrigin: true } }, /frame of another site/],
@@ -104,7 +127,10 @@ test('a challenge adds one passkey, for its own user, and only within five minut
   // With the passkey, the session gets a new cookie: a request that is later than that is not signed in.
   const statuses = raced.map(({ status }) => (status === 401 ? 422 : status))
   assert.deepEqual(statuses.toSorted(), [201, 422, 422, 422, 422])
-  assert.equal((await post(ofAnn, { ...options, challenge: (await requestOptions()).challenge })).status, 422)
+  assert.equal(
+    (await post(ofAnn, { ...options, challenge: (await requestOptions()).challenge })).status,
+    422,
+  )
   const late = await creationOptions(ofAnn)
   app.pass(5 * minute)
   assert.equal((await post(ofAnn, late)).status, 422)
@@ -148,14 +174,19 @@ for (const variant of variants)
     const passkey = await passkeyOf(ann)
     const challenge = await waitingSignIn(ann, variant)
     const options = await requestOptions({ challenge })
-    assert.deepEqual(options.allowCredentials, [{ id: passkey.id, type: 'public-key', transports: [] }])
+    assert.deepEqual(options.allowCredentials, [
+      { id: passkey.id, type: 'public-key', transports: [] },
+    ])
     const body = { challenge, passkey: authenticator.get(passkey, options) }
     const completed = await app.post('/login/second-factor', body)
     assert.equal(completed.status, 200, completed.text)
     assert.deepEqual([completed.json().User.id, completed.json().variant], [ann.id, variant])
     const replayed = await app.post('/login/second-factor', body)
     assert.deepEqual([replayed.status, codeOf(replayed)], [401, 'UNAUTHORIZED'])
-    const reused = await app.post('/login/second-factor', { ...body, challenge: await waitingSignIn(ann) })
+    const reused = await app.post('/login/second-factor', {
+      ...body,
+      challenge: await waitingSignIn(ann),
+    })
     assert.deepEqual([reused.status, codeOf(reused)], [422, 'UNPROCESSABLE'])
   })
 
@@ -165,7 +196,8 @@ test('a passkey of another user, a wrong signature and a copy complete nothing, 
   const ofAnn = await passkeyOf(ann)
   const ofEve = await passkeyOf(eve)
   const challenge = await waitingSignIn(ann)
-  const complete = async (response: object) => app.post('/login/second-factor', { challenge, passkey: response })
+  const complete = async (response: object) =>
+    app.post('/login/second-factor', { challenge, passkey: response })
   const handle = Buffer.from(ann.id).toString('base64url')
   for (const response of [
     await signed(ofEve),
@@ -193,10 +225,14 @@ test('wrong codes of others never delay a passkey as the second factor (A9)', as
   const ann = await app.user()
   const passkey = await passkeyOf(ann)
   const challenge = await waitingSignIn(ann)
-  const guess = async () => app.post('/login/second-factor', { challenge, recoveryCode: 'a wrong code' })
+  const guess = async () =>
+    app.post('/login/second-factor', { challenge, recoveryCode: 'a wrong code' })
   for (let n = 0; n < 5; n++) assert.equal((await guess()).status, 401)
   assert.equal((await guess()).status, 429)
-  assert.equal((await app.post('/login/second-factor', { challenge, passkey: await signed(passkey) })).status, 200)
+  assert.equal(
+    (await app.post('/login/second-factor', { challenge, passkey: await signed(passkey) })).status,
+    200,
+  )
 })
 
 test('a challenge that has ended, or belongs to no sign-in, gives no options and completes nothing (A18)', async () => {
@@ -205,8 +241,15 @@ test('a challenge that has ended, or belongs to no sign-in, gives no options and
   const ended = await waitingSignIn(ann)
   app.pass(5 * minute)
   const response = await signed(passkey)
-  for (const challenge of [ended, `${ann.id}.${'x'.repeat(43)}`, `${newId(app.now())}.${'x'.repeat(43)}`]) {
-    for (const [path, body] of [['/login/passkey/options'], ['/login/second-factor', { passkey: response }]] as const) {
+  for (const challenge of [
+    ended,
+    `${ann.id}.${'x'.repeat(43)}`,
+    `${newId(app.now())}.${'x'.repeat(43)}`,
+  ]) {
+    for (const [path, body] of [
+      ['/login/passkey/options'],
+      ['/login/second-factor', { passkey: response }],
+    ] as const) {
       const refused = await app.post(path, { challenge, ...body })
       assert.deepEqual([refused.status, codeOf(refused)], [401, 'UNAUTHORIZED'])
     }
@@ -229,7 +272,8 @@ for (const variant of variants)
     const confirmed = await confirm(response)
     assert.equal(confirmed.status, variant === 'stateful' ? 204 : 201)
     assert.equal((await confirm(response)).status, 422)
-    const renewed = variant === 'stateful' ? proof : { authorization: `Bearer ${confirmed.json().data.token}` }
+    const renewed =
+      variant === 'stateful' ? proof : { authorization: `Bearer ${confirmed.json().data.token}` }
     assert.equal((await app.post(`${factorsPath}/options`, undefined, renewed)).status, 200)
   })
 
@@ -237,7 +281,12 @@ test('more or less than one factor in a request is a clear 400', async () => {
   const ann = await app.user()
   const passkey = await signed(await passkeyOf(ann))
   const challenge = await waitingSignIn(ann)
-  for (const body of [{}, { passkey, code: '123456' }, { passkey, recoveryCode: 'a' }, { passkey: {} }]) {
+  for (const body of [
+    {},
+    { passkey, code: '123456' },
+    { passkey, recoveryCode: 'a' },
+    { passkey: {} },
+  ]) {
     const refused = await app.post('/login/second-factor', { challenge, ...body })
     assert.deepEqual([refused.status, codeOf(refused)], [400, 'INVALID_REQUEST'], refused.text)
   }
@@ -248,11 +297,52 @@ test('the database has no challenge of a passkey, only hashes of those that were
   const passkey = await passkeyOf(ann)
   const used = await requestOptions()
   const unused = await requestOptions()
-  assert.equal((await app.post('/login/passkey', { response: authenticator.get(passkey, used) })).status, 200)
+  assert.equal(
+    (await app.post('/login/passkey', { response: authenticator.get(passkey, used) })).status,
+    200,
+  )
   const stored = JSON.stringify(await app.database.rows('select * from challenge'))
   for (const { challenge } of [used, unused]) {
     assert.ok(!stored.includes(challenge))
     assert.ok(!stored.includes(Buffer.from(challenge, 'base64url').toString()))
   }
   assert.ok(stored.includes(ann.id))
+})
+
+test('a passkey has the name that its user typed, else that of its authenticator, else the suggested one', async () => {
+  const proof = await app.signIn(await app.user(), 'stateful')
+  const bitwarden = 'd548826e-79b4-db40-a3d8-11116f7e8349'
+  const unknown = '00000000-0000-7000-8000-000000000001'
+  const cases: [aaguid: string | undefined, labels: object, label: string][] = [
+    [bitwarden, { label: 'Mine', suggestedLabel: 'Firefox on Linux' }, 'Mine'],
+    [bitwarden, { suggestedLabel: 'Firefox on Linux' }, 'Bitwarden'],
+    [bitwarden, {}, 'Bitwarden'],
+    [unknown, { suggestedLabel: 'Firefox on Linux' }, 'Firefox on Linux'],
+    [undefined, { suggestedLabel: 'Firefox on Linux' }, 'Firefox on Linux'],
+    [undefined, {}, 'Passkey'],
+  ]
+  for (const [aaguid, labels, label] of cases) {
+    const { response } = authenticator.create(
+      await creationOptions(proof),
+      aaguid === undefined ? {} : { aaguid },
+    )
+    const added = await app.post(factorsPath, { response, ...labels }, proof)
+    assert.equal(added.json().data.label, label)
+  }
+})
+
+test('the list of factors has all passkeys of the user, and no other, for the password managers of the browser', async () => {
+  const ann = await app.user()
+  const ben = await app.user()
+  const proof = await app.signIn(ann, 'stateful')
+  await passkeyOf(ben)
+  const known = async () => (await app.get('/api/me/factors', proof)).json().data.passkeys
+  const userId = Buffer.from(ann.id).toString('base64url')
+  const names = { rpId: 'carillon.example', userId, name: ann.username, displayName: ann.username }
+  assert.deepEqual(await known(), { ...names, credentialIds: [] })
+  const first = await passkeyOf(ann)
+  const second = await passkeyOf(ann)
+  const credentialIds = [first.id, second.id].toSorted()
+  const { credentialIds: listed, ...others } = await known()
+  assert.deepEqual([listed.toSorted(), others], [credentialIds, names])
 })

@@ -1,5 +1,4 @@
-// Sign-in with a passkey alone: every honest one works, in both variants, and no forged, replayed or foreign one does. A software
-// authenticator makes them; tests/e2e/browser/passkeys.test.ts uses a real browser.
+// A software authenticator makes passkeys; tests/e2e/browser/passkeys.test.ts uses a real browser.
 import assert from 'node:assert/strict'
 import { generateKeyPairSync } from 'node:crypto'
 import { after, test } from 'node:test'
@@ -10,18 +9,25 @@ import { putUsers } from '../../../server/users/put-users.store.ts'
 import { disableUser } from '../../../server/users/user-changes.store.ts'
 import { addPasskey } from '../../support/passkeys.ts'
 import { startTestService, variants } from '../../support/service.ts'
-import { type Forgery, type Passkey, SoftwareAuthenticator } from '../../support/software-authenticator.ts'
+import {
+  type Forgery,
+  type Passkey,
+  SoftwareAuthenticator,
+} from '../../support/software-authenticator.ts'
 
 const origin = 'https://carillon.example'
 const partner = 'https://www.carillon.example'
-const app = await startTestService({ env: { CARILLON_PUBLIC_URL: origin, CARILLON_ALLOWED_ORIGINS: partner } })
+const app = await startTestService({
+  env: { CARILLON_PUBLIC_URL: origin, CARILLON_ALLOWED_ORIGINS: partner },
+})
 after(() => app.stop())
 const authenticator = new SoftwareAuthenticator({ origin })
 const minute = 60_000
 
 const requestOptions = async () => (await app.post('/login/passkey/options')).json()
 
-const withPasskey = (user: { id: string }) => addPasskey(app, authenticator, user, 'carillon.example')
+const withPasskey = (user: { id: string }) =>
+  addPasskey(app, authenticator, user, 'carillon.example')
 
 async function signIn(passkey: Passkey, forgery: Forgery = {}, more: object = {}) {
   const response = authenticator.get(passkey, await requestOptions(), forgery)
@@ -44,7 +50,9 @@ for (const variant of variants)
       assert.deepEqual([User.id, got], [ann.id, variant])
       const [cookie = ''] = response.headers.getSetCookie()
       const proof =
-        variant === 'stateless' ? { authorization: `Bearer ${token}` } : { cookie: cookie.split(';')[0] ?? '' }
+        variant === 'stateless'
+          ? { authorization: `Bearer ${token}` }
+          : { cookie: cookie.split(';')[0] ?? '' }
       assert.equal((await app.get('/routeRestreinte', proof)).status, 200)
       assert.deepEqual(await stateOf(ann.id), [[count, app.now()]])
     }
@@ -65,14 +73,20 @@ test('a synchronised passkey, which has no counter, signs in again and again', a
 })
 
 test('pages of an allowed origin may use a passkey', async () => {
-  assert.equal((await signIn(await withPasskey(await app.user()), { clientData: { origin: partner } })).status, 200)
+  assert.equal(
+    (await signIn(await withPasskey(await app.user()), { clientData: { origin: partner } })).status,
+    200,
+  )
 })
 
 test('a response for another page, host or purpose, or without verification of the user, is a 422 that says why (A17)', async () => {
   const ann = await app.user()
   const passkey = await withPasskey(ann)
   const unacceptable: [Forgery, RegExp][] = [
-    [{ clientData: { origin: 'https://carillon.example.evil' } }, /page https:\/\/carillon\.example\.evil may not/],
+    [
+      { clientData: { origin: 'https://carillon.example.evil' } },
+      /page https:\/\/carillon\.example\.evil may not/,
+    ],
     [{ clientData: { origin: 'http://carillon.example' } }, /may not use passkeys/],
     [{ clientData: { type: 'webauthn.create' } }, /not webauthn\.get/],
     [{ clientData: { crossOrigin: true } }, /frame of another site/],
@@ -84,7 +98,11 @@ test('a response for another page, host or purpose, or without verification of t
   ]
   for (const [forgery, message] of unacceptable) {
     const response = await signIn(passkey, forgery)
-    assert.deepEqual([response.status, response.json().error.code], [422, 'UNPROCESSABLE'], response.text)
+    assert.deepEqual(
+      [response.status, response.json().error.code],
+      [422, 'UNPROCESSABLE'],
+      response.text,
+    )
     assert.match(response.json().error.message, message)
     assert.deepEqual(response.headers.getSetCookie(), [])
   }
@@ -142,7 +160,9 @@ test('a challenge signs in once: a replayed response is refused, also after a re
 test('of ten uses of one response at the same time, one signs in (A18)', async () => {
   const passkey = await withPasskey(await app.user())
   const response = authenticator.get(passkey, await requestOptions())
-  const raced = await Promise.all(Array.from({ length: 10 }, () => app.post('/login/passkey', { response })))
+  const raced = await Promise.all(
+    Array.from({ length: 10 }, () => app.post('/login/passkey', { response })),
+  )
   assert.deepEqual(raced.map(({ status }) => status).toSorted(), [200, ...Array(9).fill(422)])
 })
 
@@ -151,7 +171,10 @@ test('a challenge expires after five minutes (A18)', async () => {
   const early = await requestOptions()
   const late = await requestOptions()
   app.pass(5 * minute - 1)
-  assert.equal((await app.post('/login/passkey', { response: authenticator.get(passkey, early) })).status, 200)
+  assert.equal(
+    (await app.post('/login/passkey', { response: authenticator.get(passkey, early) })).status,
+    200,
+  )
   app.pass(1)
   const refused = await app.post('/login/passkey', { response: authenticator.get(passkey, late) })
   assert.equal(refused.status, 422)
@@ -178,7 +201,8 @@ test('a counter that does not rise is refused as a copy, is in the audit log, an
 test('wrong passwords for the account, and from the address, never delay a passkey (A9)', async () => {
   const ann = await app.user()
   const passkey = await withPasskey(ann)
-  const guess = (username: string) => app.post('/login', { username, password: 'a wrong guess of it' })
+  const guess = (username: string) =>
+    app.post('/login', { username, password: 'a wrong guess of it' })
   for (let n = 0; n < 6; n++) await guess(ann.username)
   assert.equal((await guess(ann.username)).status, 429)
   for (let n = 0; n < 100; n++) await guess(`nobody${n}`)
@@ -208,11 +232,18 @@ test('right passkeys of one account from one address: 60 at once, and then one i
   // A refused one is right, and does not use up the guesses of its address.
   for (let n = 0; n < 110; n++) {
     const refused = await signIn(passkey)
-    assert.deepEqual([refused.status, refused.headers.get('retry-after')], [429, '10'], refused.text)
+    assert.deepEqual(
+      [refused.status, refused.headers.get('retry-after')],
+      [429, '10'],
+      refused.text,
+    )
   }
   assert.deepEqual(await stateOf(ann.id), before, 'nothing was written')
   assert.equal((await signIn(await withPasskey(await app.user()))).status, 200)
-  assert.equal((await app.post('/login', { username: ann.username, password: ann.password })).status, 401)
+  assert.equal(
+    (await app.post('/login', { username: ann.username, password: ann.password })).status,
+    401,
+  )
   app.pass(10_000)
   assert.equal((await signIn(passkey)).status, 200)
 })
@@ -240,7 +271,8 @@ test('options and responses that are malformed get a clear 400', async () => {
   }
   for (const body of [{ user: 'ann' }, [], 'ann'])
     assert.equal((await app.post('/login/passkey/options', body)).status, 400)
-  for (const body of [undefined, {}]) assert.equal((await app.post('/login/passkey/options', body)).status, 200)
+  for (const body of [undefined, {}])
+    assert.equal((await app.post('/login/passkey/options', body)).status, 200)
 })
 
 test('the options of one user reveal nothing: everybody gets the same, but for the challenge', async () => {

@@ -1,4 +1,4 @@
-// A sign-in with a second factor, from outside: when it is demanded, what completes it, and what does not (A17, A18).
+// When is a second factor demanded, and what completes the sign-in (A17, A18)?
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { factorsOf } from '../../../server/factors/factors.store.ts'
@@ -18,7 +18,6 @@ after(() => app.stop())
 
 const minute = 60_000
 const complete = (body: object) => app.post('/login/second-factor', body)
-/** Status and code of a refusal. */
 async function refusal(response: ReturnType<typeof complete>) {
   const { status, json } = await response
   return [status, json().error?.code]
@@ -56,7 +55,10 @@ test('a code is accepted once, also at another challenge and in the other varian
   const code = user.app.code(app.now())
   assert.equal((await complete({ challenge: one, code })).status, 200)
   assert.deepEqual(await refusal(complete({ challenge: two, code })), wrong)
-  assert.deepEqual(await refusal(complete({ challenge: two, code: user.app.code(app.now(), -1) })), wrong)
+  assert.deepEqual(
+    await refusal(complete({ challenge: two, code: user.app.code(app.now(), -1) })),
+    wrong,
+  )
   assert.equal((await complete({ challenge: two, code: user.app.code(app.now(), 1) })).status, 200)
 })
 
@@ -66,7 +68,10 @@ test('the code that confirmed the factor signs nobody in (A17)', async () => {
   const { id, secret } = (await app.post('/api/me/factors/totp', {}, proof)).json().data
   const code = new Authenticator(secret).code(app.now())
   assert.equal((await app.post('/api/me/factors/totp/confirm', { id, code }, proof)).status, 200)
-  assert.deepEqual(await refusal(complete({ challenge: await challengeOf(app, user, 'stateful'), code })), wrong)
+  assert.deepEqual(
+    await refusal(complete({ challenge: await challengeOf(app, user, 'stateful'), code })),
+    wrong,
+  )
 })
 
 test('a challenge completes one sign-in, within five minutes (A18)', async () => {
@@ -81,14 +86,23 @@ test('a challenge completes one sign-in, within five minutes (A18)', async () =>
   app.pass(1)
   assert.deepEqual(await refusal(complete({ challenge: late, code: before })), ended)
   // Nothing was used up: the code works at a challenge that has not expired.
-  assert.equal((await complete({ challenge: await challengeOf(app, user, 'stateful'), code: before })).status, 200)
+  assert.equal(
+    (await complete({ challenge: await challengeOf(app, user, 'stateful'), code: before })).status,
+    200,
+  )
 })
 
 test('a wrong code does not end the challenge, and changes nothing', async () => {
   const user = await carefulUser(app)
   const challenge = await challengeOf(app, user, 'stateless')
-  assert.deepEqual(await refusal(complete({ challenge, code: user.app.wrongCode(app.now()) })), wrong)
-  assert.deepEqual(await refusal(complete({ challenge, recoveryCode: 'aaaa-bbbb-cccc-dddd-eeee-ffff' })), wrong)
+  assert.deepEqual(
+    await refusal(complete({ challenge, code: user.app.wrongCode(app.now()) })),
+    wrong,
+  )
+  assert.deepEqual(
+    await refusal(complete({ challenge, recoveryCode: 'aaaa-bbbb-cccc-dddd-eeee-ffff' })),
+    wrong,
+  )
   assert.equal((await complete({ challenge, code: user.app.code(app.now()) })).status, 200)
 })
 
@@ -97,11 +111,25 @@ test("another user's challenge, code or recovery code completes no sign-in (A18)
   const eve = await carefulUser(app)
   const challenge = await challengeOf(app, ann, 'stateful')
   assert.deepEqual(await refusal(complete({ challenge, code: eve.app.code(app.now()) })), wrong)
-  assert.deepEqual(await refusal(complete({ challenge, recoveryCode: eve.recoveryCodes[0] })), wrong)
+  assert.deepEqual(
+    await refusal(complete({ challenge, recoveryCode: eve.recoveryCodes[0] })),
+    wrong,
+  )
   const [, secret = ''] = challenge.split('.')
-  const foreign = [`${eve.id}.${secret}`, `.${secret}`, secret, 'x', `${challenge}a`, challenge.toUpperCase()]
+  const foreign = [
+    `${eve.id}.${secret}`,
+    `.${secret}`,
+    secret,
+    'x',
+    `${challenge}a`,
+    challenge.toUpperCase(),
+  ]
   for (const text of foreign)
-    assert.deepEqual(await refusal(complete({ challenge: text, code: eve.app.code(app.now()) })), ended, text)
+    assert.deepEqual(
+      await refusal(complete({ challenge: text, code: eve.app.code(app.now()) })),
+      ended,
+      text,
+    )
   const own = await challengeOf(app, eve, 'stateful')
   assert.equal((await complete({ challenge: own, code: eve.app.code(app.now()) })).status, 200)
 })
@@ -114,14 +142,18 @@ test('a recovery code completes a sign-in once, however it is typed; only hashes
   assert.equal((await use(first, 'stateful')).status, 200)
   assert.deepEqual(await refusal(use(first, 'stateless')), wrong)
   assert.equal((await use(second.toUpperCase().replaceAll('-', ' '), 'stateless')).status, 200)
-  const stored = JSON.stringify(await app.database.rows(`select * from recovery_code where user_id = '${user.id}'`))
+  const stored = JSON.stringify(
+    await app.database.rows(`select * from recovery_code where user_id = '${user.id}'`),
+  )
   for (const code of user.recoveryCodes)
     for (const text of [code, code.replaceAll('-', '')]) assert.ok(!stored.includes(text))
 })
 
 test('of the same code, or of one challenge, sent at the same time, exactly one signs in (A17, A18)', async () => {
   const user = await carefulUser(app)
-  const challenges = await Promise.all(Array.from({ length: 4 }, () => challengeOf(app, user, 'stateless')))
+  const challenges = await Promise.all(
+    Array.from({ length: 4 }, () => challengeOf(app, user, 'stateless')),
+  )
   const code = user.app.code(app.now())
   const byCode = await Promise.all(challenges.map((one) => complete({ challenge: one, code })))
   assert.equal(byCode.filter(({ status }) => status === 200).length, 1)
@@ -134,9 +166,10 @@ test('of the same code, or of one challenge, sent at the same time, exactly one 
   assert.equal(left.recoveryCodesLeft, 9)
 })
 
-/** What ends a sign-in that waits for its second factor. */
+/** Each of these ends a sign-in that waits for its second factor. */
 const ends: Record<string, (user: CarefulUser) => Promise<unknown>> = {
-  'a new password': ({ id }) => app.store.write(setPassword, { userId: id, passwordHash: 'another', ...end() }),
+  'a new password': ({ id }) =>
+    app.store.write(setPassword, { userId: id, passwordHash: 'another', ...end() }),
   'disabling the user': ({ id }) => app.store.write(disableUser, { userId: id, ...end() }),
   'erasing the user': ({ id }) => app.store.write(deleteUser, { userId: id, ...end() }),
   'a reset of the factors': ({ id }) => app.store.write(resetFactors, { userId: id, ...end() }),
@@ -148,13 +181,18 @@ for (const [what, change] of Object.entries(ends))
     const challenge = await challengeOf(app, user, 'stateless')
     await change(user)
     assert.deepEqual(await refusal(complete({ challenge, code: user.app.code(app.now()) })), ended)
-    assert.deepEqual(await refusal(complete({ challenge, recoveryCode: user.recoveryCodes[0] })), ended)
+    assert.deepEqual(
+      await refusal(complete({ challenge, recoveryCode: user.recoveryCodes[0] })),
+      ended,
+    )
   })
 
 test('guesses of a code are counted, and a right password does not take them back (A9)', async () => {
   const user = await carefulUser(app)
-  const guess = async (code: string) => complete({ challenge: await challengeOf(app, user, 'stateless'), code })
-  for (let n = 0; n < 5; n++) assert.deepEqual(await refusal(guess(user.app.wrongCode(app.now()))), wrong)
+  const guess = async (code: string) =>
+    complete({ challenge: await challengeOf(app, user, 'stateless'), code })
+  for (let n = 0; n < 5; n++)
+    assert.deepEqual(await refusal(guess(user.app.wrongCode(app.now()))), wrong)
   const delayed = await guess(user.app.code(app.now()))
   assert.equal(delayed.status, 429, delayed.text)
   assert.match(delayed.headers.get('retry-after') ?? '', /^[1-9]\d*$/)
@@ -178,7 +216,9 @@ test('neither a secret nor a challenge or a code is in the audit log', async () 
   const code = user.app.code(app.now())
   await complete({ challenge, code: user.app.wrongCode(app.now()) })
   await complete({ challenge, code })
-  const rows = JSON.stringify(await app.database.rows(`select * from audit where user_id = '${user.id}'`))
+  const rows = JSON.stringify(
+    await app.database.rows(`select * from audit where user_id = '${user.id}'`),
+  )
   assert.match(rows, /second-factor-required/)
   assert.match(rows, /factor-added/)
   for (const secret of [challenge.split('.')[1] ?? '', `"${code}"`, ...user.recoveryCodes])

@@ -1,8 +1,13 @@
-// Archiving, snoozing, deleting and seeing notifications, through HTTP.
 import assert from 'node:assert/strict'
 import { after, suite, test } from 'node:test'
 import { EventReader } from '../../support/event-source/event-source.ts'
-import { type Notification, type Proof, startTestService, type Variant, variants } from '../../support/service.ts'
+import {
+  type Notification,
+  type Proof,
+  startTestService,
+  type Variant,
+  variants,
+} from '../../support/service.ts'
 
 const app = await startTestService()
 after(() => app.stop())
@@ -12,29 +17,38 @@ const day = 24 * 3_600_000
 const inMs = (ms: number) => new Date(app.now() + ms).toISOString()
 const pathOf = (id: string | undefined, act = '') => `/api/notifications/${id}${act && `/${act}`}`
 const archive = (id: string | undefined, proof: Proof) => app.patch(pathOf(id, 'archive'), proof)
-const unarchive = (id: string | undefined, proof: Proof) => app.patch(pathOf(id, 'unarchive'), proof)
+const unarchive = (id: string | undefined, proof: Proof) =>
+  app.patch(pathOf(id, 'unarchive'), proof)
 const snooze = (id: string | undefined, proof: Proof, body: unknown = { until: inMs(60_000) }) =>
   app.patch(pathOf(id, 'snooze'), proof, body)
 const remove = (id: string | undefined, proof: Proof) => app.delete(pathOf(id), proof)
 const archiveRead = (proof: Proof) => app.post('/api/notifications/archive-read', undefined, proof)
-const seen = (throughSeq: unknown, proof: Proof) => app.post('/api/notifications/seen', { throughSeq }, proof)
+const seen = (throughSeq: unknown, proof: Proof) =>
+  app.post('/api/notifications/seen', { throughSeq }, proof)
 const undo = (proof: Proof) => app.post('/api/notifications/undo', undefined, proof)
-const readAll = (proof: Proof, query = '') => app.post(`/api/notifications/read-all${query}`, undefined, proof)
-const counts = async (proof: Proof) => (await app.get('/api/notifications/counts', proof)).json().data
+const readAll = (proof: Proof, query = '') =>
+  app.post(`/api/notifications/read-all${query}`, undefined, proof)
+const counts = async (proof: Proof) =>
+  (await app.get('/api/notifications/counts', proof)).json().data
 const one = async (id: string | undefined, proof: Proof) =>
-  (await app.get(pathOf(id), proof)).json().data as Notification & { archivedAt: string; snoozedUntil: string }
+  (await app.get(pathOf(id), proof)).json().data as Notification & {
+    archivedAt: string
+    snoozedUntil: string
+  }
 const titles = async (proof: Proof, status = '') =>
   (await app.list(proof, status && `?status=${status}`)).items.map(({ title }) => title)
 
 const kinds = [...variants, 'token of scope inbox'] as const
 
-/** A user with notifications 1 to `count`. */
 async function annWith(count: number, kind: Variant | 'token of scope inbox' = 'stateless') {
   const ann = await app.user()
-  const proof = kind === 'token of scope inbox' ? await app.issueToken(ann) : await app.signIn(ann, kind)
+  const proof =
+    kind === 'token of scope inbox' ? await app.issueToken(ann) : await app.signIn(ann, kind)
   const ids: string[] = []
   for (let n = 1; n <= count; n++)
-    ids.push(...(await app.deliver({ to: ann, title: `${n}`, category: n % 2 === 0 ? 'even' : 'odd' })))
+    ids.push(
+      ...(await app.deliver({ to: ann, title: `${n}`, category: n % 2 === 0 ? 'even' : 'odd' })),
+    )
   return { ann, proof, ids }
 }
 
@@ -62,7 +76,14 @@ for (const kind of kinds)
     }))
       assert.deepEqual(await titles(proof, status), expected, status)
     const categories = { even: { total: 1, unread: 1 }, odd: { total: 1, unread: 1 } }
-    assert.deepEqual(await counts(proof), { total: 2, unread: 2, unseen: 2, archived: 1, snoozed: 1, categories })
+    assert.deepEqual(await counts(proof), {
+      total: 2,
+      unread: 2,
+      unseen: 2,
+      archived: 1,
+      snoozed: 1,
+      categories,
+    })
     const { read, readAt, archivedAt } = await one(ids[0], proof)
     assert.deepEqual([read, readAt, archivedAt], [true, inMs(0), inMs(0)])
     assert.equal((await one(ids[1], proof)).snoozedUntil, until)
@@ -93,7 +114,11 @@ test('every act on a foreign or unknown id, or on a text that is no id, is 404',
   for (const id of [ids[0], unknownId, 'no-id'])
     for (const act of [archive, unarchive, snooze, remove]) {
       const response = await act(id, proof)
-      assert.deepEqual([response.status, response.json().error.code], [404, 'NOT_FOUND'], `${act.name} ${id}`)
+      assert.deepEqual(
+        [response.status, response.json().error.code],
+        [404, 'NOT_FOUND'],
+        `${act.name} ${id}`,
+      )
     }
   assert.deepEqual(await titles(others), ['1'])
 })
@@ -102,10 +127,18 @@ suite('PATCH /api/notifications/:id/snooze', () => {
   const refused: [name: string, body: () => unknown, reason: RegExp][] = [
     ['in the past', () => ({ until: inMs(-1) }), /must be in the future and at most a year away/],
     ['at this moment', () => ({ until: inMs(0) }), /must be in the future and at most a year away/],
-    ['more than a year away', () => ({ until: inMs(367 * day) }), /must be in the future and at most a year away/],
+    [
+      'more than a year away',
+      () => ({ until: inMs(367 * day) }),
+      /must be in the future and at most a year away/,
+    ],
     ['no date', () => ({ until: 'tomorrow' }), /./],
     ['a date that does not exist', () => ({ until: '2026-02-30T00:00:00.000Z' }), /./],
-    ['a leap second', () => ({ until: '2026-12-31T23:59:60Z' }), /must be in the future and at most a year away/],
+    [
+      'a leap second',
+      () => ({ until: '2026-12-31T23:59:60Z' }),
+      /must be in the future and at most a year away/,
+    ],
     ['a number', () => ({ until: app.now() + day }), /must be of the type string/],
     ['null', () => ({ until: null }), /must be of the type string/],
     ['missing', () => ({}), /is missing/],
@@ -158,7 +191,11 @@ suite('POST /api/notifications/seen', () => {
     test(`throughSeq ${throughSeq} is 400 and names throughSeq (I6)`, async () => {
       const { proof } = await annWith(1)
       const response = await seen(throughSeq, proof)
-      assert.deepEqual([response.status, response.json().error.details[0].field], [400, 'throughSeq'], response.text)
+      assert.deepEqual(
+        [response.status, response.json().error.details[0].field],
+        [400, 'throughSeq'],
+        response.text,
+      )
       assert.equal((await counts(proof)).unseen, 1)
     })
 })
@@ -193,8 +230,13 @@ test('an open stream and changes have each act as its own, with the counts of th
   for (const [n, [type, act, state]] of acts.entries()) {
     await act()
     const { data } = await reader.next(type)
-    assert.deepEqual([data.version, data.total, data.unread, data.unseen], [since + n + 1, ...state], type)
-    if (data.notification) assert.deepEqual(data.notification, await one(data.notification.id, proof))
+    assert.deepEqual(
+      [data.version, data.total, data.unread, data.unseen],
+      [since + n + 1, ...state],
+      type,
+    )
+    if (data.notification)
+      assert.deepEqual(data.notification, await one(data.notification.id, proof))
     if (type === 'archive-read') assert.deepEqual([data.throughSeq, data.archivedAt], [3, inMs(0)])
     if (type === 'removed') assert.deepEqual([data.id, data.reason], [ids[2], 'deleted'])
   }
@@ -219,7 +261,8 @@ for (const kind of variants)
     assert.ok(changed.status < 300, changed.text)
     const own = await app.signIn({ ...ann, password }, kind)
     const { items } = await app.list(own, '?category=security')
-    const notice = items.find(({ title }) => /password/i.test(title)) ?? assert.fail('there is no notice')
+    const notice =
+      items.find(({ title }) => /password/i.test(title)) ?? assert.fail('there is no notice')
     for (const act of [archive, snooze, remove]) {
       const { status, text } = await act(notice.id, own)
       assert.equal(status, 409, text)
@@ -233,7 +276,11 @@ for (const kind of variants)
     const { key } = await app.producerKey()
     const headers = { authorization: `Bearer ${key}` }
     for (const name of ['security', notice.id])
-      assert.equal((await app.request(`/api/notifications/by-key/${name}`, { method: 'DELETE', headers })).status, 404)
+      assert.equal(
+        (await app.request(`/api/notifications/by-key/${name}`, { method: 'DELETE', headers }))
+          .status,
+        404,
+      )
     app.pass(day)
     await isDone(remove(notice.id, await app.signIn({ ...ann, password }, kind)))
   })

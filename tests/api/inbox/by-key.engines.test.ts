@@ -1,5 +1,4 @@
-// Producers change, withdraw and resolve by their own key what they have sent; what has expired leaves the inbox of a reader, and what was
-// snoozed comes back, without a request (docs/inbox/repeats.md, "By key").
+// Producers change, withdraw and resolve by their own key (docs/inbox/repeats.md, "By key").
 import assert from 'node:assert/strict'
 import { after, suite, test } from 'node:test'
 import { continueKeyChange } from '../../../server/delivery/by-key.store.ts'
@@ -48,7 +47,12 @@ async function readerOf(users: readonly TestUser[]) {
 suite('by key', () => {
   test('an update brings no link into a Markdown body that a delivery may not have (C8)', async () => {
     const ann = await app.user()
-    await app.deliver({ to: ann, title: 'Order', body: '[a](https://u:p@bank.example)', key: 'markdown' })
+    await app.deliver({
+      to: ann,
+      title: 'Order',
+      body: '[a](https://u:p@bank.example)',
+      key: 'markdown',
+    })
     for (const [body, field] of [
       [{ body: '[a](javascript:alert)' }, 'body'],
       [{ body: { en: '[a](https://u:p@bank.example)' } }, 'body.en'],
@@ -56,7 +60,11 @@ suite('by key', () => {
       [{ format: 'markdown' }, 'body'],
     ] as const) {
       const response = await call({ method: 'PATCH', key: 'markdown', body })
-      assert.deepEqual([response.status, refusalIn(response).details?.[0]?.field], [400, field], JSON.stringify(body))
+      assert.deepEqual(
+        [response.status, refusalIn(response).details?.[0]?.field],
+        [400, field],
+        JSON.stringify(body),
+      )
     }
     for (const body of [
       { format: 'markdown', body: '[a](/orders/8)' },
@@ -79,14 +87,24 @@ suite('by key', () => {
     })
     await app.deliver({ to: users, title: 'newer' })
     await app.patch(`/api/notifications/${id}/read`, second)
-    await isDone({ method: 'PATCH', key: 'order/8 ü', body: { body: 'Arrived', category: null, icon: 'check' } }, 2)
+    await isDone(
+      {
+        method: 'PATCH',
+        key: 'order/8 ü',
+        body: { body: 'Arrived', category: null, icon: 'check' },
+      },
+      2,
+    )
     for (const [proof, read] of [
       [first, false],
       [second, true],
     ] as const) {
       const { items, unread } = await app.list(proof ?? {})
       const [, item] = items as ((typeof items)[number] & { body: string; icon: string })[]
-      assert.deepEqual([item?.title, item?.body, item?.category, item?.icon], ['Order 8', 'Arrived', null, 'check'])
+      assert.deepEqual(
+        [item?.title, item?.body, item?.category, item?.icon],
+        ['Order 8', 'Arrived', null, 'check'],
+      )
       assert.deepEqual([item?.read, unread, item?.seq], [read, read ? 1 : 2, 1])
     }
   })
@@ -106,13 +124,16 @@ suite('by key', () => {
     )
     const refusal = refusalIn(await call({ method: 'DELETE', key: 'wrong' }))
     assert.equal(refusal.code, 'NOT_FOUND')
-    const { changes } = { changes: (await app.get('/api/notifications/changes?since=0', proof)).json().data }
+    const { changes } = {
+      changes: (await app.get('/api/notifications/changes?since=0', proof)).json().data,
+    }
     assert.equal(changes.removed.length, 1)
   })
 
   test('beyond 1,000 inboxes the response is 202, and the rest is done in the background', async () => {
     const users: TestUser[] = []
-    while (users.length < 1_001) users.push(...(await Promise.all(Array.from({ length: 7 }, () => app.user()))))
+    while (users.length < 1_001)
+      users.push(...(await Promise.all(Array.from({ length: 7 }, () => app.user()))))
     await app.deliver({ to: users.slice(0, 1_000), title: 'All', key: 'all' })
     await app.deliver({ to: users.slice(1_000), title: 'All', key: 'all' })
     const response = await call({ method: 'DELETE', key: 'all' })
@@ -132,7 +153,8 @@ suite('by key', () => {
     })
     await isDone({ method: 'DELETE', key: 'some' }, 60)
     restore()
-    for (const proof of await readerOf(users.slice(-3))) assert.equal((await app.list(proof)).total, 0)
+    for (const proof of await readerOf(users.slice(-3)))
+      assert.equal((await app.list(proof)).total, 0)
   })
 
   test('what another application sent under the key is not found', async () => {
@@ -143,7 +165,14 @@ suite('by key', () => {
     for (const proof of [shop, club])
       for (const method of ['DELETE', 'POST', 'PATCH'] as const)
         assert.equal(
-          (await call({ method, key: 'shared', proof, ...(method === 'PATCH' && { body: { title: 'x' } }) })).status,
+          (
+            await call({
+              method,
+              key: 'shared',
+              proof,
+              ...(method === 'PATCH' && { body: { title: 'x' } }),
+            })
+          ).status,
           404,
         )
     await isDone({ method: 'DELETE', key: 'shared' }, 1)
@@ -156,11 +185,14 @@ suite('by key', () => {
     const faulty: [body: unknown, fields: string[]][] = [
       [{}, ['']],
       [{ title: null }, ['title']],
-      [{ title: 'x', url: 'javascript:alert(1)', expiresAt: '2020-01-01T00:00:00Z' }, ['url', 'expiresAt']],
+      [
+        { title: 'x', url: 'javascript:alert(1)', expiresAt: '2020-01-01T00:00:00Z' },
+        ['url', 'expiresAt'],
+      ],
       [{ title: 'x', icon: { imageUrl: 'https://evil.example/a.png' } }, ['icon.imageUrl']],
       [{ data: { text: 'x'.repeat(9_000) } }, ['data']],
       [{ key: 'other' }, ['key']],
-      [{ again: true }, ['again']],
+      [{ renotify: true }, ['renotify']],
       [{ recipients: [] }, ['recipients']],
     ]
     for (const [body, fields] of faulty) {
@@ -209,7 +241,9 @@ test('what has expired leaves the inbox and the stream within five seconds, and 
   const { position } = (await app.get('/api/notifications/changes?since=0', proof)).json().data
   const waiting = app.get(`/api/notifications/changes?since=${position}&wait=20`, proof)
   app.pass(60_000)
-  const took = await untilSo(async () => (await app.list(proof)).items.map(({ title }) => title).join() === 'Snoozed')
+  const took = await untilSo(
+    async () => (await app.list(proof)).items.map(({ title }) => title).join() === 'Snoozed',
+  )
   assert.ok(took < 5_000, `${took} ms`)
   const first = (await waiting).json().data
   const rest = first.hasMore || first.created.length + first.removed.length < 2

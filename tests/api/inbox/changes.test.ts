@@ -1,5 +1,4 @@
-// GET /api/notifications/changes (docs/inbox/live.md, "Without a stream"): paged to the end it equals the list; it is held until there is
-// a change; and a text that is not a position is refused or gets a reset.
+// GET /api/notifications/changes (docs/inbox/live.md, "Without a stream").
 import assert from 'node:assert/strict'
 import { after, suite, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -7,12 +6,18 @@ import { inboxTagOf, positionOf } from '../../../server/live/events.ts'
 import { randomOf } from '../../support/event-source/random.ts'
 import { DescribedApi, type Document } from '../../support/http/described-api.ts'
 import { refusalIn } from '../../support/http/envelope.ts'
-import { type Notification, type Proof, startTestService, type TestUser, variants } from '../../support/service.ts'
+import {
+  type Notification,
+  type Proof,
+  startTestService,
+  type TestUser,
+  variants,
+} from '../../support/service.ts'
 
 const rounds = process.env.SOAK === undefined ? 40 : 1_000
-/** The longest wait that a request may name; it is longer than an idle connection stays open. */
+/** It is longer than an idle connection stays open. */
 const maxSeconds = process.env.SOAK === undefined ? 11 : 25
-/** A response that is not held comes sooner than this, even on a slow machine; one that is held by mistake comes later. */
+/** A response that is held by mistake comes later, even on a slow machine. */
 const atOnceMs = 20_000
 const path = '/api/notifications/changes'
 
@@ -48,7 +53,7 @@ async function request(proof: Proof, query: string): Promise<Changes> {
   return response.json().data
 }
 
-/** A copy of an inbox that is updated by repeated requests with this limit. */
+/** Requests update the copy with this limit. */
 class Asker {
   readonly #proof: Proof
   readonly #items = new Map<string, Notification>()
@@ -102,19 +107,29 @@ for (const variant of variants)
         () => send(ann, `No. ${round}`),
         () => send(ann, `Key, ${round}`, `key ${random.below(4)}`),
         () => app.patch(`/api/notifications/${any()}/read`, proof),
-        () => app.post(`/api/notifications/read-all${any() ? `?through=${any()}` : ''}`, undefined, proof),
+        () =>
+          app.post(
+            `/api/notifications/read-all${any() ? `?through=${any()}` : ''}`,
+            undefined,
+            proof,
+          ),
       ]
-      for (let n = 0; n < 4; n++) await acts[n === 3 ? 3 * Math.round(random.draw()) : random.below(3)]?.()
+      for (let n = 0; n < 4; n++)
+        await acts[n === 3 ? 3 * Math.round(random.draw()) : random.below(3)]?.()
       app.pass(1)
       // Large limits are used less often.
-      for (const { limit, asker } of requesters) if (random.below(limit + 1) < 3) await asker.catchUp(limit)
+      for (const { limit, asker } of requesters)
+        if (random.below(limit + 1) < 3) await asker.catchUp(limit)
     }
     const list = await app.everything(proof)
     for (const { limit, asker } of [...requesters, { limit: 3, asker: new Asker(proof) }]) {
       await asker.catchUp(limit)
       assert.deepEqual(asker.items, list.items)
       const { total, unread, version, position, hasMore, removed } = asker.last ?? assert.fail()
-      assert.deepEqual({ total, unread, version }, { total: list.total, unread: list.unread, version: list.version })
+      assert.deepEqual(
+        { total, unread, version },
+        { total: list.total, unread: list.unread, version: list.version },
+      )
       assert.equal(position, positionOf(version, inboxTagOf(app.store.history, ann.id)))
       assert.deepEqual([hasMore, removed], [false, []])
     }
@@ -126,8 +141,12 @@ test('each kind of change is reported as its own: arrived, replaced, read, all r
   const first = await send(ann, 'one', 'k')
   const second = await send(ann, 'two')
   const changesSince = async (since: string) => {
-    const { created, changed, readAlls, version, position, unread } = await request(proof, `since=${since}`)
-    const titles = (items: Notification[]) => items.map((item) => `${item.title}${item.read ? ', read' : ''}`)
+    const { created, changed, readAlls, version, position, unread } = await request(
+      proof,
+      `since=${since}`,
+    )
+    const titles = (items: Notification[]) =>
+      items.map((item) => `${item.title}${item.read ? ', read' : ''}`)
     return {
       kinds: [titles(created), titles(changed), readAlls.map(({ through }) => through)],
       version,
@@ -147,7 +166,10 @@ test('each kind of change is reported as its own: arrived, replaced, read, all r
   await app.post(`/api/notifications/read-all?through=${first}`, undefined, proof)
   await app.post('/api/notifications/read-all', undefined, proof)
   const all = await changesSince(String(read.version))
-  assert.deepEqual([all.kinds[0]?.length, all.kinds[2], all.version, all.unread], [1, [first, third], 7, 0])
+  assert.deepEqual(
+    [all.kinds[0]?.length, all.kinds[2], all.version, all.unread],
+    [1, [first, third], 7, 0],
+  )
   const none = await changesSince(all.position)
   assert.deepEqual([none.kinds, none.version, none.position], [[[], [], []], 7, all.position])
 })
@@ -181,13 +203,28 @@ test('a `since` that is not a position, is missing or is sent twice, and a numbe
   const bad: [query: string, field: string][] = [
     ['', 'since'],
     ['since=', 'since'],
-    ...['x', '-1', '1e9', '5-zzzzzzzz', '99999999999999999999', '01', '1-', '%20', '1%0a', long].map(
-      (text): [string, string] => [`since=${text}`, 'since'],
-    ),
+    ...[
+      'x',
+      '-1',
+      '1e9',
+      '5-zzzzzzzz',
+      '99999999999999999999',
+      '01',
+      '1-',
+      '%20',
+      '1%0a',
+      long,
+    ].map((text): [string, string] => [`since=${text}`, 'since']),
     ['since=1&since=1', 'query'],
     ['limit=1', 'since'],
-    ...['0', '101', '-1', '1.5', 'x', ''].map((text): [string, string] => [`since=0&limit=${text}`, 'limit']),
-    ...['26', '-1', '0.5', 'x', ''].map((text): [string, string] => [`since=0&wait=${text}`, 'wait']),
+    ...['0', '101', '-1', '1.5', 'x', ''].map((text): [string, string] => [
+      `since=0&limit=${text}`,
+      'limit',
+    ]),
+    ...['26', '-1', '0.5', 'x', ''].map((text): [string, string] => [
+      `since=0&wait=${text}`,
+      'wait',
+    ]),
     ['since=0&until=1', 'until'],
     ['since=0&limit=1&limit=2', 'query'],
     ['since=0&wait=1&wait=1', 'query'],
@@ -269,10 +306,12 @@ suite('held requests', { concurrency: true }, () => {
     assert.deepEqual(warnings, [])
   })
 
-  /** Until the stream limit of this user is reached, or is not reached any more. */
   async function untilSeats(are: 'taken' | 'free', proof: Proof): Promise<void> {
     const giveUpAt = performance.now() + 20_000
-    while (((await app.get(`${path}?since=0&wait=1`, proof)).status === 429) !== (are === 'taken')) {
+    while (
+      ((await app.get(`${path}?since=0&wait=1`, proof)).status === 429) !==
+      (are === 'taken')
+    ) {
       assert.ok(performance.now() < giveUpAt, `the stream limit is never ${are}`)
       await sleep(20)
     }
@@ -288,7 +327,10 @@ suite('held requests', { concurrency: true }, () => {
         // The requests of this loop may be the last one allowed, and a broken connection is noticed a moment later.
         let status = 429
         while (status === 429) {
-          const response = await fetch(`${app.url}${path}?since=0&wait=25`, { headers: proof, signal: gone.signal })
+          const response = await fetch(`${app.url}${path}?since=0&wait=25`, {
+            headers: proof,
+            signal: gone.signal,
+          })
           await response.text()
           status = response.status
           await sleep(20)

@@ -1,4 +1,3 @@
-// What a delivery may say about how a notification looks, until when it counts, and in which languages; and what its readers get.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { EventReader } from '../../support/event-source/event-source.ts'
@@ -14,7 +13,11 @@ const { key } = await app.producerKey(['send', 'users'])
 const authorization = `Bearer ${key}`
 
 const send = (content: object, to: TestUser = ann) =>
-  app.post('/api/notifications', { recipients: [{ userId: to.id }], title: 'Hi', ...content }, { authorization })
+  app.post(
+    '/api/notifications',
+    { recipients: [{ userId: to.id }], title: 'Hi', ...content },
+    { authorization },
+  )
 const setLocale = (path: string, proof: Proof, locale: string | null) =>
   app.request(path, {
     method: 'PATCH',
@@ -26,7 +29,8 @@ const newest = async (proof = anns) =>
 const later = (ms: number) => new Date(app.now() + ms).toISOString()
 const x = (length: number) => 'x'.repeat(length)
 const action = { label: 'Open', url: '/open' }
-const texts = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, n) => [`de-x-${n}`, 'Hallo']))
+const texts = (count: number) =>
+  Object.fromEntries(Array.from({ length: count }, (_, n) => [`de-x-${n}`, 'Hallo']))
 
 test('a notification has what its delivery said, and the same in a list, alone, in changes and after a replacement', async () => {
   const look = {
@@ -34,15 +38,18 @@ test('a notification has what its delivery said, and the same in a list, alone, 
     icon: 'money',
     actions: [action, { label: 'Pay', url: 'https://shop.example/pay' }],
     format: 'markdown',
+    priority: 'high',
     expiresAt: later(60_000),
   }
   const body = '**Paid** [here](https://shop.example/7) <b>`x`</b>'
   for (const more of [{}, { key: 'k' }, { key: 'k' }]) {
     assert.equal((await send({ ...look, ...more, body })).status, 201)
     const found = await newest()
-    for (const [member, value] of Object.entries({ ...look, body })) assert.deepEqual(found[member], value, member)
+    for (const [member, value] of Object.entries({ ...look, body }))
+      assert.deepEqual(found[member], value, member)
     assert.deepEqual((await app.get(`/api/notifications/${found.id}`, anns)).json().data, found)
-    const { created, changed } = (await app.get('/api/notifications/changes?since=0', anns)).json().data
+    const { created, changed } = (await app.get('/api/notifications/changes?since=0', anns)).json()
+      .data
     assert.deepEqual(
       [...created, ...changed].find(({ id }) => id === found.id),
       found,
@@ -52,12 +59,32 @@ test('a notification has what its delivery said, and the same in a list, alone, 
 
 const accepted: [string, object][] = [
   ['a text that is no Markdown', { body: '[x](javascript:alert)', format: 'text' }],
-  ['code and escaped links in Markdown', { body: '`[x](y)` \\[x](/y) ```\n[a](b)\n``` [x](/y)', format: 'markdown' }],
+  [
+    'code and escaped links in Markdown',
+    { body: '`[x](y)` \\[x](/y) ```\n[a](b)\n``` [x](/y)', format: 'markdown' },
+  ],
   ['an actor without an image', { actor: { name: x(100) } }],
   ['an actor whose image is null', { actor: { name: 'Ben', imageUrl: null } }],
-  ['an image of the page itself', { actor: { name: 'Ben', imageUrl: '/ben.png' }, icon: { imageUrl: '/a/b.svg' } }],
-  ['an image of an allowed host, with the usual port', { icon: { imageUrl: 'http://LOCALHOST:80/a.png' } }],
-  ['each null as absent', { actor: null, icon: null, actions: null, format: null, expiresAt: null, body: null }],
+  [
+    'an image of the page itself',
+    { actor: { name: 'Ben', imageUrl: '/ben.png' }, icon: { imageUrl: '/a/b.svg' } },
+  ],
+  [
+    'an image of an allowed host, with the usual port',
+    { icon: { imageUrl: 'http://LOCALHOST:80/a.png' } },
+  ],
+  [
+    'each null as absent',
+    {
+      actor: null,
+      icon: null,
+      actions: null,
+      format: null,
+      priority: null,
+      expiresAt: null,
+      body: null,
+    },
+  ],
   ['a label of 40', { actions: [{ label: x(40), url: '/open' }] }],
   ['no actions', { actions: [] }],
   ['the last moment of the year 9999', { expiresAt: '9999-12-31T23:59:59.999Z' }],
@@ -75,7 +102,12 @@ for (const [name, content] of accepted)
 
 const refused: [string, object, string, RegExp][] = [
   ['an actor without a name', { actor: {} }, 'actor.name', /missing/],
-  ['an actor whose name has 101 characters', { actor: { name: x(101) } }, 'actor.name', /at most 100 characters/],
+  [
+    'an actor whose name has 101 characters',
+    { actor: { name: x(101) } },
+    'actor.name',
+    /at most 100 characters/,
+  ],
   ['an actor that is a text', { actor: 'Ben' }, 'actor', /object or null/],
   [
     'an image of another host',
@@ -95,11 +127,26 @@ const refused: [string, object, string, RegExp][] = [
     'icon.imageUrl',
     /must have no port/,
   ],
-  ['an image by a relative path', { icon: { imageUrl: 'a/b.svg' } }, 'icon.imageUrl', /write \/a\/b\.svg/],
-  ['a link by a relative path', { url: 'orders/1' }, 'url', /a path that begins with \/: write \/orders\/1$/],
+  [
+    'an image by a relative path',
+    { icon: { imageUrl: 'a/b.svg' } },
+    'icon.imageUrl',
+    /write \/a\/b\.svg/,
+  ],
+  [
+    'a link by a relative path',
+    { url: 'orders/1' },
+    'url',
+    /a path that begins with \/: write \/orders\/1$/,
+  ],
   ['a link with a user name', { url: 'https://ann@shop.example/' }, 'url', /without a user name/],
   ['a language by its name', { title: { english: 'Hi' } }, 'title.english', /such as en or de-CH/],
-  ['a language with an underscore', { title: { de_CH: 'Hi' } }, 'title.de_CH', /such as en or de-CH/],
+  [
+    'a language with an underscore',
+    { title: { de_CH: 'Hi' } },
+    'title.de_CH',
+    /such as en or de-CH/,
+  ],
   [
     'a link of a Markdown body with a user name (C8)',
     { format: 'markdown', body: 'See [the order](https://bank.example@evil.example/).' },
@@ -118,11 +165,36 @@ const refused: [string, object, string, RegExp][] = [
     'category',
     /must have no line breaks and no other control characters/,
   ],
-  ['a category with a line separator', { category: 'builds\u2028' }, 'category', /must have no line breaks/],
-  ['a category with the name of the prototype', { category: '__proto__' }, 'category', /must not be __proto__/],
-  ['an image by javascript:', { icon: { imageUrl: 'javascript:alert(1)' } }, 'icon.imageUrl', /http or https/],
-  ['an image by data:', { icon: { imageUrl: 'data:image/png;base64,AA' } }, 'icon.imageUrl', /http or https/],
-  ['an image by //host', { icon: { imageUrl: '//images.example.org/a' } }, 'icon.imageUrl', /http or https/],
+  [
+    'a category with a line separator',
+    { category: 'builds\u2028' },
+    'category',
+    /must have no line breaks/,
+  ],
+  [
+    'a category with the name of the prototype',
+    { category: '__proto__' },
+    'category',
+    /must not be __proto__/,
+  ],
+  [
+    'an image by javascript:',
+    { icon: { imageUrl: 'javascript:alert(1)' } },
+    'icon.imageUrl',
+    /http or https/,
+  ],
+  [
+    'an image by data:',
+    { icon: { imageUrl: 'data:image/png;base64,AA' } },
+    'icon.imageUrl',
+    /http or https/,
+  ],
+  [
+    'an image by //host',
+    { icon: { imageUrl: '//images.example.org/a' } },
+    'icon.imageUrl',
+    /http or https/,
+  ],
   [
     'an icon of an unknown name',
     { icon: 'rocket' },
@@ -131,11 +203,26 @@ const refused: [string, object, string, RegExp][] = [
   ],
   ['an icon that is a number', { icon: 7 }, 'icon', /one of: bell/],
   ['an icon without its image', { icon: {} }, 'icon.imageUrl', /missing/],
-  ['an icon with a name and more', { icon: { imageUrl: '/a', name: 'bell' } }, 'icon.name', /not a known field/],
+  [
+    'an icon with a name and more',
+    { icon: { imageUrl: '/a', name: 'bell' } },
+    'icon.name',
+    /not a known field/,
+  ],
   ['three actions', { actions: [action, action, action] }, 'actions', /at most 2 entries/],
   ['an action without a label', { actions: [{ url: '/' }] }, 'actions.0.label', /missing/],
-  ['an action with an empty label', { actions: [{ ...action, label: '' }] }, 'actions.0.label', /at least 1 character/],
-  ['a label of 41', { actions: [action, { ...action, label: x(41) }] }, 'actions.1.label', /at most 40 characters/],
+  [
+    'an action with an empty label',
+    { actions: [{ ...action, label: '' }] },
+    'actions.0.label',
+    /at least 1 character/,
+  ],
+  [
+    'a label of 41',
+    { actions: [action, { ...action, label: x(41) }] },
+    'actions.1.label',
+    /at most 40 characters/,
+  ],
   [
     'an action that is a script',
     { actions: [action, { label: 'x', url: 'javascript:0' }] },
@@ -147,20 +234,35 @@ const refused: [string, object, string, RegExp][] = [
   ['an end at this moment', { expiresAt: later(0) }, 'expiresAt', /in the future/],
   ['an end that is a date', { expiresAt: '2027-01-01' }, 'expiresAt', /a time such as/],
   ['an end that is no date', { expiresAt: '2027-02-30T00:00:00Z' }, 'expiresAt', /a time such as/],
-  ['an end in the year 10000', { expiresAt: '9999-12-31T23:59:59-05:00' }, 'expiresAt', /before the year 10000/],
+  [
+    'an end in the year 10000',
+    { expiresAt: '9999-12-31T23:59:59-05:00' },
+    'expiresAt',
+    /before the year 10000/,
+  ],
   ['a title in no language', { title: {} }, 'title', /at least 1/],
   ['a title in 21 languages', { title: texts(21) }, 'title', /at most 20/],
   ['a title of 201 in a language', { title: { de: x(201) } }, 'title.de', /at most 200 characters/],
   ['an empty title in a language', { title: { de: '' } }, 'title.de', /at least 1 character/],
   ['a title that is null in a language', { title: { de: null } }, 'title.de', /string/],
-  ['a body of 4,001 in a language', { body: { de: x(4_001) } }, 'body.de', /at most 4000 characters/],
+  [
+    'a body of 4,001 in a language',
+    { body: { de: x(4_001) } },
+    'body.de',
+    /at most 4000 characters/,
+  ],
   [
     'a text in a language that is none',
     { body: { 'no language': 'x' } },
     'body.no language',
     /language tag \(BCP 47\)/,
   ],
-  ['a language tag in another spelling', { title: { 'de-ch': 'x' } }, 'title.de-ch', /written as de-CH/],
+  [
+    'a language tag in another spelling',
+    { title: { 'de-ch': 'x' } },
+    'title.de-ch',
+    /written as de-CH/,
+  ],
 ]
 for (const [name, content, field, reason] of refused)
   test(`refuses ${name}: names ${field} with a reason, and sends nothing`, async () => {
@@ -216,8 +318,14 @@ test('each reader gets the texts of the exact language, of its first part, in En
     assert.equal((await setLocale('/api/me', proof, locale)).status, 200)
     for (const query of ['', '', '?limit=50', '?before=9']) {
       const { items } = await app.list(proof, query)
-      const [plain, { title: found, ...rest }] = items as unknown as [Record<string, unknown>, Record<string, unknown>]
-      assert.deepEqual([plain.title, found, rest.body, rest.texts], ['Plain', wantedTitle, wantedBody, undefined])
+      const [plain, { title: found, ...rest }] = items as unknown as [
+        Record<string, unknown>,
+        Record<string, unknown>,
+      ]
+      assert.deepEqual(
+        [plain.title, found, rest.body, rest.texts],
+        ['Plain', wantedTitle, wantedBody, undefined],
+      )
       assert.deepEqual(rest.data, { texts: { de: { title: 'x' } } })
     }
   }
@@ -231,7 +339,10 @@ test('after a change of the language, by user or application, a kept page is ano
   const etag = first.headers.get('etag') ?? ''
   const { version } = first.json().data
   const changes = (since: number) => app.get(`/api/notifications/changes?since=${since}`, proof)
-  assert.equal((await app.get('/api/notifications', { ...proof, 'if-none-match': etag })).status, 304)
+  assert.equal(
+    (await app.get('/api/notifications', { ...proof, 'if-none-match': etag })).status,
+    304,
+  )
   const changed = await setLocale(`/api/users/${user.id}`, { authorization }, 'de')
   assert.equal(changed.status, 200, changed.text)
   const second = await app.get('/api/notifications', { ...proof, 'if-none-match': etag })
@@ -256,7 +367,8 @@ test('a stream has the texts of the reader, live and when it resumes, and a resy
   await again.next('hello')
   assert.equal((await again.next('created')).data.notification.title, 'Hallo')
   await setLocale('/api/me', proof, 'en')
-  for (const one of [reader, again]) assert.equal((await one.next('resync')).data.version, data.version + 1)
+  for (const one of [reader, again])
+    assert.equal((await one.next('resync')).data.version, data.version + 1)
   await send({ title: { en: 'Hello', de: 'Hallo' } }, user)
   assert.equal((await reader.next('created')).data.notification.title, 'Hello')
 })

@@ -1,4 +1,4 @@
-// POST /api/notifications: validation of each field, all recipients or none, and one notification per `key`.
+// POST /api/notifications: each field, all recipients or none, one notification per `key`.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import fc from 'fast-check'
@@ -23,8 +23,9 @@ async function sent(changes: object) {
   assert.equal(response.status, 201, response.text)
   return response.json().data
 }
-const plainLook = { actor: null, icon: null, actions: null, format: 'text' }
-const displayed = async (id: string) => (await app.get(`/api/notifications/${id}`, anns)).json().data
+const plainLook = { actor: null, icon: null, actions: null, format: 'text', priority: 'normal' }
+const displayed = async (id: string) =>
+  (await app.get(`/api/notifications/${id}`, anns)).json().data
 
 test("returns 201 with the id of the delivery and a result for each recipient, and the recipient's list has what was sent", async () => {
   const content = {
@@ -61,7 +62,14 @@ test("returns 201 with the id of the delivery and a result for each recipient, a
 
 test('an optional field that was left out is null', async () => {
   const { id } = (await sent({})).results[0]
-  const { title: _, id: __, createdAt: ___, updatedAt: ____, seq: _____, ...others } = await displayed(id)
+  const {
+    title: _,
+    id: __,
+    createdAt: ___,
+    updatedAt: ____,
+    seq: _____,
+    ...others
+  } = await displayed(id)
   assert.deepEqual(others, {
     body: null,
     url: null,
@@ -80,8 +88,11 @@ test('an optional field that was left out is null', async () => {
 
 const x = (length: number) => 'x'.repeat(length)
 /** 8 KiB as JSON, minus the JSON around the text. */
-const data = (bytes: number, unit = 'x') => ({ a: unit.repeat((bytes - '{"a":""}'.length) / Buffer.byteLength(unit)) })
-const many = (count: number) => Array.from({ length: count }, (_, n) => ({ username: `nobody${n}` }))
+const data = (bytes: number, unit = 'x') => ({
+  a: unit.repeat((bytes - '{"a":""}'.length) / Buffer.byteLength(unit)),
+})
+const many = (count: number) =>
+  Array.from({ length: count }, (_, n) => ({ username: `nobody${n}` }))
 
 const accepted: [string, object][] = [
   ['a title of 200', { title: x(200) }],
@@ -115,7 +126,12 @@ const refused: [string, object, string, RegExp][] = [
   ['1001 recipients', { recipients: many(1001) }, 'recipients', /at most 1000 \w+/],
   ['recipients that are not a list', { recipients: { username: 'ann' } }, 'recipients', /array/],
   ['a recipient that is a text', { recipients: ['ann'] }, 'recipients.0', /object/],
-  ['a recipient without any of its fields', { recipients: [{}] }, 'recipients.0', /1 of its fields/],
+  [
+    'a recipient without any of its fields',
+    { recipients: [{}] },
+    'recipients.0',
+    /1 of its fields/,
+  ],
   [
     'a recipient with an unknown field',
     { recipients: [{ email: 'a@b.c' }] },
@@ -128,15 +144,40 @@ const refused: [string, object, string, RegExp][] = [
     'recipients.0',
     /exactly one of username, userId and externalId/,
   ],
-  ['an empty username', { recipients: [{ username: '' }] }, 'recipients.0.username', /at least 1 \w+/],
-  ['a username that is a number', { recipients: [{ username: 7 }] }, 'recipients.0.username', /string/],
+  [
+    'an empty username',
+    { recipients: [{ username: '' }] },
+    'recipients.0.username',
+    /at least 1 \w+/,
+  ],
+  [
+    'a username that is a number',
+    { recipients: [{ username: 7 }] },
+    'recipients.0.username',
+    /string/,
+  ],
   ['an empty userId', { recipients: [{ userId: '' }] }, 'recipients.0.userId', /at least 1 \w+/],
-  ['one wrong recipient among good ones', { recipients: [...many(2), { userId: 7 }] }, 'recipients.2.userId', /string/],
-  ['a recipient whose only member is null', { recipients: [{ userId: null }] }, 'recipients.0', /exactly one of/],
+  [
+    'one wrong recipient among good ones',
+    { recipients: [...many(2), { userId: 7 }] },
+    'recipients.2.userId',
+    /string/,
+  ],
+  [
+    'a recipient whose only member is null',
+    { recipients: [{ userId: null }] },
+    'recipients.0',
+    /exactly one of/,
+  ],
   ['no title', { title: undefined }, 'title', /missing/],
   ['an empty title', { title: '' }, 'title', /at least 1 \w+/],
   ['a title of 201', { title: x(201) }, 'title', /at most 200 \w+/],
-  ['a title of 201 characters outside the basic plane', { title: '🔔'.repeat(201) }, 'title', /at most 200 \w+/],
+  [
+    'a title of 201 characters outside the basic plane',
+    { title: '🔔'.repeat(201) },
+    'title',
+    /at most 200 \w+/,
+  ],
   ['a title that is a number', { title: 7 }, 'title', /string/],
   ['a title that is null', { title: null }, 'title', /string/],
   ['a body of 4001', { body: x(4001) }, 'body', /at most 4000 \w+/],
@@ -151,17 +192,26 @@ const refused: [string, object, string, RegExp][] = [
   ['data beyond 8 KiB in UTF-8', { data: data(8196, 'éé') }, 'data', /at most 8192 bytes/],
   ['an empty key', { key: '' }, 'key', /at least 1 \w+/],
   ['a key of 256', { key: x(256) }, 'key', /at most 255 \w+/],
-  ['again without a key', { again: true }, 'again', /needs a key/],
-  ['again with a key that is null', { again: true, key: null }, 'again', /needs a key/],
-  ['again that is a text', { again: 'yes', key: 'k' }, 'again', /boolean/],
-  ['a field that is not known', { priority: 'high' }, 'priority', /not a known field/],
+  ['again without a key', { renotify: true }, 'renotify', /needs a key/],
+  ['again with a key that is null', { renotify: true, key: null }, 'renotify', /needs a key/],
+  ['renotify that is a text', { renotify: 'yes', key: 'k' }, 'renotify', /boolean/],
+  ['a field that is not known', { urgency: 'high' }, 'urgency', /not a known field/],
+  ['a priority that there is not', { priority: 'urgent' }, 'priority', /normal/],
   ['the id of a producer', { producerId: 'x' }, 'producerId', /not a known field/],
-  ['a time of creation', { createdAt: '2020-01-01T00:00:00.000Z' }, 'createdAt', /not a known field/],
+  [
+    'a time of creation',
+    { createdAt: '2020-01-01T00:00:00.000Z' },
+    'createdAt',
+    /not a known field/,
+  ],
 ]
 test('null in place of an optional field means that it is absent, as in the responses', async () => {
-  const { id } = (await sent({ body: null, url: null, category: null, data: null, key: null, again: null })).results[0]
+  const { id } = (
+    await sent({ body: null, url: null, category: null, data: null, key: null, renotify: null })
+  ).results[0]
   const shown = await displayed(id)
-  for (const field of ['body', 'url', 'category', 'data', 'key']) assert.equal(shown[field], null, field)
+  for (const field of ['body', 'url', 'category', 'data', 'key'])
+    assert.equal(shown[field], null, field)
 })
 
 for (const [name, changes, field, reason] of refused)
@@ -172,23 +222,40 @@ for (const [name, changes, field, reason] of refused)
     const { error } = response.json()
     assert.equal(error.code, 'INVALID_REQUEST')
     const reasons = error.details.filter((fault: { field: string }) => fault.field === field)
-    assert.match(reasons.map((fault: { reason: string }) => fault.reason).join(), reason, JSON.stringify(error.details))
+    assert.match(
+      reasons.map((fault: { reason: string }) => fault.reason).join(),
+      reason,
+      JSON.stringify(error.details),
+    )
     assert.equal(await app.database.version(), version)
   })
 
 test('one response names all faults', async () => {
   const { details } = (await send({ title: '', body: 7, what: 1 })).json().error
-  assert.deepEqual(details.map(({ field }: { field: string }) => field).sort(), ['body', 'recipients', 'title', 'what'])
+  assert.deepEqual(details.map(({ field }: { field: string }) => field).sort(), [
+    'body',
+    'recipients',
+    'title',
+    'what',
+  ])
 })
 
 test('a delivery may have 1 MiB, and one byte more is refused (I2)', async () => {
   const mebibyte = 1024 * 1024
   const padded = (length: number) => JSON.stringify(plain).padEnd(length, ' ')
   const headers = { authorization, 'content-type': 'application/json' }
-  const fits = await app.request('/api/notifications', { method: 'POST', headers, body: padded(mebibyte) })
+  const fits = await app.request('/api/notifications', {
+    method: 'POST',
+    headers,
+    body: padded(mebibyte),
+  })
   assert.equal(fits.status, 201)
   const fields: [string, string][] = Object.entries(headers)
-  const beyond = await app.exchange('/api/notifications', { method: 'POST', fields, body: padded(mebibyte + 1) })
+  const beyond = await app.exchange('/api/notifications', {
+    method: 'POST',
+    fields,
+    body: padded(mebibyte + 1),
+  })
   assert.deepEqual([beyond.status, beyond.json().error.code], [413, 'PAYLOAD_TOO_LARGE'])
 })
 
@@ -267,7 +334,8 @@ for (const url of badLinks)
     const response = await send({ ...plain, url })
     assert.equal(response.status, 400)
     const [fault] = response.json().error.details
-    if (!url.includes('\0')) assert.deepEqual([fault.field, /http/.test(fault.reason)], ['url', true])
+    if (!url.includes('\0'))
+      assert.deepEqual([fault.field, /http/.test(fault.reason)], ['url', true])
     assert.equal(await app.database.version(), version)
   })
 
@@ -320,7 +388,12 @@ test('reports unknown recipients, and delivers to the known ones', async () => {
 
 test('a recipient that is named twice, by either name, gets one notification', async () => {
   const { total } = await app.list(anns)
-  const recipients = [{ username: 'ann' }, { userId: ann.id }, { username: 'ANN' }, { username: 'ann' }]
+  const recipients = [
+    { username: 'ann' },
+    { userId: ann.id },
+    { username: 'ANN' },
+    { username: 'ann' },
+  ]
   const { results } = await sent({ recipients })
   assert.equal(results.length, 4)
   for (const result of results) assert.deepEqual(result, results[0])
@@ -334,14 +407,18 @@ test('a later notification with the same key replaces the text of the earlier on
   const earlier = await app.list(anns, '?limit=100')
   const before = await displayed(first.id)
   app.pass(5_000)
-  const later = (await sent({ title: 'Step 2', body: 'New', key: 'job-1', category: 'builds' })).results[0]
+  const later = (await sent({ title: 'Step 2', body: 'New', key: 'job-1', category: 'builds' }))
+    .results[0]
   assert.deepEqual(later, { userId: ann.id, id: first.id, status: 'updated' })
   const now = await app.list(anns, '?limit=100')
   assert.deepEqual(
     now.items.map(({ id }) => id),
     earlier.items.map(({ id }) => id),
   )
-  assert.deepEqual([now.total, now.unread, now.version], [earlier.total, earlier.unread, earlier.version + 1])
+  assert.deepEqual(
+    [now.total, now.unread, now.version],
+    [earlier.total, earlier.unread, earlier.version + 1],
+  )
   const found = await displayed(first.id)
   assert.deepEqual([found.title, found.body, found.category], ['Step 2', 'New', 'builds'])
   assert.deepEqual([found.read, found.readAt], [true, before.readAt])
@@ -351,17 +428,23 @@ test('a later notification with the same key replaces the text of the earlier on
   assert.equal(Date.parse(found.updatedAt), Date.parse(before.updatedAt) + 5_000)
 })
 
-test('a later notification with the same key and `again` makes the earlier one unread and the newest', async () => {
-  const first = (await sent({ title: 'Ben wrote', key: 'chat-1', again: true })).results[0]
+test('a later notification with the same key and `renotify` makes the earlier one unread and the newest', async () => {
+  const first = (await sent({ title: 'Ben wrote', key: 'chat-1', renotify: true })).results[0]
   assert.equal(first.status, 'delivered')
-  const others = [(await sent({ title: 'One' })).results[0], (await sent({ title: 'Two' })).results[0]]
+  const others = [
+    (await sent({ title: 'One' })).results[0],
+    (await sent({ title: 'Two' })).results[0],
+  ]
   await app.post('/api/notifications/read-all', undefined, anns)
   const before = await displayed(first.id)
   app.pass(5_000)
-  const later = (await sent({ title: 'Ben wrote twice', key: 'chat-1', again: true })).results[0]
+  const later = (await sent({ title: 'Ben wrote twice', key: 'chat-1', renotify: true })).results[0]
   assert.deepEqual(later, { userId: ann.id, id: first.id, status: 'updated' })
   const { title, read, readAt, count, seq, createdAt, updatedAt } = await displayed(first.id)
-  assert.deepEqual({ title, read, readAt, count }, { title: 'Ben wrote twice', read: false, readAt: null, count: 2 })
+  assert.deepEqual(
+    { title, read, readAt, count },
+    { title: 'Ben wrote twice', read: false, readAt: null, count: 2 },
+  )
   assert.deepEqual([seq, createdAt], [before.seq + 3, before.createdAt])
   assert.equal(updatedAt, new Date(app.now()).toISOString())
   const { total, unread, items } = await app.list(anns, '?limit=3')
@@ -375,7 +458,7 @@ test('numbered pages and cursors hold each notification once if some were sent a
   const reader = await app.signIn(await app.user('gap'), 'stateless')
   const to = { recipients: [{ username: 'gap' }] }
   for (const n of [1, 2, 3, 4, 5, 6, 7]) await sent({ ...to, title: `${n}`, key: `${n}` })
-  for (const n of [1, 4, 4, 5]) await sent({ ...to, title: `${n}`, key: `${n}`, again: true })
+  for (const n of [1, 4, 4, 5]) await sent({ ...to, title: `${n}`, key: `${n}`, renotify: true })
   const expected = ['5', '4', '1', '7', '6', '3', '2']
   for (const status of ['', '&status=unread']) {
     const seen: string[] = []
@@ -408,14 +491,24 @@ test('a delivery reaches all known recipients or none: a failure leaves no trace
   await sent({ recipients, category: 'jobs' })
   const before = await app.database.tables()
   for (const { id } of people) {
-    const undo = await app.database.failInserts('notification', { userId: id, message: 'the disk is on fire' })
-    const response = await send({ ...plain, recipients, category: 'jobs' }, { 'idempotency-key': 'all-or-none' })
+    const undo = await app.database.failInserts('notification', {
+      userId: id,
+      message: 'the disk is on fire',
+    })
+    const response = await send(
+      { ...plain, recipients, category: 'jobs' },
+      { 'idempotency-key': 'all-or-none' },
+    )
     await undo()
     assert.equal(response.status, 500)
     assert.ok(!/disk|trigger|sqlite|postgres|pgsql/i.test(response.text))
     assert.deepEqual(await app.database.tables(), before)
   }
-  const retried = await send({ ...plain, recipients, category: 'jobs' }, { 'idempotency-key': 'all-or-none' })
+  const retried = await send(
+    { ...plain, recipients, category: 'jobs' },
+    { 'idempotency-key': 'all-or-none' },
+  )
   assert.equal(retried.status, 201)
-  for (const user of people) assert.equal((await app.list(await app.signIn(user, 'stateless'))).total, 2)
+  for (const user of people)
+    assert.equal((await app.list(await app.signIn(user, 'stateless'))).total, 2)
 })

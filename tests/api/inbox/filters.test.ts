@@ -1,4 +1,4 @@
-// The filters of the list from outside: `status` and `category`, alone and together, with pages by number and by cursor.
+// `status` and `category`, alone and together, with pages by number and by cursor.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { type Notification, type Proof, startTestService, variants } from '../../support/service.ts'
@@ -7,10 +7,11 @@ const app = await startTestService()
 after(() => app.stop())
 
 const request = (proof: Proof, query: string) => app.get(`/api/notifications${query}`, proof)
-const read = (proof: Proof, id: string | undefined) => app.patch(`/api/notifications/${id}/read`, proof)
+const read = (proof: Proof, id: string | undefined) =>
+  app.patch(`/api/notifications/${id}/read`, proof)
 const titlesOf = (items: readonly Notification[]) => items.map(({ title }) => title)
 
-/** A signed-in user with 3 notifications of each category: "build 1", "chat 1", "1", "build 2" ... Those with the number 2 are read. */
+/** "build 1", "chat 1", "1", "build 2" ... Those with the number 2 are read. */
 async function reader(variant = variants[0] ?? 'stateful') {
   const user = await app.user()
   const proof = await app.signIn(user, variant)
@@ -26,7 +27,10 @@ async function reader(variant = variants[0] ?? 'stateful') {
 const lists: [query: string, titles: string[]][] = [
   ['?status=read', ['2', 'chat 2', 'build 2']],
   ['?category=build', ['build 3', 'build 2', 'build 1']],
-  ['?category=chat&category=build', ['chat 3', 'build 3', 'chat 2', 'build 2', 'chat 1', 'build 1']],
+  [
+    '?category=chat&category=build',
+    ['chat 3', 'build 3', 'chat 2', 'build 2', 'chat 1', 'build 1'],
+  ],
   ['?category=build&category=build', ['build 3', 'build 2', 'build 1']],
   ['?category=build&status=unread', ['build 3', 'build 1']],
   ['?category=build&category=chat&status=read', ['chat 2', 'build 2']],
@@ -75,7 +79,11 @@ test('a list without a status has what is neither archived nor snoozed, and stat
   const until = new Date(app.now() + 60_000).toISOString()
   await app.patch(`/api/notifications/${second?.id}/snooze`, proof, { until })
   assert.deepEqual(titlesOf((await app.list(proof)).items), titlesOf(others))
-  assert.deepEqual(titlesOf((await app.list(proof, '?status=all')).items), ['3', 'chat 3', ...titlesOf(others)])
+  assert.deepEqual(titlesOf((await app.list(proof, '?status=all')).items), [
+    '3',
+    'chat 3',
+    ...titlesOf(others),
+  ])
   for (const [status, title] of [
     ['archived', '3'],
     ['snoozed', 'chat 3'],
@@ -99,7 +107,11 @@ test('a filtered list has an ETag: 304 until the inbox changes', async () => {
 test('a list with a filter is never sent for a list with another one', async () => {
   const { proof } = await reader()
   for (let round = 0; round < 2; round++)
-    for (const [query, titles] of [['', undefined], ['?status=unread', undefined], ...lists] as const) {
+    for (const [query, titles] of [
+      ['', undefined],
+      ['?status=unread', undefined],
+      ...lists,
+    ] as const) {
       const { items, total } = await app.list(proof, query)
       assert.equal(items.length, total, query)
       if (titles !== undefined) assert.deepEqual(titlesOf(items), titles, query)
@@ -127,7 +139,11 @@ test('a category is compared as it was sent, whatever its characters', async () 
     const { items, total } = await app.list(proof, `?category=${encodeURIComponent(category)}`)
     assert.deepEqual([titlesOf(items), total], [[category], 1])
   }
-  assert.equal((await app.list(proof, `?${new URLSearchParams(categories.map((one) => ['category', one]))}`)).total, 10)
+  assert.equal(
+    (await app.list(proof, `?${new URLSearchParams(categories.map((one) => ['category', one]))}`))
+      .total,
+    10,
+  )
 })
 
 const allowed = 'must be one of: unread, read, archived, snoozed, all'

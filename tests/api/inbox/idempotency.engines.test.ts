@@ -1,5 +1,4 @@
-// Idempotency-Key: a producer that does not know whether its request arrived sends it again, and gets the same response and no second
-// notification.
+// A producer that does not know whether its request arrived sends it again.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { ProducerKeys } from '../../../server/producers/producer-key.ts'
@@ -14,7 +13,10 @@ const { key } = await app.producerKey()
 
 const body = (to: TestUser, title = 'Hi') => ({ recipients: [{ userId: to.id }], title })
 const send = (idempotencyKey: string, sent: unknown, producerKey = key) =>
-  app.post('/api/notifications', sent, { authorization: `Bearer ${producerKey}`, 'idempotency-key': idempotencyKey })
+  app.post('/api/notifications', sent, {
+    authorization: `Bearer ${producerKey}`,
+    'idempotency-key': idempotencyKey,
+  })
 const countOf = async ({ id }: TestUser) =>
   (await app.database.rows(`select * from notification where ${app.database.isOf(id)}`)).length
 
@@ -40,7 +42,11 @@ test('the same body twice without a key gives two notifications (D1)', async () 
 test('other whitespace and escapes in the JSON do not make another body (D1)', async () => {
   const ann = await app.user()
   const first = await send('spelling', body(ann))
-  const headers = { authorization: `Bearer ${key}`, 'idempotency-key': 'spelling', 'content-type': 'application/json' }
+  const headers = {
+    authorization: `Bearer ${key}`,
+    'idempotency-key': 'spelling',
+    'content-type': 'application/json',
+  }
   const spelled = JSON.stringify(body(ann), null, 2).replace('"Hi"', '"\\u0048i"')
   const again = await app.request('/api/notifications', { method: 'POST', headers, body: spelled })
   assert.deepEqual([again.status, again.text], [201, first.text])
@@ -49,7 +55,14 @@ test('other whitespace and escapes in the JSON do not make another body (D1)', a
 test('a field that is null and a field that is absent are the same body (D1)', async () => {
   const ann = await app.user()
   const first = await send('nulls', body(ann))
-  const again = await send('nulls', { ...body(ann), body: null, url: null, category: null, data: null, key: null })
+  const again = await send('nulls', {
+    ...body(ann),
+    body: null,
+    url: null,
+    category: null,
+    data: null,
+    key: null,
+  })
   assert.deepEqual([again.status, again.text], [201, first.text])
 })
 
@@ -58,7 +71,12 @@ test('the same key with another body is 422 and changes nothing (D2)', async () 
   const bob = await app.user()
   const first = await send('order-2', body(ann))
   const version = await app.database.version()
-  const others = [body(ann, 'Ho'), body(bob), { ...body(ann), body: 'more' }, { ...body(ann), url: '/' }]
+  const others = [
+    body(ann, 'Ho'),
+    body(bob),
+    { ...body(ann), body: 'more' },
+    { ...body(ann), url: '/' },
+  ]
   for (const other of others) {
     const response = await send('order-2', other)
     assert.deepEqual([response.status, response.json().error.code], [422, 'UNPROCESSABLE'])
@@ -99,7 +117,9 @@ test('while a delivery is running, a second one with its key is 409, and the fir
 test('of ten requests at once one is delivered; the others are 409 or have its response, in 20 of 20 races (D3)', async () => {
   for (let round = 0; round < 20; round++) {
     const ann = await app.user()
-    const responses = await Promise.all(Array.from({ length: 10 }, () => send(`race-${round}`, body(ann))))
+    const responses = await Promise.all(
+      Array.from({ length: 10 }, () => send(`race-${round}`, body(ann))),
+    )
     const delivered = responses.filter(({ status }) => status === 201)
     assert.equal(new Set(delivered.map(({ text }) => text)).size, 1)
     assert.ok(responses.every(({ status }) => status === 201 || status === 409))
@@ -130,7 +150,11 @@ test('a key belongs to one producer: the same key of another producer is another
 test('the response to a key stays the same after a restart, and after the data that it describes has changed (D1)', async () => {
   const ann = await app.user()
   const bob = await app.user()
-  const sent = { recipients: [{ userId: ann.id }, { username: 'nobody' }, { userId: bob.id }], title: 'Hi', key: 'k' }
+  const sent = {
+    recipients: [{ userId: ann.id }, { username: 'nobody' }, { userId: bob.id }],
+    title: 'Hi',
+    key: 'k',
+  }
   const first = await send('order-4', sent)
   assert.deepEqual(
     first.json().data.results.map(({ status }: { status: string }) => status),
@@ -154,7 +178,9 @@ test('a key is kept for a day (D1)', async () => {
   await app.restart()
   // The start does not wait for the removal of old keys.
   await untilSo(
-    async () => (await app.database.rows("select 1 from delivery where idempotency_key = 'order-5'")).length === 0,
+    async () =>
+      (await app.database.rows("select 1 from delivery where idempotency_key = 'order-5'"))
+        .length === 0,
   )
   assert.equal((await send('order-5', body(ann))).status, 201)
   assert.equal(await countOf(ann), 2)
@@ -170,7 +196,8 @@ test('a key of 1 to 255 visible characters is accepted', async () => {
     '"8e03978e-40d5-43dd-bc93-6894a57f9324"',
     "' or 1=1 --".replaceAll(' ', ''),
   ]
-  for (const idempotencyKey of taken) assert.equal((await send(idempotencyKey, body(ann))).status, 201, idempotencyKey)
+  for (const idempotencyKey of taken)
+    assert.equal((await send(idempotencyKey, body(ann))).status, 201, idempotencyKey)
   assert.equal(await countOf(ann), taken.length)
   // Keys are compared exactly: a key in other letter case is another key.
   assert.equal((await send('X'.repeat(255), body(ann, 'Ho'))).status, 201)
@@ -217,7 +244,15 @@ test('a key that was revoked or rotated a moment ago reads no outcome of a deliv
 
 test('any other key is 400 and names the header', async () => {
   const ann = await app.user()
-  for (const idempotencyKey of ['', 'x'.repeat(256), 'two words', 'tab\there', 'ümlaut', '\x80', '\xff']) {
+  for (const idempotencyKey of [
+    '',
+    'x'.repeat(256),
+    'two words',
+    'tab\there',
+    'ümlaut',
+    '\x80',
+    '\xff',
+  ]) {
     const response = await send(idempotencyKey, body(ann))
     assert.equal(response.status, 400, JSON.stringify(idempotencyKey))
     const { details } = response.json().error
@@ -230,8 +265,14 @@ test('any other key is 400 and names the header', async () => {
     ['idempotency-key', 'once'],
     ['Idempotency-Key', 'once'],
   ]
-  const twice = await app.exchange('/api/notifications', { method: 'POST', fields, body: JSON.stringify(body(ann)) })
+  const twice = await app.exchange('/api/notifications', {
+    method: 'POST',
+    fields,
+    body: JSON.stringify(body(ann)),
+  })
   assert.equal(twice.status, 400)
-  assert.deepEqual(twice.json().error.details, [{ field: 'Idempotency-Key', reason: 'must be sent once' }])
+  assert.deepEqual(twice.json().error.details, [
+    { field: 'Idempotency-Key', reason: 'must be sent once' },
+  ])
   assert.equal(await countOf(ann), 0)
 })

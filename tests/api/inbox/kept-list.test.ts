@@ -1,7 +1,11 @@
-// A list that is kept only by what the API sends, by the code of docs/inbox/keep-a-list.js, equals the list of the service.
+// The code of docs/inbox/keep-a-list.js keeps a list by what the API sends.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { codeFor, type DocumentedCode, type KeptList } from '../../support/event-source/documented-list.ts'
+import {
+  codeFor,
+  type DocumentedCode,
+  type KeptList,
+} from '../../support/event-source/documented-list.ts'
 import { EventReader, streamPath } from '../../support/event-source/event-source.ts'
 import { type Random, randomOf } from '../../support/event-source/random.ts'
 import { type Proof, startTestService, type TestUser } from '../../support/service.ts'
@@ -13,7 +17,7 @@ const actsPerRound = 4
 const app = await startTestService({ env: { CARILLON_STREAMS_PER_USER: '100' } })
 after(() => app.stop())
 
-/** A tab or a device that shows the newest `length` notifications. */
+/** It shows the newest `length` notifications. */
 class Device {
   readonly proof: Proof
   readonly length: number
@@ -50,13 +54,12 @@ class Device {
     this.#taken = 0
   }
 
-  /** Ends the connection, before all that was sent is read. */
+  /** Before all that was sent is read. */
   cut(): void {
     this.#reader?.close()
     this.#reader = undefined
   }
 
-  /** Handles what has been received. */
   async handle(): Promise<void> {
     const { events = [] } = this.#reader ?? {}
     while (this.#taken < events.length) {
@@ -69,7 +72,10 @@ class Device {
   /** Without a stream. */
   async poll(limit: number): Promise<void> {
     for (let hasMore = true; hasMore; ) {
-      const response = await app.get(`/api/notifications/changes?since=${this.#position}&limit=${limit}`, this.proof)
+      const response = await app.get(
+        `/api/notifications/changes?since=${this.#position}&limit=${limit}`,
+        this.proof,
+      )
       const { data } = response.json()
       if (!this.#code.applyChanges(this.#list, data)) await this.#requestList()
       this.#position = data.position ?? String(this.#list.version)
@@ -77,10 +83,12 @@ class Device {
     }
   }
 
-  /** Waits for all events, and compares the list with that of the service. No change may be in progress. */
+  /** No change may be in progress. */
   async compare(): Promise<void> {
     const { text, json } = await responseFor(this)
     const { data } = json()
+    const counts = (await app.get('/api/notifications/counts', this.proof)).json().data
+    assert.deepEqual([counts.total, counts.unread], [data.total, data.unread])
     await this.#catchUp(data.version)
     assert.equal(JSON.stringify({ success: true, data: { ...data, ...this.#list } }), text)
   }
@@ -108,9 +116,9 @@ function responseFor({ proof, length }: Device) {
 
 function changesOf(ann: TestUser, devices: readonly Device[], random: Random) {
   const device = () => devices[random.below(devices.length)] ?? assert.fail()
-  /** A notification that the device shows: the devices differ, so some are no longer where the device shows them. */
+  /** The devices differ, so some notifications are no longer where a device shows them. */
   const any = ({ items }: Device) => items[random.below(items.length)]?.id
-  /** `left`: the requests that take something out of a list, or make a client that is behind begin again. */
+  /** `left`: the requests that take something out of a list. */
   const count = { undos: 0, left: 0 }
   const away: string[] = []
   let sent = 0
@@ -123,7 +131,7 @@ function changesOf(ann: TestUser, devices: readonly Device[], random: Random) {
     () => send(),
     () => send(),
     () => send({ key: key() }),
-    () => send({ key: key(), again: true }),
+    () => send({ key: key(), renotify: true }),
     async (on = device()) => {
       const id = any(on)
       if (id) await app.patch(`/api/notifications/${id}/read`, on.proof)
@@ -149,13 +157,17 @@ function changesOf(ann: TestUser, devices: readonly Device[], random: Random) {
       if (id && random.draw() < 0.7) await app.patch(`/api/notifications/${id}/${back}`, proof)
     },
     async ({ proof } = device()) => {
-      if (random.draw() < 0.5) return app.post('/api/notifications/seen', { throughSeq: random.below(sent + 1) }, proof)
+      if (random.draw() < 0.5)
+        return app.post('/api/notifications/seen', { throughSeq: random.below(sent + 1) }, proof)
       if (random.draw() < 0.2) return
       count.left++
       return app.post('/api/notifications/archive-read', undefined, proof)
     },
     async ({ proof } = device()) => {
-      if (random.draw() < 0.1 && (await app.post('/api/notifications/undo', undefined, proof)).status === 204)
+      if (
+        random.draw() < 0.1 &&
+        (await app.post('/api/notifications/undo', undefined, proof)).status === 204
+      )
         count.undos++
     },
     async (on = device()) => {
@@ -167,7 +179,6 @@ function changesOf(ann: TestUser, devices: readonly Device[], random: Random) {
   return { acts, count }
 }
 
-/** Cuts the connection of the device, or lets it handle its events. */
 async function disturb(device: Device, random: Random): Promise<void> {
   const what = random.below(8)
   if (what < 3) device.cut()
@@ -181,11 +192,17 @@ test('a list that the documented code keeps from list, changes and events equals
   const ann = await app.user()
   const cookie = await app.signIn(ann, 'stateful')
   const token = await app.signIn(ann, 'stateless')
-  const devices = await Promise.all([Device.open(cookie, 20), Device.open(cookie, 5), Device.open(token, 100)])
+  const devices = await Promise.all([
+    Device.open(cookie, 20),
+    Device.open(cookie, 5),
+    Device.open(token, 100),
+  ])
   const { acts: changes, count } = changesOf(ann, devices, random)
   let compared = 0
   for (let round = 0; round < rounds; round++) {
-    const acts = Array.from({ length: actsPerRound }, () => changes[random.below(changes.length)]?.())
+    const acts = Array.from({ length: actsPerRound }, () =>
+      changes[random.below(changes.length)]?.(),
+    )
     if (random.draw() < 0.5) await acts[0]
     for (const device of devices) await disturb(device, random)
     await Promise.all(acts)
@@ -195,7 +212,12 @@ test('a list that the documented code keeps from list, changes and events equals
     compared++
   }
   for (const device of devices) device.cut()
-  t.diagnostic(`${rounds * actsPerRound} changes, ${count.undos} of them undos, ${compared} comparisons`)
+  t.diagnostic(
+    `${rounds * actsPerRound} changes, ${count.undos} of them undos, ${compared} comparisons`,
+  )
   for (const { requests } of devices)
-    assert.ok(requests <= 1 + count.undos + count.left, 'a list was requested again without a reason')
+    assert.ok(
+      requests <= 1 + count.undos + count.left,
+      'a list was requested again without a reason',
+    )
 })

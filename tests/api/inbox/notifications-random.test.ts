@@ -1,4 +1,4 @@
-// Properties of every inbox, checked over HTTP with random orders of requests. A failure prints its seed.
+// Random orders of requests. A failure prints its seed.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import fc from 'fast-check'
@@ -15,24 +15,38 @@ async function reader(notifications = 0) {
   const user = await app.user()
   const sent = Array.from({ length: notifications }, (_, n) => send(user.id, categories[n % 3]))
   await Promise.all(sent)
-  return { user, proof: await app.signIn(user, variants[notifications % 2] ?? 'stateful'), total: notifications }
+  return {
+    user,
+    proof: await app.signIn(user, variants[notifications % 2] ?? 'stateful'),
+    total: notifications,
+  }
 }
 
 async function send(userId: string, category?: string, itsKey?: string): Promise<string> {
-  const body = { recipients: [{ userId }], title: 'x', ...(category && { category }), ...(itsKey && { key: itsKey }) }
+  const body = {
+    recipients: [{ userId }],
+    title: 'x',
+    ...(category && { category }),
+    ...(itsKey && { key: itsKey }),
+  }
   const response = await app.post('/api/notifications', body, { authorization: `Bearer ${key}` })
   assert.equal(response.status, 201)
   return response.json().data.results[0].id
 }
 
-const readers = await Promise.all([0, 1, 2, 19, 20, 21, 40, 99, 100, 101, 137].map((total) => reader(total)))
+const readers = await Promise.all(
+  [0, 1, 2, 19, 20, 21, 40, 99, 100, 101, 137].map((total) => reader(total)),
+)
 // Some were marked as read one by one, so that there are gaps between the unread ones.
 for (const { proof } of readers)
   for (const [index, { id }] of (await app.everything(proof)).items.entries())
     if (index % 3 === 1) await app.patch(`/api/notifications/${id}/read`, proof)
 
 const anyReader = fc.constantFrom(...readers)
-const anyLimit = fc.oneof(fc.integer({ min: 1, max: 100 }), fc.constantFrom(1, 2, 10, 20, 50, 99, 100))
+const anyLimit = fc.oneof(
+  fc.integer({ min: 1, max: 100 }),
+  fc.constantFrom(1, 2, 10, 20, 50, 99, 100),
+)
 
 test('hasMore is true exactly when page * limit < total, for any page and limit (spec 4, rule 1; I6)', async () => {
   const page = fc.oneof(fc.integer({ min: 1, max: 12 }), fc.integer({ min: 1, max: 2 ** 40 }))
@@ -96,10 +110,16 @@ const act: fc.Arbitrary<Act> = fc.oneof(
       key: fc.constantFrom('k1', 'k2', undefined, undefined, undefined),
     }),
   },
-  { weight: 4, arbitrary: fc.record({ does: fc.constant('read' as const), which: fc.nat({ max: 30 }) }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({ does: fc.constant('read' as const), which: fc.nat({ max: 30 }) }),
+  },
   {
     weight: 1,
-    arbitrary: fc.record({ does: fc.constant('read-all' as const), through: fc.option(fc.nat({ max: 30 })) }),
+    arbitrary: fc.record({
+      does: fc.constant('read-all' as const),
+      through: fc.option(fc.nat({ max: 30 })),
+    }),
   },
   {
     weight: 3,
@@ -116,17 +136,22 @@ test('the counters equal a recount after random concurrent requests', async () =
   const [proofs, user] = await bothProofs()
   let round = 0
   await fc.assert(
-    fc.asyncProperty(fc.array(fc.array(act, { maxLength: 8 }), { minLength: 1, maxLength: 6 }), async (batches) => {
-      round++
-      for (const batch of batches) {
-        const known = (await app.everything(proofs[0])).items.map(({ id }) => id)
-        await Promise.all(
-          batch.map((each, n) => perform(each, { known, userId: user.id, proof: proofs[n % 2] as Proof, round })),
-        )
-        app.pass(1)
-      }
-      await isCountedRight(proofs[0])
-    }),
+    fc.asyncProperty(
+      fc.array(fc.array(act, { maxLength: 8 }), { minLength: 1, maxLength: 6 }),
+      async (batches) => {
+        round++
+        for (const batch of batches) {
+          const known = (await app.everything(proofs[0])).items.map(({ id }) => id)
+          await Promise.all(
+            batch.map((each, n) =>
+              perform(each, { known, userId: user.id, proof: proofs[n % 2] as Proof, round }),
+            ),
+          )
+          app.pass(1)
+        }
+        await isCountedRight(proofs[0])
+      },
+    ),
     { numRuns: runs(12) },
   )
 })
@@ -139,7 +164,7 @@ async function bothProofs() {
 
 type World = { known: string[]; userId: string; proof: Proof; round: number }
 
-/** Makes one request, and checks that its response is consistent in itself: it describes one moment of the inbox. */
+/** The response has to describe one moment of the inbox. */
 function perform(one: Act, world: World): Promise<unknown> {
   switch (one.does) {
     case 'deliver':
@@ -165,13 +190,19 @@ async function readOne(which: number, { known, proof }: World): Promise<void> {
 async function readAll(through: number | null, { known, proof }: World): Promise<void> {
   const bound = through === null ? undefined : known[through]
   const query = bound === undefined ? '' : `?through=${bound}`
-  assert.equal((await app.post(`/api/notifications/read-all${query}`, undefined, proof)).status, 204)
+  assert.equal(
+    (await app.post(`/api/notifications/read-all${query}`, undefined, proof)).status,
+    204,
+  )
   const states = new Map((await app.everything(proof)).items.map(({ id, read }) => [id, read]))
   const reached = bound === undefined ? known : known.slice(known.indexOf(bound))
   for (const id of reached) assert.equal(states.get(id), true)
 }
 
-async function list({ limit, page }: { limit: number; page: number }, { proof }: World): Promise<void> {
+async function list(
+  { limit, page }: { limit: number; page: number },
+  { proof }: World,
+): Promise<void> {
   const { items, total, hasMore, unread } = await app.list(proof, `?limit=${limit}&page=${page}`)
   assert.equal(hasMore, page * limit < total)
   assert.equal(items.length, Math.max(0, Math.min(limit, total - (page - 1) * limit)))
@@ -184,13 +215,21 @@ async function list({ limit, page }: { limit: number; page: number }, { proof }:
 async function count({ proof }: World): Promise<void> {
   const { data } = (await app.get('/api/notifications/counts', proof)).json()
   assert.ok(data.unread >= 0 && data.unread <= data.total)
-  for (const { total, unread } of Object.values(data.categories) as { total: number; unread: number }[])
+  for (const { total, unread } of Object.values(data.categories) as {
+    total: number
+    unread: number
+  }[])
     assert.ok(unread >= 0 && unread <= total)
 }
 
 async function isCountedRight(proof: Proof): Promise<void> {
-  const items = (await app.everything(proof)).items as (Notification & { category: string | null })[]
-  const recount = (of: typeof items) => ({ total: of.length, unread: of.filter(({ read }) => !read).length })
+  const items = (await app.everything(proof)).items as (Notification & {
+    category: string | null
+  })[]
+  const recount = (of: typeof items) => ({
+    total: of.length,
+    unread: of.filter(({ read }) => !read).length,
+  })
   const { total, unread } = await app.list(proof)
   assert.deepEqual({ total, unread }, recount(items))
   assert.deepEqual(
@@ -198,7 +237,9 @@ async function isCountedRight(proof: Proof): Promise<void> {
     items.filter(({ read }) => !read).map(({ id }) => id),
   )
   const { data } = (await app.get('/api/notifications/counts', proof)).json()
-  const names = [...new Set(items.map(({ category }) => category))].filter((name) => name !== null).sort()
+  const names = [...new Set(items.map(({ category }) => category))]
+    .filter((name) => name !== null)
+    .sort()
   assert.deepEqual(data, {
     ...recount(items),
     // Nothing was seen.

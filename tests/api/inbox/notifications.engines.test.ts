@@ -1,4 +1,3 @@
-// A user's inbox from outside: pages and the strict checks of their query, get one, counts, mark read and mark all read.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { newId } from '../../../server/basics/ids.ts'
@@ -7,24 +6,34 @@ import { type Notification, type Proof, startTestService, variants } from '../..
 const app = await startTestService()
 after(() => app.stop())
 
-/** A signed-in user with this many notifications; `ids` are newest first. */
+/** `ids` are newest first. */
 async function reader(notifications = 0, variant = variants[0] ?? 'stateful') {
   const user = await app.user()
   const ids: string[] = []
-  for (let n = 1; n <= notifications; n++) ids.unshift(...(await app.deliver({ to: user, title: `No. ${n}` })))
+  for (let n = 1; n <= notifications; n++)
+    ids.unshift(...(await app.deliver({ to: user, title: `No. ${n}` })))
   return { user, ids, proof: await app.signIn(user, variant) }
 }
 
 const idsOf = (items: readonly Notification[]) => items.map(({ id }) => id)
 const request = (proof: Proof, query: string) => app.get(`/api/notifications${query}`, proof)
-const read = (proof: Proof, id: string | undefined) => app.patch(`/api/notifications/${id}/read`, proof)
-const readAll = (proof: Proof, query = '') => app.post(`/api/notifications/read-all${query}`, undefined, proof)
+const read = (proof: Proof, id: string | undefined) =>
+  app.patch(`/api/notifications/${id}/read`, proof)
+const readAll = (proof: Proof, query = '') =>
+  app.post(`/api/notifications/read-all${query}`, undefined, proof)
 const one = async (proof: Proof, id: string | undefined) =>
   (await app.get(`/api/notifications/${id}`, proof)).json().data as Notification
 
 test('an inbox that never had a notification is empty', async () => {
   const { proof } = await reader()
-  assert.deepEqual(await app.list(proof), { items: [], total: 0, hasMore: false, unread: 0, version: 0, next: null })
+  assert.deepEqual(await app.list(proof), {
+    items: [],
+    total: 0,
+    hasMore: false,
+    unread: 0,
+    version: 0,
+    next: null,
+  })
   const counts = (await app.get('/api/notifications/counts', proof)).json()
   assert.deepEqual(counts, {
     success: true,
@@ -128,9 +137,20 @@ for (const [query, items] of takenQueries)
 
 test('a page after the last one is 200, without items and with hasMore false, for any page number', async () => {
   const { proof } = await reader(3)
-  for (const page of ['2', '3', '100', '9007199254740991', '9007199254740993', '99999999999999999999']) {
+  for (const page of [
+    '2',
+    '3',
+    '100',
+    '9007199254740991',
+    '9007199254740993',
+    '99999999999999999999',
+  ]) {
     const { items, total, hasMore, next } = await app.list(proof, `?page=${page}&limit=3`)
-    assert.deepEqual({ items, total, hasMore, next }, { items: [], total: 3, hasMore: false, next: null }, page)
+    assert.deepEqual(
+      { items, total, hasMore, next },
+      { items: [], total: 3, hasMore: false, next: null },
+      page,
+    )
   }
 })
 
@@ -145,16 +165,21 @@ test('before=<next> continues where the last page ended, even if a notification 
   assert.deepEqual([idsOf(third.items), third.hasMore, third.next], [ids.slice(4), false, null])
   assert.equal((await app.list(proof, '?limit=2&before=1')).items.length, 0)
   for (const query of ['?', '?status=unread&'])
-    assert.equal((await app.list(proof, `${query}before=99999999999999999999`)).items.length, 6, query)
+    assert.equal(
+      (await app.list(proof, `${query}before=99999999999999999999`)).items.length,
+      6,
+      query,
+    )
 })
 
 test('pages by cursor repeat no notification: one that is sent again in between is on the first page', async () => {
   const user = await app.user()
   const proof = await app.signIn(user, 'stateful')
   const ids: string[] = []
-  for (const key of ['a', 'b', 'c', 'd', 'e']) ids.unshift(...(await app.deliver({ to: user, title: key, key })))
+  for (const key of ['a', 'b', 'c', 'd', 'e'])
+    ids.unshift(...(await app.deliver({ to: user, title: key, key })))
   const first = await app.list(proof, '?limit=2')
-  for (const key of ['e', 'b']) await app.deliver({ to: user, title: key, key, again: true })
+  for (const key of ['e', 'b']) await app.deliver({ to: user, title: key, key, renotify: true })
   const second = await app.list(proof, `?limit=2&before=${first.next}`)
   assert.deepEqual([idsOf(first.items), idsOf(second.items)], [ids.slice(0, 2), [ids[2], ids[4]]])
   assert.equal(second.next, null)
@@ -167,7 +192,10 @@ test('status=unread lists the unread ones, and total counts the same', async () 
   await read(proof, ids[4])
   const unread = [ids[0], ids[2], ids[3]]
   const page = await app.list(proof, '?status=unread&limit=2')
-  assert.deepEqual([idsOf(page.items), page.total, page.unread, page.hasMore], [unread.slice(0, 2), 3, 3, true])
+  assert.deepEqual(
+    [idsOf(page.items), page.total, page.unread, page.hasMore],
+    [unread.slice(0, 2), 3, 3, true],
+  )
   const last = await app.list(proof, '?status=unread&limit=2&page=2')
   assert.deepEqual([idsOf(last.items), last.hasMore], [unread.slice(2), false])
   const byCursor = await app.list(proof, `?status=unread&limit=2&before=${page.next}`)
@@ -175,7 +203,10 @@ test('status=unread lists the unread ones, and total counts the same', async () 
   // Nothing changes between the requests, so each page may be kept in memory; none may be sent for another.
   for (let n = 0; n < 2; n++) {
     assert.deepEqual(idsOf((await app.list(proof, '?limit=2')).items), ids.slice(0, 2))
-    assert.deepEqual(idsOf((await app.list(proof, '?limit=2&status=unread')).items), unread.slice(0, 2))
+    assert.deepEqual(
+      idsOf((await app.list(proof, '?limit=2&status=unread')).items),
+      unread.slice(0, 2),
+    )
     assert.deepEqual(idsOf((await app.list(proof, '?limit=2&page=2')).items), ids.slice(2, 4))
     assert.deepEqual(idsOf((await app.list(proof, '?limit=2&before=2')).items), ids.slice(4))
     assert.deepEqual(idsOf((await app.list(proof, '?limit=1&page=2')).items), ids.slice(1, 2))
@@ -187,7 +218,8 @@ test('status=unread lists the unread ones, and total counts the same', async () 
 for (const variant of variants) {
   test(`an ETag gives 304 until the inbox changes (${variant})`, async () => {
     const { user, ids, proof } = await reader(2, variant)
-    const conditional = (etag: string) => app.get('/api/notifications', { ...proof, 'if-none-match': etag })
+    const conditional = (etag: string) =>
+      app.get('/api/notifications', { ...proof, 'if-none-match': etag })
     const changes = [
       () => read(proof, ids[0]),
       () => readAll(proof),
@@ -200,7 +232,11 @@ for (const variant of variants) {
       assert.match(etag, /^"[!#-~]+"$/)
       for (const known of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
         const response = await conditional(known)
-        assert.deepEqual([response.status, response.text, response.headers.get('etag')], [304, '', etag], known)
+        assert.deepEqual(
+          [response.status, response.text, response.headers.get('etag')],
+          [304, '', etag],
+          known,
+        )
       }
       for (const other of ['"other"', etag.slice(1, -1), `${etag}x`, ''])
         assert.equal((await conditional(other)).status, 200, other)
@@ -223,7 +259,9 @@ for (const variant of variants) {
     })
     assert.equal(response.status, 200)
     assert.deepEqual(idsOf(response.json().data.items), bob.ids)
-    const withoutProof = await app.get('/api/notifications', { 'if-none-match': anns.headers.get('etag') ?? '' })
+    const withoutProof = await app.get('/api/notifications', {
+      'if-none-match': anns.headers.get('etag') ?? '',
+    })
     assert.equal(withoutProof.status, 401)
   })
 }
@@ -264,14 +302,30 @@ test('GET by id returns the notification as the list has it', async () => {
 
 test('text that is not an id is 404 like an unknown id, and the details say what an id looks like', async () => {
   const { ids, proof } = await reader(1)
-  for (const id of ['1', 'x', 'null', '%20', `${ids[0]}x`, `${ids[0]}%0a`, ids[0]?.replaceAll('-', ''), "'or'1'='1"])
-    for (const response of [await app.get(`/api/notifications/${id}`, proof), await read(proof, id)]) {
+  for (const id of [
+    '1',
+    'x',
+    'null',
+    '%20',
+    `${ids[0]}x`,
+    `${ids[0]}%0a`,
+    ids[0]?.replaceAll('-', ''),
+    "'or'1'='1",
+  ])
+    for (const response of [
+      await app.get(`/api/notifications/${id}`, proof),
+      await read(proof, id),
+    ]) {
       assert.deepEqual([response.status, response.json().error.code], [404, 'NOT_FOUND'], `${id}`)
       assert.equal(response.json().error.details[0].field, 'id')
     }
   assert.equal((await read(proof, newId(app.now()))).status, 404)
   const path = await app.get('/api/notifications/..%2fme', proof)
-  assert.deepEqual([path.status, path.json().error.details], [404, undefined], 'an encoded slash is no route at all')
+  assert.deepEqual(
+    [path.status, path.json().error.details],
+    [404, undefined],
+    'an encoded slash is no route at all',
+  )
   assert.equal((await app.list(proof)).unread, 1)
 })
 
@@ -332,7 +386,7 @@ test('read-all?throughSeq= marks what was on screen as read, although the newest
   await app.deliver({ to: user, title: 'Keyed', key: 'k' })
   const [newest] = (await app.list(proof)).items
   await app.deliver({ to: user, title: 'Not seen' })
-  await app.deliver({ to: user, title: 'Keyed again', key: 'k', again: true })
+  await app.deliver({ to: user, title: 'Keyed again', key: 'k', renotify: true })
   assert.equal((await readAll(proof, `?throughSeq=${newest?.seq}`)).status, 204)
   const unread = (await app.list(proof)).items.filter((item) => !item.read)
   assert.deepEqual(
@@ -359,7 +413,13 @@ test('read-all takes through or throughSeq, and a throughSeq from 1', async () =
 test("read-all?through= another id than one of the caller's notifications marks nothing as read", async () => {
   const { proof } = await reader(2)
   assert.equal((await readAll(proof, `?through=${newId(app.now())}`)).status, 404)
-  for (const query of ['?through=', '?through=1', '?through=x&through=y', '?until=1', '?through=%00']) {
+  for (const query of [
+    '?through=',
+    '?through=1',
+    '?through=x&through=y',
+    '?until=1',
+    '?through=%00',
+  ]) {
     const response = await readAll(proof, query)
     assert.equal(response.status, 400, query)
     assert.ok(response.json().error.details[0].reason)

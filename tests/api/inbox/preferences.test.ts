@@ -1,4 +1,3 @@
-// Categories as producers declare them, and what users mute, through HTTP.
 import assert from 'node:assert/strict'
 import { after, suite, test } from 'node:test'
 import { iso } from '../../../server/basics/clock.ts'
@@ -20,11 +19,11 @@ const put = (path: string, body: unknown, proof: Proof) =>
   })
 const pathOf = (category: string) => `/api/categories/${encodeURIComponent(category)}`
 const mute = (body: object, proof: Proof) => put('/api/me/preferences', body, proof)
-const preferencesOf = async (proof: Proof) => (await app.get('/api/me/preferences', proof)).json().data
+const preferencesOf = async (proof: Proof) =>
+  (await app.get('/api/me/preferences', proof)).json().data
 const hour = 3_600_000
 const inAnHour = () => iso(app.now() + hour)
 
-/** A user, with a proof, who has the language `locale`. */
 async function ann(locale: string | null = null) {
   const user = await app.user()
   await app.store.write(updateUser, { userId: user.id, locale })
@@ -34,14 +33,19 @@ async function ann(locale: string | null = null) {
 suite('PUT and GET /api/categories/:name', () => {
   test('declares a category of the application, and replaces what was declared', async () => {
     const shop = await keyOf('shop')
-    const full = { name: { en: 'Orders', de: 'Bestellungen' }, description: { en: 'Each step' }, mandatory: true }
+    const full = {
+      name: { en: 'Orders', de: 'Bestellungen' },
+      description: { en: 'Each step' },
+      mandatory: true,
+      mail: null,
+    }
     for (let n = 0; n < 2; n++) {
       const response = await put(pathOf('orders/é 1'), full, shop)
       assert.deepEqual([response.status, response.text], [204, ''])
     }
     assert.deepEqual((await app.get(pathOf('orders/é 1'), shop)).json().data, full)
     await put(pathOf('orders/é 1'), { name: 'Orders', description: null }, shop)
-    const replaced = { name: 'Orders', description: null, mandatory: false }
+    const replaced = { name: 'Orders', description: null, mandatory: false, mail: null }
     assert.deepEqual((await app.get(pathOf('orders/é 1'), shop)).json().data, replaced)
   })
 
@@ -114,26 +118,47 @@ suite('GET and PUT /api/me/preferences', () => {
   for (const variant of [...variants, 'issued'] as const)
     test(`mutes everything or a category, and ends a mute, ${variant}`, async () => {
       const { user } = await ann()
-      const proof = variant === 'issued' ? await app.issueToken(user) : await app.signIn(user, variant)
+      const proof =
+        variant === 'issued' ? await app.issueToken(user) : await app.signIn(user, variant)
       assert.equal((await preferencesOf(proof)).mutedUntil, null)
       const until = inAnHour()
-      const response = await mute({ mutedUntil: until, categories: { a: { mutedUntil: 'forever' } } }, proof)
+      const response = await mute(
+        { mutedUntil: until, categories: { a: { mutedUntil: 'forever' } } },
+        proof,
+      )
       assert.deepEqual([response.status, response.text], [204, ''])
       await mute({ categories: { b: { mutedUntil: '2099-12-31T23:59:59+02:00' } } }, proof)
       const { mutedUntil, categories } = await preferencesOf(proof)
       assert.equal(mutedUntil, until)
-      const undeclared = { description: null, mandatory: false }
+      const undeclared = {
+        description: null,
+        mandatory: false,
+        mail: null,
+        push: null,
+        usualMail: 'off',
+      }
       assert.deepEqual(categories.a, { mutedUntil: 'forever', label: 'a', ...undeclared })
-      assert.deepEqual(categories.b, { mutedUntil: '2099-12-31T21:59:59.000Z', label: 'b', ...undeclared })
+      assert.deepEqual(categories.b, {
+        mutedUntil: '2099-12-31T21:59:59.000Z',
+        label: 'b',
+        ...undeclared,
+      })
       await mute({ mutedUntil: null, categories: { a: { mutedUntil: null } } }, proof)
       const ended = await preferencesOf(proof)
-      assert.deepEqual([ended.mutedUntil, ended.categories.a, ended.categories.b], [null, undefined, categories.b])
+      assert.deepEqual(
+        [ended.mutedUntil, ended.categories.a, ended.categories.b],
+        [null, undefined, categories.b],
+      )
     })
 
   test('has what is declared and what is in the inbox, in the language of the user', async () => {
     const key = await keyOf()
     const texts = { fr: 'Paiements', de: 'Zahlungen', en: 'Payments' }
-    await put(pathOf('payments'), { name: texts, description: { fr: 'Chaque paiement' }, mandatory: true }, key)
+    await put(
+      pathOf('payments'),
+      { name: texts, description: { fr: 'Chaque paiement' }, mandatory: true },
+      key,
+    )
     for (const [locale, label] of [
       ['de', 'Zahlungen'],
       ['de-CH', 'Zahlungen'],
@@ -143,9 +168,20 @@ suite('GET and PUT /api/me/preferences', () => {
       const { user, proof } = await ann(locale)
       await app.deliver({ to: user, title: 'Hi', category: 'constructor' })
       const { categories } = await preferencesOf(proof)
-      const payments = { mutedUntil: null, label, description: 'Chaque paiement', mandatory: true }
+      const payments = {
+        mutedUntil: null,
+        mail: null,
+        push: null,
+        usualMail: 'off',
+        label,
+        description: 'Chaque paiement',
+        mandatory: true,
+      }
       assert.deepEqual(categories.payments, payments)
-      assert.equal(Object.getOwnPropertyDescriptor(categories, 'constructor')?.value.label, 'constructor')
+      assert.equal(
+        Object.getOwnPropertyDescriptor(categories, 'constructor')?.value.label,
+        'constructor',
+      )
     }
   })
 
@@ -161,8 +197,13 @@ suite('GET and PUT /api/me/preferences', () => {
       await put(pathOf(name), { name: `${name} by ${application}` }, await keyOf(application))
     const { id } = (await put('/api/users/external/rosa', {}, users)).json().data
     const issued = await app.post(`/api/users/${id}/tokens`, { scope: 'inbox' }, inbox)
-    const { categories } = await preferencesOf({ authorization: `Bearer ${issued.json().data.token}` })
-    assert.deepEqual([categories.both.label, categories['of none'].label], ['both by shop', 'of none by '])
+    const { categories } = await preferencesOf({
+      authorization: `Bearer ${issued.json().data.token}`,
+    })
+    assert.deepEqual(
+      [categories.both.label, categories['of none'].label],
+      ['both by shop', 'of none by '],
+    )
     assert.equal(categories['of the club'], undefined)
   })
 
@@ -190,11 +231,28 @@ suite('GET and PUT /api/me/preferences', () => {
       [{ mutedUntil: '9999-12-31T23:59:59-05:00' }, 'mutedUntil', time],
       [{ mutedUntil: 7 }, 'mutedUntil'],
       [{ mutedUntil: 'forever', until: null }, 'until'],
-      [{ mutedUntil: 'forever', categories: { a: { mutedUntil: 'x' } } }, 'categories.a.mutedUntil', time],
-      [{ mutedUntil: 'forever', categories: { a: {} } }, 'categories.a.mutedUntil'],
-      [{ mutedUntil: 'forever', categories: { a: { mutedUntil: null, label: 'A' } } }, 'categories.a.label'],
+      [
+        { mutedUntil: 'forever', categories: { a: { mutedUntil: 'x' } } },
+        'categories.a.mutedUntil',
+        time,
+      ],
+      [{ mutedUntil: 'forever', categories: { a: { mail: '2h' } } }, 'categories.a.mail'],
+      [
+        { mutedUntil: 'forever', timeZone: 'Europe/Nowhere' },
+        'timeZone',
+        'must be a time zone such as Europe/Berlin, or null',
+      ],
+      [{ mutedUntil: 'forever', quietHours: { from: '22:00', to: '7' } }, 'quietHours.to'],
+      [{ mutedUntil: 'forever', digestAt: 24 }, 'digestAt'],
+      [
+        { mutedUntil: 'forever', categories: { a: { mutedUntil: null, label: 'A' } } },
+        'categories.a.label',
+      ],
       [{ mutedUntil: 'forever', categories: { '': { mutedUntil: null } } }, 'categories'],
-      [{ mutedUntil: 'forever', categories: { ['x'.repeat(65)]: { mutedUntil: null } } }, 'categories'],
+      [
+        { mutedUntil: 'forever', categories: { ['x'.repeat(65)]: { mutedUntil: null } } },
+        'categories',
+      ],
       [{ mutedUntil: 'forever', categories: [] }, 'categories'],
       [{ categories: categoriesTo(201) }, 'categories'],
     ]
@@ -211,7 +269,10 @@ suite('GET and PUT /api/me/preferences', () => {
   test('a mandatory category cannot be muted: 409, and nothing is changed', async () => {
     const { proof } = await ann()
     await put(pathOf('alarms'), { name: 'Alarms', mandatory: true }, await keyOf())
-    const refused = await mute({ mutedUntil: 'forever', categories: { alarms: { mutedUntil: 'forever' } } }, proof)
+    const refused = await mute(
+      { mutedUntil: 'forever', categories: { alarms: { mutedUntil: 'forever' } } },
+      proof,
+    )
     assert.deepEqual([refused.status, refusalIn(refused).code], [409, 'CONFLICT'])
     assert.match(refusalIn(refused).message, /alarms is mandatory/)
     const { mutedUntil, categories } = await preferencesOf(proof)
@@ -224,19 +285,28 @@ suite('GET and PUT /api/me/preferences', () => {
     const before = await preferencesOf(proof)
     await app.deliver({ to: user, title: 'Hi', category: 'security' })
     const { security } = (await preferencesOf(proof)).categories
-    assert.deepEqual([before.categories.security, security.label, security.mandatory], [undefined, 'Sécurité', true])
+    assert.deepEqual(
+      [before.categories.security, security.label, security.mandatory],
+      [undefined, 'Sécurité', true],
+    )
     const refused = await mute({ categories: { security: { mutedUntil: 'forever' } } }, proof)
     assert.equal(refused.status, 409)
   })
 
   test('a user can mute 200 categories, besides everything', async () => {
     const { proof } = await ann()
-    assert.equal((await mute({ mutedUntil: 'forever', categories: categoriesTo(200) }, proof)).status, 204)
+    assert.equal(
+      (await mute({ mutedUntil: 'forever', categories: categoriesTo(200) }, proof)).status,
+      204,
+    )
     const one = { categories: { more: { mutedUntil: 'forever' } } }
     const refused = await mute(one, proof)
     assert.deepEqual([refused.status, refusalIn(refused).code], [409, 'CONFLICT'])
     assert.match(refusalIn(refused).message, /200 categories/)
-    assert.equal((await mute({ categories: { c0: { mutedUntil: null }, ...one.categories } }, proof)).status, 204)
+    assert.equal(
+      (await mute({ categories: { c0: { mutedUntil: null }, ...one.categories } }, proof)).status,
+      204,
+    )
   })
 
   test('needs a user', async () => {
@@ -248,5 +318,43 @@ suite('GET and PUT /api/me/preferences', () => {
 })
 
 function categoriesTo(count: number) {
-  return Object.fromEntries(Array.from({ length: count }, (_, n) => [`c${n}`, { mutedUntil: 'forever' }]))
+  return Object.fromEntries(
+    Array.from({ length: count }, (_, n) => [`c${n}`, { mutedUntil: 'forever' }]),
+  )
 }
+
+suite('the time zone of an application’s user', () => {
+  test('comes with the user, in each way, and the user may choose another one', async () => {
+    const key = await keyOf('shop', 'users')
+    const path = '/api/users/external/zoned'
+    const zoneOf = async () => {
+      const issued = await app.request(`${path}/tokens`, {
+        method: 'POST',
+        headers: { ...key, 'content-type': 'application/json' },
+        body: '{"scope":"inbox"}',
+      })
+      const proof = { authorization: `Bearer ${issued.json().data.token}` }
+      return { proof, timeZone: (await preferencesOf(proof)).timeZone }
+    }
+    assert.equal((await put(path, { timeZone: 'Europe/Berlin' }, key)).status, 201)
+    assert.equal((await zoneOf()).timeZone, 'Europe/Berlin')
+    const entry = { externalId: 'zoned', timeZone: 'Asia/Tokyo' }
+    assert.equal((await put('/api/users', { users: [entry] }, key)).status, 200)
+    const { proof, timeZone } = await zoneOf()
+    assert.equal(timeZone, 'Asia/Tokyo')
+    await mute({ timeZone: 'UTC', quietHours: { from: '22:00', to: '06:00' } }, proof)
+    await put(path, { displayName: 'Zoe' }, key)
+    assert.equal((await zoneOf()).timeZone, 'UTC')
+    const patched = await app.request(path, {
+      method: 'PATCH',
+      headers: { ...key, 'content-type': 'application/json' },
+      body: '{"timeZone":null}',
+    })
+    assert.equal(patched.status, 200, patched.text)
+    const { timeZone: none, quietHours } = await preferencesOf(proof)
+    assert.deepEqual([none, quietHours], [null, { from: '22:00', to: '06:00' }])
+    const refused = await put(path, { timeZone: 'Mars/Olympus' }, key)
+    assert.equal(refused.status, 400)
+    assert.match(refused.text, /"timeZone".*must be a time zone such as Europe\/Berlin/)
+  })
+})

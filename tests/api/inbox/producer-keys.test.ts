@@ -1,4 +1,4 @@
-// Producer keys from outside: which routes a key opens, which it never opens, and when it stops working.
+// Which routes does a key open, and when does it stop working?
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
 import { after, test } from 'node:test'
@@ -31,7 +31,8 @@ test('a key can send, and the time of its last use is stored (D4)', async () => 
   const { id, key } = await app.producerKey()
   const lastUsedAt = async () => {
     await app.noted()
-    return (await app.database.rows(`select last_used_at from producer where id = '${id}'`))[0]?.last_used_at
+    return (await app.database.rows(`select last_used_at from producer where id = '${id}'`))[0]
+      ?.last_used_at
   }
   assert.equal(await statusWith(key), 201)
   assert.equal(await lastUsedAt(), app.now())
@@ -69,7 +70,11 @@ test('text that is not exactly a key is 401 with error="invalid_token", and send
   }
   for (const authorization of [key, `Basic ${key}`, `Token ${key}`, '']) {
     const response = await sendWith(authorization)
-    assert.deepEqual([response.status, response.headers.get('www-authenticate')], [401, 'Bearer'], authorization)
+    assert.deepEqual(
+      [response.status, response.headers.get('www-authenticate')],
+      [401, 'Bearer'],
+      authorization,
+    )
   }
   assert.equal((await app.post('/api/notifications', body)).status, 401)
   assert.equal((await app.post(`/api/notifications?key=${key}`, body)).status, 401)
@@ -113,8 +118,14 @@ test('a key without the scope is FORBIDDEN, and the response says how to make on
     assert.equal(response.status, 403)
     const { error } = response.json()
     assert.equal(error.code, 'FORBIDDEN')
-    assert.ok(error.message.endsWith(`carillon key add NAME --scope ${['send', ...scopes]}`), error.message)
-    assert.equal(response.headers.get('www-authenticate'), 'Bearer error="insufficient_scope", scope="send"')
+    assert.ok(
+      error.message.endsWith(`carillon key add NAME --scope ${['send', ...scopes]}`),
+      error.message,
+    )
+    assert.equal(
+      response.headers.get('www-authenticate'),
+      'Bearer error="insufficient_scope", scope="send"',
+    )
   }
   assert.equal(await deliveries(), before)
   assert.equal(await statusWith((await app.producerKey(['users', 'send'])).key), 201)
@@ -136,7 +147,11 @@ test('a key opens no route of a user (D4)', async () => {
   const inboxes = (await app.database.tables()).inbox
   for (const [method, path] of requests)
     for (const proof of [{ authorization: `Bearer ${key}` }, { cookie: `carillon=${key}` }])
-      assert.equal((await app.request(path, { method, headers: proof })).status, 401, `${method} ${path}`)
+      assert.equal(
+        (await app.request(path, { method, headers: proof })).status,
+        401,
+        `${method} ${path}`,
+      )
   assert.deepEqual((await app.database.tables()).inbox, inboxes)
 })
 
@@ -152,8 +167,15 @@ for (const variant of variants)
 test('a cookie beside a key is ignored (D4)', async () => {
   const cookie = await app.signIn(ann, 'stateful')
   const { key } = await app.producerKey()
-  assert.equal((await app.post('/api/notifications', body, { ...cookie, authorization: `Bearer ${key}` })).status, 201)
-  assert.equal((await app.get('/api/me', { ...cookie, authorization: `Bearer ${key}` })).status, 401)
+  assert.equal(
+    (await app.post('/api/notifications', body, { ...cookie, authorization: `Bearer ${key}` }))
+      .status,
+    201,
+  )
+  assert.equal(
+    (await app.get('/api/me', { ...cookie, authorization: `Bearer ${key}` })).status,
+    401,
+  )
 })
 
 test('a rotated key has a new secret at once, and the one before until the overlap ends', async () => {

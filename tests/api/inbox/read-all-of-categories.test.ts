@@ -1,4 +1,3 @@
-// "Mark all as read" of some categories, through HTTP.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { EventReader } from '../../support/event-source/event-source.ts'
@@ -7,7 +6,8 @@ import { type Proof, startTestService } from '../../support/service.ts'
 const app = await startTestService()
 after(() => app.stop())
 
-const readAll = (proof: Proof, query = '') => app.post(`/api/notifications/read-all${query}`, undefined, proof)
+const readAll = (proof: Proof, query = '') =>
+  app.post(`/api/notifications/read-all${query}`, undefined, proof)
 
 async function annWith(categories: readonly (string | null)[]) {
   const ann = await app.user()
@@ -29,7 +29,10 @@ test('read-all with category marks only these categories, up to throughSeq, with
   assert.deepEqual(await unread(), ['chat', null, 'chat', 'news'])
   const counts = (await app.get('/api/notifications/counts', proof)).json().data
   assert.deepEqual([counts.unread, counts.categories.orders], [4, { total: 2, unread: 0 }])
-  assert.equal((await readAll(proof, '?category=chat&category=news&category=chat&throughSeq=5')).status, 204)
+  assert.equal(
+    (await readAll(proof, '?category=chat&category=news&category=chat&throughSeq=5')).status,
+    204,
+  )
   assert.deepEqual(await unread(), [null, 'news'])
   assert.equal((await app.post('/api/notifications/undo', undefined, proof)).status, 204)
   assert.deepEqual(await unread(), ['chat', null, 'chat', 'news'])
@@ -40,7 +43,10 @@ test('read-all with an invalid category, or with more than 20, is 400 and marks 
   const many = Array.from({ length: 21 }, (_, n) => `category=c${n}`).join('&')
   for (const query of ['?category=', `?category=${'x'.repeat(65)}`, `?${many}`]) {
     const response = await readAll(proof, query)
-    assert.deepEqual([response.status, response.json().error.details[0]?.field.split(/\W/)[0]], [400, 'category'])
+    assert.deepEqual(
+      [response.status, response.json().error.details[0]?.field.split(/\W/)[0]],
+      [400, 'category'],
+    )
   }
   assert.equal((await unread()).length, 6)
   assert.equal((await readAll(proof, `?${many.replace(/&[^&]*$/, '')}`)).status, 204)

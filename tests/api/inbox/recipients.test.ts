@@ -1,4 +1,3 @@
-// Who receives a delivery: users by the id that they have in an application, users that a delivery creates, unknown recipients.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { readInbox } from '../../../server/inbox/inbox.store.ts'
@@ -20,7 +19,10 @@ const send = (body: object, { key = sendKey, idempotencyKey = '' } = {}) =>
   app.post(
     '/api/notifications',
     { title: 'Hi', ...body },
-    { authorization: `Bearer ${key}`, ...(idempotencyKey && { 'idempotency-key': idempotencyKey }) },
+    {
+      authorization: `Bearer ${key}`,
+      ...(idempotencyKey && { 'idempotency-key': idempotencyKey }),
+    },
   )
 
 async function sent(body: object, options = {}): Promise<Result[]> {
@@ -29,19 +31,25 @@ async function sent(body: object, options = {}): Promise<Result[]> {
   return response.json().data.results
 }
 
-/** Gives a user of an application a username and a password, and signs in. */
+/** An application has added the user. */
 async function firstSignIn(userId: string, username: string) {
   const password = 'plum orchard gate 41'
   assert.equal(await app.store.write(updateUser, { userId, username }), 'done')
   const passwords = new Passwords({ threads: 4 })
   await setPassword(
-    { store: app.store, passwords, passwordMinLength: 8, erased: async () => undefined, now: app.now },
+    {
+      store: app.store,
+      passwords,
+      passwordMinLength: 8,
+      erased: async () => undefined,
+      now: app.now,
+    },
     { username, password },
   )
   return app.signIn({ username, password }, 'stateful')
 }
 
-/** What producers sent: without the notice of the new password. */
+/** Without the notice of the new password. */
 async function sentTo(signedIn: Awaited<ReturnType<typeof firstSignIn>>) {
   const { items } = await app.list(signedIn)
   return items.filter(({ category }) => category === null)
@@ -71,7 +79,11 @@ test('external ids are compared byte by byte: aB and Ab are two inboxes (U1)', a
 })
 
 test('an external id belongs to its issuer, and without an issuer it is a plain one', async () => {
-  const recipients = [{ externalId: '7' }, { externalId: '7', issuer: 'https://id.example' }, { externalId: '7' }]
+  const recipients = [
+    { externalId: '7' },
+    { externalId: '7', issuer: 'https://id.example' },
+    { externalId: '7' },
+  ]
   const [plain, foreign, again] = await sent({ recipients }, { key: usersKey })
   assert.notEqual(plain?.userId, foreign?.userId)
   assert.deepEqual(again, plain)
@@ -100,7 +112,12 @@ test('a user who is named by username, id and external id gets one notification'
     passwordHash: null,
     externalId: '77',
   })
-  const recipients = [{ externalId: '77' }, { username: 'BOB' }, { userId: 'u-77' }, { externalId: '77' }]
+  const recipients = [
+    { externalId: '77' },
+    { username: 'BOB' },
+    { userId: 'u-77' },
+    { externalId: '77' },
+  ]
   const results = await sent({ recipients })
   for (const result of results) assert.deepEqual(result, results[0])
   assert.equal((await app.store.read(readInbox, 'u-77')).total, 1)
@@ -109,7 +126,10 @@ test('a user who is named by username, id and external id gets one notification'
 test('without the scope users, an unknown external id is reported and no user is created', async () => {
   const results = await sent({ recipients: [{ username: 'ann' }, { externalId: 'stranger' }] })
   assert.deepEqual(results[1], { userId: null, id: null, status: 'unknown_recipient' })
-  assert.equal(await app.store.read(findUserByExternalId, { issuer: '', externalId: 'stranger' }), undefined)
+  assert.equal(
+    await app.store.read(findUserByExternalId, { issuer: '', externalId: 'stranger' }),
+    undefined,
+  )
 })
 
 test('a delivery that reaches no one is 422, names every recipient, and stores nothing', async () => {
@@ -138,16 +158,25 @@ test('with "refuse", one unknown recipient is 422, no one gets anything, and no 
     { field: 'recipients.2', reason },
   ])
   assert.equal((await app.list(anns)).total, total)
-  assert.equal(await app.store.read(findUserByExternalId, { issuer: '', externalId: 'new' }), undefined)
+  assert.equal(
+    await app.store.read(findUserByExternalId, { issuer: '', externalId: 'new' }),
+    undefined,
+  )
   for (const unknownRecipients of ['report', null])
-    assert.equal((await sent({ recipients, unknownRecipients }, { key: usersKey }))[2]?.status, 'unknown_recipient')
+    assert.equal(
+      (await sent({ recipients, unknownRecipients }, { key: usersKey }))[2]?.status,
+      'unknown_recipient',
+    )
 })
 
 test('a 422 is not remembered: the same key works later, with the same body and with another', async () => {
   const body = { recipients: [{ username: 'later' }], unknownRecipients: 'refuse' }
   for (const idempotencyKey of ['same-body', 'other-body'])
     for (let n = 0; n < 2; n++) assert.equal((await send(body, { idempotencyKey })).status, 422)
-  assert.equal((await send({ recipients: [{ username: 'ann' }] }, { idempotencyKey: 'other-body' })).status, 201)
+  assert.equal(
+    (await send({ recipients: [{ username: 'ann' }] }, { idempotencyKey: 'other-body' })).status,
+    201,
+  )
   await app.user('later')
   assert.equal((await send(body, { idempotencyKey: 'same-body' })).status, 201)
   assert.equal((await send(body, { idempotencyKey: 'other-body' })).status, 422)
@@ -174,8 +203,18 @@ test('an idempotency key belongs to one producer, and after an erasure its outco
 
 const refused: [string, object, string, RegExp][] = [
   ['an empty external id', { externalId: '' }, '.externalId', /at least 1 character/],
-  ['an external id of 256 characters', { externalId: 'x'.repeat(256) }, '.externalId', /at most 255 characters/],
-  ['an external id with a control character', { externalId: 'a\nb' }, '.externalId', /control characters/],
+  [
+    'an external id of 256 characters',
+    { externalId: 'x'.repeat(256) },
+    '.externalId',
+    /at most 255 characters/,
+  ],
+  [
+    'an external id with a control character',
+    { externalId: 'a\nb' },
+    '.externalId',
+    /control characters/,
+  ],
   ['the external id "."', { externalId: '.' }, '.externalId', /URL parsers/],
   ['the external id ".."', { externalId: '..' }, '.externalId', /URL parsers/],
   ['an external id beside a username', { externalId: '1', username: 'ann' }, '', /exactly one of/],

@@ -1,12 +1,16 @@
-// The bytes of the live stream (N1, N6): text of a producer never leaves the one line of its event, and every event has the shape
-// that the published description gives.
+// Text of a producer never leaves the one line of its event, and every event has its published
+// shape (N1, N6).
 import assert from 'node:assert/strict'
 import { after, suite, test } from 'node:test'
 import { createParser, type EventSourceMessage } from 'eventsource-parser'
 import fc from 'fast-check'
 import { EventStreamParser } from '../../../client/stream/event-stream.ts'
 import { events as published } from '../../../server/live/live.schemas.ts'
-import { EventReader, type StreamEvent, streamPath } from '../../support/event-source/event-source.ts'
+import {
+  EventReader,
+  type StreamEvent,
+  streamPath,
+} from '../../support/event-source/event-source.ts'
 import { DescribedApi, type Document } from '../../support/http/described-api.ts'
 import { hasSecurityHeaders } from '../../support/http/envelope.ts'
 import { startTestService, type TestUser, variants } from '../../support/service.ts'
@@ -19,7 +23,14 @@ after(() => app.stop())
 const { key } = await app.producerKey()
 const producer = { authorization: `Bearer ${key}` }
 
-type Sent = { title: string; body?: string; url?: string; category?: string; data?: object; key?: string }
+type Sent = {
+  title: string
+  body?: string
+  url?: string
+  category?: string
+  data?: object
+  key?: string
+}
 
 const send = (to: TestUser, content: Sent) =>
   app.post('/api/notifications', { recipients: [{ username: to.username }], ...content }, producer)
@@ -55,10 +66,10 @@ const nasty = [
   'ends with a line break\n',
 ]
 
-/** The name of a category is one line without control characters, and none of a JavaScript object (`__proto__`). */
+/** One line without control characters, and none of a JavaScript object (`__proto__`). */
 const categoryOf = (text: string) => `.${text.replaceAll(/[\p{Cc}\u2028\u2029]/gu, ' ')}`
 
-/** The bytes, as two independent parsers read them. */
+/** Two independent parsers read them. */
 function readTwice(bytes: Buffer): EventSourceMessage[][] {
   const theirs: EventSourceMessage[] = []
   const parser = createParser({ onEvent: (event) => theirs.push(event) })
@@ -74,7 +85,6 @@ function readTwice(bytes: Buffer): EventSourceMessage[][] {
   return [theirForm, ownForm]
 }
 
-/** Every parser reads the same events from the bytes. */
 function isReadAlike(reader: EventReader): void {
   const strict = reader.events.map(({ type, text, id }) => ({ event: type, data: text, id }))
   for (const events of readTwice(reader.bytes)) assert.deepEqual(events, strict)
@@ -103,7 +113,11 @@ for (const variant of variants)
     assert.ok(reader.isUpToDate)
     isReadAlike(reader)
     // As a client that reconnects gets it.
-    using again = await EventReader.of(app.url, await app.signIn(ann, variant), `${streamPath}?since=0`)
+    using again = await EventReader.of(
+      app.url,
+      await app.signIn(ann, variant),
+      `${streamPath}?since=0`,
+    )
     await again.until(() => again.events.length === reader.events.length)
     isReadAlike(again)
     assert.deepEqual(again.events.slice(1).map(contentOf), reader.events.slice(1).map(contentOf))
@@ -113,7 +127,11 @@ test('a link with a line break is refused, and NUL is refused in every field (N1
   const ann = await app.user()
   using reader = await EventReader.of(app.url, await app.signIn(ann, 'stateful'))
   for (const text of nasty.filter((one) => /[\s\\\p{Cc}\p{Cf}]/u.test(one)))
-    assert.equal((await send(ann, { title: 'x', url: `/a${text}` })).status, 400, JSON.stringify(text))
+    assert.equal(
+      (await send(ann, { title: 'x', url: `/a${text}` })).status,
+      400,
+      JSON.stringify(text),
+    )
   for (const content of [
     { body: '\0' },
     { category: 'a\0' },
@@ -165,7 +183,9 @@ test('random text arrives in the stream as it was sent, for every parser (N1)', 
 
 test('every event has its own schema of the published description, and the schema StreamEvent', async () => {
   const api = new DescribedApi((await app.get('/openapi.json')).json() as Document)
-  const checks = new Map(Object.entries(published).map(([type, schema]) => [type, api.compile(schema)]))
+  const checks = new Map(
+    Object.entries(published).map(([type, schema]) => [type, api.compile(schema)]),
+  )
   const anyEvent = api.compile(api.document.components.schemas.StreamEvent ?? assert.fail())
   const ann = await app.user()
   const proof = await app.signIn(ann, 'stateful')
@@ -202,7 +222,8 @@ test('every event has its own schema of the published description, and the schem
   assert.deepEqual(new Set(events.map(({ type }) => type)), new Set(Object.keys(published)))
   for (const { type, id: position, data } of reader.events)
     if (type === 'session-ended') assert.equal(position, undefined)
-    else if (type !== 'hello') assert.match(position ?? '', new RegExp(`^${data.version}-[0-9a-f]{8}$`))
+    else if (type !== 'hello')
+      assert.match(position ?? '', new RegExp(`^${data.version}-[0-9a-f]{8}$`))
 })
 
 suite("the header of the stream's response", () => {
@@ -267,7 +288,9 @@ suite("the header of the stream's response", () => {
     assert.equal(reader.headers.get('access-control-allow-origin'), listed)
     assert.equal(reader.headers.get('access-control-allow-credentials'), 'true')
     assert.equal(reader.headers.get('vary'), 'Origin')
-    using foreign = await EventReader.open(app.url, { headers: { ...proof, origin: 'https://evil.example' } })
+    using foreign = await EventReader.open(app.url, {
+      headers: { ...proof, origin: 'https://evil.example' },
+    })
     assert.equal(foreign.headers.get('access-control-allow-origin'), null)
   })
 })

@@ -1,5 +1,5 @@
-// Where a stream begins (N3, N4): at any position of this inbox, without a gap between missed and new events; and after any other
-// text with one `resync`.
+// A stream begins at any position of this inbox without a gap (N3, N4), and after any other text
+// with one `resync`.
 import assert from 'node:assert/strict'
 import { after, suite, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -18,16 +18,19 @@ const timeoutMs = 30_000
 const app = await startTestService({ env: { CARILLON_STREAMS_PER_USER: '500' } })
 after(() => app.stop())
 
-const send = (to: TestUser, title: string, about?: string) => app.deliver({ to, title, ...(about && { key: about }) })
+const send = (to: TestUser, title: string, about?: string) =>
+  app.deliver({ to, title, ...(about && { key: about }) })
 
-/** The current position of this user's streams. */
 async function positionNow(proof: Proof): Promise<string> {
   using reader = await EventReader.open(app.url, { headers: proof })
   return (await reader.next('hello')).id ?? assert.fail('hello had no id')
 }
 
-/** `hello` without an id, one `resync`, then new events; and the id of the `resync` is a position to resume from. */
-async function isLost(user: TestUser, { headers, path = streamPath }: { headers: Proof; path?: string }) {
+/** A client can resume from the id of the `resync`. */
+async function isLost(
+  user: TestUser,
+  { headers, path = streamPath }: { headers: Proof; path?: string },
+) {
   using reader = await EventReader.open(app.url, { headers, path })
   assert.equal(reader.status, 200, reader.text)
   const hello = await reader.next('hello')
@@ -77,10 +80,16 @@ for (const variant of variants)
       await send(ann, 'one')
       for (const text of garbage) {
         await isLost(ann, { headers: { ...proof, 'last-event-id': text } })
-        await isLost(ann, { headers: proof, path: `${streamPath}?since=${encodeURIComponent(text)}` })
+        await isLost(ann, {
+          headers: proof,
+          path: `${streamPath}?since=${encodeURIComponent(text)}`,
+        })
       }
       for (const text of ['', ' 1', '1 ', '1\n', '1\u2028', '🔔'])
-        await isLost(ann, { headers: proof, path: `${streamPath}?since=${encodeURIComponent(text)}` })
+        await isLost(ann, {
+          headers: proof,
+          path: `${streamPath}?since=${encodeURIComponent(text)}`,
+        })
       // A header field is Latin-1; some clients send UTF-8 in it.
       await isLost(ann, { headers: { ...proof, 'last-event-id': '\u00e9\u00ff' } })
     })
@@ -106,8 +115,12 @@ for (const variant of variants)
       const proof = await app.signIn(ann, variant)
       await send(ann, 'one')
       const own = (await positionNow(proof)).slice(2)
-      await app.database.change(`update inbox set version = 10001 where ${app.database.isOf(ann.id)}`)
-      using near = await EventReader.open(app.url, { headers: { ...proof, 'last-event-id': `1-${own}` } })
+      await app.database.change(
+        `update inbox set version = 10001 where ${app.database.isOf(ann.id)}`,
+      )
+      using near = await EventReader.open(app.url, {
+        headers: { ...proof, 'last-event-id': `1-${own}` },
+      })
       assert.equal((await near.next('hello')).id, `1-${own}`)
       await isLost(ann, { headers: { ...proof, 'last-event-id': '0' } })
       await isLost(ann, { headers: { ...proof, 'last-event-id': `1-${own}` } })
@@ -132,7 +145,10 @@ for (const variant of variants)
         [{ 'last-event-id': '3' }, '', `3-${tag}`, []],
       ]
       for (const [headers, query, id, titles] of places) {
-        using reader = await EventReader.open(app.url, { headers: { ...proof, ...headers }, path: streamPath + query })
+        using reader = await EventReader.open(app.url, {
+          headers: { ...proof, ...headers },
+          path: streamPath + query,
+        })
         const hello = await reader.next('hello')
         assert.equal(hello.id, id)
         assert.deepEqual(hello.data, { version: 3, unread: 3, total: 3, unseen: 3 })
@@ -155,8 +171,13 @@ for (const variant of variants)
     })
   })
 
-/** Opens streams at random versions while notifications are sent, each for a short time, and checks their events. */
-async function resumeAtRandom(of: { proof: Proof; random: Random; seen: EventReader[]; isOver: () => boolean }) {
+/** Each stream is open for a short time. */
+async function resumeAtRandom(of: {
+  proof: Proof
+  random: Random
+  seen: EventReader[]
+  isOver: () => boolean
+}) {
   let known = 0
   while (!of.isOver()) {
     const from = of.random.below(known + 1)
@@ -196,7 +217,10 @@ test('a client that resumes at any version during constant deliveries gets every
   const endAt = performance.now() + writtenForMs
   const seeEnough = async () => {
     while (performance.now() < endAt || replayed() < 20) {
-      assert.ok(performance.now() < endAt + timeoutMs, `${replayed()} of ${seen.length} received events`)
+      assert.ok(
+        performance.now() < endAt + timeoutMs,
+        `${replayed()} of ${seen.length} received events`,
+      )
       await sleep(20)
     }
   }
@@ -216,7 +240,9 @@ test('a client that resumes at any version during constant deliveries gets every
   for (const { events } of seen)
     for (const { type, data } of events)
       if (type === 'created') assert.equal(data.notification.id, ids[data.version - 1])
-  t.diagnostic(`${written} deliveries, ${seen.length} connections, ${replayed()} of them received events`)
+  t.diagnostic(
+    `${written} deliveries, ${seen.length} connections, ${replayed()} of them received events`,
+  )
 })
 
 /** Connects and disconnects at random, and applies the events to its copy. */
@@ -229,7 +255,8 @@ async function follow(
     using reader = await EventReader.of(app.url, { ...of.proof, 'last-event-id': position })
     const stayMs = of.random.below(40)
     const until = performance.now() + stayMs
-    while (performance.now() < until && !of.isOver(reader.events.at(-1)?.data.version ?? 0)) await sleep(5)
+    while (performance.now() < until && !of.isOver(reader.events.at(-1)?.data.version ?? 0))
+      await sleep(5)
     reader.close()
     for (const event of reader.events) copy.apply(event)
     position = reader.events.at(-1)?.id ?? assert.fail()
@@ -251,17 +278,28 @@ test('a client that applies events to a copy and reconnects at random ends with 
   const onLeave = () => void connections++
   const following = Promise.all(
     copies.map((copy, n) =>
-      follow(copy, { proof: proofs[n % 2] ?? assert.fail(), random, onLeave, isOver: (version) => version >= last }),
+      follow(copy, {
+        proof: proofs[n % 2] ?? assert.fail(),
+        random,
+        onLeave,
+        isOver: (version) => version >= last,
+      }),
     ),
   )
   t.after(() => {
     last = 0
   })
   // This client never disconnects.
-  using stays = await EventReader.of(app.url, { ...proofs[1], 'last-event-id': String(before.version) })
+  using stays = await EventReader.of(app.url, {
+    ...proofs[1],
+    'last-event-id': String(before.version),
+  })
   const giveUpAt = performance.now() + timeoutMs
   for (let round = 0; round < rounds || connections < 30; round++) {
-    assert.ok(round < rounds || performance.now() < giveUpAt, `${connections} connections in ${round} rounds`)
+    assert.ok(
+      round < rounds || performance.now() < giveUpAt,
+      `${connections} connections in ${round} rounds`,
+    )
     const { items } = await app.list(proofs[0], '?limit=40')
     const any = () => items[random.below(items.length)]?.id
     const acts = [
@@ -287,11 +325,15 @@ test('a client that applies events to a copy and reconnects at random ends with 
   for (const event of stays.events) stayed.apply(event)
   for (const copy of [...copies, stayed]) {
     assert.deepEqual(copy.items, list.items)
-    assert.deepEqual([copy.version, copy.unread, copy.total], [list.version, list.unread, list.total])
+    assert.deepEqual(
+      [copy.version, copy.unread, copy.total],
+      [list.version, list.unread, list.total],
+    )
   }
   const types = Object.groupBy(stays.events, ({ type }) => type)
   t.diagnostic(
     `${list.version - before.version} changes over ${connections} connections: ${Object.entries(types).map(([type, events]) => `${events?.length} ${type}`)}`,
   )
-  for (const type of ['created', 'read', 'read-all']) assert.ok((types[type]?.length ?? 0) > 2, `hardly any ${type}`)
+  for (const type of ['created', 'read', 'read-all'])
+    assert.ok((types[type]?.length ?? 0) > 2, `hardly any ${type}`)
 })

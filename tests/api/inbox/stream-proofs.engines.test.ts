@@ -1,5 +1,5 @@
-// A stream is open only while its proof is valid (Z5, Z6, S7): it has the events of its own user alone, ends with the reason when the proof
-// ends, and does not count as a use of a session. Across nodes: tests/e2e/stream/stream-nodes.soak.test.ts.
+// A stream ends with its proof (Z5, Z6, S7), and does not count as a use of a session.
+// tests/e2e/stream/stream-nodes.soak.test.ts tests nodes.
 import assert from 'node:assert/strict'
 import { after, suite, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -14,23 +14,36 @@ import { setPassword } from '../../../server/users/users.ts'
 import { EventReader, streamPath } from '../../support/event-source/event-source.ts'
 import { randomOf } from '../../support/event-source/random.ts'
 import { refusalIn } from '../../support/http/envelope.ts'
-import { type Proof, startTestService, type TestUser, type Variant, variants } from '../../support/service.ts'
+import {
+  type Proof,
+  startTestService,
+  type TestUser,
+  type Variant,
+  variants,
+} from '../../support/service.ts'
 
 const minute = 60_000
-/** The time that S7 allows; usually it takes some milliseconds. After a lost change signal it takes up to a minute. */
+/** S7 allows this; after a lost change signal it takes up to a minute. */
 const soonMs = 30_000
 const deliveries = process.env.SOAK === undefined ? 200 : 5_000
 
 const app = await startTestService()
 // A clock that is moved is moved for all users of its service: tests that need this start their own service.
 const clocked = await startTestService({
-  env: { CARILLON_SESSION_IDLE: '10m', CARILLON_SESSION_LIFETIME: '30m', CARILLON_TOKEN_LIFETIME: '5m' },
+  env: {
+    CARILLON_SESSION_IDLE: '10m',
+    CARILLON_SESSION_LIFETIME: '30m',
+    CARILLON_TOKEN_LIFETIME: '5m',
+  },
 })
 after(() => Promise.all([app.stop(), clocked.stop()]))
 const passwords = new Passwords({ threads: 2 })
 
-/** The stream sends why it ends, ends, and cannot be opened again; all within the time. */
-async function hasEnded(reader: EventReader, of: { url: string; proof: Proof; reason: string; withinMs: number }) {
+/** The stream sends why it ends, and cannot be opened again; all within the time. */
+async function hasEnded(
+  reader: EventReader,
+  of: { url: string; proof: Proof; reason: string; withinMs: number },
+) {
   const from = performance.now()
   let last = await reader.next(undefined, of.withinMs)
   // The notice of a change may arrive before the end.
@@ -42,7 +55,10 @@ async function hasEnded(reader: EventReader, of: { url: string; proof: Proof; re
   assert.equal(reader.events.at(-1)?.type, 'session-ended')
   using again = await EventReader.open(of.url, { headers: of.proof })
   await again.ended()
-  assert.equal(refusalIn({ status: again.status, headers: again.headers, text: again.text }).code, 'UNAUTHORIZED')
+  assert.equal(
+    refusalIn({ status: again.status, headers: again.headers, text: again.text }).code,
+    'UNAUTHORIZED',
+  )
   return performance.now() - from
 }
 
@@ -69,7 +85,9 @@ test('an event for one user never reaches another, however many streams there ar
     await reader.until(() => reader.events.length > own.size)
     await app.post('/api/notifications/read-all', undefined, await app.signIn(user, 'stateful'))
     await reader.until(() => reader.events.some(({ type }) => type === 'read-all'))
-    const ids = reader.events.flatMap(({ type, data }) => (type === 'created' ? [data.notification.id] : []))
+    const ids = reader.events.flatMap(({ type, data }) =>
+      type === 'created' ? [data.notification.id] : [],
+    )
     assert.deepEqual(new Set(ids), own)
     assert.equal(ids.length, own.size)
     reader.close()
@@ -103,17 +121,30 @@ test('no proof, a proof in the URL, a producer key and a user id in the query op
     assert.equal((await app.get(streamPath + query, cookie)).status, 400)
 })
 
-type End = { reason: 'revoked' | 'expired'; by: (user: TestUser, proof: Proof, variant: Variant) => Promise<unknown> }
+type End = {
+  reason: 'revoked' | 'expired'
+  by: (user: TestUser, proof: Proof, variant: Variant) => Promise<unknown>
+}
 
 const revocationExpiresAt = () => app.now() + 60 * minute
 const ends: Record<string, End & { variants: readonly Variant[] }> = {
-  'a sign-out': { reason: 'revoked', variants, by: (_user, proof) => app.post('/logout', undefined, proof) },
+  'a sign-out': {
+    reason: 'revoked',
+    variants,
+    by: (_user, proof) => app.post('/logout', undefined, proof),
+  },
   'a password that is changed': {
     reason: 'revoked',
     variants,
     by: ({ username }) =>
       setPassword(
-        { store: app.store, passwords, passwordMinLength: 15, erased: async () => undefined, now: app.now },
+        {
+          store: app.store,
+          passwords,
+          passwordMinLength: 15,
+          erased: async () => undefined,
+          now: app.now,
+        },
         { username, password: 'another orchard gate 42' },
       ),
   },
@@ -127,13 +158,19 @@ const ends: Record<string, End & { variants: readonly Variant[] }> = {
     variants: ['stateless'],
     by: ({ id }, { authorization = '' }) => {
       const signInId = String(decodeJwt(authorization.slice('Bearer '.length)).sid)
-      return app.store.write(revokeTokens, { userId: id, signInId, at: app.now(), expiresAt: revocationExpiresAt() })
+      return app.store.write(revokeTokens, {
+        userId: id,
+        signInId,
+        at: app.now(),
+        expiresAt: revocationExpiresAt(),
+      })
     },
   },
   'a new sign-in in place of the session': {
     reason: 'revoked',
     variants: ['stateful'],
-    by: ({ username, password }, proof) => app.post('/login', { username, password, variant: 'stateful' }, proof),
+    by: ({ username, password }, proof) =>
+      app.post('/login', { username, password, variant: 'stateful' }, proof),
   },
 }
 
@@ -144,7 +181,9 @@ suite('what ends a proof (Z6, S7)', { concurrency: 4 }, () => {
         const ann = await app.user()
         const bob = await app.user()
         const proof = await app.signIn(ann, variant)
-        const readers = await Promise.all(Array.from({ length: 3 }, () => EventReader.of(app.url, proof)))
+        const readers = await Promise.all(
+          Array.from({ length: 3 }, () => EventReader.of(app.url, proof)),
+        )
         const replaying = await EventReader.of(app.url, { ...proof, 'last-event-id': '0' })
         using bobs = await EventReader.of(app.url, await app.signIn(bob, variant))
         await by(ann, proof, variant)
@@ -175,7 +214,12 @@ suite('what ends a proof (Z6, S7)', { concurrency: 4 }, () => {
     const readers = [await EventReader.of(app.url, proof), await EventReader.of(app.url, next)]
     await app.post('/logout', undefined, next)
     for (const [index, reader] of readers.entries())
-      await hasEnded(reader, { url: app.url, proof: [proof, next][index] ?? {}, reason: 'revoked', withinMs: soonMs })
+      await hasEnded(reader, {
+        url: app.url,
+        proof: [proof, next][index] ?? {},
+        reason: 'revoked',
+        withinMs: soonMs,
+      })
   })
 
   for (const variant of variants)
@@ -187,7 +231,8 @@ suite('what ends a proof (Z6, S7)', { concurrency: 4 }, () => {
       await sleep(100)
       await app.post('/logout', undefined, proof)
       await send(ann)
-      for (const response of await Promise.all(held)) assert.equal(refusalIn(response).code, 'UNAUTHORIZED')
+      for (const response of await Promise.all(held))
+        assert.equal(refusalIn(response).code, 'UNAUTHORIZED')
     })
 
   test('while the store cannot check proofs, no stream is opened, and no open stream ends (Z7)', async (t) => {
@@ -202,7 +247,11 @@ suite('what ends a proof (Z6, S7)', { concurrency: 4 }, () => {
     try {
       using refused = await EventReader.open(own.url, { headers: proof })
       assert.equal(refused.status, 503)
-      await own.post('/login', { username: ann.username, password: ann.password, variant: 'stateful' })
+      await own.post('/login', {
+        username: ann.username,
+        password: ann.password,
+        variant: 'stateful',
+      })
     } finally {
       restore()
     }
@@ -245,7 +294,9 @@ suite('proofs that end because of the time (S6, T6)', () => {
     const proof = await clocked.signIn(await clocked.user(), 'stateless')
     const reader = await EventReader.of(clocked.url, proof)
     clocked.pass(3 * minute)
-    const next = { authorization: `Bearer ${(await clocked.post('/token/renew', undefined, proof)).json().token}` }
+    const next = {
+      authorization: `Bearer ${(await clocked.post('/token/renew', undefined, proof)).json().token}`,
+    }
     using later = await EventReader.of(clocked.url, next)
     clocked.pass(2 * minute)
     // A token is accepted for a little longer, because clocks differ; its stream may stay open as long.

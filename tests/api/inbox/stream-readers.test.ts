@@ -1,5 +1,5 @@
-// The clients of streams (N5, N7): the largest replay arrives completely, a client that leaves at any moment leaves nothing behind, and
-// the stream limits hold.
+// The largest replay arrives, a client that leaves leaves nothing behind, and the limits hold (N5,
+// N7).
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { after, suite, type TestContext, test } from 'node:test'
@@ -19,7 +19,6 @@ after(() => app.stop())
 
 const send = (to: TestUser, content = { title: 'x' }) => app.deliver({ to, ...content })
 
-/** The largest notification that is accepted. */
 const biggest = {
   title: '🔔'.repeat(200),
   body: '🔔'.repeat(4_000),
@@ -27,7 +26,7 @@ const biggest = {
   data: { x: 'x'.repeat(8_000) },
 }
 
-/** Warnings of Node, such as the one about too many listeners. */
+/** Such as the one about too many listeners. */
 function warningsDuring(t: TestContext): Error[] {
   const warnings: Error[] = []
   const onWarning = (warning: Error) => warnings.push(warning)
@@ -40,14 +39,21 @@ test('a replay of the largest notifications arrives completely, without a warnin
   const warnings = warningsDuring(t)
   const ann = await app.user()
   const count = 1_150
-  for (let n = 0; n < count; n += 50) await Promise.all(Array.from({ length: 50 }, () => send(ann, biggest)))
+  for (let n = 0; n < count; n += 50)
+    await Promise.all(Array.from({ length: 50 }, () => send(ann, biggest)))
   const proof = await app.signIn(ann, 'stateless')
   const readers = await Promise.all(
-    variants.map(async (variant) => EventReader.of(app.url, await app.signIn(ann, variant), `${streamPath}?since=0`)),
+    variants.map(async (variant) =>
+      EventReader.of(app.url, await app.signIn(ann, variant), `${streamPath}?since=0`),
+    ),
   )
   for (const reader of readers) {
     await reader.until(() => reader.events.length > count, 60_000)
-    assert.deepEqual([reader.isOver, reader.retries.length], [false, 1], 'the client was disconnected')
+    assert.deepEqual(
+      [reader.isOver, reader.retries.length],
+      [false, 1],
+      'the client was disconnected',
+    )
     assert.equal(new Set(arrivals(reader.events)).size, count)
     assert.equal(reader.events.at(-1)?.data.version, count)
   }
@@ -68,7 +74,7 @@ test('a replay of the largest notifications arrives completely, without a warnin
   assert.deepEqual(warnings, [])
 })
 
-/** Opens a stream as soon as the limit allows it: that a client has left is noticed a moment later. */
+/** The service notices a moment later that a client has left. */
 async function onceAllowed(url: string, headers: Proof): Promise<EventReader> {
   const giveUpAt = performance.now() + 60_000
   for (;;) {
@@ -79,7 +85,7 @@ async function onceAllowed(url: string, headers: Proof): Promise<EventReader> {
   }
 }
 
-/** This user can open as many streams as the limit allows: no stream of a client that left is counted. */
+/** No stream of a client that left is counted. */
 async function canOpenAll(proof: Proof): Promise<void> {
   const readers: EventReader[] = []
   // The streams stay open: otherwise the next one could meet the limit because of one that has just left.
@@ -87,13 +93,17 @@ async function canOpenAll(proof: Proof): Promise<void> {
   for (const reader of readers) reader.close()
 }
 
-/** Sends the request `times` times and leaves `afterMs` later, in order or by a reset, whatever has arrived until then. */
+/** Leaves `afterMs` later, in order or by a reset. */
 function requestAndLeave(
   fields: Proof,
   of: { path: string; afterMs: number; byReset: boolean; times?: number },
 ): Promise<void> {
   const { hostname, port, host } = new URL(app.url)
-  const head = [`GET ${of.path} HTTP/1.1`, `host: ${host}`, ...Object.entries(fields).map((field) => field.join(': '))]
+  const head = [
+    `GET ${of.path} HTTP/1.1`,
+    `host: ${host}`,
+    ...Object.entries(fields).map((field) => field.join(': ')),
+  ]
   return new Promise((resolve) => {
     const socket = connect(Number(port), hostname, async () => {
       socket.write(`${head.join('\r\n')}\r\n\r\n`.repeat(of.times ?? 1))
@@ -112,9 +122,14 @@ for (const variant of variants)
     const random = randomOf(t)
     const warnings = warningsDuring(t)
     const ann = await app.user()
-    for (let n = 0; n < 20; n++) await Promise.all(Array.from({ length: 20 }, () => send(ann, biggest)))
+    for (let n = 0; n < 20; n++)
+      await Promise.all(Array.from({ length: 20 }, () => send(ann, biggest)))
     const proof = await app.signIn(ann, variant)
-    const paths = [streamPath, `${streamPath}?since=0`, '/api/notifications/changes?since=400&wait=25']
+    const paths = [
+      streamPath,
+      `${streamPath}?since=0`,
+      '/api/notifications/changes?since=400&wait=25',
+    ]
     for (let n = 0; n < leaves; n += 10)
       await Promise.all(
         Array.from({ length: 10 }, () =>
@@ -140,7 +155,8 @@ test('a client whose connection breaks while the store is read leaves no stream 
     return run()
   })
   for (const path of [streamPath, '/api/notifications/changes?since=0&wait=25'])
-    for (let n = 0; n < perUser; n++) await requestAndLeave(proof, { path, afterMs: n * 3, byReset: n % 2 === 0 })
+    for (let n = 0; n < perUser; n++)
+      await requestAndLeave(proof, { path, afterMs: n * 3, byReset: n % 2 === 0 })
   restore()
   await canOpenAll(proof)
 })
@@ -167,7 +183,9 @@ suite('stream limits (N7)', () => {
       const bob = await app.user()
       const other = await app.signIn(ann, variant === 'stateful' ? 'stateless' : 'stateful')
       const proof = await app.signIn(ann, variant)
-      const readers = await Promise.all(Array.from({ length: perUser - 1 }, () => open(app.url, proof)))
+      const readers = await Promise.all(
+        Array.from({ length: perUser - 1 }, () => open(app.url, proof)),
+      )
       assert.deepEqual(new Set(readers.map(({ status }) => status)), new Set([200]))
       const giveUpAt = performance.now() + 60_000
       const hold = async () => {
@@ -206,12 +224,16 @@ suite('stream limits (N7)', () => {
     })
 
   test('CARILLON_STREAMS limits all users together, and CARILLON_STREAMS_PER_USER each user (N7, N8)', async (t) => {
-    const small = await startTestService({ env: { CARILLON_STREAMS: '5', CARILLON_STREAMS_PER_USER: '3' } })
+    const small = await startTestService({
+      env: { CARILLON_STREAMS: '5', CARILLON_STREAMS_PER_USER: '3' },
+    })
     t.after(() => small.stop())
     const anns = await small.signIn(await small.user(), 'stateful')
     const bobs = await small.signIn(await small.user(), 'stateless')
     const cys = await small.signIn(await small.user(), 'stateful')
-    const readers = [...Array(3).fill(anns), ...Array(2).fill(bobs)].map((proof) => EventReader.of(small.url, proof))
+    const readers = [...Array(3).fill(anns), ...Array(2).fill(bobs)].map((proof) =>
+      EventReader.of(small.url, proof),
+    )
     const [first, ...others] = await Promise.all(readers)
     assert.match(isRefused(await open(small.url, anns)), /^You have 3 streams open/)
     assert.match(isRefused(await open(small.url, bobs)), /^This process has 5 streams open/)

@@ -1,4 +1,3 @@
-// The notification that the operator of a new service sends to the own inbox.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { startTestService, variants } from '../../support/service.ts'
@@ -31,7 +30,8 @@ test('the inbox page has the first steps for the only user, and the sign-in page
   after(() => app.stop())
   const operator = await app.user('operator')
   const proof = await app.signIn(operator, 'stateful')
-  const page = async (path: string, headers = {}) => app.get(path, { accept: 'text/html', ...headers })
+  const page = async (path: string, headers = {}) =>
+    app.get(path, { accept: 'text/html', ...headers })
   assert.match((await page('/inbox', proof)).text, /First steps/)
   for (const path of ['/', '/sign-in']) assert.doesNotMatch((await page(path)).text, /operator/)
   await app.user('second')
@@ -41,7 +41,9 @@ test('the inbox page has the first steps for the only user, and the sign-in page
 test('/.well-known/change-password leads to the account page, and pages have their own process and few permissions', async () => {
   const app = await startTestService()
   after(() => app.stop())
-  const { status, headers } = await app.request('/.well-known/change-password', { redirect: 'manual' })
+  const { status, headers } = await app.request('/.well-known/change-password', {
+    redirect: 'manual',
+  })
   assert.deepEqual([status, headers.get('location')], [303, '/account#password'])
   const page = await app.get('/sign-in', { accept: 'text/html' })
   assert.equal(page.headers.get('cross-origin-opener-policy'), 'same-origin')

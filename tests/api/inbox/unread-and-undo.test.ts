@@ -1,4 +1,3 @@
-// Marking a notification as unread and undoing "mark all as read", through HTTP.
 import assert from 'node:assert/strict'
 import { after, suite, test } from 'node:test'
 import { EventReader, streamPath } from '../../support/event-source/event-source.ts'
@@ -8,11 +7,12 @@ const app = await startTestService()
 after(() => app.stop())
 
 const unknownId = '01900000-0000-7000-8000-000000000000'
-const readAll = (proof: Proof, query = '') => app.post(`/api/notifications/read-all${query}`, undefined, proof)
+const readAll = (proof: Proof, query = '') =>
+  app.post(`/api/notifications/read-all${query}`, undefined, proof)
 const undo = (proof: Proof) => app.post('/api/notifications/undo', undefined, proof)
 const markUnread = (id: string, proof: Proof) => app.patch(`/api/notifications/${id}/unread`, proof)
 
-/** A user with this many unread notifications, oldest first. */
+/** Oldest first. */
 async function annWith(count: number) {
   const ann = await app.user()
   const proof = await app.signIn(ann, 'stateless')
@@ -65,7 +65,10 @@ suite('POST /api/notifications/undo', () => {
     const refused = async () => {
       const response = await undo(proof)
       assert.deepEqual([response.status, response.json().error.code], [409, 'CONFLICT'])
-      assert.match(response.json().error.message, /^There is nothing to undo: .* within ten minutes$/)
+      assert.match(
+        response.json().error.message,
+        /^There is nothing to undo: .* within ten minutes$/,
+      )
     }
     await refused()
     await readAll(proof)
@@ -93,10 +96,16 @@ test('an open stream gets `unread` for one notification and one `resync` for an 
   await undo(proof)
   await reader.until(() => reader.events.length === 4)
   const resync = reader.events[3] ?? assert.fail()
-  assert.deepEqual([resync.type, resync.data], ['resync', { version: 5, unread: 2, total: 2, unseen: 2 }])
+  assert.deepEqual(
+    [resync.type, resync.data],
+    ['resync', { version: 5, unread: 2, total: 2, unseen: 2 }],
+  )
   for (const since of [0, 4, reader.events[2]?.id ?? '']) {
     assert.deepEqual(await changes(since), { reset: true })
-    using late = await EventReader.open(app.url, { path: `${streamPath}?since=${since}`, headers: proof })
+    using late = await EventReader.open(app.url, {
+      path: `${streamPath}?since=${since}`,
+      headers: proof,
+    })
     await late.until(() => late.events.length === 2)
     assert.deepEqual(
       late.events.map(({ type }) => type),

@@ -1,4 +1,5 @@
-// An issuer that cannot be reached, or that lies about its keys: 503 for its own tokens, one line of the log a minute, and nothing else.
+// An issuer is away, or lies about its keys: 503 for its own tokens, and one line of the log a
+// minute.
 import assert from 'node:assert/strict'
 import type { RequestListener } from 'node:http'
 import { after, test } from 'node:test'
@@ -47,7 +48,10 @@ test('an unreachable issuer is 503 for its own tokens alone, and tokens whose ke
   const refused = await app.get('/api/notifications', { authorization: `Bearer ${unknownKey}` })
   const { code, message } = refusalIn(refused)
   assert.equal(code, 'UNAVAILABLE')
-  assert.match(message, /^The keys of the issuer of this token cannot be read now\. Try again in a moment/)
+  assert.match(
+    message,
+    /^The keys of the issuer of this token cannot be read now\. Try again in a moment/,
+  )
   assert.equal(refused.headers.get('retry-after'), '10')
   const others = [known, cached, await proofOf(bad, 'another'), await proofOf(good, 'another')]
   for (const proof of others) assert.equal(await statusOf(proof), 200)
@@ -93,7 +97,10 @@ test('a failing issuer is one line of the log a minute, with the reason, whateve
   }
   assert.equal(failures().length, 2, JSON.stringify(failures()))
   assert.equal(failures()[0]?.issuer, bad.url)
-  assert.match(failures()[0]?.reason ?? '', /openid-configuration responds with 500 instead of 200\. Check the address/)
+  assert.match(
+    failures()[0]?.reason ?? '',
+    /openid-configuration responds with 500 instead of 200\. Check the address/,
+  )
   assert.deepEqual(
     lines.filter(({ event }) => ['failure', 'failure-repeated', 'overload'].includes(event)),
     [],
@@ -111,7 +118,7 @@ const document = (changes: object) => json({ issuer: bad.url, jwks_uri: bad.jwks
 const keySet = (...keys: object[]) => json({ keys })
 const { discoveryPath, jwksPath } = bad
 
-/** Each with the path at which the issuer lies, and what the log says. */
+/** With the path at which the issuer lies, and what the log says. */
 const lies: Record<string, [string, RequestListener, RegExp]> = {
   'another issuer in the discovery document': [
     discoveryPath,
@@ -123,7 +130,11 @@ const lies: Record<string, [string, RequestListener, RegExp]> = {
     document({ issuer: `${bad.url}/` }),
     /names the issuer .* exactly as its discovery document/,
   ],
-  'no issuer in the discovery document': [discoveryPath, document({ issuer: undefined }), /names the issuer undefined/],
+  'no issuer in the discovery document': [
+    discoveryPath,
+    document({ issuer: undefined }),
+    /names the issuer undefined/,
+  ],
   'a key set by plain http on another machine': [
     discoveryPath,
     document({ jwks_uri: 'http://192.0.2.1/keys' }),
@@ -161,7 +172,11 @@ const lies: Record<string, [string, RequestListener, RegExp]> = {
   ],
   'a list in place of the key set': [jwksPath, json([]), /sends no JSON object/],
   'no list of keys': [jwksPath, json({ keys: {} }), /sends no key set/],
-  'more than 100 keys': [jwksPath, keySet(...Array.from({ length: 101 }, () => stranger.jwk)), /at most 100 objects/],
+  'more than 100 keys': [
+    jwksPath,
+    keySet(...Array.from({ length: 101 }, () => stranger.jwk)),
+    /at most 100 objects/,
+  ],
   '10 MB in place of the key set': [
     jwksPath,
     (_, response) => response.end(JSON.stringify({ keys: [], more: 'x'.repeat(10_000_000) })),
@@ -182,15 +197,31 @@ const lies: Record<string, [string, RequestListener, RegExp]> = {
     keySet({ ...stranger.jwk, alg: 'RS512' }),
     /has no key for RS256, EdDSA/,
   ],
-  'keys for encryption only': [jwksPath, keySet({ ...stranger.jwk, use: 'enc' }), /has no key for RS256, EdDSA/],
-  'a key that is too short': [jwksPath, keySet({ ...stranger.jwk, n: stranger.jwk.n?.slice(0, 171) }), /of \d+ bits/],
-  'a key with which everyone can sign': [jwksPath, keySet({ ...stranger.jwk, e: 'AAE' }), /"s1", with the exponent 1/],
+  'keys for encryption only': [
+    jwksPath,
+    keySet({ ...stranger.jwk, use: 'enc' }),
+    /has no key for RS256, EdDSA/,
+  ],
+  'a key that is too short': [
+    jwksPath,
+    keySet({ ...stranger.jwk, n: stranger.jwk.n?.slice(0, 171) }),
+    /of \d+ bits/,
+  ],
+  'a key with which everyone can sign': [
+    jwksPath,
+    keySet({ ...stranger.jwk, e: 'AAE' }),
+    /"s1", with the exponent 1/,
+  ],
   'a key that is broken': [
     jwksPath,
     keySet({ ...edwards.jwk, x: 'AQAB' }),
     /has a key, "d9", that cannot be read as one of EdDSA/,
   ],
-  'a connection that is closed': [jwksPath, (request) => request.socket.destroy(), /cannot be reached: /],
+  'a connection that is closed': [
+    jwksPath,
+    (request) => request.socket.destroy(),
+    /cannot be reached: /,
+  ],
 }
 
 test('each lie of an issuer is 503 with its reason in the log, and creates no user (T16)', async () => {
@@ -203,15 +234,30 @@ test('each lie of an issuer is 503 with its reason in the log, and creates no us
     app.pass(60_000)
     assert.equal(await statusOf(await proofOf(bad, name)), 503, name)
     assert.match(failures()[0]?.reason ?? '', reason, name)
-    assert.equal(await app.store.read(findUserByExternalId, { issuer: bad.url, externalId: name }), undefined)
+    assert.equal(
+      await app.store.read(findUserByExternalId, { issuer: bad.url, externalId: name }),
+      undefined,
+    )
   }
   bad.responses.clear()
 })
 
 test('a request to an issuer that sends no response ends after 5 seconds', async () => {
   bad.responses.set(jwksPath, () => {})
-  const issuer = { issuer: bad.url, audiences: ['bell'], algorithms: ['RS256'] as const, jwks: bad.jwks, origins: [] }
-  const read = readKeySet({ ...issuer, claim: 'sub', ownIds: false, createUsers: false, application: '' })
+  const issuer = {
+    issuer: bad.url,
+    audiences: ['bell'],
+    algorithms: ['RS256'] as const,
+    jwks: bad.jwks,
+    origins: [],
+  }
+  const read = readKeySet({
+    ...issuer,
+    claim: 'sub',
+    ownIds: false,
+    createUsers: false,
+    application: '',
+  })
   await assert.rejects(read, /cannot be reached: no response within 5 s/)
   bad.responses.clear()
 })
@@ -224,7 +270,10 @@ test('a key set on an origin of the setting is accepted, and so are keys for oth
   assert.equal(await statusOf({ authorization: `Bearer ${token}` }), 200)
   bad.responses.set(discoveryPath, document({}))
   const { use: _, ...encrypts } = { ...stranger.jwk, key_ops: ['encrypt'] }
-  bad.responses.set(jwksPath, keySet({ kty: 'EC', crv: 'P-521' }, { kty: 'new' }, encrypts, bad.keys[0]?.jwk ?? {}))
+  bad.responses.set(
+    jwksPath,
+    keySet({ kty: 'EC', crv: 'P-521' }, { kty: 'new' }, encrypts, bad.keys[0]?.jwk ?? {}),
+  )
   await app.restart()
   assert.equal(await statusOf(await proofOf(bad, 'ann')), 200)
 })

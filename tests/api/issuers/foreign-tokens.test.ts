@@ -1,5 +1,5 @@
-// Tokens of configured issuers open the inbox of their user and nothing else. The issuers here are our own; openid-provider.test.ts
-// has a real one, forged-foreign-tokens.test.ts what is refused.
+// The issuers are our own; openid-provider.test.ts has a real one, forged-foreign-tokens.test.ts
+// what is refused.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { replaceOperation } from '../../../server/store/testing/operations.ts'
@@ -10,11 +10,16 @@ import { disableUser } from '../../../server/users/user-changes.store.ts'
 import { enableUser, findUser, findUserByExternalId } from '../../../server/users/users.store.ts'
 import { EventReader } from '../../support/event-source/event-source.ts'
 import { refusalIn } from '../../support/http/envelope.ts'
-import { type IssuerKey, newKey, startIssuer, type TestIssuer } from '../../support/network/issuer.ts'
+import {
+  type IssuerKey,
+  newKey,
+  startIssuer,
+  type TestIssuer,
+} from '../../support/network/issuer.ts'
 import { type Proof, startTestService, type TestService } from '../../support/service.ts'
 
 const now = () => app.now()
-/** Its users have plain ids and are created; those of `second` have ids of their own and are not. */
+/** Its users have plain ids and are created; those of `second` have their own and are not. */
 const first = await startIssuer(now)
 const second = await startIssuer(now)
 const entryOf = (issuer: TestIssuer, more: object) => ({
@@ -35,7 +40,8 @@ after(() => Promise.all([app.stop(), first.stop(), second.stop()]))
 
 const bearer = (token: string): Proof => ({ authorization: `Bearer ${token}` })
 const proofOf = async (...of: Parameters<TestIssuer['token']>) => bearer(await first.token(...of))
-const statusOf = async (proof: Proof, path = '/api/notifications') => (await app.get(path, proof)).status
+const statusOf = async (proof: Proof, path = '/api/notifications') =>
+  (await app.get(path, proof)).status
 async function userOf(proof: Proof) {
   const response = await app.get('/api/me', proof)
   assert.equal(response.status, 200, response.text)
@@ -43,7 +49,11 @@ async function userOf(proof: Proof) {
 }
 async function sendTo(userId: string): Promise<string> {
   const { key } = await app.producerKey()
-  const response = await app.post('/api/notifications', { recipients: [{ userId }], title: 'x' }, bearer(key))
+  const response = await app.post(
+    '/api/notifications',
+    { recipients: [{ userId }], title: 'x' },
+    bearer(key),
+  )
   assert.equal(response.status, 201, response.text)
   return response.json().data.results[0].id
 }
@@ -52,7 +62,10 @@ test('a foreign token opens the inbox of its user, who is created if the setting
   const proof = await proofOf({ sub: 'created' })
   const user = await userOf(proof)
   assert.equal(user.username, null)
-  assert.equal((await app.store.read(findUserByExternalId, { issuer: '', externalId: 'created' }))?.id, user.id)
+  assert.equal(
+    (await app.store.read(findUserByExternalId, { issuer: '', externalId: 'created' }))?.id,
+    user.id,
+  )
   const id = await sendTo(user.id)
   const { items, unread } = await app.list(proof)
   assert.deepEqual([items.map((one) => one.id), unread], [[id], 1])
@@ -67,7 +80,8 @@ test('a foreign token opens the inbox of its user, who is created if the setting
 })
 
 test('a token of each algorithm is accepted, with `at+jwt`, `JWT` or no type, and with several audiences', async () => {
-  for (const key of first.keys) assert.equal(await statusOf(await proofOf({}, { key })), 200, key.alg)
+  for (const key of first.keys)
+    assert.equal(await statusOf(await proofOf({}, { key })), 200, key.alg)
   for (const typ of ['at+jwt', 'application/at+jwt', 'jwt', undefined])
     assert.equal(await statusOf(await proofOf({}, { header: { typ } })), 200, String(typ))
   assert.equal(await statusOf(await proofOf({ aud: ['account', 'bell'] })), 200)
@@ -79,15 +93,22 @@ test('a token of each algorithm is accepted, with `at+jwt`, `JWT` or no type, an
     { nbf: seconds + 60 },
     { exp: seconds + 0.5 },
   ]
-  for (const claims of edges) assert.equal(await statusOf(await proofOf(claims)), 200, JSON.stringify(claims))
+  for (const claims of edges)
+    assert.equal(await statusOf(await proofOf(claims)), 200, JSON.stringify(claims))
 })
 
 test('outside the inbox a foreign token is refused for its scope', async () => {
   const proof = await proofOf()
-  const responses = [await app.get('/routeRestreinte', proof), await app.post('/token/renew', undefined, proof)]
+  const responses = [
+    await app.get('/routeRestreinte', proof),
+    await app.post('/token/renew', undefined, proof),
+  ]
   for (const response of responses) {
     assert.equal(refusalIn(response).code, 'FORBIDDEN')
-    assert.match(response.headers.get('www-authenticate') ?? '', /^Bearer error="insufficient_scope"/)
+    assert.match(
+      response.headers.get('www-authenticate') ?? '',
+      /^Bearer error="insufficient_scope"/,
+    )
   }
 })
 
@@ -121,7 +142,11 @@ test('an unknown user is refused until an application creates the user, if the s
 test('a producer names a user by the id that the issuer gives, and what it sends before the first sign-in is there', async () => {
   const { key } = await app.producerKey(['send', 'users'])
   const send = async (to: object) => {
-    const response = await app.post('/api/notifications', { recipients: [to], title: 'early' }, bearer(key))
+    const response = await app.post(
+      '/api/notifications',
+      { recipients: [to], title: 'early' },
+      bearer(key),
+    )
     assert.equal(response.json().data?.results[0].status, 'delivered', response.text)
   }
   await send({ externalId: 'early', issuer: second.url })
@@ -133,7 +158,8 @@ test('a producer names a user by the id that the issuer gives, and what it sends
 
 test('a delivery creates no user of an issuer that is not set up; an issuer with plain ids may be named or left out', async () => {
   const { key } = await app.producerKey(['send', 'users'])
-  const send = (recipients: object[]) => app.post('/api/notifications', { recipients, title: 'x' }, bearer(key))
+  const send = (recipients: object[]) =>
+    app.post('/api/notifications', { recipients, title: 'x' }, bearer(key))
   const misspelt = { externalId: 'named', issuer: `${second.url}/` }
   const refused = await send([misspelt])
   assert.equal(refused.status, 422)
@@ -142,7 +168,11 @@ test('a delivery creates no user of an issuer that is not set up; an issuer with
   ])
   assert.doesNotMatch(refused.json().error.message, /scope/)
   assert.equal(await app.store.read(findUserByExternalId, misspelt), undefined)
-  const sent = await send([{ externalId: 'named', issuer: first.url }, { externalId: 'named' }, misspelt])
+  const sent = await send([
+    { externalId: 'named', issuer: first.url },
+    { externalId: 'named' },
+    misspelt,
+  ])
   const [one, other, unknown] = sent.json().data.results
   assert.deepEqual([one, unknown.status], [other, 'unknown_recipient'])
   assert.equal((await app.list(await proofOf({ sub: 'named' }))).unread, 1)
@@ -184,7 +214,10 @@ test('a deleted user is refused at once, the stream ends, and the same token doe
     app.pass(passMs)
     assert.equal(await statusOf(proof), 401)
   }
-  assert.equal(await app.store.read(findUserByExternalId, { issuer: '', externalId: 'deleted' }), undefined)
+  assert.equal(
+    await app.store.read(findUserByExternalId, { issuer: '', externalId: 'deleted' }),
+    undefined,
+  )
 })
 
 test('a cached token costs no read of users', async () => {
@@ -234,7 +267,10 @@ test('an unknown key id reads the keys again, a limited number of times', async 
 })
 
 test('a key that the issuer withdraws is refused after 15 minutes at the latest', async () => {
-  const proof = await proofOf({ sub: 'withdrawn', exp: now() / 1000 + 7200 }, { key: first.keys[1] as IssuerKey })
+  const proof = await proofOf(
+    { sub: 'withdrawn', exp: now() / 1000 + 7200 },
+    { key: first.keys[1] as IssuerKey },
+  )
   assert.equal(await statusOf(proof), 200)
   const [withdrawn] = first.keys.splice(1, 1)
   app.pass(15 * 60_000)
@@ -245,7 +281,8 @@ test('a key that the issuer withdraws is refused after 15 minutes at the latest'
 test('a token without a key id is accepted while one key fits, also after that key was replaced, and refused while two do', async () => {
   const another = await newKey('EdDSA', 'd2')
   const published = first.keys.find(({ alg }) => alg === another.alg) ?? assert.fail()
-  const without = (key: IssuerKey) => proofOf({ jti: `without ${key.kid}` }, { key, header: { kid: undefined } })
+  const without = (key: IssuerKey) =>
+    proofOf({ jti: `without ${key.kid}` }, { key, header: { kid: undefined } })
   const at = first.keys.indexOf(published)
   assert.equal(await statusOf(await without(published)), 200)
   const tooEarly = await without(another)
@@ -282,7 +319,7 @@ test('no request went to any other address than the key set and the discovery do
   assert.deepEqual(new Set(second.requested), new Set([second.jwksPath]))
 })
 
-/** The names of the operations on users that the service calls while `work` runs. */
+/** Names of operations on users. */
 async function countingReads(work: () => Promise<void>): Promise<string[]> {
   const called: string[] = []
   const counting = (operation: typeof findUser | typeof findUserByExternalId | typeof putUsers) =>

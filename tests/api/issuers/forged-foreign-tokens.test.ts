@@ -1,5 +1,5 @@
-// A corpus of forged foreign tokens. One that is signed with the issuer's own key differs from a valid one only in what its name says,
-// so it is refused for that reason. The service must not connect to anything but the configured key sets.
+// A token that the issuer's own key signs differs from a valid one only in what its name says. The
+// service connects to the configured key sets only.
 import assert from 'node:assert/strict'
 import { createHmac, createPublicKey, generateKeyPairSync, sign } from 'node:crypto'
 import { after, test } from 'node:test'
@@ -11,7 +11,7 @@ import { startTestService, type TestService } from '../../support/service.ts'
 const now = () => app.now()
 const issuer = await startIssuer(now)
 const other = await startIssuer(now)
-/** What forged tokens name as the source of their key. */
+/** Forged tokens name it as the source of their key. */
 const lure = await startIssuer(now)
 const app: TestService = await startTestService({
   env: {
@@ -24,7 +24,14 @@ const app: TestService = await startTestService({
         createUsers: true,
         ids: 'plain',
       },
-      { issuer: other.url, audience: 'bell', algorithms: ['ES256'], jwks: other.jwks, createUsers: true, ids: 'plain' },
+      {
+        issuer: other.url,
+        audience: 'bell',
+        algorithms: ['ES256'],
+        jwks: other.jwks,
+        createUsers: true,
+        ids: 'plain',
+      },
     ]),
   },
 })
@@ -36,9 +43,10 @@ const claims = issuer.claims()
 const seconds = claims.iat as number
 const stranger = await newKey('RS256', 'r1')
 const withClaims = (changes: object) => issuer.token({ ...changes })
-const withHeader = (header: object) => signed(rsa.privateKey, { alg: 'RS256', kid: 'r1', typ: 'JWT', ...header })
+const withHeader = (header: object) =>
+  signed(rsa.privateKey, { alg: 'RS256', kid: 'r1', typ: 'JWT', ...header })
 
-/** Signs any texts, valid JSON or not; an object is written as JSON. */
+/** Texts, valid JSON or not; an object is written as JSON. */
 async function signed(
   key: CryptoKey,
   header: object | string,
@@ -50,7 +58,8 @@ async function signed(
   const signature = await crypto.subtle.sign('RSASSA-PKCS1-v1_5', key, Buffer.from(input))
   return `${input}.${encode(Buffer.from(signature))}`
 }
-const withPayload = (payload: object | string | Buffer) => signed(rsa.privateKey, { alg: 'RS256', kid: 'r1' }, payload)
+const withPayload = (payload: object | string | Buffer) =>
+  signed(rsa.privateKey, { alg: 'RS256', kid: 'r1' }, payload)
 const json = JSON.stringify(claims)
 
 const publicKey = createPublicKey({ key: rsa.jwk as never, format: 'jwk' })
@@ -75,13 +84,20 @@ const algorithms: Corpus = {
   'alg missing': withHeader({ alg: undefined }),
   'alg in lower case': withHeader({ alg: 'rs256' }),
   'alg a list': withHeader({ alg: ['RS256'] }),
-  'HS256 with the public key as the secret, PEM': hmac(publicKey.export({ type: 'spki', format: 'pem' })),
+  'HS256 with the public key as the secret, PEM': hmac(
+    publicKey.export({ type: 'spki', format: 'pem' }),
+  ),
   'HS256 with the public key as the secret, JWK': hmac(JSON.stringify(rsa.jwk)),
   'HS256 with an empty secret': hmac(''),
-  'HS256 that says RS256': hmac(publicKey.export({ type: 'spki', format: 'pem' }), { alg: 'RS256' }),
+  'HS256 that says RS256': hmac(publicKey.export({ type: 'spki', format: 'pem' }), {
+    alg: 'RS256',
+  }),
   'PS256, which is not in the list': withHeader({ alg: 'PS256' }),
   'EdDSA, which this issuer does not use, with its own key': issuer.token({}, { key: edwards }),
-  'RS256 of another issuer that uses ES256 only': other.token({}, { key: other.keys[0] as IssuerKey }),
+  'RS256 of another issuer that uses ES256 only': other.token(
+    {},
+    { key: other.keys[0] as IssuerKey },
+  ),
   'ES256 under the key id of an RSA key': issuer.token({}, { key: { ...curve, kid: 'r1' } }),
 }
 
@@ -105,10 +121,17 @@ const keys: Corpus = {
   'kid null': withHeader({ kid: null }),
   'kid a list': withHeader({ kid: ['r1'] }),
   'kid of 300 characters': withHeader({ kid: 'r'.repeat(300) }),
-  'jwk of a stranger, signed by the stranger': signed(stranger.privateKey, { alg: 'RS256', jwk: stranger.jwk }),
+  'jwk of a stranger, signed by the stranger': signed(stranger.privateKey, {
+    alg: 'RS256',
+    jwk: stranger.jwk,
+  }),
   'jwk of the issuer, signed by the issuer': withHeader({ jwk: rsa.jwk }),
   'jku, signed by the issuer': withHeader({ jku: lure.jwks }),
-  'jku of a stranger': signed(stranger.privateKey, { alg: 'RS256', kid: 'stranger', jku: lure.jwks }),
+  'jku of a stranger': signed(stranger.privateKey, {
+    alg: 'RS256',
+    kid: 'stranger',
+    jku: lure.jwks,
+  }),
   'x5u, signed by the issuer': withHeader({ x5u: lure.jwks }),
   'x5c, signed by the issuer': withHeader({ x5c: [encode('certificate')] }),
 }
@@ -123,7 +146,10 @@ const headers: Corpus = {
   'typ a list': withHeader({ typ: ['JWT'] }),
   'typ null': withHeader({ typ: null }),
   'alg twice, the good one last': signed(rsa.privateKey, '{"alg":"none","alg":"RS256","kid":"r1"}'),
-  'alg twice, one of them escaped': signed(rsa.privateKey, '{"\\u0061lg":"none","kid":"r1","alg":"RS256"}'),
+  'alg twice, one of them escaped': signed(
+    rsa.privateKey,
+    '{"\\u0061lg":"none","kid":"r1","alg":"RS256"}',
+  ),
   'header a list': signed(rsa.privateKey, '[{"alg":"RS256","kid":"r1"}]'),
   'header no JSON': signed(rsa.privateKey, '{'),
 }
@@ -138,7 +164,11 @@ const times: Corpus = {
   'expired a second ago, within the leeway of the other times': withClaims({ exp: seconds - 1 }),
   'a life of a day and a second': withClaims({ exp: seconds + 86_401 }),
   'a life of a year': withClaims({ exp: seconds + 365 * 86_400 }),
-  'a life of a year, without iat': withPayload({ ...claims, iat: undefined, exp: seconds + 365 * 86_400 }),
+  'a life of a year, without iat': withPayload({
+    ...claims,
+    iat: undefined,
+    exp: seconds + 365 * 86_400,
+  }),
   'nbf 61 s ahead': withClaims({ nbf: seconds + 61 }),
   'nbf a text': withClaims({ nbf: 'now' }),
   'iat 61 s ahead': withClaims({ iat: seconds + 61 }),
@@ -172,7 +202,9 @@ const wrongClaims: Corpus = {
   'sub two dots': withClaims({ sub: '..' }),
   'sub of 256 characters': withClaims({ sub: 'a'.repeat(256) }),
   'sub with half a surrogate pair': withPayload(json.replace('"ann"', '"\\ud800"')),
-  'events of a logout token': withClaims({ events: { 'http://schemas.openid.net/event/backchannel-logout': {} } }),
+  'events of a logout token': withClaims({
+    events: { 'http://schemas.openid.net/event/backchannel-logout': {} },
+  }),
   'cnf: bound to a key that the request does not prove': withClaims({ cnf: { jkt: 'x' } }),
   'sub twice, the valid one last': withPayload(json.replace('{', '{"sub":"eve",')),
   'sub twice, one of them escaped': withPayload(json.replace('{', '{"\\u0073ub":"eve",')),
@@ -191,7 +223,8 @@ const spellings: Corpus = {
   'payload of another user': `${goodHeader}.${encode(json.replace('"ann"', '"eve"'))}.${goodSignature}`,
   'signature padded': `${good}==`,
   // The last character has four bits that no byte has.
-  'signature in another spelling': good.slice(0, -1) + String.fromCharCode(good.charCodeAt(good.length - 1) + 1),
+  'signature in another spelling':
+    good.slice(0, -1) + String.fromCharCode(good.charCodeAt(good.length - 1) + 1),
   'a fourth segment': `${good}.${goodSignature}`,
   'JSON serialisation': encode(
     JSON.stringify({ protected: goodHeader, payload: goodPayload, signature: goodSignature }),
@@ -219,13 +252,23 @@ function isRefused(title: string, corpus: Corpus): void {
 
 test('the unforged token is valid, and so is one with blanks, escapes and claims that are not read', async () => {
   const spaced = withPayload(
-    JSON.stringify({ ...claims, name: 'ann', roles: ['a', { a: 'a' }] }, null, 1).replace('"ann"', '"\\u0061nn"'),
+    JSON.stringify({ ...claims, name: 'ann', roles: ['a', { a: 'a' }] }, null, 1).replace(
+      '"ann"',
+      '"\\u0061nn"',
+    ),
   )
   for (const token of [good, await spaced, await withHeader({ x5t: 'thumbprint', nonce: 'x' })])
-    assert.equal((await app.get('/api/notifications', { authorization: `Bearer ${token}` })).status, 200, token)
+    assert.equal(
+      (await app.get('/api/notifications', { authorization: `Bearer ${token}` })).status,
+      200,
+      token,
+    )
 })
 
-isRefused('a foreign token cannot choose an algorithm that its issuer does not use (T15)', algorithms)
+isRefused(
+  'a foreign token cannot choose an algorithm that its issuer does not use (T15)',
+  algorithms,
+)
 isRefused('a foreign token is accepted with a published key of its own issuer only (T15)', keys)
 isRefused('extensions, other kinds of tokens and repeated names in the header are refused', headers)
 isRefused('a foreign token outside its time, or with a lifetime over a day, is refused', times)

@@ -1,4 +1,4 @@
-// Users of a real OpenID provider: they sign in there, with the authorization code flow, and the inbox opens with the provider's tokens.
+// Users sign in at a real OpenID provider, and the inbox opens with its tokens.
 import assert from 'node:assert/strict'
 import { after, suite, test } from 'node:test'
 import { findUserByExternalId } from '../../../server/users/users.store.ts'
@@ -10,7 +10,13 @@ const provider = await startOpenIdProvider()
 const app = await startTestService({
   env: {
     CARILLON_ISSUERS: JSON.stringify([
-      { issuer: provider.url, audience: ['bell', clientOf('RS256')], algorithms, ids: 'issuer', createUsers: true },
+      {
+        issuer: provider.url,
+        audience: ['bell', clientOf('RS256')],
+        algorithms,
+        ids: 'issuer',
+        createUsers: true,
+      },
     ]),
   },
 })
@@ -19,14 +25,18 @@ after(() => Promise.all([app.stop(), provider.stop()]))
 app.pass(Date.now() - app.now())
 
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
-const statusOf = async (token: string) => (await app.get('/api/notifications', bearer(token))).status
+const statusOf = async (token: string) =>
+  (await app.get('/api/notifications', bearer(token))).status
 
 for (const algorithm of algorithms)
   suite(`tokens with ${algorithm}`, () => {
     test('a user who signed in at the provider has an inbox here, and its stream is live', async () => {
       const { access_token: token } = await provider.signIn('ann', algorithm)
       using stream = await EventReader.of(app.url, bearer(token))
-      const user = await app.store.read(findUserByExternalId, { issuer: provider.url, externalId: 'ann' })
+      const user = await app.store.read(findUserByExternalId, {
+        issuer: provider.url,
+        externalId: 'ann',
+      })
       const { key } = await app.producerKey()
       const sent = await app.post(
         '/api/notifications',
@@ -56,6 +66,8 @@ test('an ID token opens the inbox if the audience of the setting has its client,
   const other = await provider.signIn('eve', 'ES256')
   assert.equal(await statusOf(listed.id_token), 200)
   assert.equal(await statusOf(other.id_token), 401)
-  const [first, second] = [listed.id_token, other.access_token].map((token) => app.get('/api/me', bearer(token)))
+  const [first, second] = [listed.id_token, other.access_token].map((token) =>
+    app.get('/api/me', bearer(token)),
+  )
   assert.equal((await first)?.json().data.user.id, (await second)?.json().data.user.id)
 })

@@ -1,8 +1,14 @@
-// Strangers guess the password of a user, who gets in by a one-time link or a passkey. A link never replaces a second factor (A20).
+// While strangers guess, the user gets in by a link or a passkey. A link never replaces a second
+// factor (A20).
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { addPasskey } from '../../support/passkeys.ts'
-import { type HttpResponse, startTestService, type TestUser, variants } from '../../support/service.ts'
+import {
+  type HttpResponse,
+  startTestService,
+  type TestUser,
+  variants,
+} from '../../support/service.ts'
 import { carefulUser } from '../../support/sign-in/authenticator.ts'
 import { SoftwareAuthenticator } from '../../support/software-authenticator.ts'
 
@@ -15,7 +21,9 @@ const newPassword = 'grey heron over the weir'
 const second = 1_000
 
 let addresses = 0
-const from = () => ({ 'x-forwarded-for': `198.18.${Math.floor(++addresses / 256)}.${addresses % 256}` })
+const from = () => ({
+  'x-forwarded-for': `198.18.${Math.floor(++addresses / 256)}.${addresses % 256}`,
+})
 
 async function linkFor({ id }: Pick<TestUser, 'id'>, purpose = 'reset'): Promise<string> {
   const response = await app.post(`/api/users/${id}/links`, { purpose }, producer)
@@ -24,7 +32,7 @@ async function linkFor({ id }: Pick<TestUser, 'id'>, purpose = 'reset'): Promise
 }
 
 let names = 0
-/** One to reset is for a user with a password, an invitation for one without. */
+/** `reset` is for a user with a password, `invite` for one without. */
 async function userFor(purpose: string): Promise<TestUser> {
   if (purpose === 'reset') return app.user()
   const username = `invited-${++names}`
@@ -32,7 +40,7 @@ async function userFor(purpose: string): Promise<TestUser> {
   return { id, username, password: '' }
 }
 
-/** Eight wrong guesses by strangers, each as soon as it is evaluated. */
+/** Each as soon as the one before is evaluated. */
 async function attack(guess: () => Promise<HttpResponse>): Promise<void> {
   for (let wrong = 0; wrong < 8; ) {
     const response = await guess()
@@ -49,10 +57,15 @@ const guessPassword =
   () =>
     app.post('/login', { username, password: 'plum orchard gate 42' }, from())
 const login = ({ username }: TestUser, more: object, cookie = '') =>
-  app.post('/login', { username, password: newPassword, ...more }, { ...from(), ...(cookie && { cookie }) })
+  app.post(
+    '/login',
+    { username, password: newPassword, ...more },
+    { ...from(), ...(cookie && { cookie }) },
+  )
 const reset = (token: string, more: object = {}, headers: Record<string, string> = from()) =>
   app.post('/password/reset', { token, newPassword, ...more }, headers)
-const cookiesOf = (response: HttpResponse) => response.headers.getSetCookie().map((line) => line.split(';')[0] ?? '')
+const cookiesOf = (response: HttpResponse) =>
+  response.headers.getSetCookie().map((line) => line.split(';')[0] ?? '')
 
 for (const variant of variants)
   for (const purpose of ['reset', 'invite'])
@@ -66,11 +79,17 @@ for (const variant of variants)
       assert.deepEqual(Object.keys(response.json()), Object.keys(ordinary.json()))
       assert.deepEqual([response.json().User.id, response.json().variant], [ann.id, variant])
       const [session = ''] = cookiesOf(response)
-      const proof = variant === 'stateless' ? { authorization: `Bearer ${response.json().token}` } : { cookie: session }
+      const proof =
+        variant === 'stateless'
+          ? { authorization: `Bearer ${response.json().token}` }
+          : { cookie: session }
       assert.equal((await app.get('/routeRestreinte', proof)).status, 200)
       await attack(guessPassword(ann))
       const device = variant === 'stateless' ? { deviceToken: response.json().deviceToken } : {}
-      assert.equal((await login(ann, { variant, ...device }, cookiesOf(response).join('; '))).status, 200)
+      assert.equal(
+        (await login(ann, { variant, ...device }, cookiesOf(response).join('; '))).status,
+        200,
+      )
       assert.equal((await login(ann, { variant })).status, 429, 'any other device waits')
     })
 
@@ -96,7 +115,8 @@ for (const variant of variants)
     const ann = await carefulUser(app)
     // The stranger knows the password of before, and guesses codes.
     const { username, password } = ann
-    const first = async () => (await app.post('/login', { username, password }, from())).json().error.challenge
+    const first = async () =>
+      (await app.post('/login', { username, password }, from())).json().error.challenge
     const challenge = await first()
     await attack(() => app.post('/login/second-factor', { challenge, code: '000000' }, from()))
     const response = await reset(await linkFor(ann), { variant })
@@ -108,10 +128,18 @@ for (const variant of variants)
       variant === 'stateful' ? ['__Host-carillon-device'] : [],
     )
     const step = { challenge: error.challenge, code: ann.app.code(app.now()) }
-    assert.equal((await app.post('/login/second-factor', step, from())).status, 429, 'a stranger waits')
+    assert.equal(
+      (await app.post('/login/second-factor', step, from())).status,
+      429,
+      'a stranger waits',
+    )
     const device = variant === 'stateless' ? { deviceToken: error.deviceToken } : {}
     const cookie = cookiesOf(response).join('; ')
-    const done = await app.post('/login/second-factor', { ...step, ...device }, { ...from(), cookie })
+    const done = await app.post(
+      '/login/second-factor',
+      { ...step, ...device },
+      { ...from(), cookie },
+    )
     assert.deepEqual([done.status, done.json().variant], [200, variant], done.text)
   })
 
@@ -127,7 +155,8 @@ test('link after link allows no more guesses of a second factor, on a device of 
       // Without the cookie, the guess is a stranger's.
       for (const device of [headers, {}]) {
         const step = { challenge, code: '000000' }
-        if ((await app.post('/login/second-factor', step, { ...from(), ...device })).status === 401) evaluated++
+        if ((await app.post('/login/second-factor', step, { ...from(), ...device })).status === 401)
+          evaluated++
       }
   }
   assert.equal(evaluated, 10)
@@ -144,7 +173,11 @@ test('four more links do not void the last two before them until one is used (A2
 test('a passkey clears the guesses of strangers, of passwords and codes, and not those of a known device (A20)', async () => {
   const authenticator = new SoftwareAuthenticator({ origin })
   const ann = await app.user()
-  const known = await app.post('/login', { username: ann.username, password: ann.password, variant: 'stateless' })
+  const known = await app.post('/login', {
+    username: ann.username,
+    password: ann.password,
+    variant: 'stateless',
+  })
   const { deviceToken } = known.json()
   const passkey = await addPasskey(app, authenticator, ann, 'carillon.example')
   const ofDevice = { username: ann.username, password: 'plum orchard gate 42', deviceToken }
@@ -155,6 +188,9 @@ test('a passkey clears the guesses of strangers, of passwords and codes, and not
   assert.equal(signedIn.status, 200, signedIn.text)
   assert.ok(cookiesOf(signedIn).some((cookie) => cookie.startsWith('__Host-carillon-device=')))
   const { username, password } = ann
-  assert.equal((await app.post('/login', { username, password }, from())).json().error.code, 'SECOND_FACTOR_REQUIRED')
+  assert.equal(
+    (await app.post('/login', { username, password }, from())).json().error.code,
+    'SECOND_FACTOR_REQUIRED',
+  )
   assert.equal((await app.post('/login', ofDevice, from())).status, 429)
 })

@@ -1,4 +1,4 @@
-// The check against lists of stolen passwords, with a real server in the place of Have I Been Pwned.
+// A real server stands in the place of Have I Been Pwned.
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
@@ -23,14 +23,17 @@ await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
 const { port } = server.address() as AddressInfo
 const lines: string[] = []
 const log = pino({ level: 'trace', base: null }, { write: (line: string) => lines.push(line) })
-const app = await startTestService({ env: { CARILLON_BREACH_URL: `http://127.0.0.1:${port}/range` }, log })
+const app = await startTestService({
+  env: { CARILLON_BREACH_URL: `http://127.0.0.1:${port}/range` },
+  log,
+})
 after(async () => {
   await app.stop()
   server.closeAllConnections()
   server.close()
 })
 
-/** Every list has the stolen password, and the rare one as a padding row, which means nothing. */
+/** The rare password is a padding row, which means nothing. */
 function withHits(_: IncomingMessage, response: ServerResponse): void {
   const others = `${'0'.repeat(35)}:3\r\n`
   response.end(`${others}${sha1(stolen).slice(5)}:42\r\n${sha1(rare).slice(5)}:0\r\n`)
@@ -75,7 +78,8 @@ test('our own rules come first: a password that they refuse is not asked about',
 test('if the server fails, redirects, is slow, sends too much or is down, the password is accepted and the log says so, without it', async () => {
   const faults = [
     (_: IncomingMessage, response: ServerResponse) => response.writeHead(500).end(),
-    (_: IncomingMessage, response: ServerResponse) => response.writeHead(302, { location: '/range/ABCDE' }).end(),
+    (_: IncomingMessage, response: ServerResponse) =>
+      response.writeHead(302, { location: '/range/ABCDE' }).end(),
     (_: IncomingMessage, response: ServerResponse) => response.end('x'.repeat(1_048_577)),
     () => {},
   ]

@@ -1,4 +1,3 @@
-// The signed-in user sets a new password with the current one. Every other session and token ends, the caller's sign-in stays.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { Passwords } from '../../../server/passwords/passwords.ts'
@@ -28,19 +27,29 @@ for (const variant of variants)
     const ann = await app.user()
     const ben = await app.user()
     const own = await app.signIn(ann, variant)
-    const ownToken = { authorization: `Bearer ${(await app.post('/api/me/token', undefined, own)).json().data.token}` }
+    const ownToken = {
+      authorization: `Bearer ${(await app.post('/api/me/token', undefined, own)).json().data.token}`,
+    }
     const others = [await app.issueToken(ann)]
     for (const each of variants) others.push(await app.signIn(ann, each))
     const bens = await app.signIn(ben, variant)
     const response = await change(own, { currentPassword: ann.password, newPassword })
     if (variant === 'stateful') assert.deepEqual([response.status, response.text], [204, ''])
-    else assert.deepEqual([response.status, Object.keys(response.json().data)], [200, ['token', 'expiresAt']])
+    else
+      assert.deepEqual(
+        [response.status, Object.keys(response.json().data)],
+        [200, ['token', 'expiresAt']],
+      )
     for (const proof of [own, bens]) assert.ok(await isAlive(proof))
     for (const proof of [ownToken, ...others]) assert.ok(!(await isAlive(proof)))
     assert.ok(await canSignIn(ann, newPassword))
     assert.ok(!(await canSignIn(ann, ann.password)))
     if (variant === 'stateful') return
-    const refused = await app.exchange('/token/renew', { method: 'POST', fields: Object.entries(own), body: '' })
+    const refused = await app.exchange('/token/renew', {
+      method: 'POST',
+      fields: Object.entries(own),
+      body: '',
+    })
     assert.equal(refused.status, 401, 'the token from before is not renewed')
     const renewed = await app.post('/token/renew', undefined, own)
     assert.equal(renewed.status, 200)
@@ -80,13 +89,18 @@ test('the session is fresh after the change, and a token stays as it is', async 
   const session = await app.signIn(ann, 'stateful')
   const token = await app.signIn(ann, 'stateless')
   app.pass(11 * 60_000)
-  const renewed = { authorization: `Bearer ${(await app.post('/token/renew', undefined, token)).json().token}` }
+  const renewed = {
+    authorization: `Bearer ${(await app.post('/token/renew', undefined, token)).json().token}`,
+  }
   for (const proof of [session, renewed]) assert.equal((await deviceOf(proof)).status, 403)
   assert.equal((await change(renewed, { currentPassword: ann.password, newPassword })).status, 200)
   assert.equal((await deviceOf(renewed)).status, 403)
   const again = await app.signIn({ ...ann, password: newPassword }, 'stateful')
   app.pass(11 * 60_000)
-  assert.equal((await change(again, { currentPassword: newPassword, newPassword: ann.password })).status, 204)
+  assert.equal(
+    (await change(again, { currentPassword: newPassword, newPassword: ann.password })).status,
+    204,
+  )
   assert.equal((await deviceOf(again)).status, 201)
 })
 
@@ -146,8 +160,13 @@ test('without a sign-in, or with a token of scope inbox, nobody changes a passwo
 test('a link that waits is void after the change, and a report of the password is cleared (A19)', async () => {
   const ann = await app.user()
   const headers = { authorization: `Bearer ${(await app.producerKey(['users'])).key}` }
-  const { url } = (await app.post(`/api/users/${ann.id}/links`, { purpose: 'reset' }, headers)).json().data
+  const { url } = (
+    await app.post(`/api/users/${ann.id}/links`, { purpose: 'reset' }, headers)
+  ).json().data
   const own = await app.signIn(ann, 'stateful')
   assert.equal((await change(own, { currentPassword: ann.password, newPassword })).status, 204)
-  assert.equal((await app.post('/password/reset', { token: url.split('#')[1], newPassword })).status, 422)
+  assert.equal(
+    (await app.post('/password/reset', { token: url.split('#')[1], newPassword })).status,
+    422,
+  )
 })

@@ -1,4 +1,3 @@
-// One-time links: an application requests one for its user, who sets a password with it, once.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { listAudit } from '../../../server/audit/audit.store.ts'
@@ -23,16 +22,24 @@ function request({ id }: Pick<TestUser, 'id'>, purpose: string, wanted: Wanted =
   return app.post(`/api/users/${id}/links`, { purpose, ...wanted }, producer)
 }
 
-async function linkFor(user: Pick<TestUser, 'id'>, purpose = 'reset', wanted: Wanted = {}): Promise<Made> {
+async function linkFor(
+  user: Pick<TestUser, 'id'>,
+  purpose = 'reset',
+  wanted: Wanted = {},
+): Promise<Made> {
   const response = await request(user, purpose, wanted)
   assert.equal(response.status, 201, response.text)
   return response.json().data
 }
 
 let names = 0
-/** A user with a username who has no way to sign in yet. */
+/** The user has no way to sign in yet. */
 async function invited(profile: object = {}): Promise<{ id: string; username: string }> {
-  const response = await app.post('/api/users', { username: `invited-${++names}`, ...profile }, producer)
+  const response = await app.post(
+    '/api/users',
+    { username: `invited-${++names}`, ...profile },
+    producer,
+  )
   assert.equal(response.status, 201, response.text)
   return response.json().data
 }
@@ -47,7 +54,11 @@ async function canSignIn({ username }: TestUser, password: string): Promise<bool
 
 async function isInvalid(token: string): Promise<void> {
   const response = await reset(token)
-  assert.deepEqual([response.status, response.json().error.code], [422, 'LINK_INVALID'], response.text)
+  assert.deepEqual(
+    [response.status, response.json().error.code],
+    [422, 'LINK_INVALID'],
+    response.text,
+  )
 }
 
 test('a link is the public URL with the purpose and 43 characters, and no other run is as long; one to reset is valid for 15 minutes, an invitation for 7 days', async () => {
@@ -71,7 +82,8 @@ test('an application chooses how long a link is valid, up to 7 days', async () =
   ] as const) {
     const { expiresAt } = await linkFor(ann, purpose, { lifetime })
     assert.equal(Date.parse(expiresAt), app.now() + lifetime * 1_000)
-    for (const wrong of [0, 604_801, 1.5]) assert.equal((await request(ann, purpose, { lifetime: wrong })).status, 400)
+    for (const wrong of [0, 604_801, 1.5])
+      assert.equal((await request(ann, purpose, { lifetime: wrong })).status, 400)
   }
 })
 
@@ -93,11 +105,15 @@ test('of many uses of one link at the same time one sets the password (A19)', as
   const ann = await app.user()
   const token = tokenOf(await linkFor(ann))
   const passwords = Array.from({ length: 8 }, (_, n) => `${newPassword}, number ${n}`)
-  const statuses = await Promise.all(passwords.map(async (password) => (await reset(token, password)).status))
+  const statuses = await Promise.all(
+    passwords.map(async (password) => (await reset(token, password)).status),
+  )
   assert.deepEqual(statuses.toSorted(), [204, ...Array(7).fill(422)])
   assert.ok(await canSignIn(ann, passwords[statuses.indexOf(204)] as string))
   await app.restart()
-  const refusals = (await app.store.read(listAudit, { limit: 500 })).filter(({ event }) => event === 'link-refused')
+  const refusals = (await app.store.read(listAudit, { limit: 500 })).filter(
+    ({ event }) => event === 'link-refused',
+  )
   const recorded = refusals.reduce((sum, { count }) => sum + count, 0)
   // One of the test before, and seven of this one.
   assert.ok(recorded >= 8, `${recorded} refused links are in the audit log (A16)`)
@@ -163,7 +179,11 @@ test('a used, expired, unknown or malformed link, and one of a disabled user, sa
   const { message } = (await reset('x'.repeat(43))).json().error
   for (const token of [expired, ofDisabled, 'x'.repeat(43), '', 'x'.repeat(2_000)]) {
     const response = await read(token)
-    assert.deepEqual([response.status, response.json().error.code], [422, 'LINK_INVALID'], response.text)
+    assert.deepEqual(
+      [response.status, response.json().error.code],
+      [422, 'LINK_INVALID'],
+      response.text,
+    )
     assert.equal(response.json().error.message, message)
   }
   assert.equal((await app.post('/password/link', {})).status, 400)
@@ -178,7 +198,11 @@ test('a password that is refused leaves the link usable, and the refusal has its
     too_common: 'password12345678',
     contains_name: 'wendy-harbour-1',
   }
-  for (const [code, password] of [...Object.entries(refused), ['too_short', ''], ['too_long', 'é'.repeat(4_000)]]) {
+  for (const [code, password] of [
+    ...Object.entries(refused),
+    ['too_short', ''],
+    ['too_long', 'é'.repeat(4_000)],
+  ]) {
     const response = await reset(token, password)
     assert.equal(response.status, 400, response.text)
     const [fault] = response.json().error.details
@@ -197,7 +221,11 @@ test('every place that takes a new password says with the same code why it is re
   ]) {
     const response = await app.post('/api/users', { username: 'new-user', password }, producer)
     const [fault] = response.json().error.details
-    assert.deepEqual([response.status, fault.field, fault.code], [400, 'password', code], response.text)
+    assert.deepEqual(
+      [response.status, fault.field, fault.code],
+      [400, 'password', code],
+      response.text,
+    )
   }
 })
 
@@ -211,7 +239,11 @@ test('a link of a disabled user sets no password, and does not enable the user',
 })
 
 test('a user without a username gets no link, and the answer says what to do', async () => {
-  const put = { method: 'PUT', headers: { ...producer, 'content-type': 'application/json' }, body: '{}' }
+  const put = {
+    method: 'PUT',
+    headers: { ...producer, 'content-type': 'application/json' },
+    body: '{}',
+  }
   await app.request('/api/users/external/c-42', put)
   const response = await app.post('/api/users/external/c-42/links', { purpose: 'invite' }, producer)
   assert.deepEqual([response.status, response.json().error.code], [409, 'CONFLICT'])
@@ -223,9 +255,18 @@ test('links are requested by external id too, with scope users alone, and for kn
   const made = await app.post('/api/users/external/c-43/links', { purpose: 'invite' }, producer)
   assert.equal(made.status, 201)
   const other = { authorization: `Bearer ${(await app.producerKey(['send'])).key}` }
-  assert.equal((await app.post('/api/users/external/c-43/links', { purpose: 'invite' }, other)).status, 403)
-  assert.equal((await app.post('/api/users/external/none/links', { purpose: 'invite' }, producer)).status, 404)
-  assert.equal((await app.post('/api/users/external/c-43/links', { purpose: 'other' }, producer)).status, 400)
+  assert.equal(
+    (await app.post('/api/users/external/c-43/links', { purpose: 'invite' }, other)).status,
+    403,
+  )
+  assert.equal(
+    (await app.post('/api/users/external/none/links', { purpose: 'invite' }, producer)).status,
+    404,
+  )
+  assert.equal(
+    (await app.post('/api/users/external/c-43/links', { purpose: 'other' }, producer)).status,
+    400,
+  )
   assert.equal((await reset(tokenOf(made.json().data))).status, 204)
   assert.equal((await app.post('/login', { username: 'lee', password: newPassword })).status, 200)
 })
@@ -240,11 +281,15 @@ test('a setting names the lifetime, and pages of the application; a used one has
   try {
     const ann = await other.user()
     const headers = { authorization: `Bearer ${(await other.producerKey(['users'])).key}` }
-    const { data } = (await other.post(`/api/users/${ann.id}/links`, { purpose: 'reset' }, headers)).json()
+    const { data } = (
+      await other.post(`/api/users/${ann.id}/links`, { purpose: 'reset' }, headers)
+    ).json()
     assert.match(data.url, /^https:\/\/app\.example\.org\/password#[\w-]{43}$/)
     assert.equal(Date.parse(data.expiresAt), other.now() + 3_600_000)
     const { id } = (await other.post('/api/users', { username: 'invited' }, headers)).json().data
-    const invite = (await other.post(`/api/users/${id}/links`, { purpose: 'invite' }, headers)).json().data
+    const invite = (
+      await other.post(`/api/users/${id}/links`, { purpose: 'invite' }, headers)
+    ).json().data
     assert.match(invite.url, new RegExp(`^${other.url}/invite#`))
     assert.equal(Date.parse(invite.expiresAt), other.now() + 86_400_000)
   } finally {
@@ -259,7 +304,8 @@ test('an invitation is refused for a user with a password, a passkey or an accou
   assert.match(refusal.json().error.message, /can sign in already.*reset/)
   const ways = {
     password: async ({ id: userId }: { id: string }) => {
-      const { passwordHash } = (await app.store.read(findCredentials, withPassword.username)) ?? assert.fail()
+      const { passwordHash } =
+        (await app.store.read(findCredentials, withPassword.username)) ?? assert.fail()
       const hash = { passwordHash, at: app.now() }
       await app.store.write(setPassword, { userId, ...hash })
     },
@@ -270,7 +316,12 @@ test('an invitation is refused for a user with a password, a passkey or an accou
       await app.store.write(addFactor, { userId, factor, maxFactors: 10, recoveryCodeHashes: [] })
     },
     provider: async ({ id: userId }: { id: string }) => {
-      const account = { issuer: 'https://id.example.org', subject: userId, email: null, at: app.now() }
+      const account = {
+        issuer: 'https://id.example.org',
+        subject: userId,
+        email: null,
+        at: app.now(),
+      }
       assert.equal(await app.store.write(linkProviderAccount, { ...account, userId }), 'done')
     },
   }
@@ -283,7 +334,8 @@ test('an invitation is refused for a user with a password, a passkey or an accou
     // A new password voids every link.
     const expected = name === 'password' ? [422, 'LINK_INVALID'] : [409, 'CONFLICT']
     assert.deepEqual([used.status, used.json().error.code], expected, name)
-    if (name !== 'password') assert.equal(await app.store.read(findCredentials, ann.username), undefined)
+    if (name !== 'password')
+      assert.equal(await app.store.read(findCredentials, ann.username), undefined)
   }
 })
 
@@ -304,7 +356,11 @@ test('`returnTo` has to be an allowed place when the link is made and when it is
       '',
     ]) {
       const response = await make(wrong)
-      assert.deepEqual([response.status, response.json().error.details?.[0].field], [400, 'returnTo'], wrong)
+      assert.deepEqual(
+        [response.status, response.json().error.details?.[0].field],
+        [400, 'returnTo'],
+        wrong,
+      )
     }
     for (const returnTo of [`${shop}/welcome?from=mail`, '/inbox', undefined]) {
       const { url } = (await make(returnTo)).json().data
@@ -314,8 +370,18 @@ test('`returnTo` has to be an allowed place when the link is made and when it is
     }
     // As if the origin had been in the list when the link was made.
     const token = 'x'.repeat(43)
-    const link = { userId: ann.id, purpose: 'reset' as const, tokenHash: hashOf(token), at: other.now(), email: null }
-    const stored = { ...link, expiresAt: other.now() + 1_000, returnTo: 'https://formerly.example/' }
+    const link = {
+      userId: ann.id,
+      purpose: 'reset' as const,
+      tokenHash: hashOf(token),
+      at: other.now(),
+      email: null,
+    }
+    const stored = {
+      ...link,
+      expiresAt: other.now() + 1_000,
+      returnTo: 'https://formerly.example/',
+    }
     assert.equal(await other.store.write(addLink, stored), 'done')
     const { data } = (await other.post('/password/link', { token })).json()
     assert.deepEqual([data.username, data.returnTo], [ann.username, undefined])
@@ -330,7 +396,10 @@ test('`mailedTo` has to be the address on record; it is recorded as the word of 
     const refusal = await request(ann, 'invite', { mailedTo })
     assert.deepEqual([refusal.status, refusal.json().error.code], [409, 'CONFLICT'])
   }
-  assert.equal((await request(await invited(), 'invite', { mailedTo: 'ann.lee@example.org' })).status, 409)
+  assert.equal(
+    (await request(await invited(), 'invite', { mailedTo: 'ann.lee@example.org' })).status,
+    409,
+  )
   const token = tokenOf(await linkFor(ann, 'invite', { mailedTo: 'ann.lee@example.org' }))
   const entry = (await app.store.read(listAudit, { limit: 500 })).find(({ userId, event }) => {
     return userId === ann.id && event === 'link-created'
@@ -348,12 +417,16 @@ test('wrong links are limited by address, and a right one is not', async () => {
   try {
     const ann = await other.user()
     const headers = { authorization: `Bearer ${(await other.producerKey(['users'])).key}` }
-    const { url } = (await other.post(`/api/users/${ann.id}/links`, { purpose: 'reset' }, headers)).json().data
+    const { url } = (
+      await other.post(`/api/users/${ann.id}/links`, { purpose: 'reset' }, headers)
+    ).json().data
     const wrong = { token: 'x'.repeat(43), newPassword }
     const statuses = new Map<number, number>()
     for (let n = 0; n < 150; n++) {
       const { token } = wrong
-      const { status } = await (n % 2 ? other.post('/password/reset', wrong) : other.post('/password/link', { token }))
+      const { status } = await (n % 2
+        ? other.post('/password/reset', wrong)
+        : other.post('/password/link', { token }))
       statuses.set(status, (statuses.get(status) ?? 0) + 1)
     }
     assert.deepEqual([statuses.get(422), statuses.get(429)], [100, 50])
@@ -361,7 +434,10 @@ test('wrong links are limited by address, and a right one is not', async () => {
     assert.ok(Number(refused.headers.get('retry-after')) > 0)
     assert.equal((await other.post('/password/link', { token: wrong.token })).status, 429)
     assert.equal((await other.post('/password/link', { token: tokenOf({ url }) })).status, 200)
-    assert.equal((await other.post('/password/reset', { token: tokenOf({ url }), newPassword })).status, 204)
+    assert.equal(
+      (await other.post('/password/reset', { token: tokenOf({ url }), newPassword })).status,
+      204,
+    )
   } finally {
     await other.stop()
   }

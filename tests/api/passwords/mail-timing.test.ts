@@ -1,4 +1,3 @@
-// The time of POST /password/forgot does not say whether there is such a user.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -38,7 +37,7 @@ test('a known and an unknown user cannot be told apart by the time of the respon
   const times: Record<'known' | 'unknown', number[]> = { known: [], unknown: [] }
   const names = { known: ann.username, unknown: ann.username.replace(/.$/, 'x') }
   while (times.known.length + times.unknown.length < 2 * rounds) {
-    // By chance: in a fixed order, what a request leaves behind would be a difference between those that follow it.
+    // In a fixed order, what a request leaves behind would be a difference.
     const kind = Math.random() < 0.5 ? 'known' : 'unknown'
     // So that each request is within the limits, and no limit hides a difference.
     app.pass(24 * 3_600_000)

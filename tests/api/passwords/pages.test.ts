@@ -1,5 +1,4 @@
-// The pages of one-time links, as HTTP sends them: what they may load, what caches keep, and where their files are.
-// tests/e2e/pages/password-pages.test.ts uses them in a browser.
+// tests/e2e/pages/password-pages.test.ts uses these pages in a browser.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { refusalIn } from '../../support/http/envelope.ts'
@@ -21,7 +20,10 @@ test('the pages of links load only files of the service, send no referrer, and n
     assert.equal(headers.get('referrer-policy'), 'no-referrer')
     assert.equal(headers.get('x-content-type-options'), 'nosniff')
     assert.equal(headers.get('cache-control'), 'no-store')
-    assert.doesNotMatch(text, /\bon\w+=|style=|<script(?! type="module"[^>]* src="carillon-scripts\/)/)
+    assert.doesNotMatch(
+      text,
+      /\bon\w+=|style=|<script(?! type="module"[^>]* src="carillon-scripts\/)/,
+    )
     assert.match(text, /^<!doctype html>\n<html lang="en">/)
     assert.match(text, /<noscript><p class="fault">This page needs JavaScript/)
     assert.match(text, /At least 17 characters/)
@@ -29,7 +31,8 @@ test('the pages of links load only files of the service, send no referrer, and n
 })
 
 test('the page of a reset link asks for a new password, and that of an invitation for a password', async () => {
-  const titleOf = async (path: string) => /<title>(.*)<\/title>/.exec((await app.get(path)).text)?.[1]
+  const titleOf = async (path: string) =>
+    /<title>(.*)<\/title>/.exec((await app.get(path)).text)?.[1]
   assert.equal(await titleOf('/reset'), 'Choose a new password · Carillon')
   assert.equal(await titleOf('/invite'), 'Choose a password · Carillon')
 })
@@ -41,12 +44,15 @@ test('below a public URL with a path a link leads to the page, and the files of 
   const headers = { authorization: `Bearer ${key}` }
   const { id } = (await service.post('/api/users', { username: 'invited' }, headers)).json().data
   for (const purpose of ['reset', 'invite']) {
-    const link = (await service.post(`/api/users/${id}/links`, { purpose }, headers)).json().data.url
+    const link = (await service.post(`/api/users/${id}/links`, { purpose }, headers)).json().data
+      .url
     const page = await fetch(link)
     assert.equal(page.status, 200)
-    const loaded = [...(await page.text()).matchAll(/(?:src|href)="(carillon-[^"]+)"/g)].map(([, path = '']) => {
-      return new URL(path, page.url).href
-    })
+    const loaded = [...(await page.text()).matchAll(/(?:src|href)="(carillon-[^"]+)"/g)].map(
+      ([, path = '']) => {
+        return new URL(path, page.url).href
+      },
+    )
     assert.ok(loaded.length > 3)
     for (const file of loaded) {
       assert.ok(file.startsWith(`${url}/carillon-scripts/`), file)
@@ -56,7 +62,12 @@ test('below a public URL with a path a link leads to the page, and the files of 
 })
 
 test('these pages have no other address, no other file and no other method (C11)', async () => {
-  for (const path of ['/password/script.js', '/password', '/reset/', '/carillon-scripts/..%2fserve.ts'])
+  for (const path of [
+    '/password/script.js',
+    '/password',
+    '/reset/',
+    '/carillon-scripts/..%2fserve.ts',
+  ])
     assert.ok([400, 404].includes(refusalIn(await app.exchange(path)).status), path)
   assert.equal((await app.post('/reset', {})).status, 405)
 })

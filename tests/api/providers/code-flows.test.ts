@@ -1,10 +1,15 @@
-// A sign-in with a provider that leads to a code: only the page that began it by a form gets a token for the code, whatever link a
-// visitor follows and wherever a page of an allowed origin redirects to (RFC 9700, sections 2.1 and 4.1).
+// Only the page that began by a form gets a token for the code, wherever a link or a page redirects
+// to (RFC 9700, sections 2.1 and 4.1).
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
 import { after, suite, test } from 'node:test'
 import { linkProviderAccount } from '../../../server/providers/provider-accounts.store.ts'
-import { factsIn, ProviderBrowser, providerSetting, startWithProvider } from '../../support/http/provider-browser.ts'
+import {
+  factsIn,
+  ProviderBrowser,
+  providerSetting,
+  startWithProvider,
+} from '../../support/http/provider-browser.ts'
 import { type Proof, startTestService } from '../../support/service.ts'
 import { carefulUser } from '../../support/sign-in/authenticator.ts'
 
@@ -20,7 +25,6 @@ function newVerifier() {
 }
 
 const exchange = (body: object, headers: Proof = {}) => app.post('/login/with/staff', body, headers)
-/** Links the account `subject` at the provider to a user with a password. */
 const link = (userId: string, subject: string) =>
   app.store.write(linkProviderAccount, {
     issuer: provider.url,
@@ -30,7 +34,8 @@ const link = (userId: string, subject: string) =>
     at: app.now(),
     audit: [],
   })
-const reasonOf = (response: Awaited<ReturnType<typeof app.get>>) => JSON.stringify(response.json().error.details)
+const reasonOf = (response: Awaited<ReturnType<typeof app.get>>) =>
+  JSON.stringify(response.json().error.details)
 
 test('an attacker gets no token by a link with an own challenge and an open redirect at an allowed origin (P6)', async () => {
   const { verifier, challenge } = newVerifier()
@@ -74,7 +79,10 @@ test('an attacker gets no token by a link with an own challenge and an open redi
     [{ code }, { origin: page, ...victim.proof }],
   ] as const)
     assert.equal((await exchange(body, headers)).status, 401)
-  assert.equal((await exchange({ code, verifier: own.verifier }, { origin: 'https://evil.example' })).status, 403)
+  assert.equal(
+    (await exchange({ code, verifier: own.verifier }, { origin: 'https://evil.example' })).status,
+    403,
+  )
   const done = await exchange({ code, verifier: own.verifier }, { origin: page })
   assert.equal(done.status, 200, done.text)
 })
@@ -83,14 +91,21 @@ test('with the default variant stateless, a link to another origin is refused, t
   const stateless = await startWithProvider({}, { env: { ...env, CARILLON_VARIANT: 'stateless' } })
   t.after(stateless.stop)
   assert.equal((await stateless.browser().start('staff', `?return_to=${page}/`)).status, 400)
-  assert.equal((await stateless.browser().start('staff', `?variant=stateful&return_to=${page}/`)).status, 302)
+  assert.equal(
+    (await stateless.browser().start('staff', `?variant=stateful&return_to=${page}/`)).status,
+    302,
+  )
   assert.equal((await stateless.browser().start('staff', '?return_to=/app')).status, 302)
 })
 
 suite('a form begins the flow', () => {
   test('the browser goes on to the provider by 303 and keeps the flow in its cookie', async () => {
     const ann = browser()
-    const begun = await ann.startByForm('staff', { return_to: `${page}/app`, challenge: newVerifier().challenge }, page)
+    const begun = await ann.startByForm(
+      'staff',
+      { return_to: `${page}/app`, challenge: newVerifier().challenge },
+      page,
+    )
     assert.equal(begun.status, 303, begun.text)
     assert.equal(new URL(begun.location).origin, new URL(provider.url).origin)
     assert.equal(ann.begun.length, 1)
@@ -104,7 +119,11 @@ suite('a form begins the flow', () => {
       [`${page}/app`, app.url],
       [`${page}.evil.example/`, page],
     ] as const) {
-      const refused = await browser().startByForm('staff', wanted === undefined ? {} : { return_to: wanted }, origin)
+      const refused = await browser().startByForm(
+        'staff',
+        wanted === undefined ? {} : { return_to: wanted },
+        origin,
+      )
       assert.equal(refused.status, 400, `${wanted} ${origin}`)
       assert.match(reasonOf(refused), /return_to/)
     }
@@ -113,21 +132,30 @@ suite('a form begins the flow', () => {
   test('from a page of the service, the code belongs to the cookie of the browser, and to the verifier if there is one', async () => {
     const ann = browser()
     const { verifier, challenge } = newVerifier()
-    const code = await ann.codeByForm('staff', 'ann', { form: { return_to: '/app', challenge }, origin: app.url })
+    const code = await ann.codeByForm('staff', 'ann', {
+      form: { return_to: '/app', challenge },
+      origin: app.url,
+    })
     assert.equal((await exchange({ code, verifier })).status, 401)
     assert.equal((await exchange({ code }, ann.proof)).status, 401)
     const done = await exchange({ code, verifier }, ann.proof)
     assert.equal(done.status, 200, done.text)
     ann.keep(done)
     assert.deepEqual(ann.begun, [])
-    const plain = await ann.codeByForm('staff', 'ann', { form: { return_to: '/app' }, origin: app.url })
+    const plain = await ann.codeByForm('staff', 'ann', {
+      form: { return_to: '/app' },
+      origin: app.url,
+    })
     assert.equal((await exchange({ code: plain })).status, 401)
     assert.equal((await exchange({ code: plain }, ann.proof)).status, 200)
   })
 
   test('from another origin of the same site, without a challenge, it belongs to the cookie and to that origin', async () => {
     const ann = browser()
-    const code = await ann.codeByForm('staff', 'ann', { form: { return_to: `${page}/app` }, origin: page })
+    const code = await ann.codeByForm('staff', 'ann', {
+      form: { return_to: `${page}/app` },
+      origin: page,
+    })
     assert.equal((await exchange({ code }, { origin: page })).status, 401)
     assert.equal((await exchange({ code }, { ...ann.proof, origin: other })).status, 401)
     assert.equal((await exchange({ code }, { ...ann.proof, origin: page })).status, 200)
@@ -138,9 +166,12 @@ test('the challenge of a second factor in the fragment is of use only in the bro
   const user = await carefulUser(app)
   await link(user.id, 'careful')
   const careful = browser()
-  const { challenge = '' } = factsIn((await careful.signIn('staff', 'careful', `?return_to=${page}/go`)).location)
+  const { challenge = '' } = factsIn(
+    (await careful.signIn('staff', 'careful', `?return_to=${page}/go`)).location,
+  )
   const code = user.app.code(app.now())
-  const complete = (headers: Proof) => app.post('/login/second-factor', { challenge, code }, headers)
+  const complete = (headers: Proof) =>
+    app.post('/login/second-factor', { challenge, code }, headers)
   const stranger = browser()
   await stranger.start('staff')
   for (const headers of [{}, stranger.proof]) assert.equal((await complete(headers)).status, 401)
@@ -202,19 +233,32 @@ suite('CARILLON_RETURN_URLS', async () => {
       '/account/x',
       `${strict.app.url}/account`,
     ]) {
-      const refused = await strict.browser().start('staff', `?return_to=${encodeURIComponent(place)}`)
+      const refused = await strict
+        .browser()
+        .start('staff', `?return_to=${encodeURIComponent(place)}`)
       assert.equal(refused.status, 400, place)
       assert.match(reasonOf(refused), /CARILLON_RETURN_URLS/)
       if (place.startsWith(page))
-        assert.equal((await strict.browser().startByForm('staff', { return_to: place }, page)).status, 400, place)
+        assert.equal(
+          (await strict.browser().startByForm('staff', { return_to: place }, page)).status,
+          400,
+          place,
+        )
     }
     for (const place of [listed, 'https://app.example.net/back', '/account#factors'])
       assert.equal(
-        (await strict.browser().signIn('staff', 'ann', `?return_to=${encodeURIComponent(place)}`)).location,
+        (await strict.browser().signIn('staff', 'ann', `?return_to=${encodeURIComponent(place)}`))
+          .location,
         place,
       )
-    assert.equal((await strict.browser().startByForm('staff', { return_to: listed }, page)).status, 303)
-    assert.equal((await strict.browser().startByForm('staff', { return_to: listed }, other)).status, 400)
+    assert.equal(
+      (await strict.browser().startByForm('staff', { return_to: listed }, page)).status,
+      303,
+    )
+    assert.equal(
+      (await strict.browser().startByForm('staff', { return_to: listed }, other)).status,
+      400,
+    )
   })
 
   test('the pages of the service itself stay in use, and lead on to the listed URLs only', async () => {
@@ -228,6 +272,9 @@ suite('CARILLON_RETURN_URLS', async () => {
     assert.equal(back.location, `/sign-in?after=provider&return_to=${encodeURIComponent(listed)}`)
     assert.equal((await ann.send(back.location)).location, listed)
     assert.doesNotMatch(await providerLink(`${page}/go`), /shop\.example/)
-    assert.equal((await ann.send(`/sign-in?after=provider&return_to=${page}/go`)).location, '/inbox')
+    assert.equal(
+      (await ann.send(`/sign-in?after=provider&return_to=${page}/go`)).location,
+      '/inbox',
+    )
   })
 })

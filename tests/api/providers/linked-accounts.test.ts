@@ -1,4 +1,4 @@
-// A signed-in user links, lists and unlinks accounts at a real provider; another user's browser, or a sign-in that has ended, links nothing.
+// Another user's browser, or a sign-in that has ended, links nothing.
 import assert from 'node:assert/strict'
 import { after, suite, test } from 'node:test'
 import {
@@ -17,12 +17,12 @@ import { type Proof, type TestUser, variants } from '../../support/service.ts'
 const { app, provider, browser, stop } = await startWithProvider({ displayName: 'Example Staff' })
 after(stop)
 
-/** A browser in which the user is signed in, and the proof of its requests to the API. */
+/** With the proof of its requests to the API. */
 async function signedIn(user: TestUser, variant: 'stateful' | 'stateless') {
   const page = browser()
   const proof = await app.signIn(user, variant)
   if (proof.cookie !== undefined) page.jar.set('carillon', proof.cookie.split('=')[1] ?? '')
-  /** With the cookie that the browser has by now, or the token that the page gets for the code in its address after a link. */
+  /** The browser's cookie of now, or the token for the code in its address. */
   const current = async (location: string | undefined = '') => {
     const code = new URLSearchParams(location.split('#')[1] ?? '').get('sign-in-code')
     if (code === null) return { ...proof, ...page.proof }
@@ -34,10 +34,18 @@ async function signedIn(user: TestUser, variant: 'stateful' | 'stateless') {
   return { page, proof, current }
 }
 
-async function beginLink(page: ProviderBrowser, proof: Proof, body: object = { returnTo: '/settings' }) {
+async function beginLink(
+  page: ProviderBrowser,
+  proof: Proof,
+  body: object = { returnTo: '/settings' },
+) {
   const begun = await app.post('/api/me/providers/staff/link', body, proof)
   page.keep(begun)
-  return { status: begun.status, url: begun.status === 201 ? (begun.json().data.url as string) : '', response: begun }
+  return {
+    status: begun.status,
+    url: begun.status === 201 ? (begun.json().data.url as string) : '',
+    response: begun,
+  }
 }
 
 for (const variant of variants)
@@ -59,18 +67,27 @@ for (const variant of variants)
       assert.equal(copy.status, 401, 'the proof from before the link is refused (S17)')
       const { items } = (await app.get('/api/me/providers', proof)).json().data
       assert.deepEqual(
-        items.map(({ provider: name, displayName, email }: Record<string, string>) => [name, displayName, email]),
+        items.map(({ provider: name, displayName, email }: Record<string, string>) => [
+          name,
+          displayName,
+          email,
+        ]),
         [['staff', 'Example Staff', 'ann@elsewhere.example']],
       )
       const other = browser()
       assert.equal((await other.signIn('staff', subject)).status, 303)
       assert.equal((await app.get('/api/me', other.proof)).json().data.user.id, user.id)
-      const unlink = () => app.request('/api/me/providers/staff', { method: 'DELETE', headers: proof })
+      const unlink = () =>
+        app.request('/api/me/providers/staff', { method: 'DELETE', headers: proof })
       assert.equal((await unlink()).status, variant === 'stateful' ? 204 : 200)
-      const notices = (await app.get('/api/notifications?category=security', proof)).json().data.items
+      const notices = (await app.get('/api/notifications?category=security', proof)).json().data
+        .items
       assert.deepEqual(
         notices.map(({ title }: { title: string }) => title),
-        ['An account at another service was unlinked from yours', 'An account at another service was linked to yours'],
+        [
+          'An account at another service was unlinked from yours',
+          'An account at another service was linked to yours',
+        ],
       )
       assert.equal(refusalIn(await unlink()).code, 'NOT_FOUND')
       assert.equal((await browser().signIn('staff', subject)).status, 403)
@@ -80,13 +97,22 @@ for (const variant of variants)
       const ann = await app.user()
       const ben = await app.user()
       const ofAnn = await signedIn(ann, variant)
-      const back = await ofAnn.page.comeBack((await beginLink(ofAnn.page, ofAnn.proof)).url, `taken-${variant}`)
+      const back = await ofAnn.page.comeBack(
+        (await beginLink(ofAnn.page, ofAnn.proof)).url,
+        `taken-${variant}`,
+      )
       const ofBen = await signedIn(ben, variant)
-      const taken = await ofBen.page.comeBack((await beginLink(ofBen.page, ofBen.proof)).url, `taken-${variant}`)
+      const taken = await ofBen.page.comeBack(
+        (await beginLink(ofBen.page, ofBen.proof)).url,
+        `taken-${variant}`,
+      )
       assert.deepEqual([refusalIn(taken).code, taken.status], ['CONFLICT', 409])
       const ownLink = await beginLink(ofAnn.page, await ofAnn.current(back.location))
       const second = await ofAnn.page.comeBack(ownLink.url, `second-${variant}`)
-      assert.match(refusalIn(second).message, /^Another account at Example Staff is linked to you already/)
+      assert.match(
+        refusalIn(second).message,
+        /^Another account at Example Staff is linked to you already/,
+      )
       assert.deepEqual((await app.get('/api/me/providers', ofBen.proof)).json().data.items, [])
     })
 
@@ -123,7 +149,10 @@ for (const variant of variants)
       app.pass(10 * 60_000 + 1_000)
       const { response } = await beginLink(page, proof)
       assert.equal(refusalIn(response).code, 'FRESH_SIGN_IN_REQUIRED')
-      const removed = await app.request('/api/me/providers/staff', { method: 'DELETE', headers: proof })
+      const removed = await app.request('/api/me/providers/staff', {
+        method: 'DELETE',
+        headers: proof,
+      })
       assert.equal(refusalIn(removed).code, 'FRESH_SIGN_IN_REQUIRED')
     })
   })
@@ -152,7 +181,12 @@ test('of two links at the same time with one proof, one changes nothing: the sig
   const { page, proof } = await signedIn(await app.user(), 'stateful')
   const wayBack = await page.wayBack((await beginLink(page, proof)).url, 'at-once')
   const restore = replaceOperation(app.store, linkProviderAccount, async (link, run) => {
-    const password = { userId: link.userId, passwordHash: 'another', at: app.now(), rotation: link.rotation }
+    const password = {
+      userId: link.userId,
+      passwordHash: 'another',
+      at: app.now(),
+      rotation: link.rotation,
+    }
     assert.equal(await app.store.write(setPassword, password), 'done')
     return run()
   })
@@ -174,11 +208,21 @@ test('a session of another user in the same browser links nothing', async () => 
 
 test('the last way to sign in cannot be unlinked (P4)', async () => {
   const id = '01900000-0000-7000-8000-000000000001'
-  const account = { issuer: provider.url, subject: 'only', newId: id, displayName: null, email: null, at: app.now() }
+  const account = {
+    issuer: provider.url,
+    subject: 'only',
+    newId: id,
+    displayName: null,
+    email: null,
+    at: app.now(),
+  }
   await app.store.write(addProviderUser, account)
   const only = browser()
   await only.signIn('staff', 'only')
-  const removed = await app.request('/api/me/providers/staff', { method: 'DELETE', headers: only.proof })
+  const removed = await app.request('/api/me/providers/staff', {
+    method: 'DELETE',
+    headers: only.proof,
+  })
   assert.deepEqual([removed.status, refusalIn(removed).code], [409, 'CONFLICT'])
   assert.equal((await browser().signIn('staff', 'only')).status, 303)
 })
@@ -197,7 +241,9 @@ test('an inbox token opens none of these routes, and an invalid place to return 
     const headers = { ...token, ...('body' in body && { 'content-type': 'application/json' }) }
     assert.equal((await app.request(path, { method, headers, ...body })).status, 403, path)
   }
-  const { response } = await beginLink(browser(), await app.signIn(user, 'stateful'), { returnTo: '//evil.example' })
+  const { response } = await beginLink(browser(), await app.signIn(user, 'stateful'), {
+    returnTo: '//evil.example',
+  })
   assert.deepEqual(refusalIn(response).details?.[0]?.field, 'returnTo')
 })
 

@@ -1,5 +1,6 @@
-// A provider that lies, or that cannot be reached (P3, P5): a clear refusal, nobody is signed in, nothing is stored, no other address is
-// contacted, and no secret reaches the response or the log. The real provider sends what a test changes, signed with its real keys.
+// A provider lies or is away (P3, P5): nobody is signed in, nothing is stored, no other address is
+// contacted, no secret reaches response or log. The provider signs what a test changes with its
+// real keys.
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { createServer } from 'node:http'
@@ -25,11 +26,12 @@ afterEach(() => {
 })
 
 const discovery = '/.well-known/openid-configuration'
-const failures = () => lines.filter((line) => line.includes('"provider-failed"')).map((line) => JSON.parse(line).reason)
+const failures = () =>
+  lines.filter((line) => line.includes('"provider-failed"')).map((line) => JSON.parse(line).reason)
 const usersOf = () => app.store.read(listUsers, { after: '', limit: 100 })
 let subjects = 0
 
-/** A server to which no request may come. */
+/** No request may come here. */
 const trapped: string[] = []
 const trap = createServer((request, response) => {
   trapped.push(`${request.method} ${request.url}`)
@@ -39,12 +41,13 @@ await new Promise<void>((resolve) => trap.listen(0, '127.0.0.1', resolve))
 after(() => trap.close())
 const trapUrl = `http://127.0.0.1:${(trap.address() as AddressInfo).port}/`
 
-/** Nobody is signed in and nothing is stored; the sentence names the provider, and no secret is in it. */
+/** The sentence names the provider, and no secret is in it. */
 async function isRefused(response: Visited, status: number, message: RegExp): Promise<void> {
   assert.equal(response.status, status, response.text)
   assert.match(refusalIn(response).message, message)
   assert.ok(!response.headers.getSetCookie().some((set) => /^carillon=./.test(set)))
-  for (const secret of [clientSecret, 'eyJ']) assert.ok(!response.text.includes(secret), response.text)
+  for (const secret of [clientSecret, 'eyJ'])
+    assert.ok(!response.text.includes(secret), response.text)
 }
 
 async function signInIsRefused(status: number, message: RegExp): Promise<void> {
@@ -55,11 +58,14 @@ async function signInIsRefused(status: number, message: RegExp): Promise<void> {
   assert.deepEqual(await usersOf(), before)
 }
 
-const failedCheck = /^The response of Example Staff failed a check, so nobody was signed in\. Sign in again\./
+const failedCheck =
+  /^The response of Example Staff failed a check, so nobody was signed in\. Sign in again\./
 const unusable = /^Example Staff cannot be used for a sign-in now\. Try again in a moment/
 
 test('the same steps without a lie sign a user in', async () => {
-  provider.lies.set(discovery, async ({ response, honest }) => sendJson(response, 200, (await honest()).body))
+  provider.lies.set(discovery, async ({ response, honest }) =>
+    sendJson(response, 200, (await honest()).body),
+  )
   app.pass(3_600_000)
   provider.lieAboutIdToken({ sub: 'honest' })
   provider.lies.set('/me', ({ response }) => sendJson(response, 200, { sub: 'honest' }))
@@ -106,9 +112,12 @@ suite('an ID token that lies', () => {
 
   const forged: Record<string, (parts: string[]) => string> = {
     'alg none without a signature': ([, payload]) => `${encoded({ alg: 'none' })}.${payload}.`,
-    'alg none with the signature': ([, payload, signature]) => `${encoded({ alg: 'none' })}.${payload}.${signature}`,
-    'alg HS256': ([, payload, signature]) => `${encoded({ alg: 'HS256', kid: 'real' })}.${payload}.${signature}`,
-    'a changed payload': ([header, , signature]) => `${header}.${encoded({ sub: 'ann' })}.${signature}`,
+    'alg none with the signature': ([, payload, signature]) =>
+      `${encoded({ alg: 'none' })}.${payload}.${signature}`,
+    'alg HS256': ([, payload, signature]) =>
+      `${encoded({ alg: 'HS256', kid: 'real' })}.${payload}.${signature}`,
+    'a changed payload': ([header, , signature]) =>
+      `${header}.${encoded({ sub: 'ann' })}.${signature}`,
     'no JWT': () => 'none',
     'an empty text': () => '',
   }
@@ -145,13 +154,20 @@ suite('a way back that lies', () => {
     const { location } = await visitor.start('staff')
     return { visitor, wayBack: new URL(await visitor.wayBack(location, 'ann')), location }
   }
-  const notBegun = /^This sign-in did not begin in this browser in the last 10 minutes\. Begin again at /
+  const notBegun =
+    /^This sign-in did not begin in this browser in the last 10 minutes\. Begin again at /
 
   test('the response of another browser, a wrong, a missing or a repeated state signs nobody in (P2)', async () => {
     const { visitor, wayBack } = await begun()
     await isRefused(await browser().send(wayBack.href), 400, notBegun)
     const state = wayBack.searchParams.get('state') ?? ''
-    for (const wrong of ['', 'x', state.slice(0, 42), `${state}x`, state.slice(0, 8) + 'x'.repeat(35)]) {
+    for (const wrong of [
+      '',
+      'x',
+      state.slice(0, 42),
+      `${state}x`,
+      state.slice(0, 8) + 'x'.repeat(35),
+    ]) {
       wayBack.searchParams.set('state', wrong)
       await isRefused(await visitor.send(wayBack.href), 400, notBegun)
     }
@@ -191,7 +207,8 @@ suite('a way back that lies', () => {
     const [name = ''] = jar.keys()
     visitor.jar.clear()
     visitor.jar.set(name, jar.get(name) ?? '')
-    const used = /^Example Staff does not accept this sign-in: it was used, or has expired\. Sign in again/
+    const used =
+      /^Example Staff does not accept this sign-in: it was used, or has expired\. Sign in again/
     await isRefused(await visitor.send(wayBack.href), 400, used)
     const second = await begun()
     second.wayBack.searchParams.set('code', randomBytes(32).toString('base64url'))
@@ -232,7 +249,11 @@ suite('a way back that lies', () => {
       error_description: 'call',
     })
     const refused = await visitor.send(`/login/with/staff/callback?${query}`)
-    await isRefused(refused, 403, /^The sign-in with Example Staff was refused there\. Nothing was changed/)
+    await isRefused(
+      refused,
+      403,
+      /^The sign-in with Example Staff was refused there\. Nothing was changed/,
+    )
     assert.ok(!refused.text.includes('call'))
   })
 })
@@ -266,7 +287,10 @@ suite('a provider that cannot be used', () => {
       ...honest,
       authorization_endpoint: 'https://evil.example/a',
     }),
-    'a script as authorization endpoint': (honest) => ({ ...honest, authorization_endpoint: 'javascript:alert(1)' }),
+    'a script as authorization endpoint': (honest) => ({
+      ...honest,
+      authorization_endpoint: 'javascript:alert(1)',
+    }),
   }
   for (const [what, document] of Object.entries(documents))
     test(`a discovery document with ${what} sends no browser anywhere (P3)`, async () => {
@@ -277,12 +301,16 @@ suite('a provider that cannot be used', () => {
     })
 
   const responses: Record<string, Parameters<typeof provider.lies.set>[1]> = {
-    'no JSON': ({ response }) => response.writeHead(200, { 'content-type': 'text/html' }).end('<html>'),
+    'no JSON': ({ response }) =>
+      response.writeHead(200, { 'content-type': 'text/html' }).end('<html>'),
     // 307: the client secret would be sent again.
     'a redirect': ({ response }) => response.writeHead(307, { location: trapUrl }).end(),
-    'a megabyte': ({ response }) => sendJson(response, 200, { issuer: provider.url, more: 'x'.repeat(1_000_000) }),
+    'a megabyte': ({ response }) =>
+      sendJson(response, 200, { issuer: provider.url, more: 'x'.repeat(1_000_000) }),
     'an end in the middle': ({ response }) => {
-      response.writeHead(200, { 'content-type': 'application/json', 'content-length': '1000' }).write('{')
+      response
+        .writeHead(200, { 'content-type': 'application/json', 'content-length': '1000' })
+        .write('{')
       setTimeout(() => response.destroy(), 50)
     },
   }
@@ -320,7 +348,8 @@ suite('a provider that cannot be used', () => {
       if (refused.length === 10) someRefused.resolve()
     })
     await someRefused.promise
-    for (const message of refused) assert.match(message, /^Too many sign-ins wait for this provider/)
+    for (const message of refused)
+      assert.match(message, /^Too many sign-ins wait for this provider/)
     held.resolve()
     await Promise.all(starts)
   })
@@ -340,14 +369,19 @@ suite('a provider that cannot be used', () => {
       })
       app.pass(3_600_000)
       await signInIsRefused(503, unusable)
-      assert.match(failures().at(-1) ?? '', /which is neither the origin of the issuer nor in "origins"/)
+      assert.match(
+        failures().at(-1) ?? '',
+        /which is neither the origin of the issuer nor in "origins"/,
+      )
     }
     assert.deepEqual(received, [])
   })
 
   test('a provider that no longer accepts the client is 503, and the log says so', async () => {
     app.pass(60_000)
-    provider.lies.set('/token', ({ response }) => sendJson(response, 401, { error: 'invalid_client' }))
+    provider.lies.set('/token', ({ response }) =>
+      sendJson(response, 401, { error: 'invalid_client' }),
+    )
     await signInIsRefused(503, unusable)
     assert.match(failures().at(-1) ?? '', /invalid_client/)
   })
@@ -364,7 +398,15 @@ test('no line of the log has a client secret, a code, a state, or a token (P5)',
   assert.ok(all.includes('"event":"sign-in"') && all.includes('"provider-failed"'))
   const { searchParams: there } = new URL(location)
   const { searchParams: returned } = new URL(wayBack)
-  const secrets = [clientSecret, there.get('state'), there.get('nonce'), returned.get('code'), code, token, 'eyJ']
+  const secrets = [
+    clientSecret,
+    there.get('state'),
+    there.get('nonce'),
+    returned.get('code'),
+    code,
+    token,
+    'eyJ',
+  ]
   for (const secret of secrets)
     assert.ok(typeof secret === 'string' && secret !== '' && !all.includes(secret), `${secret}`)
   const stored = JSON.stringify(await app.database.tables())

@@ -1,4 +1,4 @@
-// A visitor with a session follows a link to a sign-in with a provider: the session ends only if the new sign-in succeeds.
+// The session of a visitor ends only if the new sign-in succeeds.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { linkProviderAccount } from '../../../server/providers/provider-accounts.store.ts'
@@ -13,11 +13,16 @@ async function link(userId: string, subject: string): Promise<void> {
   assert.equal(await app.store.write(linkProviderAccount, account), 'done')
 }
 
-/** A browser with a session of a user with a password. */
 async function visitor() {
   const user = await app.user()
   const own = browser()
-  own.keep(await app.post('/login', { username: user.username, password: user.password, variant: 'stateful' }))
+  own.keep(
+    await app.post('/login', {
+      username: user.username,
+      password: user.password,
+      variant: 'stateful',
+    }),
+  )
   const session = `carillon=${own.jar.get('carillon')}`
   const isAlive = async () => (await app.get('/api/me', { cookie: session })).status === 200
   const keepsIt = async (what: string) => {
@@ -40,7 +45,9 @@ for (const variant of ['stateful', 'stateless'] as const)
     assert.equal((await own.signIn('staff', `unknown-${variant}`, query)).status, 403)
     await keepsIt('an unknown account')
     const state = new URL((await own.start('staff', query)).location).searchParams.get('state')
-    assert.ok((await own.send(`/login/with/staff/callback?code=made-up&state=${state}`)).status >= 400)
+    assert.ok(
+      (await own.send(`/login/with/staff/callback?code=made-up&state=${state}`)).status >= 400,
+    )
     await keepsIt('a made-up code')
 
     const careful = await carefulUser(app)
@@ -50,7 +57,11 @@ for (const variant of ['stateful', 'stateless'] as const)
     const facts = factsIn(location)
     let challenge = facts.challenge
     if (variant === 'stateless') {
-      const waiting = await app.post('/login/with/staff', { code: facts['sign-in-code'] }, own.proof)
+      const waiting = await app.post(
+        '/login/with/staff',
+        { code: facts['sign-in-code'] },
+        own.proof,
+      )
       assert.equal(waiting.status, 401)
       challenge = waiting.json().error.challenge
       await keepsIt('waits for the second factor')

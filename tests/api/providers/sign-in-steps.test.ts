@@ -1,4 +1,3 @@
-// What follows the provider's part of a sign-in: a second factor, the audit log, and the cookies below a public URL.
 import assert from 'node:assert/strict'
 import { after, suite, test } from 'node:test'
 import { newId } from '../../../server/basics/ids.ts'
@@ -17,7 +16,12 @@ const userOf = (subject: string) =>
 suite('a user with a second factor', async () => {
   await browser().signIn('staff', 'careful')
   const user = await userOf('careful')
-  const factor = { id: newId(app.now()), kind: 'totp', label: 'Phone', sealedSecret: 'sealed' } as const
+  const factor = {
+    id: newId(app.now()),
+    kind: 'totp',
+    label: 'Phone',
+    sealedSecret: 'sealed',
+  } as const
   await app.store.write(addFactor, {
     userId: user?.id ?? '',
     factor: { ...factor, createdAt: app.now(), confirmedAt: app.now() },
@@ -43,7 +47,11 @@ suite('a user with a second factor', async () => {
 
   test('gets no token for the code alone (A17)', async () => {
     const careful = browser()
-    const waiting = await app.post('/login/with/staff', { code: await careful.code('staff', 'careful') }, careful.proof)
+    const waiting = await app.post(
+      '/login/with/staff',
+      { code: await careful.code('staff', 'careful') },
+      careful.proof,
+    )
     const { code, challenge, factors } = refusalIn(waiting)
     assert.deepEqual([code, factors], ['SECOND_FACTOR_REQUIRED', ['totp', 'recovery-code']])
     assert.ok(challenge)
@@ -58,7 +66,9 @@ test('the audit log says who was created, who signed in with which provider, and
   await app.store.write(disableUser, change)
   await browser().signIn('staff', 'audited')
   await app.restart()
-  const rows = await app.database.rows("select event, actor, user_id, detail from audit where actor = 'provider:staff'")
+  const rows = await app.database.rows(
+    "select event, actor, user_id, detail from audit where actor = 'provider:staff'",
+  )
   const events = rows.filter(({ user_id: id }) => id === user?.id).map(({ event }) => event)
   assert.deepEqual(events.toSorted(), ['sign-in', 'sign-in-refused', 'user-created'])
 })
@@ -81,15 +91,24 @@ test('below a public URL with a path, the provider and the browser get the addre
   const below = await startWithProvider({}, { env })
   t.after(below.stop)
   const { location, headers } = await below.browser().start('staff')
-  assert.equal(new URL(location).searchParams.get('redirect_uri'), 'https://example.org/bell/login/with/staff/callback')
+  assert.equal(
+    new URL(location).searchParams.get('redirect_uri'),
+    'https://example.org/bell/login/with/staff/callback',
+  )
   const [set = ''] = headers.getSetCookie()
-  assert.match(set, /^__Secure-carillon-with-[\w-]{8}=.*; Path=\/bell; Max-Age=600; HttpOnly; SameSite=Lax; Secure$/)
+  assert.match(
+    set,
+    /^__Secure-carillon-with-[\w-]{8}=.*; Path=\/bell; Max-Age=600; HttpOnly; SameSite=Lax; Secure$/,
+  )
   const { items } = (await below.app.get('/login/providers')).json()
   assert.equal(items[0].url, 'https://example.org/bell/login/with/staff')
 })
 
 test('on HTTPS no sibling host can set the cookie of a sign-in that has begun (S1)', async (t) => {
-  const secure = await startWithProvider({}, { env: { CARILLON_PUBLIC_URL: 'https://bell.example.org' } })
+  const secure = await startWithProvider(
+    {},
+    { env: { CARILLON_PUBLIC_URL: 'https://bell.example.org' } },
+  )
   t.after(secure.stop)
   const [set = ''] = (await secure.browser().start('staff')).headers.getSetCookie()
   assert.match(set, /^__Host-carillon-with-[\w-]{8}=.*; Path=\/; .*; Secure$/)

@@ -1,13 +1,18 @@
-// A sign-in with a real OpenID provider, in both variants: the redirect there, the way back, and who is signed in then.
 import assert from 'node:assert/strict'
 import { after, suite, test } from 'node:test'
-import { providerAccounts, useProviderAccount } from '../../../server/providers/provider-accounts.store.ts'
+import {
+  providerAccounts,
+  useProviderAccount,
+} from '../../../server/providers/provider-accounts.store.ts'
 import { disableUser } from '../../../server/users/user-changes.store.ts'
 import { enableUser, findUser, updateUser } from '../../../server/users/users.store.ts'
 import { refusalIn } from '../../support/http/envelope.ts'
 import { startWithProvider } from '../../support/http/provider-browser.ts'
 
-const { app, provider, browser, stop } = await startWithProvider({ createUsers: true, displayName: 'Example Staff' })
+const { app, provider, browser, stop } = await startWithProvider({
+  createUsers: true,
+  displayName: 'Example Staff',
+})
 after(stop)
 
 test('the providers are listed for the buttons of a page', async () => {
@@ -25,7 +30,12 @@ test('the browser is sent to the provider with state, nonce and PKCE, and keeps 
   assert.equal(status, 302)
   const url = new URL(location)
   assert.equal(url.origin + url.pathname, `${provider.url}/auth`)
-  const { state = '', nonce = '', code_challenge: challenge = '', ...query } = Object.fromEntries(url.searchParams)
+  const {
+    state = '',
+    nonce = '',
+    code_challenge: challenge = '',
+    ...query
+  } = Object.fromEntries(url.searchParams)
   assert.deepEqual(query, {
     client_id: 'bell',
     code_challenge_method: 'S256',
@@ -105,7 +115,10 @@ suite('stateless', () => {
     assert.deepEqual([back.text, ann.jar.has('carillon')], ['', false])
     const code = back.location.split('=')[1]
     const exchange = () => app.post('/login/with/staff', { code }, ann.proof)
-    assert.equal(refusalIn(await app.post('/login/with/staff', { code })).code, 'INVALID_CREDENTIALS')
+    assert.equal(
+      refusalIn(await app.post('/login/with/staff', { code })).code,
+      'INVALID_CREDENTIALS',
+    )
     const stranger = browser()
     await stranger.start('staff')
     assert.equal((await app.post('/login/with/staff', { code }, stranger.proof)).status, 401)
@@ -129,7 +142,11 @@ suite('stateless', () => {
     app.pass(60_000)
     assert.equal((await late()).status, 401)
     const changed = await begin()
-    const user = await app.store.write(useProviderAccount, { issuer: provider.url, subject: 'ann', at: app.now() })
+    const user = await app.store.write(useProviderAccount, {
+      issuer: provider.url,
+      subject: 'ann',
+      at: app.now(),
+    })
     const change = { userId: user?.id ?? '', at: app.now() }
     await app.store.write(disableUser, change)
     assert.equal((await changed()).status, 401)

@@ -1,5 +1,4 @@
-// Is the work for every body, query and header field limited? The tests count work and measure no time: how many fields are read,
-// and how many faults are searched for.
+// The tests count work and measure no time: how many fields are read, how many faults searched for.
 import assert from 'node:assert/strict'
 import { syncBuiltinESMExports } from 'node:module'
 import { after, test } from 'node:test'
@@ -83,7 +82,8 @@ test('4 KiB of many fields, values, nested arrays or repeated names is refused i
   ]
   for (const [headers, body, reason] of bombs)
     for (const path of headers === json ? ['/login', '/logout', '/token/renew'] : ['/login']) {
-      const sent = path === '/token/renew' ? { ...headers, ...(await app.signIn(ann, 'stateless')) } : headers
+      const sent =
+        path === '/token/renew' ? { ...headers, ...(await app.signIn(ann, 'stateless')) } : headers
       const { details, status, bytes } = await refused({ path, headers: sent, body })
       assert.equal(status, 400)
       assert.equal(details?.length, 1, path)
@@ -142,7 +142,11 @@ test('the response to a delivery with a thousand faults has the first fault of e
     { field: 'url', reason: 'must have at least 1 character' },
   ])
   const unknown = Object.fromEntries(names(9_000).map((name) => [`_${name}`, 1]))
-  const many = await refused({ path: '/api/notifications', headers: producer, body: JSON.stringify(unknown) })
+  const many = await refused({
+    path: '/api/notifications',
+    headers: producer,
+    body: JSON.stringify(unknown),
+  })
   assert.equal(many.details?.length, 2 + 8)
   const nameless = await refused({ path: '/api/notifications', headers: producer, body: '{"":1}' })
   assert.deepEqual(nameless.details?.at(-1), { field: 'body', reason: 'is not a known field' })
@@ -150,7 +154,10 @@ test('the response to a delivery with a thousand faults has the first fault of e
 
 test('a delivery may not have more values than the largest valid one needs (I2)', async () => {
   const largest = {
-    recipients: Array.from({ length: 1_000 }, (_, n) => ({ externalId: `user ${n}`, issuer: 'https://id.example' })),
+    recipients: Array.from({ length: 1_000 }, (_, n) => ({
+      externalId: `user ${n}`,
+      issuer: 'https://id.example',
+    })),
     title: 'x',
     data: { a: Array.from({ length: 2_700 }, () => []) },
   }
@@ -227,7 +234,9 @@ test('a cookie header of 15,000 semicolons is not split (I2)', () => {
   String.prototype.split = counted(split)
   String.prototype.indexOf = counted(indexOf)
   try {
-    assert.deepEqual(sessionSecrets(`${';'.repeat(15_000)} c\t= 1 ;${'=;'.repeat(500)}`, 'c'), ['1'])
+    assert.deepEqual(sessionSecrets(`${';'.repeat(15_000)} c\t= 1 ;${'=;'.repeat(500)}`, 'c'), [
+      '1',
+    ])
   } finally {
     String.prototype.split = split
     String.prototype.indexOf = indexOf
@@ -237,14 +246,26 @@ test('a cookie header of 15,000 semicolons is not split (I2)', () => {
 
 test('the router decodes no path of more than 1,024 characters (I2)', async () => {
   const proof = await app.signIn(ann, 'stateless')
-  for (const path of [`/api/notifications/${'%25'.repeat(5_000)}`, `${'/%25'.repeat(3_000)}?a=%25`]) {
-    for (const target of [path, `${app.url}${path}`]) assert.equal(targetToRoute({ url: target }), '/-')
-    for (const headers of [{}, proof]) assert.equal((await client.request({ path, headers })).status, 404)
+  for (const path of [
+    `/api/notifications/${'%25'.repeat(5_000)}`,
+    `${'/%25'.repeat(3_000)}?a=%25`,
+  ]) {
+    for (const target of [path, `${app.url}${path}`])
+      assert.equal(targetToRoute({ url: target }), '/-')
+    for (const headers of [{}, proof])
+      assert.equal((await client.request({ path, headers })).status, 404)
   }
   const id = 'a'.repeat(5_000)
-  for (const path of [`/api/notifications/${id}`, `/docs?a=${'%25'.repeat(4_000)}`, '/api/notifications/%25'])
+  for (const path of [
+    `/api/notifications/${id}`,
+    `/docs?a=${'%25'.repeat(4_000)}`,
+    '/api/notifications/%25',
+  ])
     assert.equal(targetToRoute({ url: path }), path)
-  assert.equal((await client.request({ path: `/api/notifications/${id}`, headers: proof })).status, 404)
+  assert.equal(
+    (await client.request({ path: `/api/notifications/${id}`, headers: proof })).status,
+    404,
+  )
   assert.equal((await client.request({ path: `/api/notifications/${id}` })).status, 401)
 })
 

@@ -8,7 +8,10 @@ const app = await startTestService({ env: { CARILLON_ALLOWED_ORIGINS: listed } }
 const closed = await startTestService()
 after(() => Promise.all([app.stop(), closed.stop()]))
 
-const preflightFields = { 'access-control-request-method': 'PATCH', 'access-control-request-headers': 'authorization' }
+const preflightFields = {
+  'access-control-request-method': 'PATCH',
+  'access-control-request-headers': 'authorization',
+}
 
 test('an allowed origin may send requests with a cookie and read the responses (C4)', async () => {
   const preflight = await app.request('/api/notifications', {
@@ -26,7 +29,12 @@ test('an allowed origin may send requests with a cookie and read the responses (
 })
 
 test('no other origin is allowed, and every response varies by Origin (C4)', async () => {
-  for (const origin of ['https://evil.example', 'https://app.example.evil.example', 'http://app.example', 'null']) {
+  for (const origin of [
+    'https://evil.example',
+    'https://app.example.evil.example',
+    'http://app.example',
+    'null',
+  ]) {
     const preflight = await app.request('/api/notifications', {
       method: 'OPTIONS',
       headers: { origin, ...preflightFields },
@@ -46,7 +54,10 @@ test('the log names the origin of a refused page, and the setting that would all
   t.after(() => noting.stop())
   const headers = { origin: listed }
   for (let n = 0; n < 20; n++) {
-    await noting.request('/api/notifications', { method: 'OPTIONS', headers: { ...headers, ...preflightFields } })
+    await noting.request('/api/notifications', {
+      method: 'OPTIONS',
+      headers: { ...headers, ...preflightFields },
+    })
     await noting.get('/api/me', headers)
     await noting.post('/login', { username: 'ann', password: 'x' }, headers)
   }

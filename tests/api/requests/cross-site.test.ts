@@ -1,5 +1,5 @@
-// Requests that a page of another site makes a browser send: refused if they could act for a user (C1-C3, C7). The expected results
-// come from `mayPass`, which states the rule independently of the product, for a whole table of cases.
+// Requests that a page of another site makes a browser send (C1-C3, C7). `mayPass` states the rule
+// independently of the product.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import fc from 'fast-check'
@@ -20,7 +20,14 @@ const services = await Promise.all(
     const ann = await app.user('ann')
     const cookie = await app.signIn(ann, 'stateful')
     const [id = ''] = await app.deliver({ to: ann, title: 'Hi' })
-    return { app, allowed, cookie, id, client: new HttpClient(app.url), host: new URL(app.url).host }
+    return {
+      app,
+      allowed,
+      cookie,
+      id,
+      client: new HttpClient(app.url),
+      host: new URL(app.url).host,
+    }
   }),
 )
 const [strict, lenient] = services as [(typeof services)[0], (typeof services)[0]]
@@ -34,7 +41,10 @@ after(async () => {
 type Sent = { fetchSite: string | undefined; origin: string | undefined; host: string | undefined }
 
 function isCrossSite({ fetchSite, origin, host }: Sent, allowed: readonly string[]): boolean {
-  return comesFromOtherSite({ raw: { headers: { 'sec-fetch-site': fetchSite, origin, host } } }, allowed)
+  return comesFromOtherSite(
+    { raw: { headers: { 'sec-fetch-site': fetchSite, origin, host } } },
+    allowed,
+  )
 }
 
 type Case = {
@@ -49,14 +59,26 @@ type Case = {
 }
 
 /**
- * Checked are unsafe methods with a cookie, a request with a cookie for one of the few places of a user, and the login. `Sec-Fetch-Site` must be same-origin or none; without it the host of
- * `Origin` must be `Host`; without both the request passes. Allowed origins pass. If a request has an Authorization header, that
- * alone is the proof, and no page can make a browser add one.
+ * Checked are unsafe methods with a cookie, a request with a cookie for a place, and the login.
+ * `Sec-Fetch-Site` must be same-origin or none; without it the host of `Origin` must be `Host`.
+ * Allowed origins pass. An Authorization header alone is the proof, and no page can make a browser
+ * add one.
  */
-function mayPass({ method, path, hasCookie, hasAuthorization, fetchSite, origin, host, allowed }: Case): boolean {
-  const takesPlace = ['/api/notifications/stream', '/api/notifications/changes?since=0', '/api/me/export'].includes(
-    path,
-  )
+function mayPass({
+  method,
+  path,
+  hasCookie,
+  hasAuthorization,
+  fetchSite,
+  origin,
+  host,
+  allowed,
+}: Case): boolean {
+  const takesPlace = [
+    '/api/notifications/stream',
+    '/api/notifications/changes?since=0',
+    '/api/me/export',
+  ].includes(path)
   if (['GET', 'HEAD', 'OPTIONS'].includes(method) && !takesPlace) return true
   const isLogin = method === 'POST' && path === '/login'
   const couldActForUser = isLogin || (hasCookie && !hasAuthorization)
@@ -79,7 +101,7 @@ const fetchSites = [
   'same-origin, cross-site',
 ]
 
-/** Origins that a page may have, for a request to `host`. */
+/** For a request to `host`. */
 const originsFor = (host: string) => [
   undefined,
   `http://${host}`,
@@ -120,7 +142,7 @@ const acts = [
   { method: 'GET', path: '/api/me/export' },
 ]
 
-/** The rule depends on which fields a request has, not on whether they are valid: so no case ends the proof of the next one. */
+/** The rule depends on which fields are there, so no case ends the proof of the next one. */
 const carried: Proof[] = [
   {},
   { cookie: `carillon=${'A'.repeat(43)}` },
@@ -141,17 +163,38 @@ const table = services.flatMap((service) =>
   ),
 )
 
-async function holds({ service, host, method, path, proof, fetchSite, origin }: (typeof table)[0]): Promise<boolean> {
+async function holds({
+  service,
+  host,
+  method,
+  path,
+  proof,
+  fetchSite,
+  origin,
+}: (typeof table)[0]): Promise<boolean> {
   const { client, id, allowed } = service
   const hasCookie = 'cookie' in proof
   const hasAuthorization = 'authorization' in proof
-  const expected = mayPass({ method, path, fetchSite, origin, host, allowed, hasCookie, hasAuthorization })
+  const expected = mayPass({
+    method,
+    path,
+    fetchSite,
+    origin,
+    host,
+    allowed,
+    hasCookie,
+    hasAuthorization,
+  })
   const site = fetchSite === undefined ? {} : { 'sec-fetch-site': fetchSite }
   const from = origin === undefined ? {} : { origin }
   const headers = { ...proof, host, ...site, ...from }
   const response = await client.request({ method, path: path.replace(':id', id), headers })
   const passed = response.status !== 403
-  assert.equal(passed, expected, `${method} ${path} ${JSON.stringify(headers)} returned ${response.text}`)
+  assert.equal(
+    passed,
+    expected,
+    `${method} ${path} ${JSON.stringify(headers)} returned ${response.text}`,
+  )
   if (!passed) assert.match(refusalIn(response).message, /CARILLON_ALLOWED_ORIGINS/)
   return passed
 }
@@ -165,15 +208,26 @@ test('the rule holds for every method, route, proof, Sec-Fetch-Site, Origin, Hos
     for (const one of waiting) if (!(await holds(one))) refused++
   }
   await Promise.all(Array.from({ length: 20 }, worker))
-  assert.ok(cases.length > 4_000 && refused > cases.length / 8, `${refused} of ${cases.length} were refused`)
+  assert.ok(
+    cases.length > 4_000 && refused > cases.length / 8,
+    `${refused} of ${cases.length} were refused`,
+  )
 })
 
 test('the refusal names the setting and the origin to add, and the request changes nothing (C1)', async () => {
   for (const { app, cookie, id, client } of services) {
     const before = await app.database.tables()
-    const page: Proof = { ...cookie, origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' }
+    const page: Proof = {
+      ...cookie,
+      origin: 'https://evil.example',
+      'sec-fetch-site': 'cross-site',
+    }
     for (const { method, path } of acts.slice(0, 6)) {
-      const response = await client.request({ method, path: path.replace(':id', id), headers: page })
+      const response = await client.request({
+        method,
+        path: path.replace(':id', id),
+        headers: page,
+      })
       const { code, status, message } = refusalIn(response)
       assert.deepEqual([code, status], ['FORBIDDEN', 403])
       assert.match(message, /https:\/\/evil\.example/)
@@ -187,7 +241,12 @@ test('the refusal names the setting and the origin to add, and the request chang
 
 test('a page of a sibling host takes no stream, poll or export of a user by a request without CORS, and a link still leads to the export (C1)', async () => {
   const { app, cookie, client } = strict
-  const sibling = { ...cookie, 'sec-fetch-site': 'same-site', 'sec-fetch-mode': 'no-cors', 'sec-fetch-dest': 'empty' }
+  const sibling = {
+    ...cookie,
+    'sec-fetch-site': 'same-site',
+    'sec-fetch-mode': 'no-cors',
+    'sec-fetch-dest': 'empty',
+  }
   for (const path of places) {
     const response = await client.request({ method: 'GET', path, headers: sibling })
     assert.deepEqual([response.status, refusalIn(response).code], [403, 'FORBIDDEN'], path)
@@ -199,10 +258,17 @@ test('a page of a sibling host takes no stream, poll or export of a user by a re
     'sec-fetch-dest': 'document',
   }
   assert.equal((await app.get('/api/me/export', followed)).status, 403, 'no click')
-  assert.equal((await app.get('/api/me/export', { ...followed, 'sec-fetch-user': '?1' })).status, 200)
+  assert.equal(
+    (await app.get('/api/me/export', { ...followed, 'sec-fetch-user': '?1' })).status,
+    200,
+  )
 })
 
-const places = ['/api/notifications/stream', '/api/notifications/changes?since=0&wait=20', '/api/me/export']
+const places = [
+  '/api/notifications/stream',
+  '/api/notifications/changes?since=0&wait=20',
+  '/api/me/export',
+]
 
 test('a page that a browser prefetches takes no stream, poll or export, whichever site asked for it (C1)', async () => {
   const { app, cookie } = strict
@@ -215,7 +281,10 @@ test('a page that a browser prefetches takes no stream, poll or export, whicheve
           const response = await app.get(path, fields)
           assert.deepEqual([response.status, refusalIn(response).code], [403, 'FORBIDDEN'], path)
         }
-  assert.equal((await app.get('/api/me/export', { ...navigation, 'sec-fetch-site': 'none' })).status, 200)
+  assert.equal(
+    (await app.get('/api/me/export', { ...navigation, 'sec-fetch-site': 'none' })).status,
+    200,
+  )
 })
 
 test('a request whose response waits behind another one on its connection takes no stream, poll or export (L1)', async () => {
@@ -269,7 +338,11 @@ test('no other site can set a password by a link and sign the browser in with it
   const { app } = strict
   const { id } = await app.user('kim')
   const { key } = await app.producerKey(['users'])
-  const made = await app.post(`/api/users/${id}/links`, { purpose: 'reset' }, { authorization: `Bearer ${key}` })
+  const made = await app.post(
+    `/api/users/${id}/links`,
+    { purpose: 'reset' },
+    { authorization: `Bearer ${key}` },
+  )
   const token = new URL(made.json().data.url).hash.replace(/^#(?:token=)?/, '')
   const body = { token, newPassword: 'amber lantern field 62', variant: 'stateful' }
   for (const fetchSite of ['cross-site', 'same-site']) {
@@ -351,7 +424,8 @@ test('without Sec-Fetch-Site, an origin that is not allowed passes only if its h
 })
 
 test('without Sec-Fetch-Site, the own origin in a spelling that no browser sends does not pass (C1)', () => {
-  const passes = (origin: string) => !isCrossSite({ fetchSite: undefined, origin, host: 'a.example' }, [])
+  const passes = (origin: string) =>
+    !isCrossSite({ fetchSite: undefined, origin, host: 'a.example' }, [])
   assert.ok(passes('http://a.example'))
   for (const origin of [
     'http://a\u00ad.example',
@@ -366,7 +440,14 @@ test('without Sec-Fetch-Site, the own origin in a spelling that no browser sends
 test('reading is never refused, whichever site the page is of (C2)', async () => {
   const { app, cookie } = strict
   for (const method of ['GET', 'HEAD'])
-    for (const path of ['/api/me', '/api/notifications', '/routeRestreinte', '/livez', '/openapi.json', '/docs']) {
+    for (const path of [
+      '/api/me',
+      '/api/notifications',
+      '/routeRestreinte',
+      '/livez',
+      '/openapi.json',
+      '/docs',
+    ]) {
       const headers = { ...cookie, origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' }
       const { status, headers: fields } = await app.request(path, { method, headers })
       assert.equal(status, 200, `${method} ${path}`)

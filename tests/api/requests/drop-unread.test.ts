@@ -1,5 +1,5 @@
-// A request that is refused before its body was read: the service reads and drops the rest, so that a proxy that is still sending
-// gets the refusal, and not a reset that it counts as a failure of the node (RFC 9112, section 9.6; I2, R9).
+// The service drops the rest of a refused body, so that a proxy that still sends gets the refusal,
+// not a reset (RFC 9112, section 9.6; I2, R9).
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect } from 'node:net'
@@ -19,11 +19,17 @@ const token = await app.signIn(ann, 'stateless')
 const { key } = await app.producerKey()
 const { paths } = (await app.get('/openapi.json')).json() as { paths: Record<string, object> }
 const routes = Object.entries(paths).flatMap(([template, methods]) =>
-  Object.keys(methods).map((method) => [method.toUpperCase(), template.replace('{id}', 'x')] as const),
+  Object.keys(methods).map(
+    (method) => [method.toUpperCase(), template.replace('{id}', 'x')] as const,
+  ),
 )
-/** More than any route accepts, and more than nginx lets through by default. */
+/** More than any route accepts and nginx lets through. */
 const large = Buffer.alloc(1024 * 1024 + 100_000, 'a')
-const chunk = Buffer.concat([Buffer.from('8000\r\n'), Buffer.alloc(0x8000, 'a'), Buffer.from('\r\n')])
+const chunk = Buffer.concat([
+  Buffer.from('8000\r\n'),
+  Buffer.alloc(0x8000, 'a'),
+  Buffer.from('\r\n'),
+])
 const largeChunked = Buffer.concat([...Array(34).fill(chunk), Buffer.from('0\r\n\r\n')])
 
 const json = { 'content-type': 'application/json' }
@@ -33,7 +39,7 @@ const proofs: Record<string, Proof> = {
   'a token': token,
   'a key': { authorization: `Bearer ${key}` },
 }
-/** Other refusals before the body is read, which every route can send. */
+/** Every route can send these before the body is read. */
 const faults: Record<string, Proof> = {
   'no media type': {},
   'another media type': { 'content-type': 'text/plain' },
@@ -65,7 +71,7 @@ const framings: readonly (readonly [fields: Proof, body: Buffer])[] = [
 const headOf = (line: string, fields: Proof) =>
   `${[line, ...Object.entries({ host: 'localhost', ...fields }).map(([name, value]) => `${name}: ${value}`)].join('\r\n')}\r\n\r\n`
 
-/** Sends one request, then another that would show a rest of the first. Returns what went wrong, and the status. */
+/** A second request would show a rest of the first. Returns what went wrong, and the status. */
 async function passed(proxy: WritingProxy, head: string, body: Buffer | string) {
   const { status, text } = await proxy.pass(head, body)
   const next = await proxy.pass(headOf('GET /livez HTTP/1.1', {}))
@@ -77,20 +83,23 @@ const workers = 8
 
 type Case = readonly [name: string, line: string, fields: Proof]
 
-/** The live stream and the export have their own test: their responses have no length. */
+/** Their responses have no length: they have tests of their own. */
 function isStreamed([, line, fields]: Case): boolean {
   const isSignedIn = fields.cookie !== undefined || fields.authorization === token.authorization
   return isSignedIn && /\/(stream|export) /.test(line)
 }
 
-/** Of the cases of each route one of `every`, in turns; with SOAK=1 all. */
+/** One of `every`, in turns; with SOAK=1 all. */
 function partOf(ofRoutes: readonly Case[][], every: number): Case[] {
-  return ofRoutes.flatMap((cases, n) => cases.filter((_, index) => isSoak || (n + index) % every === 0))
+  return ofRoutes.flatMap((cases, n) =>
+    cases.filter((_, index) => isSoak || (n + index) % every === 0),
+  )
 }
 
-/** Sends each case with one framing, in turns, and with SOAK=1 with every framing; returns the statuses. */
+/** One framing in turns, with SOAK=1 every one. */
 async function allPass(cases: readonly Case[]): Promise<number[]> {
-  const framingsOf = (index: number) => (isSoak ? framings : [framings[index % framings.length] ?? assert.fail()])
+  const framingsOf = (index: number) =>
+    isSoak ? framings : [framings[index % framings.length] ?? assert.fail()]
   const seen = new Set<number>()
   const wrong: string[] = []
   const work = async (worker: number) => {
@@ -99,7 +108,11 @@ async function allPass(cases: readonly Case[]): Promise<number[]> {
       if (index % workers !== worker || isStreamed(one)) continue
       const [name, line, fields] = one
       for (const [framing, body] of framingsOf(index)) {
-        const { status, wrong: found } = await passed(proxy, headOf(line, { ...fields, ...framing }), body)
+        const { status, wrong: found } = await passed(
+          proxy,
+          headOf(line, { ...fields, ...framing }),
+          body,
+        )
         seen.add(status)
         wrong.push(...found.map((fault) => `${name}, ${JSON.stringify(framing)}: ${fault}`))
       }
@@ -129,7 +142,11 @@ test('a large body to any route, with any proof, gets its response through a pro
 test('a large body that is refused for another reason, on any route, gets its response through such a proxy (I10, R9)', async () => {
   const all = routes.map(([method, path]) =>
     Object.entries(faults).map(
-      ([fault, fields]): Case => [`${method} ${path} with ${fault}`, `${method} ${path} HTTP/1.1`, fields],
+      ([fault, fields]): Case => [
+        `${method} ${path} with ${fault}`,
+        `${method} ${path} HTTP/1.1`,
+        fields,
+      ],
     ),
   )
   const cases = partOf(all, 4)
@@ -137,22 +154,39 @@ test('a large body that is refused for another reason, on any route, gets its re
 })
 
 test('a large body to a path without a route gets its response through such a proxy (I10, R9)', async () => {
-  const targets = ['/nowhere', '/login%00', '/%zz', '/%6cogin', '/login#a', '/\xff', '*', 'http://[::/']
-  const lines = ['PUT', 'DELETE', 'OPTIONS', 'FOO', 'TRACE', 'HEAD', 'GET', 'POST'].flatMap((method) => [
-    ...targets.map((target) => `${method} ${target} HTTP/1.1`),
-    `${method} /login HTTP/1.1`,
-    `${method} /nowhere HTTP/1.0`,
-    `${method} /nowhere HTTP/2.0`,
-  ])
+  const targets = [
+    '/nowhere',
+    '/login%00',
+    '/%zz',
+    '/%6cogin',
+    '/login#a',
+    '/\xff',
+    '*',
+    'http://[::/',
+  ]
+  const lines = ['PUT', 'DELETE', 'OPTIONS', 'FOO', 'TRACE', 'HEAD', 'GET', 'POST'].flatMap(
+    (method) => [
+      ...targets.map((target) => `${method} ${target} HTTP/1.1`),
+      `${method} /login HTTP/1.1`,
+      `${method} /nowhere HTTP/1.0`,
+      `${method} /nowhere HTTP/2.0`,
+    ],
+  )
   // The response to HEAD has a body if the parser did not read as far as the method.
   const sound = lines.filter((line) => line !== 'HEAD /\xff HTTP/1.1')
-  const cases = [...sound, 'CONNECT /login HTTP/1.1', 'nonsense'].map((line): Case => [line, line, json])
+  const cases = [...sound, 'CONNECT /login HTTP/1.1', 'nonsense'].map(
+    (line): Case => [line, line, json],
+  )
   assert.deepEqual(await allPass(cases), [400, 404, 405, 413])
 })
 
 test('a preflight, a live stream and an export with a large body get their responses (I10)', async () => {
   using proxy = new WritingProxy(app.url)
-  const preflight = { ...faults['a preflight'], 'content-length': String(large.length), connection: 'close' }
+  const preflight = {
+    ...faults['a preflight'],
+    'content-length': String(large.length),
+    connection: 'close',
+  }
   assert.equal((await proxy.pass(headOf('OPTIONS /login HTTP/1.1', preflight), large)).status, 204)
   assert.equal(proxy.failures, 0)
   for (const [path, type] of [
@@ -160,7 +194,9 @@ test('a preflight, a live stream and an export with a large body get their respo
     ['/api/me/export', 'application/x-ndjson'],
   ]) {
     const socket = connect({ host: '127.0.0.1', port: Number(new URL(app.url).port) })
-    socket.write(headOf(`GET ${path} HTTP/1.1`, { ...cookie, 'content-length': String(large.length) }))
+    socket.write(
+      headOf(`GET ${path} HTTP/1.1`, { ...cookie, 'content-length': String(large.length) }),
+    )
     socket.write(large)
     const [bytes] = await once(socket, 'data')
     socket.destroy()
@@ -176,7 +212,7 @@ test('a service that stops refuses a large body through such a proxy, and closes
   const lines = ['POST /nowhere', 'GET /readyz', 'POST /login']
   const pools = lines.map(() => new WritingProxy(other.url))
   for (const pool of pools) await pool.pass(headOf('GET /livez HTTP/1.1', {}))
-  // Requests readiness, so that the service continues to listen for a while after the signal.
+  // After a request for readiness, the service listens for a while after the signal.
   await proxy.pass(headOf('GET /readyz HTTP/1.1', {}))
   const stopped = other.stop()
   const responses = await Promise.all(
@@ -193,13 +229,20 @@ test('a service that stops refuses a large body through such a proxy, and closes
   await stopped
 })
 
-const refused = headOf('POST /api/notifications HTTP/1.1', { ...json, 'content-length': String(large.length) })
+const refused = headOf('POST /api/notifications HTTP/1.1', {
+  ...json,
+  'content-length': String(large.length),
+})
 
 test('a refusal is sent at once to a client that waits for it before it sends its body (I2)', async () => {
   for (const expect of ['', 'Expect: 100-continue\r\n']) {
     const head = refused.replace('\r\n\r\n', `\r\n${expect}\r\n`)
     const next = headOf('GET /livez HTTP/1.1', { connection: 'close' })
-    const { bytes } = await exchangeBytes(app.url, [head, Buffer.concat([large, Buffer.from(next)])], { inTurn: true })
+    const { bytes } = await exchangeBytes(
+      app.url,
+      [head, Buffer.concat([large, Buffer.from(next)])],
+      { inTurn: true },
+    )
     const [refusal, sound, ...more] = readResponses(bytes)
     assert.equal(refusalIn(refusal ?? assert.fail('no response')).status, 401)
     assert.equal(sound?.status, 200, 'the connection was not kept')
@@ -213,16 +256,21 @@ test('bytes after a refused body are read as the next request, and bytes in the 
   const lengthOf = (body: Buffer) => ({ ...json, 'content-length': String(body.length) })
   for (const line of ['POST /nowhere', 'PUT /login', 'POST /api/me', 'GET /livez']) {
     const head = headOf(`${line} HTTP/1.1`, lengthOf(hidden))
-    const { bytes } = await exchangeBytes(app.url, [Buffer.concat([Buffer.from(head), hidden, Buffer.from(next)])])
+    const { bytes } = await exchangeBytes(app.url, [
+      Buffer.concat([Buffer.from(head), hidden, Buffer.from(next)]),
+    ])
     const statuses = readResponses(bytes).map(({ status }) => status)
     assert.equal(statuses.length, 2, `${line}: ${statuses}`)
     assert.equal(statuses[1], 200, line)
   }
 })
 
-/** Sends a request that never ends, for as long as the connection is open. */
 async function sendsForEver(start: string, piece: Buffer | string, everyMs: number) {
-  const socket = connect({ host: '127.0.0.1', port: Number(new URL(app.url).port), allowHalfOpen: true })
+  const socket = connect({
+    host: '127.0.0.1',
+    port: Number(new URL(app.url).port),
+    allowHalfOpen: true,
+  })
   const startedAt = performance.now()
   const received: Buffer[] = []
   const closed = new Promise<number>((resolve) => {
@@ -249,15 +297,18 @@ const starts: Record<string, string> = {
   'a body of a GET': headOf('GET /livez HTTP/1.1', { 'content-length': '99999999999' }),
   'what is no request': '\x16\x03 nonsense\r\n\r\n',
   'a CONNECT': headOf('CONNECT /login HTTP/1.1', {}),
-  'an expectation': headOf('POST /login HTTP/1.1', { expect: 'nonsense', 'content-length': '99999999999' }),
+  'an expectation': headOf('POST /login HTTP/1.1', {
+    expect: 'nonsense',
+    'content-length': '99999999999',
+  }),
 }
 
 suite('the limits of dropping', { concurrency: true }, () => {
   for (const [name, start] of Object.entries(starts)) {
-    test(`${name}: at least 1 MiB is dropped, and at most 4 MiB and what the system buffers (I10)`, async () => {
+    test(`${name}: at least the largest body of a route is dropped, and at most 8 MiB and what the system buffers (I10)`, async () => {
       const { sent, bytes } = await sendsForEver(start, Buffer.alloc(64 * 1024, 'a'), 1)
-      assert.ok(sent >= 1024 * 1024, `${sent} bytes`)
-      assert.ok(sent <= 24 * 1024 * 1024, `${sent} bytes`)
+      assert.ok(sent >= 4 * 1024 * 1024, `${sent} bytes`)
+      assert.ok(sent <= 28 * 1024 * 1024, `${sent} bytes`)
       assert.equal(readResponses(bytes).length, 1)
     })
 
@@ -272,7 +323,7 @@ suite('the limits of dropping', { concurrency: true }, () => {
   test('a body in chunks of one byte is dropped no longer than a body of few large chunks (I10)', async () => {
     const start = headOf('POST /nowhere HTTP/1.1', { 'transfer-encoding': 'chunked' })
     const { sent } = await sendsForEver(start, '1\r\na\r\n'.repeat(10_000), 1)
-    assert.ok(sent < 12 * 1024 * 1024, `${sent} bytes`)
+    assert.ok(sent < 16 * 1024 * 1024, `${sent} bytes`)
     assert.equal((await app.get('/livez')).status, 200)
   })
 })

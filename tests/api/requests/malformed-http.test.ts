@@ -1,5 +1,5 @@
-// Bytes that are not an HTTP request, or that two parsers would read differently: each gets one envelope, and no other client is
-// affected (I7, E1, E2, Z10).
+// Bytes that two parsers would read differently get one envelope, and no other client is affected
+// (I7, E1, E2, Z10).
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { after, test } from 'node:test'
@@ -14,19 +14,20 @@ import { isSoak } from '../../support/soak.ts'
 const app = await startTestService({ env: { CARILLON_ALLOWED_HOSTS: 'a' } })
 after(() => app.stop())
 
-/** A request of these lines. `Connection: close` says that no other request follows, if the server can read as far as that. */
+/** `Connection: close`: no other request follows, if the server reads so far. */
 const head = (...lines: string[]) => `${lines.join('\r\n')}\r\nConnection: close\r\n\r\n`
 const get = (...fields: string[]) => head('GET /livez HTTP/1.1', 'Host: a', ...fields)
 const path = (target: string) => head(`GET ${target} HTTP/1.1`, 'Host: a')
 const json = 'Content-Type: application/json'
-const post = (fields: string[], body = '') => `${head('POST /login HTTP/1.1', 'Host: a', ...fields)}${body}`
+const post = (fields: string[], body = '') =>
+  `${head('POST /login HTTP/1.1', 'Host: a', ...fields)}${body}`
 const chunks = (body: string) => post([json, 'Transfer-Encoding: chunked'], body)
 const length = (value: string, body = 'hello') => post([json, `Content-Length: ${value}`], body)
-/** Longer than the server waits for the rest of a refused body. */
+/** The server waits less for the rest of a refused body. */
 const timeoutMs = 60_000
 const bytes = (text: string) => Buffer.from(text, 'latin1')
 
-/** The bytes of each case, and the status of the response. */
+/** With the status of the response. */
 const corpus: Record<string, readonly [string | Buffer, number]> = {
   'no Host': [head('GET /livez HTTP/1.1'), 400],
   'two Hosts': [head('GET /livez HTTP/1.1', 'Host: a', 'Host: b'), 400],
@@ -53,7 +54,10 @@ const corpus: Record<string, readonly [string | Buffer, number]> = {
   'an unknown method on an unknown path': [head('FOO /nowhere HTTP/1.1', 'Host: a'), 400],
   'a method with NUL': [head('G\0T /livez HTTP/1.1', 'Host: a'), 400],
   'no method': [head(' /livez HTTP/1.1', 'Host: a'), 400],
-  'CONNECT to another host': [head('CONNECT example.org:443 HTTP/1.1', 'Host: example.org:443'), 400],
+  'CONNECT to another host': [
+    head('CONNECT example.org:443 HTTP/1.1', 'Host: example.org:443'),
+    400,
+  ],
   'CONNECT to a path': [head('CONNECT /login HTTP/1.1', 'Host: a'), 400],
   'Expect: nonsense': [post(['Expect: nonsense', 'Content-Length: 0']), 400],
 
@@ -65,8 +69,14 @@ const corpus: Record<string, readonly [string | Buffer, number]> = {
     post([json, 'Transfer-Encoding: chunked', 'Content-Length: 5'], '0\r\n\r\n'),
     400,
   ],
-  'two Content-Lengths that differ': [post([json, 'Content-Length: 5', 'Content-Length: 6'], 'hello!'), 400],
-  'two Content-Lengths, the same': [post([json, 'Content-Length: 5', 'Content-Length: 5'], 'hello'), 400],
+  'two Content-Lengths that differ': [
+    post([json, 'Content-Length: 5', 'Content-Length: 6'], 'hello!'),
+    400,
+  ],
+  'two Content-Lengths, the same': [
+    post([json, 'Content-Length: 5', 'Content-Length: 5'], 'hello'),
+    400,
+  ],
   'a list of Content-Lengths': [length('5, 5'), 400],
   'a negative Content-Length': [length('-5'), 400],
   'a Content-Length with a plus': [length('+5'), 400],
@@ -76,9 +86,18 @@ const corpus: Record<string, readonly [string | Buffer, number]> = {
   'a Content-Length of 99 GB': [length('99999999999'), 413],
   'an empty Content-Length': [length('', ''), 400],
   'Transfer-Encoding: gzip': [post([json, 'Transfer-Encoding: gzip'], 'hello'), 400],
-  'Transfer-Encoding: gzip, chunked': [post([json, 'Transfer-Encoding: gzip, chunked'], '0\r\n\r\n'), 400],
-  'Transfer-Encoding: chunked, chunked': [post([json, 'Transfer-Encoding: chunked, chunked'], '0\r\n\r\n'), 400],
-  'Transfer-Encoding: chunked, identity': [post([json, 'Transfer-Encoding: chunked, identity'], '0\r\n\r\n'), 400],
+  'Transfer-Encoding: gzip, chunked': [
+    post([json, 'Transfer-Encoding: gzip, chunked'], '0\r\n\r\n'),
+    400,
+  ],
+  'Transfer-Encoding: chunked, chunked': [
+    post([json, 'Transfer-Encoding: chunked, chunked'], '0\r\n\r\n'),
+    400,
+  ],
+  'Transfer-Encoding: chunked, identity': [
+    post([json, 'Transfer-Encoding: chunked, identity'], '0\r\n\r\n'),
+    400,
+  ],
   'Transfer-Encoding: xchunked': [post([json, 'Transfer-Encoding: xchunked'], '0\r\n\r\n'), 400],
   'Transfer-Encoding by HTTP/1.0': [
     `${head('POST /login HTTP/1.0', 'Host: a', json, 'Transfer-Encoding: chunked')}0\r\n\r\n`,
@@ -172,9 +191,16 @@ test('a malformed request is refused once, however its bytes are split into pack
   await fc.assert(
     fc.asyncProperty(whole, cuts, async ([, [sent]], places) => {
       const all = Buffer.from(sent)
-      const at = [0, ...places.filter((place) => place < all.length).sort((a, b) => a - b), all.length]
+      const at = [
+        0,
+        ...places.filter((place) => place < all.length).sort((a, b) => a - b),
+        all.length,
+      ]
       const pieces = at.slice(1).map((end, index) => all.subarray(at[index], end))
-      const { bytes: received, ended } = await exchangeBytes(app.url, pieces, { pauseMs: 2, timeoutMs })
+      const { bytes: received, ended } = await exchangeBytes(app.url, pieces, {
+        pauseMs: 2,
+        timeoutMs,
+      })
       const responses = readResponses(received)
       assert.equal(responses.length, 1)
       assert.ok(ended)
@@ -193,7 +219,8 @@ test('a request with random bytes changed gets the envelope or a success, and ne
   await fc.assert(
     fc.asyncProperty(fc.array(edit, { minLength: 1, maxLength: 3 }), async (edits) => {
       const sent = edits.reduce(
-        (all, { at, drop, put }) => Buffer.concat([all.subarray(0, at), put, all.subarray(at + drop)]),
+        (all, { at, drop, put }) =>
+          Buffer.concat([all.subarray(0, at), put, all.subarray(at + drop)]),
         sound,
       )
       // The client ends too, so that a request that became longer than its bytes gets its response at once.
@@ -228,7 +255,9 @@ test('garbage in the same packet as a valid request never mixes with its respons
     `POST /login HTTP/1.1\r\nHost: a\r\n${json}\r\nContent-Length: ${login.length}\r\n\r\n${login}`,
   ]
   for (const request of sound) {
-    const { bytes: received, ended } = await exchangeBytes(app.url, [`${request}\x16\x03\x01 garbage\r\n\r\n`])
+    const { bytes: received, ended } = await exchangeBytes(app.url, [
+      `${request}\x16\x03\x01 garbage\r\n\r\n`,
+    ])
     const responses = readResponses(received)
     assert.ok(ended)
     assert.equal(refusalIn(responses.at(-1) ?? assert.fail('no response')).status, 400)
@@ -237,7 +266,11 @@ test('garbage in the same packet as a valid request never mixes with its respons
 })
 
 test('a request that was refused before its body came gets no second response for an error in the body (I7)', async () => {
-  const early = ['POST /api/notifications HTTP/1.1', 'POST /nowhere HTTP/1.1', 'PUT /login HTTP/1.1']
+  const early = [
+    'POST /api/notifications HTTP/1.1',
+    'POST /nowhere HTTP/1.1',
+    'PUT /login HTTP/1.1',
+  ]
   for (const line of early)
     for (const rest of ['zz\r\n', '2;a\n', '\0', '5\r\nhelloXX']) {
       const start = `${line}\r\nHost: a\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`
@@ -278,7 +311,11 @@ test('valid but unusual requests are not refused (I7)', async () => {
     'a Host that is an IPv6 address': head('GET /livez HTTP/1.1', 'Host: [::1]:7464'),
     'an absolute form': path('http://a/livez'),
     'empty lines before the request': `\r\n\r\n${get()}`,
-    'an upgrade that is not taken': head('GET /livez HTTP/1.1', 'Host: a', 'Upgrade: h2c, websocket'),
+    'an upgrade that is not taken': head(
+      'GET /livez HTTP/1.1',
+      'Host: a',
+      'Upgrade: h2c, websocket',
+    ),
     'Expect: 100-continue': post(['Expect: 100-continue', json, 'Content-Length: 2'], '{}'),
     'a body of a GET': `${get('Content-Length: 10')}GET / HTTP`,
     'trailers and chunk extensions': chunks('2;a=b\r\n{}\r\n0\r\nX-A: b\r\n\r\n'),
@@ -288,7 +325,8 @@ test('valid but unusual requests are not refused (I7)', async () => {
     const [response, ...more] = readResponses((await exchangeBytes(app.url, [sent])).bytes)
     const isLogin = sent.startsWith('POST')
     assert.equal(response?.status, isLogin ? 400 : 200, name)
-    if (isLogin) assert.match(response?.text ?? '', /"field":"username","reason":"is missing"/, name)
+    if (isLogin)
+      assert.match(response?.text ?? '', /"field":"username","reason":"is missing"/, name)
     assert.deepEqual(more, [], name)
   }
 })
@@ -305,7 +343,11 @@ test('a target without a path is no failure of the service, as JSON and as a pag
 })
 
 test('an absolute form opens no route that needs a proof (I7)', async () => {
-  for (const target of ['http://a/api/me', 'http://example.org/api/notifications', 'HTTP://A/routeRestreinte']) {
+  for (const target of [
+    'http://a/api/me',
+    'http://example.org/api/notifications',
+    'HTTP://A/routeRestreinte',
+  ]) {
     const [response] = readResponses((await exchangeBytes(app.url, [path(target)])).bytes)
     const { status } = refusalIn(response ?? assert.fail('no response'))
     assert.ok([400, 401, 404, 421].includes(status), target)
@@ -315,7 +357,11 @@ test('an absolute form opens no route that needs a proof (I7)', async () => {
 test('a client that sends CONNECT and disconnects does no harm (I7)', async () => {
   for (let round = 0; round < 20; round++) {
     const { promise: closed, resolve: close } = Promise.withResolvers<void>()
-    const socket = connect({ host: '127.0.0.1', port: Number(new URL(app.url).port), allowHalfOpen: true })
+    const socket = connect({
+      host: '127.0.0.1',
+      port: Number(new URL(app.url).port),
+      allowHalfOpen: true,
+    })
     socket.on('error', () => {})
     socket.on('close', () => close())
     socket.write('CONNECT a:1 HTTP/1.1\r\nHost: x\r\n\r\n')
@@ -332,7 +378,11 @@ test('a client that keeps its CONNECT connection open does not delay the stop of
 
 async function stopsBesideConnect(): Promise<boolean> {
   const other = await startTestService()
-  const socket = connect({ host: '127.0.0.1', port: Number(new URL(other.url).port), allowHalfOpen: true })
+  const socket = connect({
+    host: '127.0.0.1',
+    port: Number(new URL(other.url).port),
+    allowHalfOpen: true,
+  })
   socket.on('error', () => {})
   socket.write('CONNECT a:1 HTTP/1.1\r\nHost: x\r\n\r\n')
   await new Promise((resolve) => socket.once('data', resolve))

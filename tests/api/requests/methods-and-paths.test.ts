@@ -1,5 +1,4 @@
-// Every other method or path than those of the routes is 404 or 405, with any body and proof, and GET and HEAD change nothing (Z8,
-// Z10, C2, E1).
+// 404 or 405 with any body and proof, and GET and HEAD change nothing (Z8, Z10, C2, E1).
 import assert from 'node:assert/strict'
 import { METHODS } from 'node:http'
 import { test } from 'node:test'
@@ -23,10 +22,12 @@ function methodsOf(path: string): string[] {
 
 test('every other method on every path is 405, and Allow has the methods that the path takes (Z10, E1)', async () => {
   const requests = paths.flatMap((path) =>
-    METHODS.filter((method) => method !== 'CONNECT' && !methodsOf(path).includes(method)).map((method) => ({
-      method,
-      path,
-    })),
+    METHODS.filter((method) => method !== 'CONNECT' && !methodsOf(path).includes(method)).map(
+      (method) => ({
+        method,
+        path,
+      }),
+    ),
   )
   assert.ok(requests.length > 400)
   for (const { method, path } of requests) {
@@ -60,7 +61,18 @@ test('404 and 405 do not depend on a body or its media type (Z10, E1)', async ()
 
 test('a path that only resembles the path of a route is 404, with and without proof (Z8, E1)', async () => {
   const near = [
-    ...['/', '/login/', '/LOGIN', '/%6cogin', '/login;x', '//login', '/./login', '/login%20', '/login.', '/login%2f'],
+    ...[
+      '/',
+      '/login/',
+      '/LOGIN',
+      '/%6cogin',
+      '/login;x',
+      '//login',
+      '/./login',
+      '/login%20',
+      '/login.',
+      '/login%2f',
+    ],
     ...[
       '/api',
       '/api/',
@@ -96,13 +108,24 @@ test('a path that only resembles the path of a route is 404, with and without pr
       '/docs/%2e%2e/package.json',
       '/..%5c..%5cpackage.json',
     ],
-    ...['/.env', '/package.json', '/carillon.db', '/carillon.secret', '/%E2%80%AE', `/${'a'.repeat(8_000)}`],
+    ...[
+      '/.env',
+      '/package.json',
+      '/carillon.db',
+      '/carillon.secret',
+      '/%E2%80%AE',
+      `/${'a'.repeat(8_000)}`,
+    ],
   ]
   for (const path of near) for (const headers of proofs) await refused(404, path, { headers })
 })
 
 test('GET and HEAD change nothing, on every path, with any proof and method override (C2)', async () => {
-  const overrides: Proof[] = [{}, { 'x-http-method-override': 'POST' }, { 'x-method-override': 'PATCH' }]
+  const overrides: Proof[] = [
+    {},
+    { 'x-http-method-override': 'POST' },
+    { 'x-method-override': 'PATCH' },
+  ]
   const before = await app.database.tables()
   for (const path of paths)
     for (const method of ['GET', 'HEAD'])
@@ -134,7 +157,11 @@ test('HEAD has the status and header fields of GET, without the body', async () 
   }
 })
 
-async function refused(status: number, path: string, request: Omit<HttpRequest, 'path'>): Promise<void> {
+async function refused(
+  status: number,
+  path: string,
+  request: Omit<HttpRequest, 'path'>,
+): Promise<void> {
   const response = await client.request({ path, ...request })
   assert.equal(response.status, status, `${request.method ?? 'GET'} ${path}: ${response.text}`)
   refusalIn(response)

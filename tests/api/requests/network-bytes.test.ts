@@ -1,5 +1,5 @@
-// Do bytes that only look like a space or a letter change the meaning of a header field? Header fields arrive as latin1, and trim(),
-// \s and URL.parse know more spaces and letters than HTTP does.
+// Header fields arrive as latin1, and trim(), \s and URL.parse know more spaces and letters than
+// HTTP.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { sessionSecret, sessionSecrets } from '../../../server/http/request/credentials.ts'
@@ -13,14 +13,19 @@ const bytesBeyondAscii = Array.from({ length: 128 }, (_, i) => String.fromCharCo
 const controls = [...Array.from({ length: 32 }, (_, i) => String.fromCharCode(i)), '\x7f']
 const blanks = [' ', '\t']
 
-/** The status of the response to these bytes; 0 if the connection ended without a response. */
+/** 0 if the connection ended without a response. */
 async function statusOf(
   service: TestService,
   lines: readonly string[],
   start = 'GET /api/me',
   body = '',
 ): Promise<number> {
-  const head = [`${start} HTTP/1.1`, `Host: ${new URL(service.url).host}`, 'Connection: close', ...lines]
+  const head = [
+    `${start} HTTP/1.1`,
+    `Host: ${new URL(service.url).host}`,
+    'Connection: close',
+    ...lines,
+  ]
   const response = await service.raw(Buffer.from(`${head.join('\r\n')}\r\n\r\n${body}`, 'latin1'))
   return Number(/^HTTP\/1\.1 (\d{3}) /.exec(response)?.[1] ?? 0)
 }
@@ -34,14 +39,17 @@ for (const [name, service] of [
     const attacker = await service.user()
     const own = (await service.signIn(victim, 'stateful')).cookie ?? ''
     const planted = (await service.signIn(attacker, 'stateful')).cookie ?? ''
-    const imitations = [...bytesBeyondAscii, ...controls.filter((byte) => !blanks.includes(byte))].flatMap((byte) => [
-      byte + planted,
-      planted.replace('=', `${byte}=`),
-    ])
+    const imitations = [
+      ...bytesBeyondAscii,
+      ...controls.filter((byte) => !blanks.includes(byte)),
+    ].flatMap((byte) => [byte + planted, planted.replace('=', `${byte}=`)])
     for (const imitation of imitations) {
       const alone = await statusOf(service, [`Cookie: ${imitation}`])
       // HTTP allows no control byte in a field, so these are 400.
-      assert.ok(alone === 401 || alone === 400, `${JSON.stringify(imitation)} alone returned ${alone}`)
+      assert.ok(
+        alone === 401 || alone === 400,
+        `${JSON.stringify(imitation)} alone returned ${alone}`,
+      )
       if (alone === 400) continue
       for (const both of [`${imitation}; ${own}`, `${own}; ${imitation}`])
         assert.equal(await statusOf(service, [`Cookie: ${both}`]), 200, JSON.stringify(both))
@@ -49,7 +57,9 @@ for (const [name, service] of [
     }
     for (const blank of blanks)
       assert.equal(
-        await statusOf(service, [`Cookie: a=b;${blank}${own.replace('=', `${blank}=${blank}`)}${blank};`]),
+        await statusOf(service, [
+          `Cookie: a=b;${blank}${own.replace('=', `${blank}=${blank}`)}${blank};`,
+        ]),
         200,
       )
   })
@@ -58,7 +68,11 @@ test('a byte before or after the value makes it another value, which opens nothi
   const ann = await https.user()
   const cookie = (await https.signIn(ann, 'stateful')).cookie ?? ''
   for (const byte of [...bytesBeyondAscii, '"', "'", ',', '\\'])
-    for (const other of [cookie.replace('=', `=${byte}`), cookie + byte, `${cookie.replace('=', `=${byte}`)}${byte}`])
+    for (const other of [
+      cookie.replace('=', `=${byte}`),
+      cookie + byte,
+      `${cookie.replace('=', `=${byte}`)}${byte}`,
+    ])
       assert.equal(await statusOf(https, [`Cookie: ${other}`]), 401, JSON.stringify(other))
 })
 
@@ -90,11 +104,10 @@ test('a cookie is another one if its name has other letters, is missing, is part
 test('the values of a cookie header are those with exactly the name, each once', () => {
   assert.deepEqual(sessionSecrets(undefined, 'c'), [])
   assert.deepEqual(sessionSecrets('', 'c'), [])
-  assert.deepEqual(sessionSecrets('c=1; d=2;c = 3 ;\tc\t=\t1;C=4;c;cc=5;=c=6;\xa0c=7;c\xa0=8;c=\xa09', 'c'), [
-    '1',
-    '3',
-    '\xa09',
-  ])
+  assert.deepEqual(
+    sessionSecrets('c=1; d=2;c = 3 ;\tc\t=\t1;C=4;c;cc=5;=c=6;\xa0c=7;c\xa0=8;c=\xa09', 'c'),
+    ['1', '3', '\xa09'],
+  )
   assert.equal(sessionSecret('c=1; c=2', 'c'), null)
   assert.equal(sessionSecret('c=1; c=1', 'c'), '1')
   assert.equal(sessionSecret('c=1; \xa0c=2; c\xa0=2', 'c'), '1')
@@ -115,8 +128,17 @@ test('a byte around a media type or a charset is part of it, so the body is 415 
   ])
   const body = '{"username":"x","password":"y"}'
   const post = (type: string) =>
-    statusOf(plain, [`Content-Type: ${type}`, `Content-Length: ${body.length}`], 'POST /login', body)
-  for (const type of [...types, 'application/json;charset=utf-8;charset=utf-16', 'application/json;charset=\tutf-16'])
+    statusOf(
+      plain,
+      [`Content-Type: ${type}`, `Content-Length: ${body.length}`],
+      'POST /login',
+      body,
+    )
+  for (const type of [
+    ...types,
+    'application/json;charset=utf-8;charset=utf-16',
+    'application/json;charset=\tutf-16',
+  ])
     assert.equal(await post(type), 415, JSON.stringify(type))
   for (const type of ['application/json\t;\tcharset=utf-8', 'Application/JSON; Charset="UTF-8"'])
     assert.equal(await post(type), 401, type)
@@ -130,7 +152,11 @@ test('a byte around the value of Authorization makes it no bearer token (T9)', a
   const deliver = (proof: string) =>
     statusOf(
       plain,
-      [`Authorization: ${proof}`, 'Content-Type: application/json', `Content-Length: ${delivery.length}`],
+      [
+        `Authorization: ${proof}`,
+        'Content-Type: application/json',
+        `Content-Length: ${delivery.length}`,
+      ],
       'POST /api/notifications',
       delivery,
     )
@@ -140,7 +166,10 @@ test('a byte around the value of Authorization makes it no bearer token (T9)', a
   )
   for (const byte of bytesBeyondAscii)
     for (const place of [`${byte}Bearer`, `Bearer${byte}`, `Bear${byte}er`, `Bearer ${byte}`]) {
-      assert.equal(await statusOf(plain, [`Authorization: ${authorization.replace('Bearer', place)}`]), 401)
+      assert.equal(
+        await statusOf(plain, [`Authorization: ${authorization.replace('Bearer', place)}`]),
+        401,
+      )
       assert.equal(await deliver(`${place} ${key}`), 401)
     }
   for (const byte of bytesBeyondAscii) {
@@ -183,22 +212,46 @@ test('a byte in If-None-Match, Idempotency-Key or Host is part of the value (I7)
   const ann = await plain.user()
   const { cookie = '' } = await plain.signIn(ann, 'stateful')
   const { key } = await plain.producerKey()
-  const list = (lines: readonly string[]) => statusOf(plain, [`Cookie: ${cookie}`, ...lines], 'GET /api/notifications')
+  const list = (lines: readonly string[]) =>
+    statusOf(plain, [`Cookie: ${cookie}`, ...lines], 'GET /api/notifications')
   const etag = (await plain.get('/api/notifications', { cookie })).headers.get('etag') ?? ''
   for (const known of [etag, `W/${etag}`, '*', `"a", W/${etag}`, `"a,b" ,\t${etag},"c"`])
     assert.equal(await list([`If-None-Match: ${known}`]), 304, known)
   for (const other of [`"${etag}"`, `"a,${etag.slice(1)}`, `x${etag}`, `\xa0*`, '*, "a"'])
     assert.equal(await list([`If-None-Match: ${other}`]), 200, other)
   for (const byte of bytesBeyondAscii) {
-    for (const other of [byte + etag, etag + byte, `"a",${byte}${etag}`, `${byte}*`, `W${byte}/${etag}`])
+    for (const other of [
+      byte + etag,
+      etag + byte,
+      `"a",${byte}${etag}`,
+      `${byte}*`,
+      `W${byte}/${etag}`,
+    ])
       assert.equal(await list([`If-None-Match: ${other}`]), 200, JSON.stringify(other))
     const hosts = [byte + host, host + byte, host.replace(':', `${byte}:`)]
     for (const wrong of hosts)
       assert.match(
-        await plain.raw(Buffer.from(`GET /livez HTTP/1.1\r\nHost: ${wrong}\r\nConnection: close\r\n\r\n`, 'latin1')),
+        await plain.raw(
+          Buffer.from(
+            `GET /livez HTTP/1.1\r\nHost: ${wrong}\r\nConnection: close\r\n\r\n`,
+            'latin1',
+          ),
+        ),
         /^HTTP\/1\.1 400 /,
       )
-    const fields = [`Authorization: Bearer ${key}`, 'Content-Type: application/json', 'Content-Length: 2']
-    assert.equal(await statusOf(plain, [...fields, `Idempotency-Key: k${byte}`], 'POST /api/notifications', '{}'), 400)
+    const fields = [
+      `Authorization: Bearer ${key}`,
+      'Content-Type: application/json',
+      'Content-Length: 2',
+    ]
+    assert.equal(
+      await statusOf(
+        plain,
+        [...fields, `Idempotency-Key: k${byte}`],
+        'POST /api/notifications',
+        '{}',
+      ),
+      400,
+    )
   }
 })

@@ -1,4 +1,4 @@
-// Every refusal is the one envelope, without internals and without what the client sent (E1-E3).
+// One envelope, without internals and without what the client sent (E1-E3).
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { usualCost } from '../../../server/passwords/passwords.ts'
@@ -7,7 +7,13 @@ import { startEveryRoute } from '../../support/http/every-route.ts'
 import { HttpClient, type HttpRequest } from '../../support/http/http-client.ts'
 import type { Proof } from '../../support/service.ts'
 
-const { app, client, session: proof, token, producer } = await startEveryRoute({ hashCost: usualCost })
+const {
+  app,
+  client,
+  session: proof,
+  token,
+  producer,
+} = await startEveryRoute({ hashCost: usualCost })
 const typed = (type: string): Proof => ({ 'content-type': type })
 const json = typed('application/json')
 
@@ -24,9 +30,24 @@ test('every refusal has its own request id, and the header fields of every respo
 test('no refusal repeats what the client sent, except the names of its fields (E2)', async () => {
   const secret = 'hunter2-and-more'
   const requests: HttpRequest[] = [
-    { method: 'POST', path: '/login', headers: json, body: `{"username":"${secret}","password":${secret}}` },
-    { method: 'POST', path: '/login', headers: json, body: `{"username":"ann","password":["${secret}"]}` },
-    { method: 'POST', path: '/login', headers: json, body: `{"username":"ann","password":"${secret}"}` },
+    {
+      method: 'POST',
+      path: '/login',
+      headers: json,
+      body: `{"username":"${secret}","password":${secret}}`,
+    },
+    {
+      method: 'POST',
+      path: '/login',
+      headers: json,
+      body: `{"username":"ann","password":["${secret}"]}`,
+    },
+    {
+      method: 'POST',
+      path: '/login',
+      headers: json,
+      body: `{"username":"ann","password":"${secret}"}`,
+    },
     {
       method: 'POST',
       path: '/login',
@@ -53,14 +74,25 @@ test('a 401 has a challenge, with a reason only if the request presented a token
     [{ path: '/api/me' }, 'Bearer'],
     [{ path: '/routeRestreinte' }, 'Bearer'],
     [{ path: '/api/me', headers: { cookie: `carillon=${'A'.repeat(43)}` } }, 'Bearer'],
-    [{ path: '/api/me', headers: { authorization: 'Bearer a.b.c' } }, 'Bearer error="invalid_token"'],
+    [
+      { path: '/api/me', headers: { authorization: 'Bearer a.b.c' } },
+      'Bearer error="invalid_token"',
+    ],
     [{ path: '/routeRestreinte', headers: producer }, 'Bearer error="invalid_token"'],
     [{ path: '/api/me', headers: { authorization: 'Basic YTpi' } }, 'Bearer'],
     [{ method: 'POST', path: '/token/renew' }, 'Bearer'],
     [{ method: 'POST', path: '/api/notifications' }, 'Bearer'],
-    [{ method: 'POST', path: '/api/notifications', headers: token }, 'Bearer error="invalid_token"'],
     [
-      { method: 'POST', path: '/login', headers: json, body: '{"username":"ann","password":"wrong wrong wrong"}' },
+      { method: 'POST', path: '/api/notifications', headers: token },
+      'Bearer error="invalid_token"',
+    ],
+    [
+      {
+        method: 'POST',
+        path: '/login',
+        headers: json,
+        body: '{"username":"ann","password":"wrong wrong wrong"}',
+      },
       'Bearer',
     ],
   ]
@@ -77,7 +109,10 @@ test('if too many passwords wait to be checked, the response is 503 with Retry-A
   await Promise.all(
     Array.from({ length: 150 }, async (_, n) => {
       const body = JSON.stringify({ username: `nobody ${n}`, password: 'plum orchard gate 41' })
-      statuses.push(refusalIn(await many.request({ method: 'POST', path: '/login', body, headers: json })).status)
+      statuses.push(
+        refusalIn(await many.request({ method: 'POST', path: '/login', body, headers: json }))
+          .status,
+      )
     }),
   )
   many.close()
@@ -85,5 +120,8 @@ test('if too many passwords wait to be checked, the response is 503 with Retry-A
   // A refused request does not wait for the checks of others.
   const checked = statuses.filter((status) => status === 401).length
   const before = statuses.indexOf(503)
-  assert.ok(before < checked * 0.75, `the first refusal came after ${before} of ${checked} checked passwords`)
+  assert.ok(
+    before < checked * 0.75,
+    `the first refusal came after ${before} of ${checked} checked passwords`,
+  )
 })

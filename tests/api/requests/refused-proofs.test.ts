@@ -1,6 +1,6 @@
-// What a 401 says: by the form of what was presented, and of nothing else, it names the mistake. It repeats no value.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { pino } from 'pino'
 import { type Proof, startTestService, variants } from '../../support/service.ts'
 
 const app = await startTestService()
@@ -12,24 +12,39 @@ const { key } = await app.producerKey(['send', 'users'])
 const bearer = token.authorization?.slice('Bearer '.length) ?? ''
 const madeUp = `crl_0123456789abcdef_${'A'.repeat(43)}`
 
-/** The one fault of a 401, whose message is that of the spec. */
+/** The message is that of the spec. */
 async function faultOf(path: string, headers: Proof, method = 'GET'): Promise<string> {
   const response = await app.request(path, { method, headers })
   const { error } = response.json()
   const what = `${method} ${path} ${JSON.stringify(headers)}`
-  assert.deepEqual([response.status, error.code, error.message], [401, 'UNAUTHORIZED', 'Not authenticated'], what)
+  assert.deepEqual(
+    [response.status, error.code, error.message],
+    [401, 'UNAUTHORIZED', 'Not authenticated'],
+    what,
+  )
   assert.equal(error.details.length, 1, what)
-  for (const value of [...Object.values(headers).flatMap((text) => text.split(/[ =]/)), key, bearer])
+  for (const value of [
+    ...Object.values(headers).flatMap((text) => text.split(/[ =]/)),
+    key,
+    bearer,
+  ])
     assert.ok(value.length < 10 || !response.text.includes(value), `${what} repeats a value`)
   const [{ field, reason }] = error.details
   return `${field} ${reason}`
 }
 
-const ofUser = ['/api/me', '/api/notifications', '/api/notifications/stream', '/api/notifications/changes?since=0']
+const ofUser = [
+  '/api/me',
+  '/api/notifications',
+  '/api/notifications/stream',
+  '/api/notifications/changes?since=0',
+]
 const ofProducer = ['/api/users', '/api/categories/orders']
 
-const takesUser = /: this route takes the token of a user as `Authorization: Bearer \.\.\.`, or the session cookie$/
-const takesKey = /: this route takes a producer key \(carillon key add\) as `Authorization: Bearer crl_\.\.\.`$/
+const takesUser =
+  /: this route takes the token of a user as `Authorization: Bearer \.\.\.`, or the session cookie$/
+const takesKey =
+  /: this route takes a producer key \(carillon key add\) as `Authorization: Bearer crl_\.\.\.`$/
 
 const mistakes: [what: string, user: Proof, says: RegExp, producer: Proof, says: RegExp][] = [
   ['no proof', {}, /^Authorization is missing:/, {}, /^Authorization is missing:/],
@@ -55,7 +70,13 @@ const mistakes: [what: string, user: Proof, says: RegExp, producer: Proof, says:
     { 'x-api-key': key },
     /^x-api-key is not read and has a token or key:/,
   ],
-  ['a key in a cookie', { cookie: `k=${key}` }, /^Cookie has a producer key:/, { cookie: `k=${key}` }, /^Cookie has a/],
+  [
+    'a key in a cookie',
+    { cookie: `k=${key}` },
+    /^Cookie has a producer key:/,
+    { cookie: `k=${key}` },
+    /^Cookie has a/,
+  ],
 ]
 for (const [what, user, userSays, producer, producerSays] of mistakes)
   test(`a 401 names the mistake: ${what}`, async () => {
@@ -73,9 +94,19 @@ for (const [what, user, userSays, producer, producerSays] of mistakes)
   })
 
 test('a 401 names a token or key in the URL, under whatever name', async () => {
-  for (const query of [`access_token=${bearer}`, `auth=${bearer}`, `k=${key}`, 'token=x', 'api_key=x', `k=${madeUp}`])
+  for (const query of [
+    `access_token=${bearer}`,
+    `auth=${bearer}`,
+    `k=${key}`,
+    'token=x',
+    'api_key=x',
+    `k=${madeUp}`,
+  ])
     for (const path of ['/api/notifications/stream', '/api/users'])
-      assert.match(await faultOf(`${path}?${query}`, {}), /^query has a token or key, which no URL may have because/)
+      assert.match(
+        await faultOf(`${path}?${query}`, {}),
+        /^query has a token or key, which no URL may have because/,
+      )
 })
 
 test('a valid, an expired, a revoked and a made-up proof of one form have one text', async () => {
@@ -84,21 +115,33 @@ test('a valid, an expired, a revoked and a made-up proof of one form have one te
   await app.post('/logout', undefined, revoked)
   const ofForm = (secrets: string[], path: string) =>
     Promise.all(secrets.map((secret) => faultOf(path, { authorization: `Bearer ${secret}` })))
-  const tokens = [revoked.authorization?.slice(7) ?? '', `${bearer.slice(0, -9)}AAAAAAAAA`, 'made-up']
+  const tokens = [
+    revoked.authorization?.slice(7) ?? '',
+    `${bearer.slice(0, -9)}AAAAAAAAA`,
+    'made-up',
+  ]
   const keys = [expired, madeUp, 'crl_', 'crl_a_b']
   const texts = [
     await ofForm([...keys, key], '/api/me'),
     await ofForm([...tokens, bearer], '/api/users'),
     await ofForm(tokens, '/api/me'),
     await ofForm(keys, '/api/users'),
-    await Promise.all([cookie, { cookie: 'carillon=made-up' }].map((proof) => faultOf('/api/users', proof))),
+    await Promise.all(
+      [cookie, { cookie: 'carillon=made-up' }].map((proof) => faultOf('/api/users', proof)),
+    ),
   ]
   assert.deepEqual(
     texts.map((same) => new Set(same).size),
     texts.map(() => 1),
   )
-  assert.match(texts[2]?.[0] ?? '', /^Authorization has a token that is unknown, expired or revoked:/)
-  assert.match(texts[3]?.[0] ?? '', /^Authorization has a producer key that is unknown, expired or revoked:/)
+  assert.match(
+    texts[2]?.[0] ?? '',
+    /^Authorization has a token that is unknown, expired or revoked:/,
+  )
+  assert.match(
+    texts[3]?.[0] ?? '',
+    /^Authorization has a producer key that is unknown, expired or revoked:/,
+  )
 })
 
 for (const variant of variants)
@@ -110,13 +153,66 @@ for (const variant of variants)
   })
 
 test('only a token renews itself, and the 401 says so', async () => {
-  assert.match(await faultOf('/token/renew', cookie, 'POST'), /^Cookie has a session: this route takes the token of a/)
+  assert.match(
+    await faultOf('/token/renew', cookie, 'POST'),
+    /^Cookie has a session: this route takes the token of a/,
+  )
 })
 
 test('the restricted route keeps the words of the spec, whatever was presented', async () => {
-  for (const headers of [{}, { authorization: `Bearer ${key}` }, { 'x-api-key': key }, { authorization: 'Basic x' }]) {
+  for (const headers of [
+    {},
+    { authorization: `Bearer ${key}` },
+    { 'x-api-key': key },
+    { authorization: 'Basic x' },
+  ]) {
     const { error } = (await app.get('/routeRestreinte', headers)).json()
     const { requestId: _, ...said } = error
     assert.deepEqual(said, { code: 'Unauthorized', status: 401, message: 'Unauthorized' })
   }
+})
+
+test('the log counts refused proofs and missing scopes by reason, and requests without a proof not (L1)', async () => {
+  const written: string[] = []
+  const log = pino({ base: null, level: 'warn' }, { write: (line: string) => written.push(line) })
+  const other = await startTestService({ log })
+  const user = await other.user()
+  const session = await other.signIn(user, 'stateful')
+  const issued = await other.issueToken(user)
+  const sender = { authorization: `Bearer ${(await other.producerKey(['send'])).key}` }
+  const bad = { authorization: 'Bearer a.b.c' }
+  const requests: [path: string, headers: Proof][] = [
+    ['/api/me', {}],
+    ['/api/users', {}],
+    ['/api/me', session],
+    ['/api/me', bad],
+    ['/api/notifications', bad],
+    ['/api/users', { authorization: `Bearer ${madeUp}` }],
+    ['/api/users', bad],
+    ['/api/me', { authorization: 'Basic abc' }],
+    [`/api/users?token=${madeUp}`, {}],
+    ['/api/me', { 'x-api-key': madeUp }],
+    ['/api/me', { cookie: 'carillon=x' }],
+    ['/api/me/activity', issued],
+    ['/api/users', sender],
+  ]
+  for (const [path, headers] of requests) await other.get(path, headers)
+  await other.stop()
+  const lines = written
+    .map((line) => JSON.parse(line))
+    .filter(({ event }) => event === 'proof-refused')
+  const [{ count, reasons }] = lines
+  assert.equal(lines.length, 1)
+  assert.deepEqual(reasons, {
+    'token-not-valid': 2,
+    'key-not-valid': 1,
+    'other-kind': 1,
+    'not-well-formed': 1,
+    'in-query': 1,
+    'in-another-field': 1,
+    'session-ended': 1,
+    'scope-missing': 2,
+  })
+  assert.equal(count, 10)
+  assert.ok(!written.join('').includes(madeUp))
 })

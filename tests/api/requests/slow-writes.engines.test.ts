@@ -1,5 +1,4 @@
-// What does a client get if the store takes longer than the limits of a connection, such as on a slow disk? The tests run side by side,
-// since each takes its nine seconds or more (R18).
+// The tests run side by side, since each takes its nine seconds or more (R18).
 import assert from 'node:assert/strict'
 import { after, suite, type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -13,10 +12,13 @@ import { startTestService } from '../../support/service.ts'
 
 type Line = Readonly<Record<string, unknown>>
 
-/** A service whose store takes until `release` for each write of users, and then completes it. */
+/** Each write of users takes until `release`. */
 async function startSlowService(t: TestContext) {
   const lines: Line[] = []
-  const log = pino({ level: 'info', base: null }, { write: (line: string) => lines.push(JSON.parse(line)) })
+  const log = pino(
+    { level: 'info', base: null },
+    { write: (line: string) => lines.push(JSON.parse(line)) },
+  )
   const app = await startTestService({ log })
   const { promise: released, resolve: release } = Promise.withResolvers<void>()
   t.after(() => release())
@@ -42,7 +44,9 @@ async function startSlowService(t: TestContext) {
   }
 }
 
-suite('a store that takes longer than the limits of a connection (R18)', { concurrency: true }, () => {
+suite('a store that takes longer than the limits of a connection (R18)', {
+  concurrency: true,
+}, () => {
   test('a write gets 503 after 9 s, with a line, and is stored all the same (R18)', async (t) => {
     const { app, put, find, release, lines } = await startSlowService(t)
     after(() => app.stop())
@@ -72,7 +76,9 @@ suite('a store that takes longer than the limits of a connection (R18)', { concu
       await sleep(11_000)
       return run()
     })
-    const { status } = await app.exchange(`/api/notifications/${id}`, { fields: [['cookie', proof.cookie ?? '']] })
+    const { status } = await app.exchange(`/api/notifications/${id}`, {
+      fields: [['cookie', proof.cookie ?? '']],
+    })
     assert.equal(status, 200)
   })
 

@@ -1,4 +1,3 @@
-// The audit log over HTTP: one row and one line for each sign-in, refusal and change, what an entry says, and what a user sees of it.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, beforeEach, test } from 'node:test'
@@ -17,8 +16,10 @@ beforeEach(() => {
 })
 
 const from = (address: string) => ({ 'x-forwarded-for': address, 'user-agent': 'Firefox "quoted"' })
-const entries = (query: { userId?: string } = {}) => app.store.read(listAudit, { limit: 500, ...query })
-const lines = () => written.map((line) => JSON.parse(line)).filter(({ auditId }) => auditId !== undefined)
+const entries = (query: { userId?: string } = {}) =>
+  app.store.read(listAudit, { limit: 500, ...query })
+const lines = () =>
+  written.map((line) => JSON.parse(line)).filter(({ auditId }) => auditId !== undefined)
 
 /** Refusals are stored beside the requests. */
 async function until<Found>(find: () => Promise<Found | undefined | false>): Promise<Found> {
@@ -34,7 +35,11 @@ for (const variant of variants)
   test(`a sign-in and a sign-out are one row and one line each, with who, when, address, user agent and request (${variant}) (A16)`, async () => {
     const user = await app.user()
     written.length = 0
-    const response = await app.post('/login', { ...user, id: undefined, variant }, from('203.0.113.5'))
+    const response = await app.post(
+      '/login',
+      { ...user, id: undefined, variant },
+      from('203.0.113.5'),
+    )
     const requestId = response.headers.get('x-request-id')
     const proof =
       variant === 'stateless'
@@ -47,7 +52,13 @@ for (const variant of variants)
       ['user-created'],
     )
     assert.deepEqual(
-      [signIn, out].map((entry) => [entry?.event, entry?.actor, entry?.address, entry?.userAgent, entry?.at]),
+      [signIn, out].map((entry) => [
+        entry?.event,
+        entry?.actor,
+        entry?.address,
+        entry?.userAgent,
+        entry?.at,
+      ]),
       [
         ['sign-in', 'user', '203.0.113.5', 'Firefox "quoted"', app.now()],
         ['sign-out', 'user', '203.0.113.6', 'Firefox "quoted"', app.now()],
@@ -59,7 +70,12 @@ for (const variant of variants)
     const found = lines()
     assert.deepEqual(
       found.map(({ event, userId, signInId, address }) => ({ event, userId, signInId, address })),
-      [signIn, out].map(({ event, userId, signInId, address }) => ({ event, userId, signInId, address })),
+      [signIn, out].map(({ event, userId, signInId, address }) => ({
+        event,
+        userId,
+        signInId,
+        address,
+      })),
     )
     assert.deepEqual(
       found.map(({ auditId, username, userAgent }) => [auditId, username, userAgent]),
@@ -69,9 +85,17 @@ for (const variant of variants)
 
 test('changes by an application name its key, and each is one row and one line (A16)', async () => {
   const { id: keyId, key } = await app.producerKey(['users'])
-  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...from('203.0.113.9') }
+  const headers = {
+    authorization: `Bearer ${key}`,
+    'content-type': 'application/json',
+    ...from('203.0.113.9'),
+  }
   const send = async (method: string, path: string, body?: object) => {
-    const response = await app.request(path, { method, headers, ...(body && { body: JSON.stringify(body) }) })
+    const response = await app.request(path, {
+      method,
+      headers,
+      ...(body && { body: JSON.stringify(body) }),
+    })
     assert.ok(response.status < 300, `${method} ${path}: ${response.text}`)
     return response
   }
@@ -85,11 +109,21 @@ test('changes by an application name its key, and each is one row and one line (
   await send('PATCH', `/api/users/${id}`, { disabled: false })
   await send('DELETE', `/api/users/${id}/tokens`)
   await send('PUT', '/api/users', { users: [{ externalId: 'a1' }, { externalId: 'a2' }] })
-  const expected = ['user-created', 'user-changed', 'user-changed', 'user-disabled', 'user-enabled', 'tokens-revoked']
+  const expected = [
+    'user-created',
+    'user-changed',
+    'user-changed',
+    'user-disabled',
+    'user-enabled',
+    'tokens-revoked',
+  ]
   const own = await entries({ userId: id })
   assert.deepEqual(own.map(({ event }) => event).toSorted(), expected.toSorted())
   for (const { actor, address, requestId } of own)
-    assert.deepEqual([actor, address, typeof requestId], [`producer:${keyId}`, '203.0.113.9', 'string'])
+    assert.deepEqual(
+      [actor, address, typeof requestId],
+      [`producer:${keyId}`, '203.0.113.9', 'string'],
+    )
   const events = lines().map(({ event }) => event)
   assert.deepEqual(events, [...expected, 'user-created', 'users-imported'])
   const imported = (await entries()).find(({ event }) => event === 'users-imported')
@@ -101,7 +135,10 @@ test('an erased user leaves one entry, which does not name the user (A16, U2)', 
   const user = await app.user()
   await app.signIn(user, 'stateful')
   const headers = { authorization: `Bearer ${key}` }
-  assert.equal((await app.request(`/api/users/${user.id}`, { method: 'DELETE', headers })).status, 204)
+  assert.equal(
+    (await app.request(`/api/users/${user.id}`, { method: 'DELETE', headers })).status,
+    204,
+  )
   const left = (await entries()).filter((entry) => JSON.stringify(entry).includes(user.id))
   assert.deepEqual(left, [])
   const [erased] = (await entries()).filter(({ event }) => event === 'user-erased')
@@ -116,9 +153,14 @@ test('refusals that are counted when their user is erased are stored without the
     await app.post('/login', { username: user.username, password: 'wrong' }, from('203.0.113.21'))
   await until(async () => (await entries({ userId: user.id })).length > 10)
   const headers = { authorization: `Bearer ${key}` }
-  assert.equal((await app.request(`/api/users/${user.id}`, { method: 'DELETE', headers })).status, 204)
+  assert.equal(
+    (await app.request(`/api/users/${user.id}`, { method: 'DELETE', headers })).status,
+    204,
+  )
   await app.restart()
-  const counted = (await entries()).find(({ address, count }) => address === '203.0.113.21' && count === 15)
+  const counted = (await entries()).find(
+    ({ address, count }) => address === '203.0.113.21' && count === 15,
+  )
   assert.equal(counted?.userId, null)
   assert.ok(!JSON.stringify(await entries()).includes(user.id))
 })
@@ -126,10 +168,19 @@ test('refusals that are counted when their user is erased are stored without the
 test('a challenge that is unknown or was used is a refusal, in the name of nobody (A16)', async () => {
   const user = await app.user()
   const challenge = `${user.id}.${'A'.repeat(22)}.${'A'.repeat(43)}`
-  const response = await app.post('/login/second-factor', { challenge, code: '123456' }, from('203.0.113.22'))
+  const response = await app.post(
+    '/login/second-factor',
+    { challenge, code: '123456' },
+    from('203.0.113.22'),
+  )
   assert.equal(response.status, 401)
-  const refused = await until(async () => (await entries()).find(({ address }) => address === '203.0.113.22'))
-  assert.deepEqual([refused.event, refused.userId, refused.detail?.code], ['sign-in-refused', null, 'UNAUTHORIZED'])
+  const refused = await until(async () =>
+    (await entries()).find(({ address }) => address === '203.0.113.22'),
+  )
+  assert.deepEqual(
+    [refused.event, refused.userId, refused.detail?.code],
+    ['sign-in-refused', null, 'UNAUTHORIZED'],
+  )
   assert.ok(!written.join().includes('A'.repeat(43)))
 })
 
@@ -138,12 +189,18 @@ test('refusals are rows: ten of one account and address in a minute, then one wi
   const address = '203.0.113.20'
   const statuses: number[] = []
   for (let n = 0; n < 25; n++) {
-    const { status } = await app.post('/login', { username: user.username, password: 'wrong' }, from(address))
+    const { status } = await app.post(
+      '/login',
+      { username: user.username, password: 'wrong' },
+      from(address),
+    )
     statuses.push(status)
   }
   assert.ok(statuses.every((status) => status === 401 || status === 429))
   await app.restart()
-  const own = (await entries({ userId: user.id })).filter(({ event }) => event === 'sign-in-refused')
+  const own = (await entries({ userId: user.id })).filter(
+    ({ event }) => event === 'sign-in-refused',
+  )
   const counted = own.filter(({ count, requestId }) => count > 1 || requestId === null)
   assert.equal(own.length - counted.length, 10)
   assert.deepEqual(
@@ -155,7 +212,9 @@ test('refusals are rows: ten of one account and address in a minute, then one wi
     assert.equal(detail?.route, '/login')
     assert.equal(userAgent, 'Firefox "quoted"')
   }
-  const refusedLines = lines().filter(({ event, userId }) => event === 'sign-in-refused' && userId === user.id)
+  const refusedLines = lines().filter(
+    ({ event, userId }) => event === 'sign-in-refused' && userId === user.id,
+  )
   assert.equal(refusedLines.length, own.length)
 })
 
@@ -187,7 +246,10 @@ test('a user sees the own entries in pages, and neither those of another user no
   await app.request(`/api/users/${ann.id}`, { method: 'PATCH', headers, body })
   const seen: Record<string, unknown>[] = []
   for (let cursor: string | null = ''; cursor !== null; ) {
-    const response = await app.get(`/api/me/activity?limit=1${cursor === '' ? '' : `&after=${cursor}`}`, proof)
+    const response = await app.get(
+      `/api/me/activity?limit=1${cursor === '' ? '' : `&after=${cursor}`}`,
+      proof,
+    )
     assert.equal(response.status, 200, response.text)
     const { items, next } = response.json().data
     assert.ok(items.length <= 1)

@@ -1,5 +1,5 @@
-// One user's access to another user's notifications: another user's notification looks like one that does not exist, only
-// the proof decides who the user is, and no other spelling of a path bypasses the check.
+// Another user's notification looks like one that does not exist, and no spelling of a path
+// bypasses the check.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { newId } from '../../../server/basics/ids.ts'
@@ -12,11 +12,20 @@ const bob = await app.user('bob')
 const [annsId = ''] = await app.deliver({ to: ann, title: 'For ann', category: 'private' })
 const [bobsId = ''] = await app.deliver({ to: bob, title: 'For bob', category: 'private' })
 
-/** All that a client sees, except the two fields that differ in every response. */
+/** Without the two fields that differ in every response. */
 function seen({ status, headers, text }: HttpResponse) {
   const { requestId } = JSON.parse(text).error
-  const { date: _, 'content-length': length, ...fields } = Object.fromEntries(headers) as Record<string, string>
-  return { status, fields, body: text.replace(requestId, ''), length: Number(length) - requestId.length }
+  const {
+    date: _,
+    'content-length': length,
+    ...fields
+  } = Object.fromEntries(headers) as Record<string, string>
+  return {
+    status,
+    fields,
+    body: text.replace(requestId, ''),
+    length: Number(length) - requestId.length,
+  }
 }
 
 const inboxOf = async (proof: Proof) => ({
@@ -32,11 +41,13 @@ for (const variant of variants) {
     'GET one': (id) => app.get(`/api/notifications/${id}`, proof),
     'PATCH read': (id) => app.patch(`/api/notifications/${id}/read`, proof),
     'PATCH unread': (id) => app.patch(`/api/notifications/${id}/unread`, proof),
-    'POST read-all through': (id) => app.post(`/api/notifications/read-all?through=${id}`, undefined, proof),
+    'POST read-all through': (id) =>
+      app.post(`/api/notifications/read-all?through=${id}`, undefined, proof),
   }
   for (const [route, request] of Object.entries(byId))
     test(`Z1: ${route}: another user’s notification gets the same response as an unknown id, byte for byte (${variant})`, async () => {
-      // A sign-in of another test at the same time adds to the audit log, and counts its guess until it has succeeded.
+      // Another test's sign-in may add to the audit log, and counts its guess until it has
+      // succeeded.
       const stored = async () => ({ ...(await app.database.tables()), audit: [], guess_count: [] })
       const tables = await stored()
       const unknown = seen(await request(newId(app.now())))
@@ -58,7 +69,8 @@ for (const variant of variants) {
   test(`Z2: one user’s read-all marks no notification of another user (${variant})`, async () => {
     const eve = await app.user()
     const dan = await app.user()
-    for (const title of ['one', 'two']) await app.deliver({ to: [eve, dan], title, category: 'shared' })
+    for (const title of ['one', 'two'])
+      await app.deliver({ to: [eve, dan], title, category: 'shared' })
     const eves = await app.signIn(eve, variant)
     const dans = await app.signIn(dan, variant)
     const inboxes = () => Promise.all([dans, bobsProof].map(inboxOf))
@@ -78,7 +90,11 @@ for (const variant of variants) {
       { from: 'bob', userid: bob.id, user: 'bob' },
     ]
     for (const claimed of claims) {
-      assert.equal((await app.get('/routeRestreinte', claimed)).status, 401, JSON.stringify(claimed))
+      assert.equal(
+        (await app.get('/routeRestreinte', claimed)).status,
+        401,
+        JSON.stringify(claimed),
+      )
       const { data } = (await app.get('/routeRestreinte', { ...claimed, ...proof })).json()
       assert.equal(data.userId, ann.id, JSON.stringify(claimed))
     }
@@ -86,7 +102,10 @@ for (const variant of variants) {
       assert.equal((await app.get(`/routeRestreinte?${query}`)).status, 401)
       assert.equal((await app.get(`/routeRestreinte?${query}`, proof)).json().data.userId, ann.id)
       assert.equal((await app.get(`/api/notifications?${query}`, proof)).status, 400)
-      assert.equal((await app.post(`/api/notifications/read-all?${query}`, undefined, proof)).status, 400)
+      assert.equal(
+        (await app.post(`/api/notifications/read-all?${query}`, undefined, proof)).status,
+        400,
+      )
     }
     const before = await app.list(bobsProof)
     await app.post('/api/notifications/read-all', { userId: bob.id, username: 'bob' }, proof)
@@ -101,7 +120,9 @@ for (const variant of variants) {
   test(`Z3: a request without a proof is refused, also after authenticated requests on the same connection (${variant})`, async () => {
     const [name, value] = Object.entries(proof)[0] ?? ['', '']
     const head = 'GET /routeRestreinte HTTP/1.1\r\nHost: localhost\r\n'
-    const responses = await app.raw(`${head}${name}: ${value}\r\n\r\n${head}Connection: close\r\n\r\n`)
+    const responses = await app.raw(
+      `${head}${name}: ${value}\r\n\r\n${head}Connection: close\r\n\r\n`,
+    )
     assert.deepEqual(responses.match(/HTTP\/1\.1 \d+/g), ['HTTP/1.1 200', 'HTTP/1.1 401'])
   })
 }
@@ -147,18 +168,30 @@ const spellings = [
 test('Z8: no other spelling of a protected path gives access to it', async () => {
   for (const path of spellings)
     for (const method of ['GET', 'HEAD']) {
-      const response = await app.raw(`${method} ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`)
+      const response = await app.raw(
+        `${method} ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`,
+      )
       assert.match(response, /^HTTP\/1\.1 40[014] /, `${method} ${path}`)
     }
   // The plain paths are routes: with a proof they give access.
   const [name, value] = Object.entries(await app.signIn(ann, 'stateless'))[0] ?? ['', '']
-  for (const path of ['/routeRestreinte', '/api/notifications', '/api/notifications/counts', '/api/me'])
+  for (const path of [
+    '/routeRestreinte',
+    '/api/notifications',
+    '/api/notifications/counts',
+    '/api/me',
+  ])
     assert.equal((await app.exchange(path, { fields: [[name, value]] })).status, 200)
 })
 
 test('Z8: HEAD needs the same proof as GET', async () => {
   const proof = await app.signIn(ann, 'stateful')
-  for (const path of ['/routeRestreinte', '/api/me', '/api/notifications', '/api/notifications/counts']) {
+  for (const path of [
+    '/routeRestreinte',
+    '/api/me',
+    '/api/notifications',
+    '/api/notifications/counts',
+  ]) {
     assert.equal((await app.request(path, { method: 'HEAD' })).status, 401)
     const response = await app.request(path, { method: 'HEAD', headers: proof })
     assert.deepEqual([response.status, response.text], [200, ''])
@@ -169,9 +202,16 @@ test('Z10: no header, field or query changes the method of a request', async () 
   const proof = await app.signIn(bob, 'stateful')
   const before = await app.list(proof)
   for (const name of ['x-http-method-override', 'x-http-method', 'x-method-override']) {
-    const response = await app.get(`/api/notifications/${bobsId}?_method=PATCH`, { ...proof, [name]: 'PATCH' })
+    const response = await app.get(`/api/notifications/${bobsId}?_method=PATCH`, {
+      ...proof,
+      [name]: 'PATCH',
+    })
     assert.equal(response.status, 200)
-    assert.equal((await app.get('/api/notifications/read-all?_method=POST', { ...proof, [name]: 'POST' })).status, 404)
+    assert.equal(
+      (await app.get('/api/notifications/read-all?_method=POST', { ...proof, [name]: 'POST' }))
+        .status,
+      404,
+    )
   }
   assert.deepEqual(await app.list(proof), before)
 })

@@ -1,4 +1,4 @@
-// A user signs in by the verified e-mail address as well as by the username; docs/sign-in/session-or-token.md.
+// docs/sign-in/session-or-token.md
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { forgetGuesses } from '../../../server/guessing/guesses.store.ts'
@@ -12,10 +12,17 @@ const { key } = await app.producerKey(['users'])
 const { key: shop } = await app.producerKey(['users'], null, 'shop')
 
 const password = 'plum orchard gate 41'
-const signIn = (username: string, given = password) => app.post('/login', { username, password: given })
+const signIn = (username: string, given = password) =>
+  app.post('/login', { username, password: given })
 const post = (body: object, by = key) =>
-  app.post('/api/users', body, { authorization: `Bearer ${by}` }).then(({ status, json }) => ({ status, ...json() }))
-async function add(username: string, email: string, { by = key, emailVerified = true } = {}): Promise<string> {
+  app
+    .post('/api/users', body, { authorization: `Bearer ${by}` })
+    .then(({ status, json }) => ({ status, ...json() }))
+async function add(
+  username: string,
+  email: string,
+  { by = key, emailVerified = true } = {},
+): Promise<string> {
   const { status, data, error } = await post({ username, password, email, emailVerified }, by)
   assert.equal(status, 201, JSON.stringify(error))
   return data.id
@@ -23,15 +30,27 @@ async function add(username: string, email: string, { by = key, emailVerified = 
 
 test('signs in by the verified address, in either case, by /login and by the form', async () => {
   const id = await add('ann', 'Ann.Lee@example.org')
-  for (const name of ['Ann.Lee@example.org', 'ann.lee@EXAMPLE.org', ' ann.lee@example.org ', 'ann']) {
+  for (const name of [
+    'Ann.Lee@example.org',
+    'ann.lee@EXAMPLE.org',
+    ' ann.lee@example.org ',
+    'ann',
+  ]) {
     const response = await signIn(name)
     assert.deepEqual([response.status, response.json().User?.id], [200, id], name)
   }
-  assert.equal((await signIn('ann.lee@example.org', 'wrong')).json().error.code, 'INVALID_CREDENTIALS')
+  assert.equal(
+    (await signIn('ann.lee@example.org', 'wrong')).json().error.code,
+    'INVALID_CREDENTIALS',
+  )
   const form = await app.request('/sign-in', {
     method: 'POST',
     redirect: 'manual',
-    headers: { 'content-type': 'application/x-www-form-urlencoded', origin: app.url, 'sec-fetch-site': 'same-origin' },
+    headers: {
+      'content-type': 'application/x-www-form-urlencoded',
+      origin: app.url,
+      'sec-fetch-site': 'same-origin',
+    },
     body: new URLSearchParams({ username: 'ann.lee@example.org', password }).toString(),
   })
   assert.equal(form.status, 303, form.text)
@@ -50,7 +69,8 @@ test('refuses like a wrong password: an unknown, an unverified, a shared address
     const { requestId: __, ...expected } = wrong.json().error
     assert.deepEqual(error, expected, name)
   }
-  for (const name of ['unverified', 'one', 'two', 'customer']) assert.equal((await signIn(name)).status, 200, name)
+  for (const name of ['unverified', 'one', 'two', 'customer'])
+    assert.equal((await signIn(name)).status, 200, name)
 })
 
 test('an address that others have without a proof, or as users of an application, still signs its owner in', async () => {
@@ -63,7 +83,11 @@ test('an address that others have without a proof, or as users of an application
 
 test('a name that is the username of one user and the verified address of another signs the owner of the address in', async () => {
   const other = 'nectar silver mill 87'
-  const made = await post({ username: 'kim@example.org', password: other, email: 'other@example.org' })
+  const made = await post({
+    username: 'kim@example.org',
+    password: other,
+    email: 'other@example.org',
+  })
   const before = await signIn('kim@example.org', other)
   assert.equal(before.json().User.id, made.data.id)
   const owner = await add('holder', 'kim@example.org')
@@ -74,7 +98,11 @@ test('a name that is the username of one user and the verified address of anothe
       .getSetCookie()
       .find((cookie) => cookie.includes('device'))
       ?.split(';')[0] ?? ''
-  const known = await app.post('/login', { username: 'kim@example.org', password: other }, { cookie: device })
+  const known = await app.post(
+    '/login',
+    { username: 'kim@example.org', password: other },
+    { cookie: device },
+  )
   assert.equal(known.json().User?.id, made.data.id)
 })
 
@@ -95,13 +123,19 @@ test('a new username that is the verified address of another user is 409', async
       body: JSON.stringify({ username }),
     })
   assert.equal((await rename('lee@example.org')).status, 409)
-  assert.equal((await rename('renamed@example.org')).status, 200, 'the own address is no one else’s')
+  assert.equal(
+    (await rename('renamed@example.org')).status,
+    200,
+    'the own address is no one else’s',
+  )
 })
 
 test('both names of a user share one count of guesses (A9)', async () => {
   await add('guessed', 'guessed@example.org')
-  for (let n = 0; n < 5; n++) assert.equal((await signIn(n % 2 ? 'guessed' : 'guessed@example.org', 'no')).status, 401)
-  for (const name of ['guessed', 'guessed@example.org']) assert.equal((await signIn(name, 'no')).status, 429, name)
+  for (let n = 0; n < 5; n++)
+    assert.equal((await signIn(n % 2 ? 'guessed' : 'guessed@example.org', 'no')).status, 401)
+  for (const name of ['guessed', 'guessed@example.org'])
+    assert.equal((await signIn(name, 'no')).status, 429, name)
 })
 
 test('an unknown address costs the same reads and the same hash as one of a user', async () => {
@@ -127,14 +161,19 @@ test('each spelling of an address has one count of guesses, whether a user has i
   await add('counted', 'counted@example.org')
   for (const name of ['counted@example.org', 'not-counted@example.org']) {
     const statuses: number[] = []
-    for (let spaces = 0; spaces < 7; spaces++) statuses.push((await signIn(name + ' '.repeat(spaces), 'wrong')).status)
+    for (let spaces = 0; spaces < 7; spaces++)
+      statuses.push((await signIn(name + ' '.repeat(spaces), 'wrong')).status)
     assert.deepEqual(statuses, [401, 401, 401, 401, 401, 429, 429], name)
   }
   await app.store.write(forgetGuesses, { prefix: 'address ' })
 })
 
 test('a username that an application gives does not take the sign-ins by the verified address of another user (U6)', async () => {
-  assert.equal((await post({ username: 'yan@example.org', password: 'grey heron over the weir' }, shop)).status, 201)
+  assert.equal(
+    (await post({ username: 'yan@example.org', password: 'grey heron over the weir' }, shop))
+      .status,
+    201,
+  )
   const id = await add('yan', 'yan@example.org')
   const response = await signIn('yan@example.org')
   assert.deepEqual([response.status, response.json().User?.id], [200, id])

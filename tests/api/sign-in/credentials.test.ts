@@ -1,4 +1,4 @@
-// A refused sign-in reveals nothing: neither its response nor its duration shows what was wrong.
+// Neither the response nor its duration shows what was wrong.
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { after, test } from 'node:test'
@@ -25,12 +25,14 @@ for (const variant of variants) {
   test(`A1: unknown user, wrong password and disabled user get the same response, byte for byte (${variant})`, async () => {
     const before = await stored()
     const responses: ReturnType<typeof seen>[] = []
-    for (const body of Object.values(refused)) responses.push(seen(await app.post('/login', { ...body, variant })))
+    for (const body of Object.values(refused))
+      responses.push(seen(await app.post('/login', { ...body, variant })))
     const [first, ...others] = responses
     assert.equal(first?.status, 401)
     assert.match(first?.body ?? '', /"code":"INVALID_CREDENTIALS"/)
     assert.equal(first?.headers['www-authenticate'], 'Bearer')
-    for (const [index, other] of others.entries()) assert.deepEqual(other, first, `${Object.keys(refused)[index + 1]}`)
+    for (const [index, other] of others.entries())
+      assert.deepEqual(other, first, `${Object.keys(refused)[index + 1]}`)
     assert.deepEqual(await stored(), before)
   })
 }
@@ -51,7 +53,9 @@ test('A1: the right password is accepted, also with another spelling of the user
 
 test('A2: an unknown user, a disabled user and a valid sign-in all cost one hash', async (t) => {
   const isSoak = process.env.SOAK !== undefined
-  const costs: Record<string, number[]> = Object.fromEntries(Object.keys(refused).map((name) => [name, []]))
+  const costs: Record<string, number[]> = Object.fromEntries(
+    Object.keys(refused).map((name) => [name, []]),
+  )
   const times: typeof costs = structuredClone(costs)
   // Alternating, so that other load on this machine affects all of them equally.
   for (let n = 0; n < (isSoak ? 400 : 10); n++) {
@@ -73,7 +77,10 @@ test('A2: an unknown user, a disabled user and a valid sign-in all cost one hash
     const ofTimes = isSoak ? `, AUC of the time ${area.toFixed(3)}` : ''
     t.diagnostic(`${name}: median ${median(of).toFixed(1)} ms of processor time${ofTimes}`)
     // Without a hash a response costs at most a fifth; with two hashes nearly twice as much.
-    assert.ok(ratio > 0.6 && ratio < 1.6, `${name}: ${ratio.toFixed(2)} of the cost of a wrong password`)
+    assert.ok(
+      ratio > 0.6 && ratio < 1.6,
+      `${name}: ${ratio.toFixed(2)} of the cost of a wrong password`,
+    )
     // With 400 of each the AUC of equal times is within 0.04 of one half.
     if (isSoak) assert.ok(Math.abs(area - 0.5) <= 0.05, `${name}: AUC ${area.toFixed(3)}`)
   }
@@ -92,34 +99,50 @@ test('A5: an over-long password is refused before it is hashed, also one of 1 Mi
   ] as const) {
     const body = { username: ann.username, password: 'x'.repeat(length) }
     const took = await fastestOf(20, () => millisecondsOf(body, status))
-    t.diagnostic(`${length} characters: ${took.toFixed(1)} ms; with a hash: ${hashing.toFixed(1)} ms`)
+    t.diagnostic(
+      `${length} characters: ${took.toFixed(1)} ms; with a hash: ${hashing.toFixed(1)} ms`,
+    )
     assert.ok(took < most, `${length} characters took ${took} ms, of ${most}`)
   }
 })
 
 test('A5: a password of 256 characters signs in and is not truncated: without its last character it is refused', async () => {
-  const digits = ['one', 'two'].map((text) => createHash('sha512').update(text).digest('hex')).join('')
+  const digits = ['one', 'two']
+    .map((text) => createHash('sha512').update(text).digest('hex'))
+    .join('')
   // Both have 256 code points; the cat is two UTF-16 units.
   for (const password of [digits, `🐈${digits.slice(1)}`]) {
     const { username } = await app.user(undefined, password)
     assert.equal([...password].length, 256)
     assert.equal((await app.post('/login', { username, password })).status, 200)
-    assert.equal((await app.post('/login', { username, password: password.slice(0, -1) })).status, 401)
+    assert.equal(
+      (await app.post('/login', { username, password: password.slice(0, -1) })).status,
+      401,
+    )
     assert.equal((await app.post('/login', { username, password: `${password}1` })).status, 400)
   }
 })
 
-/** Everything but the counts of guesses and the audit log, which a refused sign-in changes. */
+/** A refused sign-in changes counts of guesses and the audit log. */
 const stored = async () => ({ ...(await app.database.tables()), guess_count: [], audit: [] })
 
-/** A failure is forgotten after a day; more than five failures of an account would be delayed. */
+/** A failure is forgotten after a day. */
 const forgetGuesses = () => app.pass(24 * 3_600_000)
 
-/** All that a client sees, except the two fields that differ in every response. */
+/** Without the two fields that differ in every response. */
 function seen({ status, headers, text }: HttpResponse) {
   const { requestId } = JSON.parse(text).error
-  const { date: _, 'content-length': length, ...fields } = Object.fromEntries(headers) as Record<string, string>
-  return { status, headers: fields, body: text.replace(requestId, ''), length: Number(length) - requestId.length }
+  const {
+    date: _,
+    'content-length': length,
+    ...fields
+  } = Object.fromEntries(headers) as Record<string, string>
+  return {
+    status,
+    headers: fields,
+    body: text.replace(requestId, ''),
+    length: Number(length) - requestId.length,
+  }
 }
 
 async function millisecondsOf(body: object, status = 401): Promise<number> {
@@ -138,7 +161,7 @@ function median(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN
 }
 
-/** The share of pairs in which the value of `a` is larger than that of `b`: 0.5 if the two cannot be distinguished. */
+/** The share of pairs in which `a` is larger: 0.5 if the two cannot be distinguished. */
 function auc(a: readonly number[], b: readonly number[]): number {
   const wins = a.flatMap((x) => b.map((y) => (Math.sign(x - y) + 1) / 2))
   return wins.reduce<number>((sum, win) => sum + win, 0) / wins.length

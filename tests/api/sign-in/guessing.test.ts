@@ -1,4 +1,4 @@
-// Guessing of passwords gets nowhere: per account, per address, and both together (A9, A10).
+// Per account, per address, and both together (A9, A10).
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
@@ -24,7 +24,8 @@ test('the audit log says which account is being guessed, once, and names no unkn
   const ann = await app.user()
   const address = newAddress()
   for (const username of [ann.username, 'nobody at all'])
-    for (let n = 0; n < 9; n++) await app.post('/login', { username, password: wrong }, from(address))
+    for (let n = 0; n < 9; n++)
+      await app.post('/login', { username, password: wrong }, from(address))
   const delayed = async () =>
     ((await app.database.tables()).audit ?? []).filter((row) => row.event === 'account-delayed')
   while ((await delayed()).length === 0) await setImmediate()
@@ -47,7 +48,11 @@ for (const variant of variants) {
       for (let n = 0; n < 5; n++) assert.equal((await login(username, wrong, address)).status, 401)
       for (let delay = 1; delay <= 1_024; delay *= 2) {
         assert.equal(retryAfter(await login(username, wrong, address)), delay)
-        assert.equal(retryAfter(await login(username, wrong, newAddress())), delay, 'from any address')
+        assert.equal(
+          retryAfter(await login(username, wrong, newAddress())),
+          delay,
+          'from any address',
+        )
         app.pass((delay - 1) * second)
         assert.equal(retryAfter(await login(username, wrong, address)), 1)
         app.pass(second)
@@ -72,7 +77,8 @@ for (const variant of variants) {
     const ann = await app.user()
     const address = newAddress()
     const failures = async (count: number) => {
-      for (let n = 0; n < count; n++) assert.equal((await login(ann.username, wrong, address)).status, 401)
+      for (let n = 0; n < count; n++)
+        assert.equal((await login(ann.username, wrong, address)).status, 401)
     }
     await failures(4)
     assert.equal((await login(ann.username, ann.password, address)).status, 200)
@@ -103,14 +109,19 @@ for (const variant of variants) {
     for (const base of addresses) {
       // Every address of the /64 is the same client.
       const address = (n: number) => (base.includes(':') ? `${base}${n.toString(16)}` : base)
-      const guess = async (n: number) => (await login(`name ${base} ${n} ${variant}`, wrong, address(n))).status
+      const guess = async (n: number) =>
+        (await login(`name ${base} ${n} ${variant}`, wrong, address(n))).status
       for (let n = 0; n < 100; n++) assert.equal(await guess(n), 401)
       assert.equal(await guess(100), 429)
       assert.equal(retryAfter(await login(`another ${base} ${variant}`, wrong, address(7))), 36)
       app.pass(36 * second)
       assert.equal(await guess(101), 401)
       assert.equal(await guess(102), 429)
-      assert.equal((await login(`other ${base}`, wrong, newAddress())).status, 401, 'another address is not delayed')
+      assert.equal(
+        (await login(`other ${base}`, wrong, newAddress())).status,
+        401,
+        'another address is not delayed',
+      )
     }
   })
 
@@ -131,7 +142,9 @@ for (const variant of variants) {
   test(`many sign-ins of one user at the same time with the right password all succeed (${variant})`, async () => {
     const ann = await app.user()
     const address = newAddress()
-    const responses = await Promise.all(Array.from({ length: 40 }, () => login(ann.username, ann.password, address)))
+    const responses = await Promise.all(
+      Array.from({ length: 40 }, () => login(ann.username, ann.password, address)),
+    )
     assert.deepEqual([...new Set(responses.map(({ status }) => status))], [200])
   })
 
@@ -145,14 +158,19 @@ for (const variant of variants) {
     const confirmFrom = async (password: string, client: string) =>
       app.post('/api/me/confirm', { password }, { ...proof, ...from(client) })
     // Of the address, and of the account.
-    for (let n = 0; n < 100; n++) assert.equal((await login(`neighbour ${variant} ${n}`, wrong, address)).status, 401)
+    for (let n = 0; n < 100; n++)
+      assert.equal((await login(`neighbour ${variant} ${n}`, wrong, address)).status, 401)
     for (let n = 0; n < 6; n++) await login(ann.username, wrong, other)
     assert.equal((await login(ben.username, ben.password, address)).status, 429)
     for (let n = 0; n < 5; n++) assert.equal((await confirmFrom(wrong, third)).status, 401)
     assert.equal(retryAfter(await confirmFrom(ann.password, address)), 1)
     app.pass(second)
-    assert.equal((await confirmFrom(ann.password, address)).status, variant === 'stateful' ? 204 : 201)
-    for (let n = 0; n < 100; n++) assert.equal((await login(`friend ${variant} ${n}`, wrong, third)).status, 401)
+    assert.equal(
+      (await confirmFrom(ann.password, address)).status,
+      variant === 'stateful' ? 204 : 201,
+    )
+    for (let n = 0; n < 100; n++)
+      assert.equal((await login(`friend ${variant} ${n}`, wrong, third)).status, 401)
   })
 }
 
@@ -175,7 +193,8 @@ test('no header of a client gives it another address: 12 spoofed forms share one
   ]
   const guess = async (name: string, headers: Record<string, string>) =>
     (await bare.post('/login', { username: name, password: wrong }, headers)).status
-  for (let n = 0; n < 100; n++) assert.equal(await guess(`spoofed ${n}`, spoofs(n)[n % 12] ?? {}), 401, `guess ${n}`)
+  for (let n = 0; n < 100; n++)
+    assert.equal(await guess(`spoofed ${n}`, spoofs(n)[n % 12] ?? {}), 401, `guess ${n}`)
   for (const [n, headers] of spoofs(200).entries())
     assert.equal(await guess(`later ${n}`, headers), 429, JSON.stringify(headers))
 })

@@ -1,7 +1,13 @@
-// A user signs in on a known device while others guess the password (A23).
+// A user signs in while others guess the password (A23).
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { type HttpResponse, startTestService, type TestUser, type Variant, variants } from '../../support/service.ts'
+import {
+  type HttpResponse,
+  startTestService,
+  type TestUser,
+  type Variant,
+  variants,
+} from '../../support/service.ts'
 
 const app = await startTestService({ env: { CARILLON_TRUSTED_PROXIES: '127.0.0.1' } })
 after(() => app.stop())
@@ -11,7 +17,7 @@ const wrong = 'plum orchard gate 42'
 let addressesUsed = 0
 const newAddress = () => `198.18.${Math.floor(++addressesUsed / 256)}.${addressesUsed % 256}`
 
-/** A device that keeps what a sign-in gives it, in its cookie or (stateless) as the application does. */
+/** In its cookie, or (stateless) as the application does. */
 class Device {
   readonly variant: Variant
   readonly address = newAddress()
@@ -23,10 +29,15 @@ class Device {
   }
 
   async login({ username, password }: Omit<TestUser, 'id'>): Promise<HttpResponse> {
-    const deviceToken = this.variant === 'stateless' && this.token ? { deviceToken: this.token } : {}
+    const deviceToken =
+      this.variant === 'stateless' && this.token ? { deviceToken: this.token } : {}
     const cookie = [...this.#cookies].map((pair) => pair.join('=')).join('; ')
     const headers = { 'x-forwarded-for': this.address, ...(cookie !== '' && { cookie }) }
-    const response = await app.post('/login', { username, password, variant: this.variant, ...deviceToken }, headers)
+    const response = await app.post(
+      '/login',
+      { username, password, variant: this.variant, ...deviceToken },
+      headers,
+    )
     if (this.variant === 'stateless') this.token = response.json().deviceToken ?? this.token
     for (const line of response.headers.getSetCookie()) {
       const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? []
@@ -37,10 +48,14 @@ class Device {
   }
 }
 
-/** Guesses until the account is delayed by 1,024 s, from a new address each time. */
+/** The delay is 1,024 s; each guess has a new address. */
 async function attack({ username }: TestUser): Promise<void> {
   for (let n = 0; n < 40; n++) {
-    const response = await app.post('/login', { username, password: wrong }, { 'x-forwarded-for': newAddress() })
+    const response = await app.post(
+      '/login',
+      { username, password: wrong },
+      { 'x-forwarded-for': newAddress() },
+    )
     if (response.status === 429) {
       const seconds = Number(response.headers.get('retry-after'))
       if (seconds === 1_024) return
@@ -72,7 +87,11 @@ for (const variant of variants) {
     const ann = await app.user()
     const known = new Device(variant)
     await known.login(ann)
-    for (const username of [ann.username, `${ann.username} on a known device`, `known device of ${ann.username}`]) {
+    for (const username of [
+      ann.username,
+      `${ann.username} on a known device`,
+      `known device of ${ann.username}`,
+    ]) {
       const guesses = Array.from({ length: 100 }, () =>
         app.post('/login', { username, password: wrong }, { 'x-forwarded-for': newAddress() }),
       )
@@ -86,11 +105,16 @@ for (const variant of variants) {
     const known = new Device(variant)
     const another = new Device(variant)
     for (const device of [known, another]) assert.equal((await device.login(ann)).status, 200)
-    for (let n = 0; n < 5; n++) assert.equal((await known.login({ ...ann, password: wrong })).status, 401)
+    for (let n = 0; n < 5; n++)
+      assert.equal((await known.login({ ...ann, password: wrong })).status, 401)
     const refused = await known.login(ann)
     assert.deepEqual([refused.status, refused.headers.get('retry-after')], [429, '1'])
     assert.equal((await another.login(ann)).status, 200)
-    assert.equal((await new Device(variant).login(ann)).status, 200, 'nor do they delay an unknown device')
+    assert.equal(
+      (await new Device(variant).login(ann)).status,
+      200,
+      'nor do they delay an unknown device',
+    )
     app.pass(1_000)
     assert.equal((await known.login(ann)).status, 200)
   })
@@ -149,8 +173,16 @@ test('a stateless sign-in gives a device token and sets no cookie; a stateful on
   )
   assert.deepEqual(Object.keys(stateful.json()), ['User', 'expiresAt', 'variant'])
   assert.deepEqual(stateless.headers.getSetCookie(), [])
-  assert.deepEqual(Object.keys(stateless.json()), ['User', 'token', 'expiresAt', 'deviceToken', 'variant'])
-  const renewed = await app.post('/token/renew', undefined, { authorization: `Bearer ${stateless.json().token}` })
+  assert.deepEqual(Object.keys(stateless.json()), [
+    'User',
+    'token',
+    'expiresAt',
+    'deviceToken',
+    'variant',
+  ])
+  const renewed = await app.post('/token/renew', undefined, {
+    authorization: `Bearer ${stateless.json().token}`,
+  })
   assert.deepEqual(Object.keys(renewed.json()), ['User', 'token', 'expiresAt', 'variant'])
 })
 

@@ -1,4 +1,3 @@
-// What ends when a user signs out or is disabled, what does not end, and that ended proofs stay ended.
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, test } from 'node:test'
@@ -6,7 +5,10 @@ import { reserveGuess } from '../../../server/guessing/guesses.store.ts'
 import { Passwords } from '../../../server/passwords/passwords.ts'
 import { noteDevice } from '../../../server/sessions/sign-ins.store.ts'
 import { replaceOperation } from '../../../server/store/testing/operations.ts'
-import { disableUser, setPassword as setStoredPassword } from '../../../server/users/user-changes.store.ts'
+import {
+  disableUser,
+  setPassword as setStoredPassword,
+} from '../../../server/users/user-changes.store.ts'
 import { findCredentials } from '../../../server/users/users.store.ts'
 import { setPassword } from '../../../server/users/users.ts'
 import { openForge } from '../../support/http/forge.ts'
@@ -31,7 +33,9 @@ async function renewed(proof: Proof): Promise<Proof> {
 
 function isSignedOut(response: HttpResponse): void {
   assert.deepEqual([response.status, response.text], [204, ''])
-  assert.deepEqual(response.headers.getSetCookie(), ['carillon=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax'])
+  assert.deepEqual(response.headers.getSetCookie(), [
+    'carillon=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax',
+  ])
 }
 
 for (const variant of variants) {
@@ -50,7 +54,10 @@ for (const variant of variants) {
     const otherKind = await app.signIn(ann, variant === 'stateful' ? 'stateless' : 'stateful')
     const bob = await app.signIn(await app.user(), variant)
     await logout(mine)
-    assert.deepEqual(await Promise.all([mine, sameUser, otherKind, bob].map(request)), [401, 200, 200, 200])
+    assert.deepEqual(
+      await Promise.all([mine, sameUser, otherKind, bob].map(request)),
+      [401, 200, 200, 200],
+    )
   })
 
   test(`a second /logout also answers 204 and writes nothing (${variant})`, async () => {
@@ -106,9 +113,15 @@ test('T7: /logout with one token revokes every token of its sign-in: older, rene
   app.pass(minute)
   const third = await renewed(second)
   const other = await app.signIn(ann, 'stateless')
-  assert.deepEqual(await Promise.all([first, second, third, other].map(request)), [200, 200, 200, 200])
+  assert.deepEqual(
+    await Promise.all([first, second, third, other].map(request)),
+    [200, 200, 200, 200],
+  )
   await logout(second)
-  assert.deepEqual(await Promise.all([first, second, third, other].map(request)), [401, 401, 401, 200])
+  assert.deepEqual(
+    await Promise.all([first, second, third, other].map(request)),
+    [401, 401, 401, 200],
+  )
   assert.equal((await app.post('/token/renew', undefined, third)).status, 401)
   assert.equal(await request(await renewed(other)), 200)
 })
@@ -118,11 +131,20 @@ test('T7: a renewal during the revocation of its sign-in yields no valid token: 
   for (let round = 0; round < 100; round++) {
     const proof = { authorization: `Bearer ${await forge.token(forge.header, forge.claims(ann))}` }
     const renew = () => app.post('/token/renew', undefined, proof)
-    const [one, signedOut, another] = await Promise.all([renew(), logout(proof), renew(), request(proof)])
+    const [one, signedOut, another] = await Promise.all([
+      renew(),
+      logout(proof),
+      renew(),
+      request(proof),
+    ])
     assert.equal(signedOut.status, 204)
     for (const response of [one, another].filter(({ status }) => status === 200)) {
       gained++
-      assert.equal(await request({ authorization: `Bearer ${response.json().token}` }), 401, `round ${round}`)
+      assert.equal(
+        await request({ authorization: `Bearer ${response.json().token}` }),
+        401,
+        `round ${round}`,
+      )
     }
     assert.equal(await request(proof), 401, `round ${round}`)
   }
@@ -151,7 +173,9 @@ test('S7: a user who is enabled again can sign in, and the revoked tokens stay r
   await disable(eve.id)
   await app.refused(token)
   app.pass(1_000)
-  const { passwordHash } = (await app.store.read(findCredentials, eve.username)) ?? { passwordHash: '' }
+  const { passwordHash } = (await app.store.read(findCredentials, eve.username)) ?? {
+    passwordHash: '',
+  }
   await app.store.write(setStoredPassword, {
     userId: eve.id,
     passwordHash,

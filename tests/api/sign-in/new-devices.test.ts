@@ -1,12 +1,18 @@
-// A sign-in from a device that the user has not used before is reported to the user's own inbox; "That was not me" ends it, and then the
-// password alone signs nobody in until it was replaced. In both variants.
+// "That was not me" ends a reported sign-in; then the password alone signs nobody in until it was
+// replaced.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pino } from 'pino'
 import { setPassword } from '../../../server/users/user-changes.store.ts'
 import { findUser } from '../../../server/users/users.store.ts'
-import { type Proof, startTestService, type TestService, type TestUser, variants } from '../../support/service.ts'
+import {
+  type Proof,
+  startTestService,
+  type TestService,
+  type TestUser,
+  variants,
+} from '../../support/service.ts'
 
 const firefox = 'Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0'
 const chrome =
@@ -42,17 +48,25 @@ function login(
   )
 }
 
-async function signIn(user: TestUser, variant: string, from: From = {}, service: TestService = app): Promise<SignedIn> {
+async function signIn(
+  user: TestUser,
+  variant: string,
+  from: From = {},
+  service: TestService = app,
+): Promise<SignedIn> {
   const response = await login(user, variant, from, service)
   assert.equal(response.status, 200, response.text)
-  const [session = '', device = ''] = response.headers.getSetCookie().map((cookie) => cookie.split(';')[0] ?? '')
-  if (variant === 'stateful') return { proof: { cookie: session }, deviceToken: '', cookies: device }
+  const [session = '', device = ''] = response.headers
+    .getSetCookie()
+    .map((cookie) => cookie.split(';')[0] ?? '')
+  if (variant === 'stateful')
+    return { proof: { cookie: session }, deviceToken: '', cookies: device }
   const { token, deviceToken } = response.json()
   return { proof: { authorization: `Bearer ${token}` }, deviceToken, cookies: '' }
 }
 
 const notices = async ({ proof }: SignedIn, service = app) => (await service.list(proof)).items
-/** A notification usually arrives before the response of the sign-in, and on a busy machine soon after it. */
+/** On a busy machine the notification comes soon after the response. */
 async function noticed(one: SignedIn, count: number, service = app) {
   const from = performance.now()
   for (;;) {
@@ -67,7 +81,8 @@ const disown = (id: string, proof: Proof) =>
     'x-forwarded-for': '192.0.2.1',
     ...proof,
   })
-const ofDevice = ({ deviceToken, cookies }: SignedIn): From => (cookies === '' ? { deviceToken } : { cookies })
+const ofDevice = ({ deviceToken, cookies }: SignedIn): From =>
+  cookies === '' ? { deviceToken } : { cookies }
 
 for (const variant of variants) {
   test(`a ${variant} sign-in that has ended can still be disowned: the password is known to somebody else`, async () => {
@@ -78,7 +93,10 @@ for (const variant of variants) {
     assert.equal((await app.post('/logout', undefined, foreign.proof)).status, 204)
     assert.equal((await disown(id, own.proof)).status, 200)
     assert.equal((await app.get('/api/me', own.proof)).json().data.passwordChangeRequired, true)
-    assert.equal((await login(user, variant, { userAgent: chrome, address: '203.0.113.7' })).status, 403)
+    assert.equal(
+      (await login(user, variant, { userAgent: chrome, address: '203.0.113.7' })).status,
+      403,
+    )
   })
 
   test(`a ${variant} sign-in whose password is being checked when another one is disowned does not begin`, async () => {
@@ -88,7 +106,9 @@ for (const variant of variants) {
     const [{ id }] = (await app.get('/api/me/sessions', foreign.proof)).json().data.items
     // Other attempts keep it waiting for its turn, after its user was read.
     const others = Array.from({ length: 30 }, (_, n) =>
-      login({ username: `nobody ${n}`, password: 'plum orchard' }, variant, { address: `198.51.100.${n}` }),
+      login({ username: `nobody ${n}`, password: 'plum orchard' }, variant, {
+        address: `198.51.100.${n}`,
+      }),
     )
     const late = login(user, variant, { userAgent: chrome, address: '203.0.113.7' })
     await sleep(20)
@@ -107,12 +127,23 @@ for (const variant of variants) {
     assert.deepEqual(more, [])
     const found = (await app.get(`/api/notifications/${notice?.id}`, first.proof)).json().data
     const [own] = (await app.get('/api/me/sessions', second.proof)).json().data.items
-    assert.deepEqual([own.device, own.address, own.current], ['Chrome on Windows', '203.0.113.7', true])
+    assert.deepEqual(
+      [own.device, own.address, own.current],
+      ['Chrome on Windows', '203.0.113.7', true],
+    )
     assert.equal(found.url, `${publicUrl}/account#session-${own.id}`)
     assert.equal(found.title, 'New sign-in from Chrome on Windows')
-    assert.match(found.body, /Chrome on Windows, from the address 203\.0\.113\.7\. If that was not you/)
+    assert.match(
+      found.body,
+      /Chrome on Windows, from the address 203\.0\.113\.7\. If that was not you/,
+    )
     assert.equal(found.category, 'security')
-    assert.deepEqual(found.data, { sessionId: own.id, device: own.device, address: own.address, at: own.createdAt })
+    assert.deepEqual(found.data, {
+      sessionId: own.id,
+      device: own.device,
+      address: own.address,
+      at: own.createdAt,
+    })
     // From now on it is known.
     await signIn(user, variant, { userAgent: chrome, address: '203.0.113.7' })
     assert.equal((await notices(first)).length, 1)
@@ -137,7 +168,8 @@ for (const variant of variants) {
     const own = await signIn(user, variant)
     const thief = await signIn(user, variant, { userAgent: chrome, address: '203.0.113.7' })
     const [notice] = await noticed(own, 1)
-    const id = (await app.get(`/api/notifications/${notice?.id}`, own.proof)).json().data.data.sessionId
+    const id = (await app.get(`/api/notifications/${notice?.id}`, own.proof)).json().data.data
+      .sessionId
     const response = await disown(id, own.proof)
     assert.equal(response.status, 200, response.text)
     const { deviceToken, ...data } = response.json().data
@@ -173,9 +205,13 @@ test('a sign-in from a new device succeeds although its notification fails; the 
   t.after(() => service.stop())
   const user = await service.user()
   const first = await signIn(user, 'stateful', {}, service)
-  const repair = await service.database.failInserts('notification', { userId: user.id, message: 'no room' })
+  const repair = await service.database.failInserts('notification', {
+    userId: user.id,
+    message: 'no room',
+  })
   await signIn(user, 'stateless', { userAgent: chrome }, service)
-  const isLogged = () => lines.some((line) => line.includes('"new-device-not-notified"') && line.includes(user.id))
+  const isLogged = () =>
+    lines.some((line) => line.includes('"new-device-not-notified"') && line.includes(user.id))
   while (!isLogged()) await sleep(5)
   assert.deepEqual(await notices(first, service), [])
   await repair()

@@ -1,4 +1,3 @@
-// A flood of sign-ins: how much it writes to the log, and its cost if the clients disconnect.
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { after, test } from 'node:test'
@@ -9,7 +8,11 @@ import { startTestService } from '../../support/service.ts'
 
 const written: string[] = []
 const log = pino({ level: 'info', base: null }, { write: (line: string) => written.push(line) })
-const app = await startTestService({ hashCost: usualCost, log, env: { CARILLON_TRUSTED_PROXIES: '127.0.0.1' } })
+const app = await startTestService({
+  hashCost: usualCost,
+  log,
+  env: { CARILLON_TRUSTED_PROXIES: '127.0.0.1' },
+})
 after(() => app.stop())
 const ann = await app.user('ann')
 const lines = () => written.map((line) => JSON.parse(line))
@@ -17,7 +20,9 @@ const lines = () => written.map((line) => JSON.parse(line))
 test('a flood of sign-ins writes a warning a second and no stack, and every refusal is counted (L1)', async () => {
   const started = performance.now()
   const responses = await Promise.all(
-    Array.from({ length: 400 }, (_, n) => app.post('/login', { username: `name ${n}`, password: 'x' })),
+    Array.from({ length: 400 }, (_, n) =>
+      app.post('/login', { username: `name ${n}`, password: 'x' }),
+    ),
   )
   const seconds = Math.ceil((performance.now() - started) / 1_000) + 1
   await app.restart()
@@ -60,7 +65,9 @@ test('50 clients that disconnect while they wait cost no hash (A12)', async () =
   )
   for (const socket of sockets) socket.write(request)
   // After the first response the others wait in the queue.
-  await Promise.race(sockets.map((socket) => new Promise((resolve) => socket.once('data', resolve))))
+  await Promise.race(
+    sockets.map((socket) => new Promise((resolve) => socket.once('data', resolve))),
+  )
   for (const socket of sockets) socket.destroy()
   assert.equal((await app.post('/login', { username: 'ann', password: ann.password })).status, 200)
   const signedIn = lines().filter(({ event }) => event === 'sign-in').length
@@ -72,7 +79,10 @@ test('50 clients that disconnect while they wait cost no hash (A12)', async () =
 })
 
 test('a 503 of /readyz is not logged as a failure (L1)', async () => {
-  const dependencies = { store: app.store, readiness: { isReady: false, isKnown: false, askedAt: 0 } }
+  const dependencies = {
+    store: app.store,
+    readiness: { isReady: false, isKnown: false, askedAt: 0 },
+  }
   const refusal = await ready
     .handle(dependencies as never, undefined as never, undefined as never)
     .catch((error: unknown) => error)

@@ -1,11 +1,16 @@
-// A copy of a session cookie gains nothing from what its owner proves: the cookie is replaced, and an old one that is presented later ends the
-// sign-in (S17).
+// An old cookie that is presented after its replacement ends the sign-in (S17).
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { EventReader } from '../../support/event-source/event-source.ts'
 import { addPasskey } from '../../support/passkeys.ts'
 import { untilSo } from '../../support/processes/nodes.ts'
-import { type HttpResponse, type Proof, startTestService, type TestUser, variants } from '../../support/service.ts'
+import {
+  type HttpResponse,
+  type Proof,
+  startTestService,
+  type TestUser,
+  variants,
+} from '../../support/service.ts'
 import { Authenticator } from '../../support/sign-in/authenticator.ts'
 import { SoftwareAuthenticator } from '../../support/software-authenticator.ts'
 
@@ -20,7 +25,7 @@ type Act = (proof: Proof, user: TestUser) => Promise<HttpResponse>
 const send = (method: string, path: string, body: unknown, proof: Proof) =>
   app.request(path, { method, headers: { ...json, ...proof }, body: JSON.stringify(body) })
 
-/** Sends the cookie as it is given, whatever has replaced it since. */
+/** Whatever has replaced it since. */
 const statusOf = async ({ cookie = '' }: Proof, path = '/routeRestreinte') =>
   (await app.exchange(path, { fields: [['cookie', cookie]] })).status
 
@@ -36,7 +41,8 @@ async function startApp(proof: Proof) {
   return { id, code: new Authenticator(secret).code(app.now()) }
 }
 
-const addApp: Act = async (proof) => app.post('/api/me/factors/totp/confirm', await startApp(proof), proof)
+const addApp: Act = async (proof) =>
+  app.post('/api/me/factors/totp/confirm', await startApp(proof), proof)
 
 const acts: Readonly<Record<string, Act>> = {
   'a confirmation': confirm,
@@ -44,7 +50,8 @@ const acts: Readonly<Record<string, Act>> = {
     send('PUT', '/api/me/password', { currentPassword, newPassword }, proof),
   'a new authenticator app': addApp,
   'a new passkey': async (proof) => {
-    const options = (await app.post('/api/me/factors/passkeys/options', undefined, proof)).json().data
+    const options = (await app.post('/api/me/factors/passkeys/options', undefined, proof)).json()
+      .data
     const { response } = new SoftwareAuthenticator({ origin }).create(options)
     return app.post('/api/me/factors/passkeys', { response }, proof)
   },
@@ -68,7 +75,9 @@ for (const [name, act] of Object.entries(acts))
     const renewed = cookieOf(response)
     assert.deepEqual([await statusOf(old), await statusOf(renewed)], [401, 200])
     assert.equal(await statusOf(old, '/api/notifications'), 401)
-    const me = (await app.exchange('/api/me', { fields: [['cookie', renewed.cookie ?? '']] })).json().data
+    const me = (
+      await app.exchange('/api/me', { fields: [['cookie', renewed.cookie ?? '']] })
+    ).json().data
     const maxAge = Number(/Max-Age=(\d+)/.exec(response.headers.getSetCookie()[0] ?? '')?.[1])
     assert.equal(app.now() + maxAge * 1_000, Date.parse(me.expiresAt))
   })
@@ -86,9 +95,13 @@ test('a copied cookie can change no factor after its owner has confirmed (S17)',
   assert.equal(added.status, 401)
 })
 
-/** Sends the proof as it is given, whatever has replaced it since. */
-const exactly = (proof: Proof, path = '/routeRestreinte', sent: { method?: string; body?: string } = {}) => {
-  const type: [string, string][] = sent.body === undefined ? [] : [['content-type', 'application/json']]
+const exactly = (
+  proof: Proof,
+  path = '/routeRestreinte',
+  sent: { method?: string; body?: string } = {},
+) => {
+  const type: [string, string][] =
+    sent.body === undefined ? [] : [['content-type', 'application/json']]
   return app.exchange(path, { ...sent, fields: [...Object.entries(proof), ...type] })
 }
 
@@ -99,7 +112,11 @@ for (const [name, act] of Object.entries(acts))
     const other = await app.signIn(user, 'stateful')
     const response = await act(old, user)
     const { token, expiresAt } = response.json().data
-    assert.deepEqual([response.headers.getSetCookie(), typeof expiresAt], [[], 'string'], response.text)
+    assert.deepEqual(
+      [response.headers.getSetCookie(), typeof expiresAt],
+      [[], 'string'],
+      response.text,
+    )
     const renewed = { authorization: `Bearer ${token}` }
     for (let n = 0; n < 2; n++) {
       assert.equal((await exactly(old)).status, 401)
@@ -131,15 +148,20 @@ for (const variant of variants)
     const { recoveryCodes, token } = added.json().data
     const own = variant === 'stateful' ? cookieOf(added) : { authorization: `Bearer ${token}` }
     const raced = await Promise.all(
-      recoveryCodes
-        .slice(0, 2)
-        .map((recoveryCode: string) =>
-          exactly(own, '/api/me/confirm', { method: 'POST', body: JSON.stringify({ recoveryCode }) }),
-        ),
+      recoveryCodes.slice(0, 2).map((recoveryCode: string) =>
+        exactly(own, '/api/me/confirm', {
+          method: 'POST',
+          body: JSON.stringify({ recoveryCode }),
+        }),
+      ),
     )
-    assert.deepEqual(raced.map(({ status }) => status).toSorted(), [variant === 'stateful' ? 204 : 201, 401])
+    assert.deepEqual(raced.map(({ status }) => status).toSorted(), [
+      variant === 'stateful' ? 204 : 201,
+      401,
+    ])
     const won = raced.find(({ status }) => status !== 401) as HttpResponse
-    const next = variant === 'stateful' ? cookieOf(won) : { authorization: `Bearer ${won.json().data.token}` }
+    const next =
+      variant === 'stateful' ? cookieOf(won) : { authorization: `Bearer ${won.json().data.token}` }
     assert.equal((await exactly(next, '/api/me/factors')).json().data.recoveryCodesLeft, 9)
   })
 
@@ -151,7 +173,8 @@ test('an unconfirmed app, added or removed, and a token of the session replace n
     assert.deepEqual([removed.status, removed.headers.getSetCookie()], [204, []])
     const given = await app.post('/api/me/token', undefined, proof)
     assert.deepEqual([given.status, given.headers.getSetCookie()], [201, []])
-    if (variant === 'stateless') assert.equal((await app.post('/token/renew', undefined, proof)).status, 200)
+    if (variant === 'stateless')
+      assert.equal((await app.post('/token/renew', undefined, proof)).status, 200)
     assert.equal((await exactly(proof)).status, 200)
   }
 })
@@ -159,7 +182,9 @@ test('an unconfirmed app, added or removed, and a token of the session replace n
 test('a rotation of the cookie revokes the tokens of its sign-in, and the cookie gets new ones (S17)', async () => {
   const { renewed, token } = await renewedSession()
   assert.equal((await exactly(token)).status, 401)
-  const { token: fresh } = (await exactly(renewed, '/api/me/token', { method: 'POST', body: '' })).json().data
+  const { token: fresh } = (
+    await exactly(renewed, '/api/me/token', { method: 'POST', body: '' })
+  ).json().data
   assert.equal((await exactly({ authorization: `Bearer ${fresh}` })).status, 200)
   assert.equal((await exactly(renewed)).status, 200)
 })
@@ -185,7 +210,9 @@ test('GET /api/session is null a minute after a rotation whose response was lost
 async function renewedSession() {
   const user = await app.user()
   const old = await app.signIn(user, 'stateful')
-  const token = { authorization: `Bearer ${(await app.post('/api/me/token', undefined, old)).json().data.token}` }
+  const token = {
+    authorization: `Bearer ${(await app.post('/api/me/token', undefined, old)).json().data.token}`,
+  }
   app.pass(60_000)
   const renewed = cookieOf(await confirm(old, user))
   return { user, old, renewed, token }
@@ -222,7 +249,9 @@ for (const path of ['/routeRestreinte', '/api/notifications', '/api/session', '/
     const [notice] = (await app.list(own, '?category=security')).items
     assert.equal(notice?.title, 'Someone used an old copy of your sign-in')
     const { items } = (await app.get('/api/me/activity', own)).json().data
-    const [entry, ...others] = items.filter(({ event }: { event: string }) => event === 'old-session-presented')
+    const [entry, ...others] = items.filter(
+      ({ event }: { event: string }) => event === 'old-session-presented',
+    )
     assert.deepEqual([entry.actor, others], ['service', []])
   })
 
@@ -304,7 +333,7 @@ test('an open stream and a held poll of an older token end at once (S17)', async
   assert.equal((await exactly(renewed)).status, 200)
 })
 
-/** A stream and a held poll of a proof that a confirmation has replaced. */
+/** A confirmation has replaced their proof. */
 async function openStreams(variant: 'stateful' | 'stateless') {
   const user = await app.user()
   const old = await app.signIn(user, variant)
@@ -313,7 +342,9 @@ async function openStreams(variant: 'stateful' | 'stateless') {
   const held = exactly(old, `/api/notifications/changes?since=${version}&wait=25`)
   const confirmed = await confirm(old, user)
   const renewed =
-    variant === 'stateful' ? cookieOf(confirmed) : { authorization: `Bearer ${confirmed.json().data.token}` }
+    variant === 'stateful'
+      ? cookieOf(confirmed)
+      : { authorization: `Bearer ${confirmed.json().data.token}` }
   return { user, renewed, streams: { reader, held } }
 }
 

@@ -1,5 +1,4 @@
-// No secret of docs/guarantees/secrets.md is readable in the database, its write-ahead log, a file beside it, or a log line, except the one of
-// the service in its own file. On PostgreSQL the test reads the tables.
+// docs/guarantees/secrets.md lists the secrets. On PostgreSQL the test reads the tables.
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { after, test } from 'node:test'
@@ -15,7 +14,7 @@ import { startTestService } from '../../support/service.ts'
 import { carefulUser, challengeOf } from '../../support/sign-in/authenticator.ts'
 import { SoftwareAuthenticator } from '../../support/software-authenticator.ts'
 
-// Every level is logged and nothing is redacted, so that the test sees all that is passed to the log.
+// The test sees all that is passed to the log: every level, nothing redacted.
 const lines: string[] = []
 const log = pino({ level: 'trace', base: null }, { write: (line: string) => lines.push(line) })
 const smtp = { user: 'bell', password: 'amber-harbour-of-the-mail-server' }
@@ -31,14 +30,18 @@ after(() => Promise.all([app.stop(), mailServer.stop(), provider.stop()]))
 
 const json = { 'content-type': 'application/json' }
 
-/** Uses every route, with mistakes and failures. Returns every secret that was in use. */
+/** With mistakes and failures. Returns every secret that was in use. */
 async function useEverything(): Promise<Record<string, string>> {
   const ann = await app.user('ann', 'violet kettle drum 77')
   const session = await app.signIn(ann, 'stateful')
   const token = await app.signIn(ann, 'stateless')
   const renewed = (await app.post('/token/renew', undefined, token)).json().token
   const { key } = await app.producerKey()
-  await app.post('/api/notifications', { recipients: [{ username: 'ann' }], title: 'Hi' }, bearer(key))
+  await app.post(
+    '/api/notifications',
+    { recipients: [{ username: 'ann' }], title: 'Hi' },
+    bearer(key),
+  )
   await app.list(session)
   await app.list(token)
   app.pass(120_000)
@@ -56,9 +59,19 @@ async function useEverything(): Promise<Record<string, string>> {
   await app.get(`/${key}`)
   await app.post('/login', { username: 'ann', password: 'violet kettle drum 78' })
   await app.post('/login', { username: 'violet kettle drum 79', password: 'x' })
-  await app.post('/login', { username: 'ann', password: ann.password, extra: 'violet kettle drum 80' })
-  await app.request('/login', { method: 'POST', headers: json, body: '{"password":"violet kettle drum 81"' })
-  await app.raw(`POST /login?violet+kettle+drum+82 HTTP/1.1\r\nConnection: close\r\nCookie: ${session.cookie}\r\n\r\n`)
+  await app.post('/login', {
+    username: 'ann',
+    password: ann.password,
+    extra: 'violet kettle drum 80',
+  })
+  await app.request('/login', {
+    method: 'POST',
+    headers: json,
+    body: '{"password":"violet kettle drum 81"',
+  })
+  await app.raw(
+    `POST /login?violet+kettle+drum+82 HTTP/1.1\r\nConnection: close\r\nCookie: ${session.cookie}\r\n\r\n`,
+  )
 
   const again = await app.post('/login', { username: 'ann', password: ann.password }, session)
   assert.equal(again.status, 200)
@@ -66,13 +79,19 @@ async function useEverything(): Promise<Record<string, string>> {
   // An internal failure, which is logged with all its properties.
   await app.database.change('alter table inbox rename to inbox_away')
   assert.equal((await app.get('/api/notifications', token)).status, 500)
-  const failed = await app.post('/api/notifications', { recipients: [{ username: 'ann' }], title: 'Hi' }, bearer(key))
+  const failed = await app.post(
+    '/api/notifications',
+    { recipients: [{ username: 'ann' }], title: 'Hi' },
+    bearer(key),
+  )
   assert.equal(failed.status, 500)
   await app.database.change('alter table inbox_away rename to inbox')
   await app.post('/logout', undefined, { authorization: `Bearer ${renewed}` })
   // The sign-in above ended the session that it presented, so this sign-out ends nothing.
   await app.post('/logout', undefined, session)
-  await app.post('/logout', undefined, { cookie: again.headers.getSetCookie()[0]?.split(';')[0] ?? '' })
+  await app.post('/logout', undefined, {
+    cookie: again.headers.getSetCookie()[0]?.split(';')[0] ?? '',
+  })
   return {
     'the password': ann.password,
     'a wrong password': 'violet kettle drum 78',
@@ -97,11 +116,13 @@ const secrets: Record<string, string | Buffer> = await useEverything()
 const linesOfSignIns = lines.length
 Object.assign(secrets, await useCredentials())
 
-/** Uses one-time links, second factors, a passkey, a device, a provider and the mail server. Returns every secret that was in use. */
+/** Returns every secret that was in use. */
 async function useCredentials(): Promise<Record<string, string | Buffer>> {
   const { key } = await app.producerKey(['users'])
   const ben = await carefulUser(app, 'ben')
-  const link = (await app.post(`/api/users/${ben.id}/links`, { purpose: 'reset' }, bearer(key))).json().data.url
+  const link = (
+    await app.post(`/api/users/${ben.id}/links`, { purpose: 'reset' }, bearer(key))
+  ).json().data.url
   const linkToken = link.split('#')[1]
   await app.get(`/reset?token=${linkToken}`)
   await app.get('/api/me', bearer(linkToken))
@@ -115,9 +136,20 @@ async function useCredentials(): Promise<Record<string, string | Buffer>> {
   const { token, deviceToken } = signedIn.json()
   const other = await challengeOf(app, ben, 'stateful')
   await app.post('/login/second-factor', { challenge: other, recoveryCode: ben.recoveryCodes[0] })
-  await app.post('/login/second-factor', { challenge: other, recoveryCode: `${ben.recoveryCodes[1]}x` })
-  await app.post('/login', { username: 'ben', password: ben.password, variant: 'stateless', deviceToken })
-  const used = await app.post('/password/reset', { token: linkToken, newPassword: 'seven quiet lanterns at sea' })
+  await app.post('/login/second-factor', {
+    challenge: other,
+    recoveryCode: `${ben.recoveryCodes[1]}x`,
+  })
+  await app.post('/login', {
+    username: 'ben',
+    password: ben.password,
+    variant: 'stateless',
+    deviceToken,
+  })
+  const used = await app.post('/password/reset', {
+    token: linkToken,
+    newPassword: 'seven quiet lanterns at sea',
+  })
   assert.equal(used.status, 204)
   const { privateKey } = await addPasskey(app, new SoftwareAuthenticator({ origin: app.url }), ben)
   const visitor = new ProviderBrowser({
@@ -151,7 +183,13 @@ async function useCredentials(): Promise<Record<string, string | Buffer>> {
 test('S9: no secret of guarantees/secrets.md is readable in the database, its write-ahead log or a file beside it while the service runs', async () => {
   const files = await app.database.bytes()
   const places = {
-    sqlite: ['carillon.db', 'carillon.db-shm', 'carillon.db-wal', 'carillon.identity', 'carillon.secret'],
+    sqlite: [
+      'carillon.db',
+      'carillon.db-shm',
+      'carillon.db-wal',
+      'carillon.identity',
+      'carillon.secret',
+    ],
     postgres: Object.keys(await app.database.tables()),
   }
   assert.deepEqual(Object.keys(files).sort(), places[engine])
@@ -165,7 +203,9 @@ test('S9: no secret is readable in the database files after a restart', async ()
 })
 
 test('S9, A16: no secret is in any line of the log, and no hash of a password', () => {
-  const failure = { sqlite: 'no such table', postgres: 'relation \\"inbox\\" does not exist' }[engine]
+  const failure = { sqlite: 'no such table', postgres: 'relation \\"inbox\\" does not exist' }[
+    engine
+  ]
   assert.ok(
     lines.some((line) => line.includes(failure)),
     'the failure was not logged',
@@ -221,6 +261,7 @@ test('A16: sign-in, refused sign-in and sign-out are in the log, with the user a
 function isInNone(places: Record<string, Buffer>): void {
   for (const [name, secret] of Object.entries(secrets)) {
     assert.ok(secret.length >= 20, name)
-    for (const [place, bytes] of Object.entries(places)) assert.ok(!bytes.includes(secret), `${name} is in ${place}`)
+    for (const [place, bytes] of Object.entries(places))
+      assert.ok(!bytes.includes(secret), `${name} is in ${place}`)
   }
 }

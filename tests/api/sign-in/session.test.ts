@@ -1,4 +1,3 @@
-// The stateful proof from outside: the form of the cookie, the user of its session, and that an ended session stays ended.
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
 import { after, test } from 'node:test'
@@ -6,14 +5,21 @@ import { newId } from '../../../server/basics/ids.ts'
 import { Sessions } from '../../../server/sessions/sessions.ts'
 import { disableUser } from '../../../server/users/user-changes.store.ts'
 import { findCredentials } from '../../../server/users/users.store.ts'
-import { type Proof, startTestService, type TestService, type TestUser } from '../../support/service.ts'
+import {
+  type Proof,
+  startTestService,
+  type TestService,
+  type TestUser,
+} from '../../support/service.ts'
 
 const minute = 60_000
 const hour = 60 * minute
 const idleMs = 30 * minute
 const lifetimeMs = 2 * hour
 
-const app = await startTestService({ env: { CARILLON_SESSION_IDLE: '30m', CARILLON_SESSION_LIFETIME: '2h' } })
+const app = await startTestService({
+  env: { CARILLON_SESSION_IDLE: '30m', CARILLON_SESSION_LIFETIME: '2h' },
+})
 after(() => app.stop())
 const ann = await app.user('ann')
 const bob = await app.user('bob')
@@ -24,11 +30,12 @@ const secretOf = (proof: Proof) => proof.cookie?.split('=')[1] ?? ''
 const rowsOf = (proof: Proof) =>
   app.database.rows(`select * from session where secret_hash = '${sha256(secretOf(proof))}'`)
 
-/** A session as a login makes it, without the work of the password hash. */
+/** Without the work of the password hash. */
 async function session(user: TestUser, service: TestService = app): Promise<Proof> {
   const checked = await service.store.read(findCredentials, user.username)
   assert.ok(checked)
   const sessions = new Sessions({
+    policy: { limitedFrom: () => Number.POSITIVE_INFINITY },
     store: service.store,
     revocations: { note() {} },
     now: service.now,
@@ -70,7 +77,10 @@ test('S1: on plain HTTP, which is for this machine only, the cookie has no __Hos
   const { username, password } = ann
   const cookies = (await app.post('/login', { username, password })).headers.getSetCookie()
   assert.equal(cookies.length, 2)
-  assert.match(cookies[1] ?? '', /^carillon-device=[\w.-]{66}; Path=\/; Max-Age=34560000; HttpOnly; SameSite=Lax$/)
+  assert.match(
+    cookies[1] ?? '',
+    /^carillon-device=[\w.-]{66}; Path=\/; Max-Age=34560000; HttpOnly; SameSite=Lax$/,
+  )
   assert.match(
     cookies[0] ?? '',
     /^carillon=[0-9a-f-]{36}\.[\w-]{22}\.[\w-]{43}; Path=\/; Max-Age=7200; HttpOnly; SameSite=Lax$/,
@@ -145,7 +155,8 @@ test('S3: a cookie that is not one of our sessions does not authenticate', async
     `${ann.id}.${constant}.${sha256(secret)}`,
     sha256(secret),
   ]
-  for (const other of others) assert.equal(await request({ cookie: `carillon=${other}` }), 401, other)
+  for (const other of others)
+    assert.equal(await request({ cookie: `carillon=${other}` }), 401, other)
   for (const name of ['Carillon', 'xcarillon', 'theme=carillon', 'carillon carillon', 'carillonx'])
     assert.equal(await request({ cookie: `${name}=${secret}` }), 401, name)
   assert.equal(await request({ cookie: `theme=dark; carillon=${secret}; lang=fr` }), 200)
@@ -157,7 +168,10 @@ test('S4: logout ends the session on the server, and no other session of the use
   const bobs = await session(bob)
   assert.equal((await rowsOf(one)).length, 1)
   assert.equal((await app.post('/logout', undefined, one)).status, 204)
-  assert.deepEqual([await request(one), await request(another), await request(bobs)], [401, 200, 200])
+  assert.deepEqual(
+    [await request(one), await request(another), await request(bobs)],
+    [401, 200, 200],
+  )
   assert.deepEqual([(await rowsOf(one)).length, (await rowsOf(another)).length], [0, 1])
 })
 
@@ -235,7 +249,10 @@ test('S7: a disabled user gets 401 with a session at once and with a token soon,
   await app.refused(token)
   assert.deepEqual(await app.database.rows(`select * from session where user_id = '${eve.id}'`), [])
   const { username, password } = eve
-  assert.equal((await app.post('/login', { username, password })).json().error.code, 'INVALID_CREDENTIALS')
+  assert.equal(
+    (await app.post('/login', { username, password })).json().error.code,
+    'INVALID_CREDENTIALS',
+  )
 })
 
 test('S12: every authenticated response has no-store, and a sign-out leaves the rest of the origin as it is', async () => {

@@ -1,5 +1,5 @@
-// Users see where they are signed in, and end a sign-in from any device, in both variants: what ended is refused at once, its streams
-// included (Z6), and no other user's sign-in is touched. Across nodes: tests/e2e/nodes/ended-sessions.soak.test.ts.
+// What ended is refused at once, its streams included (Z6).
+// tests/e2e/nodes/ended-sessions.soak.test.ts tests nodes.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { EventReader } from '../../support/event-source/event-source.ts'
@@ -9,7 +9,9 @@ import { isSoak } from '../../support/soak.ts'
 const minute = 60_000
 const firefox = 'Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0'
 
-const app = await startTestService({ env: { CARILLON_SESSIONS_PER_USER: '3', CARILLON_SESSION_IDLE: '30d' } })
+const app = await startTestService({
+  env: { CARILLON_SESSIONS_PER_USER: '3', CARILLON_SESSION_IDLE: '30d' },
+})
 after(() => app.stop())
 
 type Listed = {
@@ -24,7 +26,8 @@ type Listed = {
 }
 
 const sessions = '/api/me/sessions'
-const remove = (path: string, proof: Proof) => app.request(path, { method: 'DELETE', headers: proof })
+const remove = (path: string, proof: Proof) =>
+  app.request(path, { method: 'DELETE', headers: proof })
 const disown = (id: string, proof: Proof) => app.post(`${sessions}/${id}/disown`, undefined, proof)
 const isAccepted = async (proof: Proof) => (await app.get('/routeRestreinte', proof)).status === 200
 
@@ -39,11 +42,21 @@ const renewed = async (proof: Proof) => ({
 })
 
 async function idOf(proof: Proof): Promise<string> {
-  return (await listed(proof)).find(({ current }) => current)?.id ?? assert.fail('no current session')
+  return (
+    (await listed(proof)).find(({ current }) => current)?.id ?? assert.fail('no current session')
+  )
 }
 
-async function signInAs({ username, password }: TestUser, userAgent: string, variant = 'stateful'): Promise<Proof> {
-  const response = await app.post('/login', { username, password, variant }, { 'user-agent': userAgent })
+async function signInAs(
+  { username, password }: TestUser,
+  userAgent: string,
+  variant = 'stateful',
+): Promise<Proof> {
+  const response = await app.post(
+    '/login',
+    { username, password, variant },
+    { 'user-agent': userAgent },
+  )
   assert.equal(response.status, 200, response.text)
   if (variant === 'stateless') return { authorization: `Bearer ${response.json().token}` }
   return { cookie: response.headers.getSetCookie()[0]?.split(';')[0] ?? '' }
@@ -141,7 +154,11 @@ for (const variant of variants)
     const user = await app.user()
     const stranger = await app.user()
     const own = await app.signIn(user, variant)
-    const others = [await app.signIn(user, 'stateful'), await app.signIn(user, 'stateless'), await app.issueToken(user)]
+    const others = [
+      await app.signIn(user, 'stateful'),
+      await app.signIn(user, 'stateless'),
+      await app.issueToken(user),
+    ]
     const bens = await app.signIn(stranger, 'stateful')
     using stream = await EventReader.of(app.url, others[0] as Proof)
     using kept = await EventReader.of(app.url, own)
@@ -168,7 +185,8 @@ for (const variant of variants)
     const own = await app.signIn(user, variant)
     const response = await remove(`${sessions}/${await idOf(own)}`, own)
     assert.equal(response.status, 204)
-    if (variant === 'stateful') assert.match(response.headers.getSetCookie()[0] ?? '', /^carillon=; .*Max-Age=0/)
+    if (variant === 'stateful')
+      assert.match(response.headers.getSetCookie()[0] ?? '', /^carillon=; .*Max-Age=0/)
     assert.equal(await isAccepted(own), false)
     assert.equal((await remove(sessions, own)).status, 401)
   })
@@ -182,7 +200,12 @@ test('an unknown, ended or foreign id is 404 with the same response, and changes
   const ended = await app.signIn(ann, 'stateless')
   const endedId = await idOf(ended)
   await app.post('/logout', undefined, ended)
-  const ids = [endedId, await idOf(bens), await idOf(bensToken), '019b76da-a800-7000-8000-000000000000']
+  const ids = [
+    endedId,
+    await idOf(bens),
+    await idOf(bensToken),
+    '019b76da-a800-7000-8000-000000000000',
+  ]
   const texts = new Set<string>()
   // The user can disown a sign-in that has ended: new-devices.test.ts.
   for (const id of ids)
@@ -219,7 +242,9 @@ test('a user has at most the set number of sessions: the oldest ends, with its t
     proofs.push(await app.signIn(user, 'stateful'))
     app.pass(1_000)
   }
-  const token = { authorization: `Bearer ${(await app.post('/api/me/token', undefined, proofs[0])).json().data.token}` }
+  const token = {
+    authorization: `Bearer ${(await app.post('/api/me/token', undefined, proofs[0])).json().data.token}`,
+  }
   proofs.push(await app.signIn(user, 'stateful'))
   assert.deepEqual(await Promise.all(proofs.map(isAccepted)), [false, true, true, true])
   assert.equal(await isAccepted(token), false)
@@ -251,7 +276,8 @@ for (const variant of variants)
     assert.equal((await remove(`${sessions}/${thiefsId}`, owner)).status, 204)
     for (const proof of [thief, newest]) assert.equal(await isAccepted(proof), false)
     const confirmed = await app.post('/api/me/confirm', { password: user.password }, owner)
-    const fresh = variant === 'stateful' ? owner : { authorization: `Bearer ${confirmed.json().data.token}` }
+    const fresh =
+      variant === 'stateful' ? owner : { authorization: `Bearer ${confirmed.json().data.token}` }
     assert.equal((await disown(thiefsId, fresh)).status, 200)
     assert.equal((await remove(sessions, fresh)).status, 204)
   })
@@ -276,9 +302,15 @@ for (const variant of variants)
     app.pass(10 * minute)
     const youngId = await idOf(young)
     assert.equal((await remove(`${sessions}/${youngId}`, stale)).status, 403, 'ten minutes old')
-    const body = JSON.stringify({ currentPassword: user.password, newPassword: 'grey heron over the weir' })
+    const body = JSON.stringify({
+      currentPassword: user.password,
+      newPassword: 'grey heron over the weir',
+    })
     const headers = { 'content-type': 'application/json', ...own }
-    assert.equal((await app.request('/api/me/password', { method: 'PUT', headers, body })).status, 204)
+    assert.equal(
+      (await app.request('/api/me/password', { method: 'PUT', headers, body })).status,
+      204,
+    )
     for (const proof of [young, stale]) assert.equal(await isAccepted(proof), false)
   })
 

@@ -1,4 +1,3 @@
-// Log lines of sign-ins, refusals and sign-outs, and how many of them a client without a proof can cause.
 import assert from 'node:assert/strict'
 import { after, beforeEach, suite, test } from 'node:test'
 
@@ -18,7 +17,8 @@ beforeEach(() => {
 })
 const ann = await app.user('ann')
 
-const lines = (event: string) => written.map((line) => JSON.parse(line)).filter((line) => line.event === event)
+const lines = (event: string) =>
+  written.map((line) => JSON.parse(line)).filter((line) => line.event === event)
 const from = (address: string) => ({ 'x-forwarded-for': address })
 const login = (body: object, headers = {}) => app.post('/login', body, headers)
 
@@ -72,7 +72,7 @@ test('names an unknown user by a keyed hash, the same for every spelling of the 
   assert.ok(!written.join('').toLowerCase().includes('nobody'))
 })
 
-/** Without the line about the clock, which leaps forward in these tests. */
+/** The clock leaps forward in these tests, which has a line of its own. */
 const ofRequests = () => written.filter((line) => JSON.parse(line).event !== 'clock-ahead')
 
 test('a made-up, foreign or expired proof writes no sign-out, and no line at all (L2)', async () => {
@@ -102,7 +102,10 @@ test('a client without a proof causes no log lines except those of refused sign-
     ['/login', { method: 'POST', headers: json, body: '{"username":"ann"}' }],
     ['/login', { method: 'POST', headers: json, body: `{"username":"${'x'.repeat(100_000)}"}` }],
     ['/login', { method: 'POST', headers: { 'content-type': 'text/plain' }, body: 'x' }],
-    ['/login', { method: 'POST', headers: { ...json, origin: 'https://evil.example' }, body: '{}' }],
+    [
+      '/login',
+      { method: 'POST', headers: { ...json, origin: 'https://evil.example' }, body: '{}' },
+    ],
     ['/nowhere', {}],
     ['/nowhere%00', {}],
     ['/login', { method: 'DELETE' }],
@@ -111,8 +114,13 @@ test('a client without a proof causes no log lines except those of refused sign-
     ['/api/notifications', { method: 'POST', headers: { authorization: 'Bearer crl_0_0' } }],
     ['/token/renew', { method: 'POST' }],
   ]
-  for (const [path, init] of requests) assert.ok((await app.request(path, init)).status >= 400, path)
-  for (const bytes of ['rubbish\r\n\r\n', 'GET / HTTP/1.1\r\n\r\n', 'BREW / HTTP/1.1\r\nHost: x\r\n\r\n'])
+  for (const [path, init] of requests)
+    assert.ok((await app.request(path, init)).status >= 400, path)
+  for (const bytes of [
+    'rubbish\r\n\r\n',
+    'GET / HTTP/1.1\r\n\r\n',
+    'BREW / HTTP/1.1\r\nHost: x\r\n\r\n',
+  ])
     assert.match(await app.raw(bytes), /^HTTP\/1.1 4/)
   const events = ofRequests().map((line) => JSON.parse(line).event)
   assert.ok(['', 'origin-refused'].includes(events.join(' ')), events.join(' '))
@@ -120,7 +128,7 @@ test('a client without a proof causes no log lines except those of refused sign-
 
 suite('refusals are bounded', () => {
   const source = (n: number, address = '192.0.2.1') => ({ requestId: `a-${n}`, address })
-  const refusal = { code: 'INVALID_CREDENTIALS', variant: 'stateful' } as const
+  const refusal = { code: 'INVALID_CREDENTIALS', variant: 'stateful', method: 'password' } as const
   const known = { name: 'ann', user: { id: 'u1', username: 'ann' } }
   const unknown = (name: string) => ({ name, user: undefined })
 
@@ -149,7 +157,10 @@ suite('refusals are bounded', () => {
     const [count, ...more] = parsed().slice(12)
     assert.deepEqual(more, [])
     const { event, userId, username, address } = count
-    assert.deepEqual([event, userId, username, address], ['sign-in-refused', 'u1', 'ann', '192.0.2.1'])
+    assert.deepEqual(
+      [event, userId, username, address],
+      ['sign-in-refused', 'u1', 'ann', '192.0.2.1'],
+    )
     assert.equal(count.count, 15)
     own.refused(source(27), known, refusal)
     assert.equal(parsed().at(-1).requestId, 'a-27')

@@ -1,4 +1,3 @@
-// The form of the sign-in page as HTTP sends it: where it leads, what it refuses, and that a browser never gets JSON.
 import assert from 'node:assert/strict'
 import { after, beforeEach, test } from 'node:test'
 import { refusalIn } from '../../support/http/envelope.ts'
@@ -21,7 +20,11 @@ beforeEach(() => app.pass(600_000))
 const ann = await app.user('ann')
 const asBrowser = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' }
 
-function send(fields: Record<string, string>, headers: Proof = asBrowser, path = '/sign-in'): Promise<HttpResponse> {
+function send(
+  fields: Record<string, string>,
+  headers: Proof = asBrowser,
+  path = '/sign-in',
+): Promise<HttpResponse> {
   return app.request(path, {
     method: 'POST',
     redirect: 'manual',
@@ -32,7 +35,8 @@ function send(fields: Record<string, string>, headers: Proof = asBrowser, path =
 
 const right = { username: ann.username, password: ann.password }
 const sentenceIn = ({ text }: HttpResponse) => /role="alert">([^<]*)</.exec(text)?.[1]
-const isPage = ({ headers }: HttpResponse) => headers.get('content-type') === 'text/html; charset=utf-8'
+const isPage = ({ headers }: HttpResponse) =>
+  headers.get('content-type') === 'text/html; charset=utf-8'
 
 test('the form leads with 303 and a session to return_to, or to the inbox', async () => {
   for (const [place, location] of [
@@ -43,10 +47,16 @@ test('the form leads with 303 and a session to return_to, or to the inbox', asyn
     [`${shop}/orders?id=7#top`, `${shop}/orders?id=7#top`],
     [shop, `${shop}/`],
   ] as const) {
-    const { status, headers } = await send({ ...right, ...(place !== undefined && { return_to: place }) })
+    const { status, headers } = await send({
+      ...right,
+      ...(place !== undefined && { return_to: place }),
+    })
     assert.deepEqual([status, headers.get('location')], [303, location])
     const [session = ''] = headers.getSetCookie()
-    assert.match(session, /^__Secure-carillon=[^;]+; Path=\/bell; .*HttpOnly; SameSite=Lax; Secure$/)
+    assert.match(
+      session,
+      /^__Secure-carillon=[^;]+; Path=\/bell; .*HttpOnly; SameSite=Lax; Secure$/,
+    )
     assert.equal((await app.get('/api/me', { cookie: session.split(';')[0] ?? '' })).status, 200)
   }
 })
@@ -65,7 +75,12 @@ test('none of many tricks in return_to leads to another site, in the form and in
     assert.deepEqual(found, [isRefused ? 400 : 200, false], JSON.stringify(trick))
     assert.ok(!page.text.includes(evil), JSON.stringify(trick))
   }
-  for (const query of ['return_to=/a&return_to=/b', 'return_to=%ff', 'return_to', `return_to=${'/a'.repeat(4_000)}`])
+  for (const query of [
+    'return_to=/a&return_to=/b',
+    'return_to=%ff',
+    'return_to',
+    `return_to=${'/a'.repeat(4_000)}`,
+  ])
     assert.match((await app.get(`/sign-in?${query}`, asBrowser)).text, /data-next="\/bell\/inbox"/)
 })
 
@@ -78,8 +93,15 @@ test('nor does a user who is signed in already get to another site, by the butto
   for (const [wanted = '', place] of accepted) {
     const path = `/sign-in?return_to=${encodeURIComponent(wanted)}`
     const page = await app.get(path, proof)
-    assert.equal(/class="button primary whole" href="([^"]*)"/.exec(page.text)?.[1], place, JSON.stringify(wanted))
-    const { status, headers } = await app.request(`${path}&after=provider`, { headers: proof, redirect: 'manual' })
+    assert.equal(
+      /class="button primary whole" href="([^"]*)"/.exec(page.text)?.[1],
+      place,
+      JSON.stringify(wanted),
+    )
+    const { status, headers } = await app.request(`${path}&after=provider`, {
+      headers: proof,
+      redirect: 'manual',
+    })
     assert.deepEqual([status, headers.get('location')], [303, place], JSON.stringify(wanted))
   }
 })
@@ -88,18 +110,37 @@ test('a browser gets a page for every refusal, with its status, the username and
   const wrong = { ...right, password: 'not the password' }
   const cases: [HttpResponse, number, string][] = [
     [await send(wrong), 401, 'The username or the password is wrong.'],
-    [await send({ username: 'nobody', password: 'x' }), 401, 'The username or the password is wrong.'],
-    [await send({ ...right, password: 'x'.repeat(300) }), 401, 'The username or the password is wrong.'],
-    [await send({ username: ann.username, password: '' }), 400, 'Enter your username and password.'],
+    [
+      await send({ username: 'nobody', password: 'x' }),
+      401,
+      'The username or the password is wrong.',
+    ],
+    [
+      await send({ ...right, password: 'x'.repeat(300) }),
+      401,
+      'The username or the password is wrong.',
+    ],
+    [
+      await send({ username: ann.username, password: '' }),
+      400,
+      'Enter your username and password.',
+    ],
     [await send({}), 400, 'Enter your username and password.'],
-    [await send({ challenge: 'none', code: '123456', username: 'ann' }), 401, 'This took longer than 5 minutes'],
+    [
+      await send({ challenge: 'none', code: '123456', username: 'ann' }),
+      401,
+      'This took longer than 5 minutes',
+    ],
     [await send({ challenge: 'none', code: ' ', username: 'ann' }), 400, 'Enter a code.'],
     [await send({ ...right, password: 'x'.repeat(20_000) }), 413, 'The service refused this.'],
   ]
   for (const [response, status, sentence] of cases) {
     assert.equal(response.status, status, sentence)
     assert.ok(isPage(response), sentence)
-    assert.ok(sentenceIn(response)?.startsWith(sentence), `${sentenceIn(response)} is not ${sentence}`)
+    assert.ok(
+      sentenceIn(response)?.startsWith(sentence),
+      `${sentenceIn(response)} is not ${sentence}`,
+    )
     assert.match(response.headers.get('cache-control') ?? '', /no-store/)
     assert.deepEqual(response.headers.getSetCookie(), [])
   }
@@ -151,19 +192,33 @@ test('too many wrong passwords are 429 with the time to wait in words', async ()
   const delayed = await send(wrong, { ...asBrowser, 'accept-language': 'de' })
   assert.equal(delayed.status, 429)
   assert.ok(Number(delayed.headers.get('retry-after')) > 0)
-  assert.match(sentenceIn(delayed) ?? '', /^Das waren zu viele Versuche\. Versuchen Sie es in \d+ \S+ noch einmal\.$/)
+  assert.match(
+    sentenceIn(delayed) ?? '',
+    /^Das waren zu viele Versuche\. Versuchen Sie es in \d+ \S+ noch einmal\.$/,
+  )
   assert.match(delayed.text, /value="guessed"/)
 })
 
 test('a form of another site is refused with a page, with or without a cookie, and signs nobody in (C1)', async () => {
   const { cookie } = await app.signIn(ann, 'stateful')
-  for (const from of [{ origin: 'https://evil.example' }, { 'sec-fetch-site': 'cross-site' }, { origin: 'null' }])
+  for (const from of [
+    { origin: 'https://evil.example' },
+    { 'sec-fetch-site': 'cross-site' },
+    { origin: 'null' },
+  ])
     for (const path of ['/sign-in', '/forgot'])
       for (const own of [{}, { cookie: cookie ?? '' }]) {
-        const response = await send({ ...right, account: 'ann' }, { ...asBrowser, ...from, ...own }, path)
+        const response = await send(
+          { ...right, account: 'ann' },
+          { ...asBrowser, ...from, ...own },
+          path,
+        )
         assert.equal(response.status, 403)
         assert.ok(isPage(response))
-        assert.match(response.text, /role="alert">The form was sent from another site, so it was refused\./)
+        assert.match(
+          response.text,
+          /role="alert">The form was sent from another site, so it was refused\./,
+        )
         assert.deepEqual(response.headers.getSetCookie(), [])
       }
   assert.equal(refusalIn(await send(right, { origin: 'https://evil.example' })).code, 'FORBIDDEN')
@@ -171,7 +226,12 @@ test('a form of another site is refused with a page, with or without a cookie, a
 
 test('what a link or a form chose is text in the page, never markup', async () => {
   const markup = '"><script>alert(1)</script>'
-  const page = await send({ username: markup, password: 'x', challenge: markup, factors: `totp ${markup}` })
+  const page = await send({
+    username: markup,
+    password: 'x',
+    challenge: markup,
+    factors: `totp ${markup}`,
+  })
   assert.match(page.text, /value="&quot;&gt;&lt;script&gt;/)
   assert.doesNotMatch(page.text, /<script>/)
 })
@@ -190,8 +250,14 @@ test('the second step is a page with status 200, and its code completes the sign
   const { username, password } = careful
   const step = await send({ username, password, return_to: shop })
   assert.equal(step.status, 200)
-  const field = (name: string) => new RegExp(`name="${name}" value="([^"]*)"`).exec(step.text)?.[1] ?? ''
-  const form = { challenge: field('challenge'), factors: field('factors'), username, return_to: field('return_to') }
+  const field = (name: string) =>
+    new RegExp(`name="${name}" value="([^"]*)"`).exec(step.text)?.[1] ?? ''
+  const form = {
+    challenge: field('challenge'),
+    factors: field('factors'),
+    username,
+    return_to: field('return_to'),
+  }
   assert.deepEqual([form.factors, form.return_to], ['totp recovery-code', `${shop}/`])
   const refused = await send({ ...form, code: careful.app.wrongCode(app.now()) })
   assert.equal(refused.status, 401)

@@ -1,4 +1,4 @@
-// Forward authentication (`GET /verify`): who a reverse proxy may let pass, under which name, and where it sends the others.
+// Forward authentication (`GET /verify`).
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { disableUser } from '../../../server/users/user-changes.store.ts'
@@ -6,22 +6,27 @@ import { updateUser } from '../../../server/users/users.store.ts'
 import { type Proof, startTestService, variants } from '../../support/service.ts'
 
 const origin = 'https://home.example.org'
-const env = { CARILLON_PUBLIC_URL: origin, CARILLON_ALLOWED_ORIGINS: 'https://home.example.org:8443' }
+const env = {
+  CARILLON_PUBLIC_URL: origin,
+  CARILLON_ALLOWED_ORIGINS: 'https://home.example.org:8443',
+}
 const app = await startTestService({ env: { ...env, CARILLON_TRUSTED_PROXIES: '127.0.0.1' } })
 const untrusting = await startTestService({ env: { ...env, CARILLON_PAGES_PREFIX: '/hello' } })
 after(() => Promise.all([app.stop(), untrusting.stop()]))
 const ann = await app.user('ann')
 
 const browser = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' }
-const verify = (headers: Proof = {}, service = app) => service.request('/verify', { headers, redirect: 'manual' })
+const verify = (headers: Proof = {}, service = app) =>
+  service.request('/verify', { headers, redirect: 'manual' })
 const forwarded = (url: string): Proof => {
   const [, scheme = '', host = '', target = ''] = /^(\w+):\/\/([^/]*)(.*)$/.exec(url) ?? []
   return { 'x-forwarded-proto': scheme, 'x-forwarded-host': host, 'x-forwarded-uri': target }
 }
 const signIn = `${origin}/sign-in`
 const signInFor = (url: string) => `${signIn}?return_to=${encodeURIComponent(url)}`
-/** A field of a response as UTF-8; HTTP clients read its bytes as latin1. */
-const utf8 = (headers: Headers, name: string) => Buffer.from(headers.get(name) ?? '', 'latin1').toString('utf8')
+/** HTTP clients read its bytes as latin1. */
+const utf8 = (headers: Headers, name: string) =>
+  Buffer.from(headers.get(name) ?? '', 'latin1').toString('utf8')
 
 for (const variant of variants)
   test(`a proof of a sign-in gets 200 with the user, and nothing may keep that response (${variant}, F1)`, async () => {
@@ -45,7 +50,11 @@ test('a name is sent as UTF-8, and no character of it ends the field', async () 
   for (const displayName of ['a\r\nRemote-User: ann', 'a\nb', 'a\u0001b', 'a\u007fb', 'a\u0085b']) {
     await app.store.write(updateUser, { userId: user.id, displayName })
     const raw = await verify(await app.signIn(user, 'stateful'))
-    assert.deepEqual([raw.status, utf8(raw.headers, 'remote-user')], [200, 'zoë'], JSON.stringify(displayName))
+    assert.deepEqual(
+      [raw.status, utf8(raw.headers, 'remote-user')],
+      [200, 'zoë'],
+      JSON.stringify(displayName),
+    )
     assert.doesNotMatch(utf8(raw.headers, 'remote-name'), /\p{Cc}/u)
   }
 })
@@ -53,7 +62,9 @@ test('a name is sent as UTF-8, and no character of it ends the field', async () 
 test('a user without a username is known by the id, never by the external id, which could be the name of another (F1)', async () => {
   const nameless = await app.user()
   const proof = await app.signIn(nameless, 'stateful')
-  await app.database.change(`update "user" set username = null, external_id = 'ann' where id = '${nameless.id}'`)
+  await app.database.change(
+    `update "user" set username = null, external_id = 'ann' where id = '${nameless.id}'`,
+  )
   const { status, headers } = await verify(proof)
   assert.equal(status, 200)
   for (const name of ['remote-user', 'remote-name', 'remote-user-id'])
@@ -90,7 +101,11 @@ test('a disabled user, an unknown proof and no proof get 401, and a token of sco
 
 test('a browser behind Traefik or Caddy gets 302 to the sign-in page, which leads back', async () => {
   for (const url of [`${origin}/wiki/?page=1&x=%2F`, `${origin}:8443/`, `${origin}/sch%C3%B6n`]) {
-    const { status, headers } = await verify({ ...browser, ...forwarded(url), 'x-forwarded-method': 'POST' })
+    const { status, headers } = await verify({
+      ...browser,
+      ...forwarded(url),
+      'x-forwarded-method': 'POST',
+    })
     assert.deepEqual([status, headers.get('location')], [302, signInFor(url)])
   }
   const program = await verify({ accept: 'application/json', ...forwarded(`${origin}/wiki`) })
@@ -99,7 +114,10 @@ test('a browser behind Traefik or Caddy gets 302 to the sign-in page, which lead
 
 test('nginx gets 401 with the sign-in page in Location, because auth_request passes no redirect on', async () => {
   for (const accept of [browser, {}]) {
-    const { status, headers } = await verify({ ...accept, 'x-original-url': `${origin}/wiki/?a=b&c` })
+    const { status, headers } = await verify({
+      ...accept,
+      'x-original-url': `${origin}/wiki/?a=b&c`,
+    })
     assert.deepEqual([status, headers.get('location')], [401, signInFor(`${origin}/wiki/?a=b&c`)])
   }
   const proof = await app.signIn(ann, 'stateful')

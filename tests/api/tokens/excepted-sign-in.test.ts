@@ -1,5 +1,4 @@
-// The caller's own sign-in is spared when all others end: its session and its tokens work on, its tokens are renewed, and no other
-// sign-in survives (S20).
+// The caller's session and tokens work on, and no other sign-in survives (S20).
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { decodeJwt } from 'jose'
@@ -17,11 +16,15 @@ const renewed = async (proof: Proof) => bearer((await renew(proof)).json().token
 const tokenOf = async (session: Proof) =>
   bearer((await app.post('/api/me/token', undefined, session)).json().data.token)
 
-/** As a node with a clock `aheadMs` ahead of the service's. */
+/** A node has a clock `aheadMs` ahead. */
 const endOthers = ({ id: userId }: TestUser, token: Proof, aheadMs = 0) => {
   const at = app.now() + aheadMs
   const { sid, gen } = claimsOf(token)
-  const proof = { userId, signInId: sid as string, token: { generation: gen as number, signInGeneration: 0 } }
+  const proof = {
+    userId,
+    signInId: sid as string,
+    token: { generation: gen as number, signInGeneration: 0 },
+  }
   return app.store.write(endOtherSignIns, { userId, proof, at })
 }
 
@@ -66,7 +69,8 @@ test('a session and its tokens are spared together, and end together later', asy
   const otherToken = await tokenOf(other)
   assert.equal(await endOthers(user, ownToken), 'done')
   for (const ended of [other, otherToken]) await app.refused(ended)
-  for (const alive of [own, ownToken, await tokenOf(own)]) assert.equal(await isAccepted(alive), true)
+  for (const alive of [own, ownToken, await tokenOf(own)])
+    assert.equal(await isAccepted(alive), true)
   await app.post('/logout', undefined, own)
   for (const ended of [own, ownToken]) await app.refused(ended)
 })

@@ -1,7 +1,13 @@
-// A corpus of forged access tokens. A token that is signed with our own key differs from a valid one only in what its name
-// says, so it is refused for that reason.
+// A token that our own key signs differs from a valid one only in what its name says.
 import assert from 'node:assert/strict'
-import { createHmac, createPublicKey, generateKeyPairSync, type KeyObject, sign, verify } from 'node:crypto'
+import {
+  createHmac,
+  createPublicKey,
+  generateKeyPairSync,
+  type KeyObject,
+  sign,
+  verify,
+} from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, test } from 'node:test'
@@ -16,7 +22,7 @@ const forge = await openForge(app)
 const { header, kid } = forge
 const ann = await app.user('ann')
 
-/** The server that forged tokens name as the source of their key; the service must never connect to it. */
+/** Forged tokens name it as the source of their key; the service must never connect to it. */
 const lure = createServer((_request, response) => response.end('{"keys":[]}'))
 let visits = 0
 lure.on('connection', () => visits++)
@@ -75,8 +81,12 @@ const algorithms: Corpus = {
   'HS256 with the public key as the secret, raw': hmac(Buffer.from(String(ourJwk.x), 'base64url')),
   'HS256 with the public key as the secret, base64url': hmac(String(ourJwk.x)),
   'HS256 with the public key as the secret, JWK': hmac(JSON.stringify(ourJwk)),
-  'HS256 with the public key as the secret, PEM': hmac(ourPublicKey.export({ type: 'spki', format: 'pem' })),
-  'HS256 with the public key as the secret, DER': hmac(ourPublicKey.export({ type: 'spki', format: 'der' })),
+  'HS256 with the public key as the secret, PEM': hmac(
+    ourPublicKey.export({ type: 'spki', format: 'pem' }),
+  ),
+  'HS256 with the public key as the secret, DER': hmac(
+    ourPublicKey.export({ type: 'spki', format: 'der' }),
+  ),
   'HS256 with an empty secret': hmac(''),
   'HS512 with the public key as the secret': hmac(String(ourJwk.x), { alg: 'HS512' }, 'sha512'),
   'RS256 of a foreign key': signedBy(rsa.privateKey, { alg: 'RS256' }, 'sha256'),
@@ -103,7 +113,10 @@ const keys: Corpus = {
   'kid with a blank': withHeader({ kid: ` ${kid}` }),
   'kid of a foreign key': signedBy(foreign.privateKey, { kid: 'foreign' }),
   'jwk of a foreign key': signedBy(foreign.privateKey, { jwk: foreignJwk }),
-  'jwk of a foreign key, without kid': signedBy(foreign.privateKey, { kid: undefined, jwk: foreignJwk }),
+  'jwk of a foreign key, without kid': signedBy(foreign.privateKey, {
+    kid: undefined,
+    jwk: foreignJwk,
+  }),
   'jwk of ours': withHeader({ jwk: ourJwk }),
   'jku of a foreign key': signedBy(foreign.privateKey, { kid: 'foreign', jku: lureUrl }),
   'jku, signed by us': withHeader({ jku: lureUrl }),
@@ -118,7 +131,10 @@ const headers: Corpus = {
   'crit of something unknown': withHeader({ crit: ['exp'], exp: 1 }),
   'crit empty': withHeader({ crit: [] }),
   'crit of b64': withHeader({ crit: ['b64'], b64: true }),
-  'b64 false': forge.signed(encode(JSON.stringify({ ...header, b64: false, crit: ['b64'] })), goodPayload),
+  'b64 false': forge.signed(
+    encode(JSON.stringify({ ...header, b64: false, crit: ['b64'] })),
+    goodPayload,
+  ),
   'b64 true without crit': withHeader({ b64: true }),
   'typ missing': forge.token(without('typ', header), claims),
   'typ JWT': withHeader({ typ: 'JWT' }),
@@ -129,7 +145,10 @@ const headers: Corpus = {
   'cty of a nested token': withHeader({ cty: 'JWT' }),
   zip: withHeader({ zip: 'DEF' }),
   nonce: withHeader({ nonce: 'x' }),
-  'alg twice, the good one last': forge.token(`{"alg":"none","alg":"EdDSA","typ":"at+jwt","kid":"${kid}"}`, claims),
+  'alg twice, the good one last': forge.token(
+    `{"alg":"none","alg":"EdDSA","typ":"at+jwt","kid":"${kid}"}`,
+    claims,
+  ),
   'header a list': forge.token(`[${JSON.stringify(header)}]`, claims),
   'header null': forge.token('null', claims),
   'header empty': forge.signed('', goodPayload),
@@ -154,10 +173,16 @@ const strangeTimes = {
 const times: Corpus = {
   ...Object.fromEntries(
     ['exp', 'iat', 'auth_time'].flatMap((claim) =>
-      Object.entries(strangeTimes).map(([kind, value]) => [`${claim} ${kind}`, withClaims({ [claim]: value })]),
+      Object.entries(strangeTimes).map(([kind, value]) => [
+        `${claim} ${kind}`,
+        withClaims({ [claim]: value }),
+      ]),
     ),
   ),
-  'exp infinite': forge.token(header, JSON.stringify(claims).replace(`"exp":${claims.exp}`, '"exp":1e400')),
+  'exp infinite': forge.token(
+    header,
+    JSON.stringify(claims).replace(`"exp":${claims.exp}`, '"exp":1e400'),
+  ),
   'exp now': withClaims({ iat: now - 900, exp: now }),
   'expired a second ago': withClaims({ iat: now - 901, exp: now - 1 }),
   'expired a second ago, with leeway': withClaims({ iat: now - 60, exp: now - 1 }),
@@ -167,7 +192,10 @@ const times: Corpus = {
   'life of 15 min and 1 s, half over': withClaims({ iat: now - 450, exp: now + 451 }),
   'auth_time a second before the sign-in': withClaims({ auth_time: now - 1 }),
   'auth_time 61 s after the token': withClaims({ auth_time: now + 61 }),
-  'auth_time an hour after the sign-in, in an old token': withClaims({ iat: now - 60, auth_time: now + 3600 }),
+  'auth_time an hour after the sign-in, in an old token': withClaims({
+    iat: now - 60,
+    auth_time: now + 3600,
+  }),
   'nbf ahead': withClaims({ nbf: now + 3600 }),
   'nbf a text': withClaims({ nbf: 'now' }),
 }
@@ -190,8 +218,14 @@ const wrongScopes: Corpus = {
     }).map(([kind, value]) => [`scope ${kind}`, withInboxClaims({ scope: value })]),
   ),
   ...Object.fromEntries(
-    Object.entries({ 'a text': '0', negative: -1, 'a fraction': 0.5, null: null, 'a list': [0] }).flatMap(
-      ([kind, value]) => ['ign', 'gen'].map((claim) => [`${claim} ${kind}`, withInboxClaims({ [claim]: value })]),
+    Object.entries({
+      'a text': '0',
+      negative: -1,
+      'a fraction': 0.5,
+      null: null,
+      'a list': [0],
+    }).flatMap(([kind, value]) =>
+      ['ign', 'gen'].map((claim) => [`${claim} ${kind}`, withInboxClaims({ [claim]: value })]),
     ),
   ),
   'scope missing, with ign': forge.token(header, without('scope', inboxClaims)),
@@ -200,25 +234,47 @@ const wrongScopes: Corpus = {
   'scope without gen': forge.token(header, without('gen', inboxClaims)),
   'scope with a name': withInboxClaims({ preferred_username: 'ann' }),
   'scope in a token of a session': withInboxClaims({ from: 'session' }),
-  'scope twice, the valid one last': forge.token(header, JSON.stringify(inboxClaims).replace('{', '{"scope":"all",')),
+  'scope twice, the valid one last': forge.token(
+    header,
+    JSON.stringify(inboxClaims).replace('{', '{"scope":"all",'),
+  ),
   'scope spelled scp': forge.token(header, { ...without('scope', inboxClaims), scp: 'inbox' }),
   'from another source': withClaims({ from: 'inbox' }),
   'from null': withClaims({ from: null }),
-  'from a session, without gen': forge.token(header, without('gen', { ...claims, from: 'session' })),
+  'from a session, without gen': forge.token(
+    header,
+    without('gen', { ...claims, from: 'session' }),
+  ),
   'without gen': forge.token(header, without('gen', claims)),
   'scope with a later auth_time': withInboxClaims({ auth_time: now + 1 }),
   'scope of a life of 15 min and 1 s': withInboxClaims({ exp: now + 901 }),
 }
 
-const claimNames = ['iss', 'aud', 'sub', 'exp', 'iat', 'jti', 'sid', 'auth_time', 'preferred_username']
+const claimNames = [
+  'iss',
+  'aud',
+  'sub',
+  'exp',
+  'iat',
+  'jti',
+  'sid',
+  'auth_time',
+  'preferred_username',
+]
 const texts = ['iss', 'aud', 'sub', 'jti', 'sid', 'preferred_username']
 const wrongClaims: Corpus = {
-  ...Object.fromEntries(claimNames.map((name) => [`${name} missing`, forge.token(header, without(name, claims))])),
+  ...Object.fromEntries(
+    claimNames.map((name) => [`${name} missing`, forge.token(header, without(name, claims))]),
+  ),
   ...Object.fromEntries(
     texts.flatMap((name) =>
-      Object.entries({ 'a number': 7, empty: '', null: null, 'an object': {}, 'a list': [claims[name]] }).map(
-        ([kind, value]) => [`${name} ${kind}`, withClaims({ [name]: value })],
-      ),
+      Object.entries({
+        'a number': 7,
+        empty: '',
+        null: null,
+        'an object': {},
+        'a list': [claims[name]],
+      }).map(([kind, value]) => [`${name} ${kind}`, withClaims({ [name]: value })]),
     ),
   ),
   'iss of another': withClaims({ iss: 'https://evil.example' }),
@@ -231,9 +287,18 @@ const wrongClaims: Corpus = {
   'sub no id': withClaims({ sub: 'ann' }),
   'sid no id': withClaims({ sid: 'zzzzzzzz-zzzz' }),
   'jti no id': withClaims({ jti: '../1' }),
-  'sub twice, the valid one last': forge.token(header, JSON.stringify(claims).replace('{', '{"sub":"another",')),
-  'exp twice, the good one last': forge.token(header, JSON.stringify(claims).replace('{', '{"exp":1,')),
-  'exp twice, the good one first': forge.token(header, JSON.stringify(claims).replace(/}$/, `,"exp":${now - 1}}`)),
+  'sub twice, the valid one last': forge.token(
+    header,
+    JSON.stringify(claims).replace('{', '{"sub":"another",'),
+  ),
+  'exp twice, the good one last': forge.token(
+    header,
+    JSON.stringify(claims).replace('{', '{"exp":1,'),
+  ),
+  'exp twice, the good one first': forge.token(
+    header,
+    JSON.stringify(claims).replace(/}$/, `,"exp":${now - 1}}`),
+  ),
   'payload a list': forge.token(header, JSON.stringify([claims])),
   'payload a text': forge.token(header, '"ann"'),
   'payload null': forge.token(header, 'null'),
@@ -242,10 +307,13 @@ const wrongClaims: Corpus = {
   'payload no JSON': forge.token(header, JSON.stringify(claims).slice(0, -1)),
   'payload with a byte order mark': forge.token(header, `\ufeff${JSON.stringify(claims)}`),
   'payload with blanks': forge.token(header, JSON.stringify(claims, null, 1)),
-  'payload not UTF-8': forge.token(header, Buffer.from(JSON.stringify(claims).replace('"ann"', '"\xff"'), 'latin1')),
+  'payload not UTF-8': forge.token(
+    header,
+    Buffer.from(JSON.stringify(claims).replace('"ann"', '"\xff"'), 'latin1'),
+  ),
 }
 
-/** Another spelling of the same bytes: unused bits after the last byte are set, which a lenient decoder ignores. */
+/** Unused bits after the last byte are set, which a lenient decoder ignores. */
 function otherSpelling(segment: string): string {
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
   const last = alphabet[alphabet.indexOf(segment.at(-1) ?? '') + 1] ?? ''
@@ -254,8 +322,9 @@ function otherSpelling(segment: string): string {
   return other
 }
 
-/** A segment whose last character has unused bits, so that it has another spelling. */
-const loose = (text: string) => encode(text.length % 3 === 0 ? text.replace(/"ann"|"at\+jwt"/, '$& ') : text)
+/** The last character has unused bits, so that there is another spelling. */
+const loose = (text: string) =>
+  encode(text.length % 3 === 0 ? text.replace(/"ann"|"at\+jwt"/, '$& ') : text)
 const looseHeader = loose(JSON.stringify(header))
 const loosePayload = loose(JSON.stringify(claims))
 const input = `${goodHeader}.${goodPayload}`
@@ -303,7 +372,7 @@ const spellings: Corpus = {
   'huge, one segment': 'a'.repeat(12_000),
 }
 
-/** Texts that HTTP can carry, but that do not have the form of a token. */
+/** HTTP can carry these texts. */
 const fields: Record<string, string> = {
   'a blank inside': `Bearer ${good.replace('.', '. ')}`,
   'a tab inside': `Bearer ${good.replace('.', '\t.')}`,
@@ -325,7 +394,9 @@ async function refusedEverywhere(authorization: string): Promise<string[]> {
     await app.request('/api/notifications', { ...withToken, method: 'POST' }),
     await app.request('/token/renew', { ...withToken, method: 'POST' }),
   ]
-  return responses.map((response) => `${response.status} ${response.headers.get('www-authenticate')}`)
+  return responses.map(
+    (response) => `${response.status} ${response.headers.get('www-authenticate')}`,
+  )
 }
 const refused = Array<string>(4).fill('401 Bearer error="invalid_token"')
 
@@ -342,7 +413,10 @@ function isRefused(title: string, corpus: Record<string, string | Promise<string
 }
 const asBearer = (corpus: Corpus) =>
   Object.fromEntries(
-    Object.entries(corpus).map(([name, token]) => [name, Promise.resolve(token).then((it) => `Bearer ${it}`)]),
+    Object.entries(corpus).map(([name, token]) => [
+      name,
+      Promise.resolve(token).then((it) => `Bearer ${it}`),
+    ]),
   )
 
 test('the unforged token is valid, and so are tokens exactly at the limits', async () => {
@@ -365,10 +439,19 @@ test('the unforged token of scope inbox is valid', async () => {
 
 isRefused('T1: a token cannot choose another algorithm', asBearer(algorithms))
 isRefused('T3: a token cannot bring its own key or name its source', asBearer(keys))
-isRefused('T4: crit, b64, types other than at+jwt and headers that we do not write are refused', asBearer(headers))
+isRefused(
+  'T4: crit, b64, types other than at+jwt and headers that we do not write are refused',
+  asBearer(headers),
+)
 isRefused('T5: every claim has to be present once and of its type', asBearer(wrongClaims))
-isRefused('T5: a scope has exactly the value and the claims that the service gives it', asBearer(wrongScopes))
-isRefused('T6: a token outside its time, or with a lifetime over 15 minutes, is refused', asBearer(times))
+isRefused(
+  'T5: a scope has exactly the value and the claims that the service gives it',
+  asBearer(wrongScopes),
+)
+isRefused(
+  'T6: a token outside its time, or with a lifetime over 15 minutes, is refused',
+  asBearer(times),
+)
 isRefused('T10: a token has one spelling; others are refused', asBearer(spellings))
 isRefused('T9: more or less than one token after Bearer is refused', fields)
 
@@ -378,7 +461,9 @@ test('the corpus holds 60 forged tokens and more', (t) => {
 })
 
 test('T1: a token with any one bit changed is refused', async () => {
-  const segments = [goodHeader, goodPayload, goodSignature].map((part) => Buffer.from(part, 'base64url'))
+  const segments = [goodHeader, goodPayload, goodSignature].map((part) =>
+    Buffer.from(part, 'base64url'),
+  )
   const bit = fc.nat({ max: 2 }).chain((segment) => {
     const bits = (segments[segment]?.length ?? 0) * 8
     return fc.record({ segment: fc.constant(segment), at: fc.nat({ max: bits - 1 }) })
@@ -422,6 +507,8 @@ test('the foreign keys of the corpus make valid signatures, so no such token is 
   for (const [{ privateKey, publicKey }, hash] of signers) {
     const [head, payload, signature = ''] = signedBy(privateKey, {}, hash).split('.')
     const key = { key: publicKey, dsaEncoding: 'ieee-p1363' } as const
-    assert.ok(verify(hash, Buffer.from(`${head}.${payload}`), key, Buffer.from(signature, 'base64url')))
+    assert.ok(
+      verify(hash, Buffer.from(`${head}.${payload}`), key, Buffer.from(signature, 'base64url')),
+    )
   }
 })

@@ -1,5 +1,4 @@
-// Tokens that an application issues for its users, with a producer key of scope `users`: what they contain and open, and what
-// revokes them. The routes that they do not open are in scopes.test.ts.
+// scopes.test.ts has the routes that these tokens do not open.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { decodeJwt } from 'jose'
@@ -14,12 +13,16 @@ after(() => app.stop())
 const users: Proof = { authorization: `Bearer ${(await app.producerKey(['users'])).key}` }
 const soonMs = 30_000
 
-const tokensOf = (externalId: string) => `/api/users/external/${encodeURIComponent(externalId)}/tokens`
+const tokensOf = (externalId: string) =>
+  `/api/users/external/${encodeURIComponent(externalId)}/tokens`
 const inbox = { scope: 'inbox' }
-const proofIn = (response: HttpResponse): Proof => ({ authorization: `Bearer ${response.json().data.token}` })
+const proofIn = (response: HttpResponse): Proof => ({
+  authorization: `Bearer ${response.json().data.token}`,
+})
 const claimsIn = ({ authorization = '' }: Proof) => decodeJwt(authorization.slice('Bearer '.length))
 const revoke = (path: string, headers = users) => app.request(path, { method: 'DELETE', headers })
-const opensInbox = async (proof: Proof) => (await app.get('/api/notifications', proof)).status === 200
+const opensInbox = async (proof: Proof) =>
+  (await app.get('/api/notifications', proof)).status === 200
 const end = () => ({ at: app.now() })
 
 async function externalUser(externalId: string): Promise<{ id: string }> {
@@ -69,14 +72,25 @@ test('a token ends after the lifetime that was requested, which is at most 900 s
 
 test('a request for another scope, without a scope, or with an unknown field is refused', async () => {
   const { id } = await app.user()
-  for (const body of [{}, { scope: 'send' }, { scope: ['inbox'] }, { scope: 'inbox ' }, { ...inbox, userId: id }, []]) {
+  for (const body of [
+    {},
+    { scope: 'send' },
+    { scope: ['inbox'] },
+    { scope: 'inbox ' },
+    { ...inbox, userId: id },
+    [],
+  ]) {
     const { status } = await app.post(`/api/users/${id}/tokens`, body, users)
     assert.equal(status, 400, JSON.stringify(body))
   }
 })
 
 test('an unknown user is 404, and a disabled user is refused with what to do', async () => {
-  for (const path of [tokensOf('unknown'), `/api/users/${newId(app.now())}/tokens`, '/api/users/x/tokens']) {
+  for (const path of [
+    tokensOf('unknown'),
+    `/api/users/${newId(app.now())}/tokens`,
+    '/api/users/x/tokens',
+  ]) {
     assert.equal((await app.post(path, inbox, users)).json().error.code, 'NOT_FOUND')
     assert.equal((await revoke(path)).status, 404)
   }
@@ -104,7 +118,10 @@ test('only a producer key with the scope users issues and revokes tokens', async
     const refused = await revoke(path, proof)
     assert.equal(refused.status, status)
     if (status === 403)
-      assert.equal(refused.headers.get('www-authenticate'), 'Bearer error="insufficient_scope", scope="users"')
+      assert.equal(
+        refused.headers.get('www-authenticate'),
+        'Bearer error="insufficient_scope", scope="users"',
+      )
   }
   assert.ok(await opensInbox(token))
 })
@@ -122,7 +139,8 @@ test('DELETE revokes every issued token of the user at once, and nothing else; l
   // The clock is frozen: the token before and the token after have the same times.
   for (let round = 0; round < 3; round++) {
     assert.equal((await revoke(`/api/users/${ann.id}/tokens`)).status, 204)
-    for (const token of issued) assert.equal((await app.get('/api/notifications', token)).status, 401)
+    for (const token of issued)
+      assert.equal((await app.get('/api/notifications', token)).status, 401)
     for (const proof of others) assert.ok(await opensInbox(proof))
     const later = await app.issueToken(ann)
     assert.ok(await opensInbox(later))
@@ -136,7 +154,11 @@ test('the ids a and a/tokens are two users, and their tokens are not mixed up', 
   const issue = async (path: string) => {
     const body = JSON.stringify(inbox)
     const fields = [...Object.entries(users), ['content-type', 'application/json']]
-    const response = await app.exchange(path, { method: 'POST', fields: fields as [string, string][], body })
+    const response = await app.exchange(path, {
+      method: 'POST',
+      fields: fields as [string, string][],
+      body,
+    })
     assert.equal(response.status, 201, path)
     return proofIn(response)
   }
@@ -144,17 +166,44 @@ test('the ids a and a/tokens are two users, and their tokens are not mixed up', 
   const ofLong = await issue('/api/users/external/a%2Ftokens/tokens')
   assert.deepEqual([claimsIn(ofShort).sub, claimsIn(ofLong).sub], [short.id, long.id])
   const fields = Object.entries(users)
-  assert.equal((await app.exchange('/api/users/external/a%2Ftokens/tokens', { method: 'DELETE', fields })).status, 204)
+  assert.equal(
+    (await app.exchange('/api/users/external/a%2Ftokens/tokens', { method: 'DELETE', fields }))
+      .status,
+    204,
+  )
   assert.deepEqual([await opensInbox(ofShort), await opensInbox(ofLong)], [true, false])
-  for (const path of ['/api/users/external/a%2ftokens%2ftokens', '/api/users/external/a/tokens/tokens'])
-    assert.equal((await app.exchange(path, { method: 'POST', fields, body: '{}' })).status, 404, path)
+  for (const path of [
+    '/api/users/external/a%2ftokens%2ftokens',
+    '/api/users/external/a/tokens/tokens',
+  ])
+    assert.equal(
+      (await app.exchange(path, { method: 'POST', fields, body: '{}' })).status,
+      404,
+      path,
+    )
 })
 
 test('ids of any characters and of the full length are found', async () => {
-  const ids = ['aB', 'Ab', 'a b', 'ö/%2F?#&=+', '..a', '…', '😀'.repeat(255), '/', 'external', 'tokens', '%']
+  const ids = [
+    'aB',
+    'Ab',
+    'a b',
+    'ö/%2F?#&=+',
+    '..a',
+    '…',
+    '😀'.repeat(255),
+    '/',
+    'external',
+    'tokens',
+    '%',
+  ]
   for (const externalId of ids) {
     const { id } = await externalUser(externalId)
-    assert.equal(claimsIn(proofIn(await app.post(tokensOf(externalId), inbox, users))).sub, id, externalId)
+    assert.equal(
+      claimsIn(proofIn(await app.post(tokensOf(externalId), inbox, users))).sub,
+      id,
+      externalId,
+    )
   }
 })
 
@@ -163,10 +212,14 @@ const ends: Record<string, (user: { id: string }, token: Proof) => Promise<unkno
   'PATCH with disabled': async ({ id }) => {
     const headers = { ...users, 'content-type': 'application/json' }
     const body = JSON.stringify({ disabled: true })
-    assert.equal((await app.request(`/api/users/${id}`, { method: 'PATCH', headers, body })).status, 200)
+    assert.equal(
+      (await app.request(`/api/users/${id}`, { method: 'PATCH', headers, body })).status,
+      200,
+    )
   },
   'disabling the user': ({ id }) => app.store.write(disableUser, { userId: id, ...end() }),
-  'a new password': ({ id }) => app.store.write(setPassword, { userId: id, passwordHash: 'hash', ...end() }),
+  'a new password': ({ id }) =>
+    app.store.write(setPassword, { userId: id, passwordHash: 'hash', ...end() }),
   'a sign-out with the token': (_, token) => app.post('/logout', undefined, token),
 }
 for (const [name, act] of Object.entries(ends))
@@ -175,7 +228,8 @@ for (const [name, act] of Object.entries(ends))
     const token = await app.issueToken(ann)
     using reader = await EventReader.of(app.url, token)
     await act(ann, token)
-    if (name.includes(' with ') || name.startsWith('DELETE')) assert.equal(await opensInbox(token), false, 'at once')
+    if (name.includes(' with ') || name.startsWith('DELETE'))
+      assert.equal(await opensInbox(token), false, 'at once')
     assert.deepEqual((await reader.next('session-ended', soonMs)).data, { reason: 'revoked' })
     await reader.ended(soonMs)
     assert.equal((await app.get('/api/notifications', token)).status, 401)

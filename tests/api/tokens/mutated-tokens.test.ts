@@ -1,6 +1,5 @@
-// Each kind of token that we issue, with every mutation of each member of its header and claims (tests/support/http/token-mutations.ts).
-// A mutation is refused, even if our own key signs it, or `staysValid` says why it is a token that we could have issued; that is then
-// tried, too. Without our key no mutation at all is accepted.
+// Every mutation of each member (tests/support/http/token-mutations.ts) is refused, even if our own
+// key signs it, or `staysValid` says why we could have issued it; that is then tried, too.
 import assert from 'node:assert/strict'
 import { createHmac, createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 import { after, test } from 'node:test'
@@ -8,7 +7,12 @@ import { endOtherSignIns } from '../../../server/sessions/sign-ins.store.ts'
 import { encode, openForge } from '../../support/http/forge.ts'
 import { type Members, mutationsOf, mutationsOfText } from '../../support/http/token-mutations.ts'
 import { untilSo } from '../../support/processes/nodes.ts'
-import { type HttpResponse, type Proof, startTestService, type TestUser } from '../../support/service.ts'
+import {
+  type HttpResponse,
+  type Proof,
+  startTestService,
+  type TestUser,
+} from '../../support/service.ts'
 
 const app = await startTestService()
 after(() => app.stop())
@@ -27,12 +31,12 @@ function kindOf(token: string, routes: readonly string[]): Kind {
   return { token, header: JSON.parse(header ?? ''), claims: JSON.parse(claims ?? ''), routes }
 }
 
-/** What a token of each kind opens first, and other routes that read it. */
+/** First, and other routes that read it. */
 const ofSignIn = ['GET /routeRestreinte', 'GET /api/notifications', 'POST /token/renew']
 const ofSession = ['GET /routeRestreinte', 'GET /api/notifications', 'POST /api/me/token']
 const ofInbox = ['GET /api/notifications', 'GET /api/me']
 
-/** The token of a sign-in that was confirmed. The one before it was presented, which the audit log records once. */
+/** The token before the confirmation was presented, which the audit log records once. */
 async function confirmedToken(user: TestUser): Promise<string> {
   const first = await app.signIn(user, 'stateless')
   app.pass(minute)
@@ -40,7 +44,9 @@ async function confirmedToken(user: TestUser): Promise<string> {
   const fields: [string, string][] = Object.entries(first)
   assert.equal((await app.exchange('/routeRestreinte', { fields })).status, 401)
   const proof = { authorization: `Bearer ${token}` }
-  await untilSo(async () => (await app.get('/api/me/activity', proof)).text.includes('old-token-presented'))
+  await untilSo(async () =>
+    (await app.get('/api/me/activity', proof)).text.includes('old-token-presented'),
+  )
   return token
 }
 
@@ -53,12 +59,19 @@ async function makeKinds(): Promise<Record<string, Kind>> {
   const spared = await app.signIn(bob, 'stateless')
   const { sid, gen } = kindOf(textIn(spared), []).claims
   const end = { at: app.now() }
-  const proof = { userId: bob.id, signInId: sid as string, token: { generation: gen as number, signInGeneration: 0 } }
+  const proof = {
+    userId: bob.id,
+    signInId: sid as string,
+    token: { generation: gen as number, signInGeneration: 0 },
+  }
   assert.equal(await app.store.write(endOtherSignIns, { userId: bob.id, proof, ...end }), 'done')
   app.pass(2 * minute)
   return {
     'a sign-in': kindOf(textIn(signIn), ofSignIn),
-    'a renewed sign-in': kindOf(inResponse(await app.post('/token/renew', undefined, signIn)), ofSignIn),
+    'a renewed sign-in': kindOf(
+      inResponse(await app.post('/token/renew', undefined, signIn)),
+      ofSignIn,
+    ),
     'a confirmed sign-in': kindOf(confirmed, ofSignIn),
     'a sign-in spared by a change': kindOf(textIn(spared), ofSignIn),
     'a session': kindOf(inResponse(await app.post('/api/me/token', undefined, session)), ofSession),
@@ -69,12 +82,18 @@ const kinds = await makeKinds()
 const seconds = Math.floor(app.now() / 1000)
 
 /**
- * Mutations after which it is another token that we could have issued, so that our key signs nothing that is wrong. The reason, the
- * mutations, and the kinds that it does not hold for.
+ * After these mutations it is another token that we could have issued. The reason, the mutations,
+ * and the kinds that it does not hold for.
  */
 const staysValid: readonly (readonly [reason: string, what: RegExp, except?: RegExp])[] = [
-  ['no revocation is newer than a higher generation', /^((gen|ign|sgn) one more|sgn in milliseconds)$/],
-  ['the name is displayed and decides nothing', /^preferred_username (in upper|longer|shorter|other$)/],
+  [
+    'no revocation is newer than a higher generation',
+    /^((gen|ign|sgn) one more|sgn in milliseconds)$/,
+  ],
+  [
+    'the name is displayed and decides nothing',
+    /^preferred_username (in upper|longer|shorter|other$)/,
+  ],
   ['it is the token of another user', /^sub other$/],
   ['it is the token of another sign-in', /^sid other$/, /spared/],
   ['it is another token', /^jti other$/],
@@ -99,16 +118,21 @@ function ask(route: string, token: string): Promise<HttpResponse> {
   return app.request(path, { method, headers: { authorization: `Bearer ${token}` } })
 }
 
-/** Those that a route of the kind does not refuse: every route with SOAK=1, otherwise the routes in turns, since all of them read tokens alike. */
-async function accepted(routes: readonly string[], tokens: Readonly<Record<string, string>>): Promise<string[]> {
+/** Every route with SOAK=1, otherwise in turns, since all read tokens alike. */
+async function accepted(
+  routes: readonly string[],
+  tokens: Readonly<Record<string, string>>,
+): Promise<string[]> {
   const found: string[] = []
   let turn = 0
   const check = async ([what, token]: [string, string]) => {
-    const tried = process.env.SOAK === undefined ? [routes[turn++ % routes.length] as string] : routes
+    const tried =
+      process.env.SOAK === undefined ? [routes[turn++ % routes.length] as string] : routes
     for (const route of tried) {
       const { status, headers } = await ask(route, token)
       const challenge = headers.get('www-authenticate')
-      if (status !== 401 || challenge !== 'Bearer error="invalid_token"') found.push(`${what}: ${route} ${status}`)
+      if (status !== 401 || challenge !== 'Bearer error="invalid_token"')
+        found.push(`${what}: ${route} ${status}`)
     }
   }
   const entries = Object.entries(tokens)
@@ -116,8 +140,11 @@ async function accepted(routes: readonly string[], tokens: Readonly<Record<strin
   return found
 }
 
-/** Refuses every token, and changes nothing: not the database, and not the token that was mutated. */
-async function refusesAll({ token, routes }: Kind, tokens: Readonly<Record<string, string>>): Promise<void> {
+/** Neither the database nor the mutated token changes. */
+async function refusesAll(
+  { token, routes }: Kind,
+  tokens: Readonly<Record<string, string>>,
+): Promise<void> {
   assert.equal(Object.values(tokens).includes(token), false, 'one of them is the token itself')
   const version = await app.database.version()
   assert.deepEqual(await accepted(routes, tokens), [])
@@ -125,15 +152,20 @@ async function refusesAll({ token, routes }: Kind, tokens: Readonly<Record<strin
   assert.equal((await ask(routes[0] as string, token)).status, 200)
 }
 
-/** Each mutation as the two encoded parts that are signed. */
+/** The two encoded parts that are signed. */
 function mutatedInputs({ header, claims }: Kind): Record<string, string> {
   const [head, payload] = [JSON.stringify(header), JSON.stringify(claims)].map(encode)
-  const ofHeader = mutationsOf(header).map(({ what, json }) => [`header: ${what}`, `${encode(json)}.${payload}`])
+  const ofHeader = mutationsOf(header).map(({ what, json }) => [
+    `header: ${what}`,
+    `${encode(json)}.${payload}`,
+  ])
   const ofClaims = mutationsOf(claims).map(({ what, json }) => [what, `${head}.${encode(json)}`])
   return Object.fromEntries([...ofHeader, ...ofClaims])
 }
 
-async function signedByUs(inputs: Readonly<Record<string, string>>): Promise<Record<string, string>> {
+async function signedByUs(
+  inputs: Readonly<Record<string, string>>,
+): Promise<Record<string, string>> {
   const signed = Object.entries(inputs).map(async ([what, input]) => {
     const [header = '', payload = ''] = input.split('.')
     return [what, await forge.signed(header, payload)]
@@ -141,8 +173,13 @@ async function signedByUs(inputs: Readonly<Record<string, string>>): Promise<Rec
   return Object.fromEntries(await Promise.all(signed))
 }
 
-function signedWith(inputs: Readonly<Record<string, string>>, signature: (input: string) => string) {
-  return Object.fromEntries(Object.entries(inputs).map(([what, input]) => [what, `${input}.${signature(input)}`]))
+function signedWith(
+  inputs: Readonly<Record<string, string>>,
+  signature: (input: string) => string,
+) {
+  return Object.fromEntries(
+    Object.entries(inputs).map(([what, input]) => [what, `${input}.${signature(input)}`]),
+  )
 }
 
 let refused = 0
@@ -176,7 +213,9 @@ for (const [kind, one] of Object.entries(kinds)) {
 
   test(`T6: a time at which the token of ${kind} is not valid is refused, even if our key signs it`, async () => {
     const { sid, iat, exp } = claims as Record<string, number>
-    const signedInAt = Math.floor(Number.parseInt(String(sid).replace('-', '').slice(0, 12), 16) / 1000)
+    const signedInAt = Math.floor(
+      Number.parseInt(String(sid).replace('-', '').slice(0, 12), 16) / 1000,
+    )
     const times = {
       'exp now': { exp: seconds },
       'exp a second ago': { exp: seconds - 1 },
@@ -200,10 +239,9 @@ for (const [kind, one] of Object.entries(kinds)) {
     const tokens = {
       ...signedWith(inputs, () => signature),
       ...Object.fromEntries(
-        Object.entries(signedWith({ ...inputs, unchanged: input }, byForeign)).map(([what, text]) => [
-          `foreign key: ${what}`,
-          text,
-        ]),
+        Object.entries(signedWith({ ...inputs, unchanged: input }, byForeign)).map(
+          ([what, text]) => [`foreign key: ${what}`, text],
+        ),
       ),
       ...mutationsOfText(token),
     }

@@ -1,4 +1,4 @@
-// A refused token costs little: its contents are checked before its signature, and forged tokens are cached as refused.
+// Contents are checked before the signature, and forged tokens are cached as refused.
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { syncBuiltinESMExports } from 'node:module'
@@ -27,7 +27,8 @@ beforeEach(() => {
   checks = 0
 })
 
-const request = async (one: string) => (await app.get('/routeRestreinte', { authorization: `Bearer ${one}` })).status
+const request = async (one: string) =>
+  (await app.get('/routeRestreinte', { authorization: `Bearer ${one}` })).status
 const seconds = () => Math.floor(app.now() / 1000)
 const claims = (changes: Claims = {}): Claims => ({ ...forge.claims(ann), ...changes })
 const token = (changes: Claims = {}, header: Header = {}) =>
@@ -91,7 +92,8 @@ test('a token that this process issued needs no check of its signature', async (
 test('a token that was refused as too early is valid once its time has come', async () => {
   const ahead = await token({ iat: seconds() + 120, exp: seconds() + 900 })
   const notYet = await token({ nbf: seconds() + 120 })
-  for (let n = 0; n < 3; n++) assert.deepEqual([await request(ahead), await request(notYet)], [401, 401])
+  for (let n = 0; n < 3; n++)
+    assert.deepEqual([await request(ahead), await request(notYet)], [401, 401])
   app.pass(2 * minute)
   assert.deepEqual([await request(ahead), await request(notYet)], [200, 200])
 })

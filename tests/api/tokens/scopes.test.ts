@@ -1,5 +1,4 @@
-// What a proof with a scope opens: a token of scope `inbox` the inbox alone, a producer key the routes of its scopes. The
-// refusal says which proof is needed. And GET /api/session, which responds to anyone.
+// A refusal says which proof is needed. GET /api/session responds to anyone.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { newId } from '../../../server/basics/ids.ts'
@@ -23,15 +22,26 @@ const [id = ''] = await app.deliver({ to: ann, title: 'Hi' })
 const routesOfUsers = Object.entries(paths).flatMap(([template, methods]) =>
   Object.entries(methods)
     .filter(([, { security }]) => security.some((one) => 'token' in one))
-    .map(([method]) => ({ method: method.toUpperCase(), template, path: template.replace(/\{\w+\}/, id) })),
+    .map(([method]) => ({
+      method: method.toUpperCase(),
+      template,
+      path: template.replace(/\{\w+\}/, id),
+    })),
 )
-const isOfInbox = (template: string) => template.startsWith('/api/notifications') || template === '/api/me/preferences'
+const isOfInbox = (template: string) =>
+  template.startsWith('/api/notifications') ||
+  template === '/api/me/preferences' ||
+  template.startsWith('/api/me/push-subscriptions')
 /** The page of the documentation is for everyone. */
-const isOfScope = (template: string) => isOfInbox(template) || ['/api/session', '/api/me', '/docs'].includes(template)
+const isOfScope = (template: string) =>
+  isOfInbox(template) || ['/api/session', '/api/me', '/docs'].includes(template)
 
 function assertRefused(response: HttpResponse, scope?: string): void {
   const needed = scope === undefined ? '' : `, scope="${scope}"`
-  assert.equal(response.headers.get('www-authenticate'), `Bearer error="insufficient_scope"${needed}`)
+  assert.equal(
+    response.headers.get('www-authenticate'),
+    `Bearer error="insufficient_scope"${needed}`,
+  )
   assert.deepEqual([response.status, response.json().error.code], [403, 'FORBIDDEN'])
   assert.match(response.json().error.message, /scope "/)
 }
@@ -45,7 +55,10 @@ test('a token of scope inbox opens the inbox, its preferences, /api/session and 
     const response = await app.request(path, { method: sent, headers: token })
     if (method === 'GET' ? isOfScope(template) : isOfInbox(template))
       // After DELETE the notification is 404, and there may be nothing to undo.
-      assert.ok([200, 204, 400, 404, 409].includes(response.status), `${method} ${path}: ${response.status}`)
+      assert.ok(
+        [200, 204, 400, 404, 409].includes(response.status),
+        `${method} ${path}: ${response.status}`,
+      )
     else {
       assertRefused(response)
       refused++
@@ -76,7 +89,10 @@ test('a token of scope inbox opens no route of a producer', async () => {
 
 test('a producer key without the scope of the route is refused with the name of that scope', async () => {
   const { key } = await app.producerKey(['users'])
-  assertRefused(await app.post('/api/notifications', {}, { authorization: `Bearer ${key}` }), 'send')
+  assertRefused(
+    await app.post('/api/notifications', {}, { authorization: `Bearer ${key}` }),
+    'send',
+  )
 })
 
 for (const variant of variants)
@@ -84,7 +100,10 @@ for (const variant of variants)
     const proof = await app.signIn(ann, variant)
     const { data } = (await app.get('/api/session', proof)).json()
     assert.deepEqual(data, (await app.get('/api/me', proof)).json().data)
-    assert.deepEqual([data.user.id, data.proof], [ann.id, variant === 'stateful' ? 'session' : 'access-token'])
+    assert.deepEqual(
+      [data.user.id, data.proof],
+      [ann.id, variant === 'stateful' ? 'session' : 'access-token'],
+    )
   })
 
 test('GET /api/session is null, without an error or a challenge, for every request without a valid proof', async () => {
@@ -102,11 +121,16 @@ test('GET /api/session is null, without an error or a challenge, for every reque
     'a token of a disabled user': token,
     'an issued token of a disabled user': ofGone,
     'an expired token': { authorization: expired },
-    'an unknown session': { cookie: `carillon=${newId(app.now())}.${'A'.repeat(22)}.${'A'.repeat(43)}` },
+    'an unknown session': {
+      cookie: `carillon=${newId(app.now())}.${'A'.repeat(22)}.${'A'.repeat(43)}`,
+    },
     'a cookie of another form': { cookie: 'carillon=x' },
     'a producer key': { authorization: `Bearer ${key}` },
     'another scheme': { authorization: 'Basic YTpi' },
-    'a forged token beside a valid session': { ...(await app.signIn(ann, 'stateful')), authorization: 'Bearer x' },
+    'a forged token beside a valid session': {
+      ...(await app.signIn(ann, 'stateful')),
+      authorization: 'Bearer x',
+    },
   }
   for (const [name, proof] of Object.entries(proofs)) {
     const response = await app.get('/api/session', proof)

@@ -1,4 +1,4 @@
-// POST /api/me/token: the owner of a session gets an access token of the same sign-in, which ends with the session.
+// POST /api/me/token: the token is of the same sign-in, and ends with the session.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { decodeJwt } from 'jose'
@@ -9,7 +9,11 @@ import { type Proof, startTestService, type TestUser } from '../../support/servi
 const minute = 60_000
 const soonMs = 30_000
 const app = await startTestService({
-  env: { CARILLON_SESSION_IDLE: '8m', CARILLON_SESSION_LIFETIME: '60m', CARILLON_TOKEN_LIFETIME: '10m' },
+  env: {
+    CARILLON_SESSION_IDLE: '8m',
+    CARILLON_SESSION_LIFETIME: '60m',
+    CARILLON_TOKEN_LIFETIME: '10m',
+  },
 })
 after(() => app.stop())
 
@@ -70,15 +74,27 @@ test('a request for a token uses the session, so the token ends with the idle ti
   }
 })
 
-const ends: Record<string, (of: { ann: TestUser; session: Proof; token: Proof }) => Promise<unknown>> = {
+const ends: Record<
+  string,
+  (of: { ann: TestUser; session: Proof; token: Proof }) => Promise<unknown>
+> = {
   'a sign-out with the cookie': ({ session }) => app.post('/logout', undefined, session),
   'a sign-out with the token': ({ token }) => app.post('/logout', undefined, token),
   'a stateful sign-in that replaces the session': ({ ann, session }) =>
-    app.post('/login', { username: ann.username, password: ann.password, variant: 'stateful' }, session),
+    app.post(
+      '/login',
+      { username: ann.username, password: ann.password, variant: 'stateful' },
+      session,
+    ),
   'a stateless sign-in that replaces the session': ({ ann, session }) =>
-    app.post('/login', { username: ann.username, password: ann.password, variant: 'stateless' }, session),
+    app.post(
+      '/login',
+      { username: ann.username, password: ann.password, variant: 'stateless' },
+      session,
+    ),
   'disabling the user': ({ ann }) => app.store.write(disableUser, { userId: ann.id, ...end() }),
-  'a new password': ({ ann }) => app.store.write(setPassword, { userId: ann.id, passwordHash: 'hash', ...end() }),
+  'a new password': ({ ann }) =>
+    app.store.write(setPassword, { userId: ann.id, passwordHash: 'hash', ...end() }),
 }
 for (const [name, act] of Object.entries(ends))
   test(`${name} ends the session, its tokens and their streams, and no other sign-in`, async () => {
@@ -129,16 +145,24 @@ test('no token without a valid proof, for a token of scope inbox, or for a page 
   assert.equal((await app.post('/api/me/token', undefined, { cookie: 'carillon=x' })).status, 401)
   assert.equal((await app.post('/api/me/token', undefined, await app.issueToken(ann))).status, 403)
   const foreign = { ...session, origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' }
-  assert.equal((await app.exchange('/api/me/token', { method: 'POST', fields: Object.entries(foreign) })).status, 403)
+  assert.equal(
+    (await app.exchange('/api/me/token', { method: 'POST', fields: Object.entries(foreign) }))
+      .status,
+    403,
+  )
 })
 
 test('a session gets tokens while other requests end it; none of them outlives it', async () => {
   for (let round = 0; round < 10; round++) {
     const session = await app.signIn(await app.user(), 'stateful')
     const requests = Array.from({ length: 4 }, () => app.post('/api/me/token', undefined, session))
-    const [, ...responses] = await Promise.all([app.post('/logout', undefined, session), ...requests])
+    const [, ...responses] = await Promise.all([
+      app.post('/logout', undefined, session),
+      ...requests,
+    ])
     for (const { status, json } of responses)
-      if (status === 201) assert.equal(await isOpen({ authorization: `Bearer ${json().data.token}` }), false)
+      if (status === 201)
+        assert.equal(await isOpen({ authorization: `Bearer ${json().data.token}` }), false)
       else assert.equal(status, 401)
   }
 })

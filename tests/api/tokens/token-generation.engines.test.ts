@@ -1,5 +1,4 @@
-// Tokens are revoked by a counter (T7): a new password or disabling a user raises the user's credential generation, and every
-// token with a lower one is refused, even if the clocks of two nodes differ.
+// A counter revokes tokens (T7), even if the clocks of two nodes differ.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { decodeJwt } from 'jose'
@@ -7,7 +6,10 @@ import { madeAt } from '../../../server/basics/ids.ts'
 import { Passwords } from '../../../server/passwords/passwords.ts'
 import { replaceOperation } from '../../../server/store/testing/operations.ts'
 import { revokeTokens } from '../../../server/tokens/tokens.store.ts'
-import { disableUser, setPassword as setStoredPassword } from '../../../server/users/user-changes.store.ts'
+import {
+  disableUser,
+  setPassword as setStoredPassword,
+} from '../../../server/users/user-changes.store.ts'
 import { findCredentials } from '../../../server/users/users.store.ts'
 import { setPassword } from '../../../server/users/users.ts'
 import { openForge } from '../../support/http/forge.ts'
@@ -25,7 +27,7 @@ const bearer = (token: string): Proof => ({ authorization: `Bearer ${token}` })
 const claimsOf = ({ authorization = '' }: Proof) => decodeJwt(authorization.slice('Bearer '.length))
 const renew = (proof: Proof) => app.post('/token/renew', undefined, proof)
 const renewed = async (proof: Proof) => bearer((await renew(proof)).json().token)
-/** Does it as a node with a clock `aheadMs` ahead of the service's (negative: behind it). */
+/** A node's clock is `aheadMs` ahead (negative: behind). */
 const changes = {
   'a password': ({ id }: TestUser, aheadMs: number) =>
     app.store.write(setStoredPassword, { userId: id, passwordHash: 'other', ...momentAt(aheadMs) }),
@@ -83,7 +85,9 @@ test('a sign-in whose password changes during its check yields no valid token (T
     return found
   })
   const { username, password } = user
-  const waiting = [0, 1, 2].map(() => app.post('/login', { username, password, variant: 'stateless' }))
+  const waiting = [0, 1, 2].map(() =>
+    app.post('/login', { username, password, variant: 'stateless' }),
+  )
   await read.promise
   restore()
   app.pass(1_000)

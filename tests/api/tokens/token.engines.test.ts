@@ -1,4 +1,3 @@
-// The stateless proof from outside: how it is sent, how long it lives, and that the cache never keeps it valid for longer.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { decodeJwt, decodeProtectedHeader } from 'jose'
@@ -8,7 +7,9 @@ import { type Proof, startTestService } from '../../support/service.ts'
 const minute = 60_000
 const hour = 60 * minute
 
-const app = await startTestService({ env: { CARILLON_TOKEN_LIFETIME: '10m', CARILLON_TOKEN_CHAIN: '1h' } })
+const app = await startTestService({
+  env: { CARILLON_TOKEN_LIFETIME: '10m', CARILLON_TOKEN_CHAIN: '1h' },
+})
 const forge = await openForge(app)
 after(() => app.stop())
 const ann = await app.user('ann')
@@ -21,7 +22,9 @@ const tokenFor = async (user = ann) => tokenOf(await app.signIn(user, 'stateless
 
 test('T1, T4, T5: a token is an at+jwt of EdDSA with every claim of RFC 9068 that the service checks', async () => {
   const { username, password } = ann
-  const { token, expiresAt } = (await app.post('/login', { username, password, variant: 'stateless' })).json()
+  const { token, expiresAt } = (
+    await app.post('/login', { username, password, variant: 'stateless' })
+  ).json()
   assert.deepEqual(decodeProtectedHeader(token), { alg: 'EdDSA', typ: 'at+jwt', kid: forge.kid })
   const issuedAt = Math.floor(app.now() / 1000)
   const { jti, sid, ...claims } = decodeJwt(token)
@@ -73,7 +76,11 @@ test('T8: a cached token is revoked at once', async () => {
 })
 
 test('T8: the cached contents of two tokens are never mixed up', async () => {
-  const proofs = [bearer(await tokenFor(ann)), bearer(await tokenFor(bob)), bearer(await tokenFor(ann))]
+  const proofs = [
+    bearer(await tokenFor(ann)),
+    bearer(await tokenFor(bob)),
+    bearer(await tokenFor(ann)),
+  ]
   const requests = Array.from({ length: 60 }, async (_, n) => {
     const { data } = (await app.get('/routeRestreinte', proofs[n % 3])).json()
     assert.equal(data.userId, [ann, bob, ann][n % 3]?.id)
@@ -111,10 +118,22 @@ test('T9: a token is accepted in the Authorization header only', async () => {
 test('T9: a token with another scheme does not authenticate; the name of the scheme is not case-sensitive', async () => {
   const token = await tokenFor()
   const basic = Buffer.from(`ann:${token}`).toString('base64')
-  const others = [token, `Token ${token}`, `Basic ${basic}`, `Basic ${token}`, `DPoP ${token}`, `JWT ${token}`, '']
+  const others = [
+    token,
+    `Token ${token}`,
+    `Basic ${basic}`,
+    `Basic ${token}`,
+    `DPoP ${token}`,
+    `JWT ${token}`,
+    '',
+  ]
   for (const authorization of others) {
     const response = await app.get('/routeRestreinte', { authorization })
-    assert.deepEqual([response.status, response.headers.get('www-authenticate')], [401, 'Bearer'], authorization)
+    assert.deepEqual(
+      [response.status, response.headers.get('www-authenticate')],
+      [401, 'Bearer'],
+      authorization,
+    )
   }
   assert.equal(await request({ authorization: `bearer ${token}` }), 200)
   assert.equal(await request({ authorization: `BEARER ${token}` }), 200)
@@ -123,12 +142,19 @@ test('T9: a token with another scheme does not authenticate; the name of the sch
 test('T9: two Authorization headers do not authenticate, even if they are equal', async () => {
   const good: [string, string] = ['Authorization', `Bearer ${await tokenFor()}`]
   assert.equal((await app.exchange('/routeRestreinte', { fields: [good] })).status, 200)
-  for (const another of [good, ['authorization', 'Basic YTpi'], ['AUTHORIZATION', '']] as [string, string][])
+  for (const another of [good, ['authorization', 'Basic YTpi'], ['AUTHORIZATION', '']] as [
+    string,
+    string,
+  ][])
     for (const fields of [
       [good, another],
       [another, good],
     ])
-      assert.equal((await app.exchange('/routeRestreinte', { fields })).status, 401, JSON.stringify(another))
+      assert.equal(
+        (await app.exchange('/routeRestreinte', { fields })).status,
+        401,
+        JSON.stringify(another),
+      )
 })
 
 test('if an Authorization header is present, the cookie is ignored, whether the header is valid or not', async () => {
@@ -146,22 +172,32 @@ test('T13: a cookie’s secret is not accepted as a token, nor a token as a cook
   const secret = session.cookie?.split('=')[1] ?? ''
   const token = await tokenFor()
   assert.equal(await request(bearer(secret)), 401)
-  for (const part of secret.split('.')) assert.equal(await request(bearer(`${part}.${part}.${part}${part}`)), 401)
+  for (const part of secret.split('.'))
+    assert.equal(await request(bearer(`${part}.${part}.${part}${part}`)), 401)
   assert.equal(await request({ cookie: `carillon=${token}` }), 401)
   const [, , signature = ''] = token.split('.')
-  assert.equal(await request({ cookie: `carillon=${ann.id}.${signature.slice(0, 22)}.${signature.slice(0, 43)}` }), 401)
+  assert.equal(
+    await request({
+      cookie: `carillon=${ann.id}.${signature.slice(0, 22)}.${signature.slice(0, 43)}`,
+    }),
+    401,
+  )
   assert.equal(await request(session), 200)
 })
 
 test('a token is verified without reading a session or a user from the store', async () => {
   const token = bearer(await tokenFor())
   const session = await app.signIn(ann, 'stateful')
-  await app.database.change('alter table session rename to session_away; alter table "user" rename to user_away')
+  await app.database.change(
+    'alter table session rename to session_away; alter table "user" rename to user_away',
+  )
   try {
     assert.equal(await request(token), 200)
     assert.equal(await request(session), 500)
   } finally {
-    await app.database.change('alter table session_away rename to session; alter table user_away rename to "user"')
+    await app.database.change(
+      'alter table session_away rename to session; alter table user_away rename to "user"',
+    )
   }
   assert.equal(await request(session), 200)
 })
@@ -198,7 +234,10 @@ const sameSignIn = (token: string) => {
 
 test('only a token can be renewed: a session or a request without a proof cannot', async () => {
   assert.equal((await app.post('/token/renew')).status, 401)
-  assert.equal((await app.post('/token/renew', undefined, await app.signIn(ann, 'stateful'))).status, 401)
+  assert.equal(
+    (await app.post('/token/renew', undefined, await app.signIn(ann, 'stateful'))).status,
+    401,
+  )
   const late = bearer(await tokenFor())
   app.pass(10 * minute)
   assert.equal((await app.post('/token/renew', undefined, late)).status, 401)

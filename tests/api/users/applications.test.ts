@@ -1,4 +1,4 @@
-// Several applications on one service: the key of an application reaches its own users, and no others (U6).
+// The key of an application reaches its own users, and no others (U6).
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { startIssuer } from '../../support/network/issuer.ts'
@@ -8,19 +8,30 @@ const issuer = await startIssuer(() => app.now())
 const app: TestService = await startTestService({
   env: {
     CARILLON_ISSUERS: JSON.stringify([
-      { issuer: issuer.url, audience: 'bell', algorithms: ['RS256'], createUsers: true, application: 'shop' },
+      {
+        issuer: issuer.url,
+        audience: 'bell',
+        algorithms: ['RS256'],
+        createUsers: true,
+        application: 'shop',
+      },
     ]),
   },
 })
 after(() => Promise.all([app.stop(), issuer.stop()]))
 const [shop, club, all] = (await Promise.all(
-  ['shop', 'club', ''].map(async (application) => (await app.producerKey(['send', 'users'], null, application)).key),
+  ['shop', 'club', ''].map(
+    async (application) => (await app.producerKey(['send', 'users'], null, application)).key,
+  ),
 )) as [string, string, string]
 
 type User = { id: string; externalId: string | null; username: string | null; application?: string }
 
 async function send(key: string, method: string, path: string, body?: unknown) {
-  const headers = { authorization: `Bearer ${key}`, ...(body !== undefined && { 'content-type': 'application/json' }) }
+  const headers = {
+    authorization: `Bearer ${key}`,
+    ...(body !== undefined && { 'content-type': 'application/json' }),
+  }
   const init = { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) }
   const response = await app.request(path, init)
   const json = response.text === '' ? {} : response.json()
@@ -56,7 +67,12 @@ test('two keys, same external id: two users and two inboxes; a key of no applica
 
 test('20 cross tries of the key of another application: 0 succeed, and nothing changes (U6)', async () => {
   const username = 'vera'
-  const wanted = { username, externalId: 'theirs', password: 'plum orchard gate 41', displayName: 'Vera' }
+  const wanted = {
+    username,
+    externalId: 'theirs',
+    password: 'plum orchard gate 41',
+    displayName: 'Vera',
+  }
   const theirs: User = (await send(shop, 'POST', '/api/users', wanted)).data
   assert.equal(theirs.application, 'shop')
   const before = (await send(shop, 'GET', `/api/users/${theirs.id}`)).data
@@ -97,7 +113,8 @@ test('20 cross tries of the key of another application: 0 succeed, and nothing c
   // Its own key, and one of no application, reach the user in each of these ways.
   for (const key of [shop, all])
     assert.equal(
-      (await deliver(key, [{ username }, { userId: theirs.id }], { unknownRecipients: 'refuse' })).status,
+      (await deliver(key, [{ username }, { userId: theirs.id }], { unknownRecipients: 'refuse' }))
+        .status,
       201,
     )
 })
@@ -105,9 +122,19 @@ test('20 cross tries of the key of another application: 0 succeed, and nothing c
 test('a key of an application lists, changes and erases its own users, page by page', async () => {
   const ids = (await Promise.all([1, 2, 3].map((n) => put(shop, `page-${n}`)))).map(({ id }) => id)
   const { data: first } = await send(shop, 'GET', '/api/users?limit=2&search=page-')
-  const { data: rest } = await send(shop, 'GET', `/api/users?limit=2&search=page-&after=${first.next}`)
-  assert.deepEqual([...first.items, ...rest.items].map(({ id }: User) => id).toSorted(), ids.toSorted())
-  assert.equal((await send(shop, 'PATCH', '/api/users/external/page-1', { locale: 'de' })).data.locale, 'de')
+  const { data: rest } = await send(
+    shop,
+    'GET',
+    `/api/users?limit=2&search=page-&after=${first.next}`,
+  )
+  assert.deepEqual(
+    [...first.items, ...rest.items].map(({ id }: User) => id).toSorted(),
+    ids.toSorted(),
+  )
+  assert.equal(
+    (await send(shop, 'PATCH', '/api/users/external/page-1', { locale: 'de' })).data.locale,
+    'de',
+  )
   assert.equal((await send(shop, 'DELETE', '/api/users/external/page-1')).status, 204)
   const { data } = await send(all, 'GET', '/api/users?externalId=same')
   assert.equal(data.items.length, 3, 'a key of no application sees the users of all')
@@ -116,7 +143,10 @@ test('a key of an application lists, changes and erases its own users, page by p
 test('a notification key of an application replaces nothing of another producer in the same inbox (U6)', async () => {
   const user = await put(shop, 'keyed')
   const key = 'order-1'
-  assert.equal((await deliver(shop, [{ userId: user.id }], { key, title: 'of the shop' })).status, 201)
+  assert.equal(
+    (await deliver(shop, [{ userId: user.id }], { key, title: 'of the shop' })).status,
+    201,
+  )
   const other = await deliver(all, [{ userId: user.id }], { key, title: 'of none' })
   assert.equal(other.data.results[0].status, 'delivered')
   const replaced = await deliver(shop, [{ userId: user.id }], { key, title: 'of the shop, new' })
@@ -137,9 +167,13 @@ test('an issuer of an application creates and finds its users; another applicati
   assert.equal(me.status, 200, me.text)
   const { id } = me.json().data.user
   assert.equal((await send(shop, 'GET', '/api/users/external/foreign')).data.id, id)
-  for (const key of [club, all]) assert.equal((await send(key, 'GET', '/api/users/external/foreign')).status, 404)
+  for (const key of [club, all])
+    assert.equal((await send(key, 'GET', '/api/users/external/foreign')).status, 404)
   assert.equal((await send(club, 'GET', `/api/users/${id}`)).status, 404)
-  assert.equal((await deliver(shop, [{ externalId: 'foreign', issuer: issuer.url }])).data.results[0].userId, id)
+  assert.equal(
+    (await deliver(shop, [{ externalId: 'foreign', issuer: issuer.url }])).data.results[0].userId,
+    id,
+  )
   // For another application it is no issuer, and an external id of it creates no user.
   const refused = await deliver(all, [{ externalId: 'foreign', issuer: issuer.url }])
   assert.deepEqual([refused.status, refused.error.details[0].field], [422, 'recipients.0'])

@@ -1,4 +1,3 @@
-// Up to 1,000 users in one request: all of them, or none if one has a fault.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { findCredentials, listUsers } from '../../../server/users/users.store.ts'
@@ -10,18 +9,30 @@ const { key } = await app.producerKey(['users'])
 
 async function put(users: unknown) {
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
-  const response = await app.request('/api/users', { method: 'PUT', headers, body: JSON.stringify({ users }) })
+  const response = await app.request('/api/users', {
+    method: 'PUT',
+    headers,
+    body: JSON.stringify({ users }),
+  })
   const { data, error } = response.json()
   return { status: response.status, results: data?.results, error }
 }
 
 const passwordHash = '$2b$04$kar19022FZikZ1QluB359u1HH/a5S0sSuf3kGyuhU3GXIF6CjAe1O'
 const password = 'plum orchard gate 41'
-const countOf = async (search: string) => (await app.store.read(listUsers, { after: '', limit: 1000, search })).length
+const countOf = async (search: string) =>
+  (await app.store.read(listUsers, { after: '', limit: 1000, search })).length
 
 test('1,000 users with the longest texts are created in one request, and a repetition updates them', async () => {
-  const long = { displayName: '😀'.repeat(200), email: `${'a'.repeat(240)}@example.org`, locale: 'de-CH' }
-  const users = Array.from({ length: 1000 }, (_, n) => ({ externalId: `bulk-${n}-`.padEnd(255, 'ü'), ...long }))
+  const long = {
+    displayName: '😀'.repeat(200),
+    email: `${'a'.repeat(240)}@example.org`,
+    locale: 'de-CH',
+  }
+  const users = Array.from({ length: 1000 }, (_, n) => ({
+    externalId: `bulk-${n}-`.padEnd(255, 'ü'),
+    ...long,
+  }))
   const created = await put(users)
   assert.equal(created.status, 200)
   assert.deepEqual(
@@ -33,7 +44,10 @@ test('1,000 users with the longest texts are created in one request, and a repet
   const again = await put(users)
   assert.ok(again.results.every(({ status }: Record<string, string>) => status === 'updated'))
   assert.equal(await countOf('bulk-'), 1000)
-  assert.match((await put([...users, { externalId: 'one more' }])).error.details[0].reason, /at most 1000/)
+  assert.match(
+    (await put([...users, { externalId: 'one more' }])).error.details[0].reason,
+    /at most 1000/,
+  )
 })
 
 test('entries with a username and a hash create users who sign in; disabled ones cannot', async () => {
@@ -116,7 +130,9 @@ test('a username of another user is 409 with the position, and nothing is stored
 test('two requests with the same new users at the same moment create each of them once', async () => {
   const users = Array.from({ length: 100 }, (_, n) => ({ externalId: `twice-${n}` }))
   const both = await Promise.all([put(users), put(users.toReversed())])
-  const created = both.flatMap(({ results }) => results).filter(({ status }) => status === 'created')
+  const created = both
+    .flatMap(({ results }) => results)
+    .filter(({ status }) => status === 'created')
   assert.equal(created.length, 100)
   assert.equal(await countOf('twice-'), 100)
 })

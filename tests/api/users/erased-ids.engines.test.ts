@@ -1,4 +1,4 @@
-// An erased external id stays erased until the application creates the user again on purpose (U7).
+// Until the application creates the user again on purpose (U7).
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { findUserByExternalId } from '../../../server/users/users.store.ts'
@@ -7,7 +7,7 @@ import { type Proof, startTestService } from '../../support/service.ts'
 
 const day = 24 * 3_600_000
 const issuer = await startIssuer(() => app.now())
-/** An issuer whose ids are not those of the application (`ids: 'issuer'`). */
+/** Its ids are not those of the application (`ids: 'issuer'`). */
 const second = await startIssuer(() => app.now())
 const usual = { audience: 'bell', algorithms: ['RS256', 'ES256', 'EdDSA'], createUsers: true }
 const issuers = [
@@ -20,21 +20,28 @@ const { key } = await app.producerKey(['send', 'users'])
 const producer: Proof = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
 
 const pathOf = (externalId: string) => `/api/users/external/${encodeURIComponent(externalId)}`
-const put = (externalId: string) => app.request(pathOf(externalId), { method: 'PUT', headers: producer, body: '{}' })
+const put = (externalId: string) =>
+  app.request(pathOf(externalId), { method: 'PUT', headers: producer, body: '{}' })
 const find = (externalId: string) => app.store.read(findUserByExternalId, { externalId })
 const send = (recipients: object[], more = {}) =>
   app.post('/api/notifications', { title: 'Hi', recipients, ...more }, producer)
 
 async function erase(externalId: string): Promise<void> {
   await put(externalId)
-  assert.equal((await app.request(pathOf(externalId), { method: 'DELETE', headers: producer })).status, 204)
+  assert.equal(
+    (await app.request(pathOf(externalId), { method: 'DELETE', headers: producer })).status,
+    204,
+  )
 }
 
 test('a delivery to an erased external id has an unknown recipient, and creates no user', async () => {
   await erase('gone')
   const alone = await send([{ externalId: 'gone' }])
   assert.equal(alone.status, 422)
-  assert.match(alone.json().error.message, /^No recipient is a user\. A user who was erased is created again by PUT /)
+  assert.match(
+    alone.json().error.message,
+    /^No recipient is a user\. A user who was erased is created again by PUT /,
+  )
   const both = await send([{ externalId: 'gone' }, { externalId: 'here' }])
   const [gone, here] = both.json().data.results
   assert.deepEqual(gone, { userId: null, id: null, status: 'unknown_recipient' })
@@ -56,40 +63,41 @@ test('a valid token of an erased user is refused, also with another one, until t
     assert.equal((await app.get('/api/notifications', proof)).status, 200)
 })
 
-const again: Record<string, (externalId: string) => Promise<{ status: number; erased: unknown }>> = {
-  async 'PUT of one'(externalId) {
-    const response = await put(externalId)
-    return { status: response.status, erased: response.json().data.erased }
-  },
-  async 'PUT of many'(externalId) {
-    const users = [{ externalId }, { externalId: `not ${externalId}` }]
-    const response = await app.request('/api/users', {
-      method: 'PUT',
-      headers: producer,
-      body: JSON.stringify({ users }),
-    })
-    const [one, other] = response.json().data.results
-    assert.deepEqual([one.status, other.status, other.erased], ['created', 'created', undefined])
-    return { status: 201, erased: one.erased }
-  },
-  async 'PUT of many with a name'(externalId) {
-    const users = [{ externalId, username: `import of ${externalId}`.replaceAll(' ', '-') }]
-    const response = await app.request('/api/users', {
-      method: 'PUT',
-      headers: producer,
-      body: JSON.stringify({ users }),
-    })
-    return { status: 201, erased: response.json().data.results[0].erased }
-  },
-  async POST(externalId) {
-    const response = await app.post(
-      '/api/users',
-      { username: `post of ${externalId}`.replaceAll(' ', '-'), externalId },
-      producer,
-    )
-    return { status: response.status, erased: response.json().data.erased }
-  },
-}
+const again: Record<string, (externalId: string) => Promise<{ status: number; erased: unknown }>> =
+  {
+    async 'PUT of one'(externalId) {
+      const response = await put(externalId)
+      return { status: response.status, erased: response.json().data.erased }
+    },
+    async 'PUT of many'(externalId) {
+      const users = [{ externalId }, { externalId: `not ${externalId}` }]
+      const response = await app.request('/api/users', {
+        method: 'PUT',
+        headers: producer,
+        body: JSON.stringify({ users }),
+      })
+      const [one, other] = response.json().data.results
+      assert.deepEqual([one.status, other.status, other.erased], ['created', 'created', undefined])
+      return { status: 201, erased: one.erased }
+    },
+    async 'PUT of many with a name'(externalId) {
+      const users = [{ externalId, username: `import of ${externalId}`.replaceAll(' ', '-') }]
+      const response = await app.request('/api/users', {
+        method: 'PUT',
+        headers: producer,
+        body: JSON.stringify({ users }),
+      })
+      return { status: 201, erased: response.json().data.results[0].erased }
+    },
+    async POST(externalId) {
+      const response = await app.post(
+        '/api/users',
+        { username: `post of ${externalId}`.replaceAll(' ', '-'), externalId },
+        producer,
+      )
+      return { status: response.status, erased: response.json().data.erased }
+    },
+  }
 for (const [name, create] of Object.entries(again))
   test(`${name} creates an erased user again, says so, and deliveries reach the user`, async () => {
     const externalId = `again by ${name}`
@@ -105,10 +113,15 @@ for (const [name, create] of Object.entries(again))
       const sub = `${comesBack} by ${name}`
       let jti = 0
       const byToken = async () =>
-        app.get('/api/me', { authorization: `Bearer ${await second.token({ sub, jti: String(jti++) })}` })
+        app.get('/api/me', {
+          authorization: `Bearer ${await second.token({ sub, jti: String(jti++) })}`,
+        })
       const byDelivery = () => send([{ externalId: sub, issuer: second.url }])
       const { id } = (await byToken()).json().data.user
-      assert.equal((await app.request(`/api/users/${id}`, { method: 'DELETE', headers: producer })).status, 204)
+      assert.equal(
+        (await app.request(`/api/users/${id}`, { method: 'DELETE', headers: producer })).status,
+        204,
+      )
       assert.deepEqual([(await byToken()).status, (await byDelivery()).status], [401, 422])
       assert.equal((await create(sub)).erased, true)
       if (comesBack === 'token') assert.equal((await byToken()).status, 200)
@@ -137,9 +150,13 @@ test('the account that its own user erases is remembered, too', async () => {
 })
 
 test('with "refuse" an unknown external id is an error, and no user is created', async () => {
-  const response = await send([{ externalId: 'typo' }, { externalId: 'here' }], { unknownRecipients: 'refuse' })
+  const response = await send([{ externalId: 'typo' }, { externalId: 'here' }], {
+    unknownRecipients: 'refuse',
+  })
   assert.equal(response.status, 422)
-  assert.deepEqual(response.json().error.details, [{ field: 'recipients.0', reason: 'names no user' }])
+  assert.deepEqual(response.json().error.details, [
+    { field: 'recipients.0', reason: 'names no user' },
+  ])
   assert.equal(await find('typo'), undefined)
 })
 

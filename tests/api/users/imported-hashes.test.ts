@@ -1,4 +1,3 @@
-// Users whose password hash was made by another system sign in with their old password, and get a hash of ours by it.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { hash, verify } from '@node-rs/argon2'
@@ -12,21 +11,30 @@ const app = await startTestService({ hashCost: usualCost })
 after(() => app.stop())
 
 const password = 'plum orchard gate 41'
-/** One of each kind, made by bcrypt, passlib, argon2-cffi and Django for Python (server/passwords/imported-hash.test.ts). */
+/** server/passwords/imported-hash.test.ts names the programs. */
 const hashes = {
   bcrypt: '$2b$04$kar19022FZikZ1QluB359u1HH/a5S0sSuf3kGyuhU3GXIF6CjAe1O',
-  scrypt: '$scrypt$ln=10,r=8,p=1$nhOC0Fpr7X0PYcz5P0cIoQ$ri2FqDS5HYz2/VQN0FSXBSesJ+/VBQs9JWqAWP3shrg',
-  argon2: '$argon2i$v=19$m=1024,t=1,p=2$MDEyMzQ1Njc4OWFiY2RlZg$adSvU1kzhsV1RCrPHFZhiWR3v85WV1iVAsb533YBp0s',
+  scrypt:
+    '$scrypt$ln=10,r=8,p=1$nhOC0Fpr7X0PYcz5P0cIoQ$ri2FqDS5HYz2/VQN0FSXBSesJ+/VBQs9JWqAWP3shrg',
+  argon2:
+    '$argon2i$v=19$m=1024,t=1,p=2$MDEyMzQ1Njc4OWFiY2RlZg$adSvU1kzhsV1RCrPHFZhiWR3v85WV1iVAsb533YBp0s',
   PBKDF2: 'pbkdf2_sha256$1000$abcSALT0123$plMWdRT3n0dU/MFMMdQfZ1lY/VmhM4HaLs95KhuXXeg=',
 }
 
 async function imported(username: string, passwordHash: string) {
-  const user = { id: newId(app.now()), username, passwordHash, displayName: null, createdAt: app.now() }
+  const user = {
+    id: newId(app.now()),
+    username,
+    passwordHash,
+    displayName: null,
+    createdAt: app.now(),
+  }
   await app.store.write(addUser, user)
   return { id: user.id, username, password }
 }
 
-const hashOf = async (username: string) => (await app.store.read(findCredentials, username))?.passwordHash ?? ''
+const hashOf = async (username: string) =>
+  (await app.store.read(findCredentials, username))?.passwordHash ?? ''
 
 for (const [kind, passwordHash] of Object.entries(hashes))
   for (const variant of variants)
@@ -46,7 +54,12 @@ test('a hash of ours with an earlier cost is replaced at the next sign-in, also 
     ['composed', text.normalize('NFC')],
     ['decomposed', text],
   ] as const) {
-    const before = await hash(text.normalize('NFC'), { algorithm: 2, memoryCost: 8_192, timeCost: 1, parallelism: 1 })
+    const before = await hash(text.normalize('NFC'), {
+      algorithm: 2,
+      memoryCost: 8_192,
+      timeCost: 1,
+      parallelism: 1,
+    })
     const user = { ...(await imported(username, before)), password: sent }
     assert.equal((await app.post('/login', { username, password: `${sent}.` })).status, 401)
     assert.equal(await hashOf(username), before)
@@ -63,7 +76,10 @@ test('a hash of ours with an earlier cost is replaced at the next sign-in, also 
 test('a wrong password of a user with an imported hash is refused as that of every user, and the hash stays', async () => {
   const user = await imported('wrong', hashes.bcrypt)
   const known = await app.post('/login', { username: 'wrong', password: 'cherry orchard gate 41' })
-  const unknown = await app.post('/login', { username: 'nobody', password: 'cherry orchard gate 41' })
+  const unknown = await app.post('/login', {
+    username: 'nobody',
+    password: 'cherry orchard gate 41',
+  })
   const withoutId = ({ requestId: _, ...error }: Record<string, unknown>) => error
   assert.equal(known.status, 401)
   assert.deepEqual(withoutId(known.json().error), withoutId(unknown.json().error))
@@ -72,7 +88,9 @@ test('a wrong password of a user with an imported hash is refused as that of eve
 
 test('sign-ins at the same moment with an imported hash all succeed', async () => {
   const user = await imported('often', hashes.PBKDF2)
-  const proofs = await Promise.all(Array.from({ length: 8 }, (_, i) => app.signIn(user, variants[i % 2] ?? 'stateful')))
+  const proofs = await Promise.all(
+    Array.from({ length: 8 }, (_, i) => app.signIn(user, variants[i % 2] ?? 'stateful')),
+  )
   for (const proof of proofs) assert.equal((await app.get('/routeRestreinte', proof)).status, 200)
 })
 

@@ -1,12 +1,12 @@
-// GET /api/me/export and DELETE /api/me: a signed-in user takes all data along, and erases the account.
+// GET /api/me/export and DELETE /api/me.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { get, type IncomingMessage } from 'node:http'
 import { after, test } from 'node:test'
 import { listAudit } from '../../../server/audit/audit.store.ts'
+import { notificationsAfter } from '../../../server/own-data/export.store.ts'
 import { replaceOperation } from '../../../server/store/testing/operations.ts'
 import { erasedKey } from '../../../server/tokens/tokens.store.ts'
-import { notificationsAfter } from '../../../server/users/own-data/export.store.ts'
 import { findUser } from '../../../server/users/users.store.ts'
 import { refusalIn } from '../../support/http/envelope.ts'
 import { type Proof, startTestService, variants } from '../../support/service.ts'
@@ -21,11 +21,18 @@ for (const variant of variants)
   test(`a user downloads everything as lines, ${variant}`, async () => {
     const ann = await app.user()
     const proof = await app.signIn(ann, variant)
-    const [id] = await app.deliver({ to: [ann, await app.user()], title: 'Zwölf "Reiher"\n', data: { n: 1 } })
+    const [id] = await app.deliver({
+      to: [ann, await app.user()],
+      title: 'Zwölf "Reiher"\n',
+      data: { n: 1 },
+    })
     const response = await app.get('/api/me/export', proof)
     assert.equal(response.status, 200, response.text)
     assert.equal(response.headers.get('content-type'), 'application/x-ndjson')
-    assert.equal(response.headers.get('content-disposition'), 'attachment; filename="carillon-export.jsonl"')
+    assert.equal(
+      response.headers.get('content-disposition'),
+      'attachment; filename="carillon-export.jsonl"',
+    )
     assert.equal(response.headers.get('cache-control'), 'no-store')
     const lines = response.text
       .trimEnd()
@@ -53,20 +60,27 @@ test('the export and the erasure need a user’s own sign-in: no token for the i
     assert.equal(refusalIn(await app.get('/api/me/export', proof)).code, code)
     assert.equal(refusalIn(await erase(proof)).code, code)
   }
-  assert.match(refusalIn(await erase(await app.issueToken(ann))).message, /not one by your application/)
+  assert.match(
+    refusalIn(await erase(await app.issueToken(ann))).message,
+    /not one by your application/,
+  )
   assert.ok(await app.store.read(findUser, ann.id))
 })
 
 test('a browser whose sign-in has ended gets a page in place of the export, and no file', async () => {
   const response = await app.get('/api/me/export', { accept: 'text/html' })
-  assert.deepEqual([response.status, response.headers.get('content-type')], [401, 'text/html; charset=utf-8'])
+  assert.deepEqual(
+    [response.status, response.headers.get('content-type')],
+    [401, 'text/html; charset=utf-8'],
+  )
   assert.equal(response.headers.get('content-disposition'), null)
 })
 
 test('the export ends reading when the client is gone', async () => {
   const ann = await app.user()
   const proof = await app.signIn(ann, 'stateful')
-  for (let n = 0; n < 4; n++) await Promise.all(Array.from({ length: 75 }, () => app.deliver({ to: ann, title: 'Hi' })))
+  for (let n = 0; n < 4; n++)
+    await Promise.all(Array.from({ length: 75 }, () => app.deliver({ to: ann, title: 'Hi' })))
   const gone = Promise.withResolvers<void>()
   const held = Promise.withResolvers<void>()
   let reads = 0
@@ -111,13 +125,17 @@ test('a user has one export at a time and a process four, and a place is free ag
   assert.ok(again.headers.get('retry-after'))
   const fifth = await app.get('/api/me/export', eve)
   assert.deepEqual([fifth.status, refusalIn(fifth).code], [503, 'UNAVAILABLE'])
-  assert.equal((await app.request('/api/me/export', { method: 'HEAD', headers: ann ?? {} })).status, 200)
+  assert.equal(
+    (await app.request('/api/me/export', { method: 'HEAD', headers: ann ?? {} })).status,
+    200,
+  )
   // A client that goes away gives its place back, too.
   const left = get(`${app.url}/api/me/export`, { headers: ben ?? {} })
   await new Promise((resolve) => left.on('response', resolve).on('error', resolve))
   left.destroy()
   released.resolve()
-  for (const { status, text } of await Promise.all(four)) assert.ok(status === 200 && text.includes('"title":"Hi"'))
+  for (const { status, text } of await Promise.all(four))
+    assert.ok(status === 200 && text.includes('"title":"Hi"'))
   for (const proof of [ann, eve]) assert.equal((await app.get('/api/me/export', proof)).status, 200)
   restore?.()
 })
@@ -140,7 +158,10 @@ for (const variant of variants)
     const { password: currentPassword } = ann
     const headers = { ...owner, 'content-type': 'application/json' }
     const body = JSON.stringify({ currentPassword, newPassword: 'quiet heron over the weirs' })
-    assert.equal((await app.request('/api/me/password', { method: 'PUT', headers, body })).status, 204)
+    assert.equal(
+      (await app.request('/api/me/password', { method: 'PUT', headers, body })).status,
+      204,
+    )
     await app.deliver({ to: ann, title: 'After' })
     changed.resolve()
     const { text, isWhole } = await exported
@@ -150,7 +171,7 @@ for (const variant of variants)
     assert.equal(isWhole, false)
   })
 
-/** What a client receives of an export, and whether that is all of it. */
+/** Whether that is all of it. */
 async function taken(proof: Proof): Promise<{ text: string; isWhole: boolean }> {
   const request = get(`${app.url}/api/me/export`, { headers: proof })
   const [response] = (await once(request, 'response')) as [IncomingMessage]
@@ -203,7 +224,9 @@ soakTest(
     const proof = await app.signIn(ann, 'stateful')
     const body = '漢'.repeat(4_000)
     for (let n = 0; n < 12; n++)
-      await Promise.all(Array.from({ length: 100 }, () => app.deliver({ to: ann, title: 'Long', body })))
+      await Promise.all(
+        Array.from({ length: 100 }, () => app.deliver({ to: ann, title: 'Long', body })),
+      )
     let reads = 0
     const restore = replaceOperation(app.store, notificationsAfter, async (_, run) => {
       reads++

@@ -1,4 +1,4 @@
-// PATCH /api/me: a signed-in user changes the own display name and language, and nothing else.
+// PATCH /api/me
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { disableUser } from '../../../server/users/user-changes.store.ts'

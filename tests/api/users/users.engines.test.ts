@@ -10,7 +10,10 @@ const { key } = await app.producerKey(['users'])
 type Body = Record<string, unknown>
 
 async function send(method: string, path: string, body?: unknown) {
-  const headers = { authorization: `Bearer ${key}`, ...(body !== undefined && { 'content-type': 'application/json' }) }
+  const headers = {
+    authorization: `Bearer ${key}`,
+    ...(body !== undefined && { 'content-type': 'application/json' }),
+  }
   const response = await app.request(path, {
     method,
     headers,
@@ -21,7 +24,14 @@ async function send(method: string, path: string, body?: unknown) {
 }
 
 const externalPath = (id: string) => `/api/users/external/${encodeURIComponent(id)}`
-const none = { username: null, displayName: null, locale: null, email: null, emailVerified: false, disabled: false }
+const none = {
+  username: null,
+  displayName: null,
+  locale: null,
+  email: null,
+  emailVerified: false,
+  disabled: false,
+}
 let ids = 0
 const newId = () => `id-${++ids}`
 
@@ -33,14 +43,36 @@ test('PUT creates a user with 201 and changes it with 200; an absent field keeps
   const { id, createdAt } = created.data
   const user = { id, externalId, ...none, ...profile, locale: 'de-CH', createdAt }
   assert.deepEqual(created.data, user)
-  const changed = await send('PUT', externalPath(externalId), { displayName: 'Kim Park', email: null })
-  assert.deepEqual([changed.status, changed.data], [200, { ...user, displayName: 'Kim Park', email: null }])
-  for (const path of [externalPath(externalId), `/api/users/${id}`, `/api/users/${id.toUpperCase()}`])
+  const changed = await send('PUT', externalPath(externalId), {
+    displayName: 'Kim Park',
+    email: null,
+  })
+  assert.deepEqual(
+    [changed.status, changed.data],
+    [200, { ...user, displayName: 'Kim Park', email: null }],
+  )
+  for (const path of [
+    externalPath(externalId),
+    `/api/users/${id}`,
+    `/api/users/${id.toUpperCase()}`,
+  ])
     assert.deepEqual((await send('GET', path)).data, changed.data)
 })
 
 test('an external id is any text, compared byte by byte: aB and Ab are two users, and a slash, a space or an emoji is part of it (U1)', async () => {
-  const texts = ['aB', 'Ab', 'a/tokens', 'a b', 'ä', 'a\u0308', '😀'.repeat(255), '%2F', '?x=1#y', '...', "it's!*()"]
+  const texts = [
+    'aB',
+    'Ab',
+    'a/tokens',
+    'a b',
+    'ä',
+    'a\u0308',
+    '😀'.repeat(255),
+    '%2F',
+    '?x=1#y',
+    '...',
+    "it's!*()",
+  ]
   const made = new Map<string, string>()
   for (const text of texts) {
     const { status, data } = await send('PUT', externalPath(text), { displayName: 'x' })
@@ -48,7 +80,8 @@ test('an external id is any text, compared byte by byte: aB and Ab are two users
     made.set(data.id, text)
   }
   assert.equal(made.size, texts.length)
-  for (const text of texts) assert.equal(made.get((await send('GET', externalPath(text))).data.id), text)
+  for (const text of texts)
+    assert.equal(made.get((await send('GET', externalPath(text))).data.id), text)
 })
 
 test('an external id is not a username, and not the id of another user (U1)', async () => {
@@ -61,7 +94,8 @@ test('an external id is not a username, and not the id of another user (U1)', as
   assert.equal((await send('GET', externalPath(byName.id))).data.id, other.id)
   assert.equal((await send('GET', `/api/users/${text}`)).status, 404)
   assert.equal((await send('DELETE', externalPath(text))).status, 204)
-  for (const user of [byName, other]) assert.equal((await send('GET', `/api/users/${user.id}`)).status, 200)
+  for (const user of [byName, other])
+    assert.equal((await send('GET', `/api/users/${user.id}`)).status, 200)
 })
 
 test('an external id that cannot be one is refused with the reason, and creates no user', async () => {
@@ -72,7 +106,10 @@ test('an external id that cannot be one is refused with the reason, and creates 
   ]
   for (const [id, reason] of wrong) {
     const { status, error } = await send('PUT', externalPath(id), {})
-    assert.deepEqual([status, error.code, error.details[0].field], [400, 'INVALID_REQUEST', 'externalId'])
+    assert.deepEqual(
+      [status, error.code, error.details[0].field],
+      [400, 'INVALID_REQUEST', 'externalId'],
+    )
     assert.match(error.details[0].reason, reason)
   }
   // As a path they would mean another route to a URL parser, so only a body or a raw request can contain them.
@@ -81,7 +118,11 @@ test('an external id that cannot be one is refused with the reason, and creates 
       ['authorization', `Bearer ${key}`],
       ['content-type', 'application/json'],
     ]
-    const raw = await app.exchange(`/api/users/external/${dots}`, { method: 'PUT', fields, body: '{}' })
+    const raw = await app.exchange(`/api/users/external/${dots}`, {
+      method: 'PUT',
+      fields,
+      body: '{}',
+    })
     assert.ok([400, 404].includes(raw.status), raw.text)
     const body = { users: [{ externalId: dots }] }
     const { status, error } = await send('PUT', '/api/users', body)
@@ -106,7 +147,11 @@ test('POST creates a user who signs in with the password, or with the password o
     ['Pia', { password }],
     ['Bo', { passwordHash }],
   ] as const) {
-    const { status, data } = await send('POST', '/api/users', { username, ...credential, externalId: null })
+    const { status, data } = await send('POST', '/api/users', {
+      username,
+      ...credential,
+      externalId: null,
+    })
     assert.deepEqual([status, data.username, data.externalId], [201, username.toLowerCase(), null])
     await app.signIn({ username, password }, 'stateful')
   }
@@ -142,7 +187,10 @@ test('POST lists every fault, and creates no user', async () => {
   }
   const { status, error } = await send('POST', '/api/users', body)
   const fields = error.details.map(({ field }: Body) => field).sort()
-  assert.deepEqual([status, fields], [400, ['displayName', 'email', 'externalId', 'locale', 'password', 'username']])
+  assert.deepEqual(
+    [status, fields],
+    [400, ['displayName', 'email', 'externalId', 'locale', 'password', 'username']],
+  )
   const both = { username: 'both', password: 'plum orchard gate 41', passwordHash: 'x' }
   assert.match((await send('POST', '/api/users', both)).error.message, /one of the two/)
   assert.equal((await send('GET', '/api/users?search=both')).data.items.length, 0)
@@ -154,19 +202,31 @@ test('an unknown hash format is refused with a list of the known ones, and an ex
     passwordHash: '{SHA}W6ph5Mm5Pz8GgiULbPgzG37mj9g=',
   })
   assert.deepEqual([unknown.status, unknown.error.details[0].field], [400, 'passwordHash'])
-  assert.match(unknown.error.details[0].reason, /unknown format; known are bcrypt .*argon2 .*PBKDF2 .*scrypt/)
+  assert.match(
+    unknown.error.details[0].reason,
+    /unknown format; known are bcrypt .*argon2 .*PBKDF2 .*scrypt/,
+  )
   const passwordHash = `$2b$31$${'a'.repeat(53)}`
   const { error } = await send('POST', '/api/users', { username: 'hashed', passwordHash })
-  assert.match(error.details[0].reason, /costs too much to verify: the bcrypt cost must be at most 13/)
+  assert.match(
+    error.details[0].reason,
+    /costs too much to verify: the bcrypt cost must be at most 13/,
+  )
 })
 
 test('PATCH changes username, profile and state; it is refused if the username is taken or unknown to be removed', async () => {
   const externalId = newId()
   const { data: user } = await send('PUT', externalPath(externalId), {})
   await send('POST', '/api/users', { username: 'owner' })
-  const renamed = await send('PATCH', externalPath(externalId), { username: 'Renamed', displayName: 'R' })
+  const renamed = await send('PATCH', externalPath(externalId), {
+    username: 'Renamed',
+    displayName: 'R',
+  })
   assert.deepEqual(renamed.data, { ...user, username: 'renamed', displayName: 'R' })
-  const conflict = await send('PATCH', `/api/users/${user.id}`, { username: 'owner', displayName: 'S' })
+  const conflict = await send('PATCH', `/api/users/${user.id}`, {
+    username: 'owner',
+    displayName: 'S',
+  })
   assert.deepEqual([conflict.status, conflict.error.details[0].field], [409, 'username'])
   const removed = await send('PATCH', `/api/users/${user.id}`, { username: null })
   assert.deepEqual([removed.status, removed.error.details[0].field], [400, 'username'])
@@ -177,17 +237,32 @@ test('what a response contains is accepted in a PATCH, nulls included', async ()
   const externalId = newId()
   const { data } = await send('PUT', externalPath(externalId), {})
   const { displayName, locale, email, username, disabled } = data
-  const patched = await send('PATCH', externalPath(externalId), { displayName, locale, email, username, disabled })
+  const patched = await send('PATCH', externalPath(externalId), {
+    displayName,
+    locale,
+    email,
+    username,
+    disabled,
+  })
   assert.deepEqual([patched.status, patched.data], [200, data])
 })
 
 test('PATCH disabled ends every session and token of the user and refuses sign-ins, until it is set to false', async () => {
   const user = await app.user('leaver')
   const proofs = [await app.signIn(user, 'stateful'), await app.signIn(user, 'stateless')]
-  assert.equal((await send('PATCH', `/api/users/${user.id}`, { disabled: true })).data.disabled, true)
+  assert.equal(
+    (await send('PATCH', `/api/users/${user.id}`, { disabled: true })).data.disabled,
+    true,
+  )
   for (const proof of proofs) await app.refused(proof)
-  assert.equal((await app.post('/login', { username: user.username, password: user.password })).status, 401)
-  assert.equal((await send('PATCH', `/api/users/${user.id}`, { disabled: false })).data.disabled, false)
+  assert.equal(
+    (await app.post('/login', { username: user.username, password: user.password })).status,
+    401,
+  )
+  assert.equal(
+    (await send('PATCH', `/api/users/${user.id}`, { disabled: false })).data.disabled,
+    false,
+  )
   for (const proof of proofs) assert.equal((await app.get('/routeRestreinte', proof)).status, 401)
   await app.signIn(user, 'stateful')
 })
@@ -202,7 +277,10 @@ test('DELETE erases a user: sessions and tokens end, and the same external id is
     for (const method of ['GET', 'DELETE']) assert.equal((await send(method, path)).status, 404)
   }
   for (const proof of proofs) assert.equal((await app.get('/routeRestreinte', proof)).status, 401)
-  assert.equal((await app.post('/login', { username: user.username, password: user.password })).status, 401)
+  assert.equal(
+    (await app.post('/login', { username: user.username, password: user.password })).status,
+    401,
+  )
   const again = await send('PUT', externalPath(externalId), {})
   assert.equal(again.status, 201)
   assert.notEqual(again.data.id, before.id)
@@ -211,12 +289,22 @@ test('DELETE erases a user: sessions and tokens end, and the same external id is
 test('a new username is the one that the signed-in user sees, and the one to sign in with', async () => {
   const user = await app.user('before')
   const session = await app.signIn(user, 'stateful')
-  await send('PATCH', `/api/users/${user.id}`, { username: 'after', locale: 'fr', email: 'a@example.org' })
+  await send('PATCH', `/api/users/${user.id}`, {
+    username: 'after',
+    locale: 'fr',
+    email: 'a@example.org',
+  })
   const { user: seen } = (await app.get('/api/me', session)).json().data
-  assert.deepEqual([seen.username, seen.locale, seen.email, seen.externalId], ['after', 'fr', 'a@example.org', null])
+  assert.deepEqual(
+    [seen.username, seen.locale, seen.email, seen.externalId],
+    ['after', 'fr', 'a@example.org', null],
+  )
   assert.equal((await app.get('/routeRestreinte', session)).json().data.username, 'after')
   await app.signIn({ ...user, username: 'after' }, 'stateful')
-  assert.equal((await app.post('/login', { username: 'before', password: user.password })).status, 401)
+  assert.equal(
+    (await app.post('/login', { username: 'before', password: user.password })).status,
+    401,
+  )
 })
 
 test('a list has every user in the order of creation, in pages; search and externalId find', async () => {
@@ -224,11 +312,16 @@ test('a list has every user in the order of creation, in pages; search and exter
   const made: string[] = []
   for (let n = 0; n < 5; n++) {
     app.pass(1)
-    made.push((await send('PUT', externalPath(`${prefix}-${n}`), { displayName: `Listed ${n}` })).data.id)
+    made.push(
+      (await send('PUT', externalPath(`${prefix}-${n}`), { displayName: `Listed ${n}` })).data.id,
+    )
   }
   const found: string[] = []
   for (let next: string | null = ''; next !== null; ) {
-    const { data }: Body = await send('GET', `/api/users?search=${prefix.toUpperCase()}&limit=2&after=${next}`)
+    const { data }: Body = await send(
+      'GET',
+      `/api/users?search=${prefix.toUpperCase()}&limit=2&after=${next}`,
+    )
     const page = data as { items: { id: string }[]; next: string | null }
     assert.ok(page.items.length <= 2)
     found.push(...page.items.map(({ id }) => id))
@@ -239,12 +332,19 @@ test('a list has every user in the order of creation, in pages; search and exter
     (await send('GET', `/api/users?externalId=${prefix}-3`)).data.items.map(({ id }: Body) => id),
     [made[3]],
   )
-  assert.deepEqual((await send('GET', `/api/users?externalId=${prefix}`)).data, { items: [], next: null })
+  assert.deepEqual((await send('GET', `/api/users?externalId=${prefix}`)).data, {
+    items: [],
+    next: null,
+  })
   assert.equal((await send('GET', '/api/users?limit=101')).status, 400)
 })
 
 test('an unknown user is 404 by id and by external id', async () => {
-  for (const path of ['/api/users/01900000-0000-7000-8000-000000000000', '/api/users/nobody', externalPath('nobody')])
+  for (const path of [
+    '/api/users/01900000-0000-7000-8000-000000000000',
+    '/api/users/nobody',
+    externalPath('nobody'),
+  ])
     for (const [method, body] of [['GET'], ['PATCH', {}]] as const) {
       const { status, error } = await send(method, path, body)
       assert.deepEqual([status, error.code], [404, 'NOT_FOUND'])
@@ -270,7 +370,10 @@ test('a key without the scope users, a user, and a request without proof open no
       ).status
     assert.deepEqual([await status(sendKey), await status({})], [403, 401])
     assert.deepEqual(
-      [await status(await app.signIn(ann, 'stateful')), await status(await app.signIn(ann, 'stateless'))],
+      [
+        await status(await app.signIn(ann, 'stateful')),
+        await status(await app.signIn(ann, 'stateless')),
+      ],
       [401, 401],
     )
   }

@@ -30,7 +30,11 @@ test('an address is verified if the application says so, and another one is not'
     ['PATCH', { emailVerified: true }, false],
   ] as const
   for (const [method, body, expected] of steps)
-    assert.equal((await send(method, path('kim'), body)).data.emailVerified, expected, JSON.stringify(body))
+    assert.equal(
+      (await send(method, path('kim'), body)).data.emailVerified,
+      expected,
+      JSON.stringify(body),
+    )
 })
 
 test('it is a field of new users and of many at once, and the user sees it', async () => {
@@ -48,17 +52,25 @@ test('it is a field of new users and of many at once, and the user sees it', asy
   const { results } = (await send('PUT', '/api/users', { users })).data
   const found = results.map(({ user }: { user: { emailVerified: boolean } }) => user.emailVerified)
   assert.deepEqual(found, [true, false, true])
-  const cookie = (await app.post('/login', { username, password })).headers.getSetCookie()[0]?.split(';')[0] ?? ''
+  const cookie =
+    (await app.post('/login', { username, password })).headers.getSetCookie()[0]?.split(';')[0] ??
+    ''
   for (const own of ['/api/me', '/api/session'])
     assert.equal((await app.get(own, { cookie })).json().data.emailVerified, true)
 })
 
 test('a removed address cannot be verified, and anything but true and false is refused', async () => {
-  for (const body of [{ email: null, emailVerified: true }, { emailVerified: 'true' }, { emailVerified: null }]) {
+  for (const body of [
+    { email: null, emailVerified: true },
+    { emailVerified: 'true' },
+    { emailVerified: null },
+  ]) {
     const { status, error } = await send('PUT', path('refused'), body)
     assert.deepEqual([status, error.details[0].field], [400, 'emailVerified'], JSON.stringify(body))
   }
-  const { status, error } = await send('PUT', '/api/users', { users: [{ externalId: 'c', emailVerified: 1 }] })
+  const { status, error } = await send('PUT', '/api/users', {
+    users: [{ externalId: 'c', emailVerified: 1 }],
+  })
   assert.deepEqual([status, error.details[0].field], [400, 'users.0.emailVerified'])
 })
 

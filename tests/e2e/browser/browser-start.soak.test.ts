@@ -16,11 +16,18 @@ test('Chromium starts, opens a page and has locks, channels and fonts', async (t
   await using _ = { [Symbol.asyncDispose]: async () => void server.close() }
   const page = await browser.page(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`)
   assert.equal(await page.textContent('h1'), 'Ding')
-  const has = await page.evaluate(() => [isSecureContext, 'locks' in navigator, 'BroadcastChannel' in globalThis])
+  const has = await page.evaluate(() => [
+    isSecureContext,
+    'locks' in navigator,
+    'BroadcastChannel' in globalThis,
+  ])
   assert.deepEqual(has, [true, true, true])
   const widths = await page.evaluate(() => {
     const context = document.createElement('canvas').getContext('2d')
     return ['iiii', 'WWWW'].map((text) => context?.measureText(text).width ?? 0)
   })
-  assert.ok((widths[0] ?? 0) > 0 && (widths[0] ?? 0) < (widths[1] ?? 0), `there are fonts: ${widths}`)
+  assert.ok(
+    (widths[0] ?? 0) > 0 && (widths[0] ?? 0) < (widths[1] ?? 0),
+    `there are fonts: ${widths}`,
+  )
 })

@@ -62,7 +62,11 @@ test('pages of an allowed origin follow the stream by token', async () => {
   await browser.context.grantPermissions(['local-network-access'])
   const pages = [await openTab(browser, elsewhere), await openTab(browser, elsewhere)]
   for (const page of pages)
-    await page.evaluate(signInAndFollow, { ...ann, variant: 'stateless', baseUrl: service.url } as const)
+    await page.evaluate(signInAndFollow, {
+      ...ann,
+      variant: 'stateless',
+      baseUrl: service.url,
+    } as const)
   await service.deliver({ to: ann, title: 'From afar' })
   for (const page of pages) await until(page, ({ titles }) => titles.includes('From afar'))
 })
@@ -80,7 +84,11 @@ test('the client and EventSource receive the same events, and hostile texts arri
   await using browser = await Chromium.start()
   const ann = await service.user()
   const page = await tabOf(browser)
-  await page.evaluate(signInAndFollow, { ...ann, variant: 'stateful', baseUrl: service.url } as const)
+  await page.evaluate(signInAndFollow, {
+    ...ann,
+    variant: 'stateful',
+    baseUrl: service.url,
+  } as const)
   await page.evaluate(() => tab.listen())
   await page.waitForFunction(() => tab.sourceEvents.length === 1)
   const sent = hostile.map((text) => ({ title: `T${text}T`, body: text, data: { [text]: [text] } }))
@@ -88,7 +96,10 @@ test('the client and EventSource receive the same events, and hostile texts arri
   await until(page, ({ titles }) => titles.length === sent.length)
   await page.waitForFunction((count) => tab.sourceEvents.length >= count, sent.length + 1)
   await sleep(200)
-  const { ours, theirs } = await page.evaluate(() => ({ ours: tab.events, theirs: tab.sourceEvents }))
+  const { ours, theirs } = await page.evaluate(() => ({
+    ours: tab.events,
+    theirs: tab.sourceEvents,
+  }))
   assert.deepEqual(
     ours.map(({ type, position, ...data }) => ({ type, id: position, data })),
     theirs.map(({ type, id, data }) => ({ type, id, data: JSON.parse(data) })),
@@ -100,7 +111,10 @@ test('the client and EventSource receive the same events, and hostile texts arri
   )
   const { key } = await service.producerKey()
   const body = { recipients: [{ username: ann.username }], title: 'with NUL \0' }
-  assert.equal((await service.post('/api/notifications', body, { authorization: `Bearer ${key}` })).status, 400)
+  assert.equal(
+    (await service.post('/api/notifications', body, { authorization: `Bearer ${key}` })).status,
+    400,
+  )
 })
 
 soakTest(
@@ -118,12 +132,19 @@ soakTest(
     for (const title of titles.slice(0, 3)) await app.deliver({ to: ann, title })
     await app.restart()
     for (const title of titles.slice(3, 6)) await app.deliver({ to: ann, title })
-    await page.waitForFunction(() => tab.sourceEvents.filter(({ type }) => type === 'hello').length === 2)
+    await page.waitForFunction(
+      () => tab.sourceEvents.filter(({ type }) => type === 'hello').length === 2,
+    )
     for (const title of titles.slice(6)) await app.deliver({ to: ann, title })
     const received = await until(page, (state) => state.titles.length >= titles.length)
     assert.deepEqual(received.titles, titles)
-    await page.waitForFunction((count) => tab.sourceEvents.filter(({ type }) => type === 'created').length >= count, 9)
-    const inSource = await page.evaluate(() => tab.sourceEvents.filter(({ type }) => type === 'created'))
+    await page.waitForFunction(
+      (count) => tab.sourceEvents.filter(({ type }) => type === 'created').length >= count,
+      9,
+    )
+    const inSource = await page.evaluate(() =>
+      tab.sourceEvents.filter(({ type }) => type === 'created'),
+    )
     assert.deepEqual(
       inSource.map(({ data }) => JSON.parse(data).notification.title),
       titles,
@@ -135,7 +156,11 @@ test('when the network returns, the page receives the missed events within secon
   await using browser = await Chromium.start()
   const ann = await service.user()
   const page = await tabOf(browser)
-  await page.evaluate(signInAndFollow, { ...ann, variant: 'stateful', baseUrl: service.url } as const)
+  await page.evaluate(signInAndFollow, {
+    ...ann,
+    variant: 'stateful',
+    baseUrl: service.url,
+  } as const)
   // No timer fires from here on, so only the `online` event can make the client reconnect.
   await page.evaluate(() => void Object.assign(globalThis, { setTimeout: () => 0 }))
   await browser.context.setOffline(true)
@@ -149,30 +174,36 @@ test('when the network returns, the page receives the missed events within secon
   assert.deepEqual(received.titles, ['Missed'])
 })
 
-soakTest('seven tabs share one stream, so that HTTP/1.1 connections remain for requests', async () => {
-  await using browser = await Chromium.start()
-  const ann = await service.user()
-  const pages = await Promise.all(Array.from({ length: 7 }, () => tabOf(browser)))
-  for (const page of pages)
-    await page.evaluate(signInAndFollow, { ...ann, variant: 'stateful', baseUrl: service.url } as const)
-  assert.deepEqual(
-    await Promise.all(pages.map((page) => lists(page, 20_000))),
-    pages.map(() => true),
-  )
-  await service.deliver({ to: ann, title: 'To all' })
-  for (const page of pages) await until(page, ({ titles }) => titles.includes('To all'))
-  for (const page of pages) await page.evaluate(() => tab.listen())
-  // Five EventSources and the shared stream: now all six connections are in use.
-  const haveEvents = async () =>
-    await Promise.all(pages.map((page) => page.evaluate(() => tab.sourceEvents.length > 0)))
-  await untilSo(async () => (await haveEvents()).filter(Boolean).length >= 5)
-  assert.deepEqual(
-    await Promise.all(pages.map((page) => lists(page, 1_000))),
-    pages.map(() => false),
-  )
-})
+soakTest(
+  'seven tabs share one stream, so that HTTP/1.1 connections remain for requests',
+  async () => {
+    await using browser = await Chromium.start()
+    const ann = await service.user()
+    const pages = await Promise.all(Array.from({ length: 7 }, () => tabOf(browser)))
+    for (const page of pages)
+      await page.evaluate(signInAndFollow, {
+        ...ann,
+        variant: 'stateful',
+        baseUrl: service.url,
+      } as const)
+    assert.deepEqual(
+      await Promise.all(pages.map((page) => lists(page, 20_000))),
+      pages.map(() => true),
+    )
+    await service.deliver({ to: ann, title: 'To all' })
+    for (const page of pages) await until(page, ({ titles }) => titles.includes('To all'))
+    for (const page of pages) await page.evaluate(() => tab.listen())
+    // Five EventSources and the shared stream: now all six connections are in use.
+    const haveEvents = async () =>
+      await Promise.all(pages.map((page) => page.evaluate(() => tab.sourceEvents.length > 0)))
+    await untilSo(async () => (await haveEvents()).filter(Boolean).length >= 5)
+    assert.deepEqual(
+      await Promise.all(pages.map((page) => lists(page, 1_000))),
+      pages.map(() => false),
+    )
+  },
+)
 
-/** Runs in the page, as an application would. */
 async function signInAndFollow(how: {
   username: string
   password: string
@@ -199,11 +230,11 @@ async function signInAndFollow(how: {
 async function readOneThenAll(id: string): Promise<string[]> {
   await tab.inbox?.read(id)
   await tab.inbox?.readAll()
-  while (tab.events.at(-1)?.type !== 'read-all') await new Promise((resolve) => setTimeout(resolve, 5))
+  while (tab.events.at(-1)?.type !== 'read-all')
+    await new Promise((resolve) => setTimeout(resolve, 5))
   return tab.events.map(({ type }) => type)
 }
 
-/** Whether a list gets its response within `ms`. */
 function lists(page: Page, ms: number): Promise<boolean> {
   return page.evaluate(async (timeoutMs) => {
     try {
@@ -215,7 +246,10 @@ function lists(page: Page, ms: number): Promise<boolean> {
   }, ms)
 }
 
-async function tabOf(browser: Chromium, { url }: Pick<TestService, 'url'> = service): Promise<Page> {
+async function tabOf(
+  browser: Chromium,
+  { url }: Pick<TestService, 'url'> = service,
+): Promise<Page> {
   await browser.serveClientAt(url)
   return openTab(browser, url)
 }
@@ -226,18 +260,22 @@ async function openTab(browser: Chromium, origin: string): Promise<Page> {
   return page
 }
 
-/** A separate service that the test can restart. */
 async function ownService(): Promise<AsyncDisposable & { app: TestService }> {
   const app = await startTestService()
   return { app, [Symbol.asyncDispose]: () => app.stop() }
 }
 
-async function until(page: Page, isSo: (received: Received) => boolean, ms = 60_000): Promise<Received> {
+async function until(
+  page: Page,
+  isSo: (received: Received) => boolean,
+  ms = 60_000,
+): Promise<Received> {
   const giveUpAt = performance.now() + ms
   for (;;) {
     const received = await page.evaluate(() => tab.received())
     if (isSo(received)) return received
-    if (performance.now() > giveUpAt) throw new Error(`the page has received ${JSON.stringify(received)}`)
+    if (performance.now() > giveUpAt)
+      throw new Error(`the page has received ${JSON.stringify(received)}`)
     await sleep(10)
   }
 }

@@ -10,10 +10,15 @@ after(() => service.stop())
 /** No server listens here; the test serves its pages. */
 const elsewhere = 'http://localhost:7000'
 
-/** A page with the client, and the errors that its console displays. */
-async function openPage(browser: Chromium, origin: string): Promise<{ page: Page; errors: string[] }> {
+async function openPage(
+  browser: Chromium,
+  origin: string,
+): Promise<{ page: Page; errors: string[] }> {
   const errors: string[] = []
-  browser.context.on('console', (message) => message.type() === 'error' && errors.push(message.text()))
+  browser.context.on(
+    'console',
+    (message) => message.type() === 'error' && errors.push(message.text()),
+  )
   await browser.serveClientAt(origin)
   const page = await browser.page(`${origin}/tab.html`)
   await page.waitForFunction(() => 'tab' in globalThis)
@@ -30,7 +35,7 @@ test('on a page without a signed-in user, `me` returns null, `subscribe` throws 
     return { me, code: await subscribing.catch(({ code }) => code) }
   })
   assert.deepEqual(found, { me: null, code: 'UNAUTHORIZED' })
-  // A refusal is displayed. All that was displayed before it has arrived then.
+  // The browser displays a refusal last, so all that was displayed before it has arrived.
   const displayed = page.waitForEvent('console')
   await page.evaluate(() => fetch('/api/me'))
   await displayed

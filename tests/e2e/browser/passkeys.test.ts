@@ -1,5 +1,5 @@
-// Passkeys in a real Chromium with a virtual authenticator, on a service without settings: the code of docs/sign-in/passkeys.js creates one and signs
-// in with it, as the only proof and as a second factor, in both variants.
+// In a real Chromium with a virtual authenticator, the code of docs/sign-in/passkeys.js creates a
+// passkey and signs in with it, as the only proof and as a second factor.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, test } from 'node:test'
@@ -13,8 +13,16 @@ after(() => service.stop())
 const localhost = service.url.replace('127.0.0.1', 'localhost')
 
 /** The functions of the documentation, as a classic script. */
-const documentedCode = readFileSync('docs/sign-in/passkeys.js', 'utf8').replaceAll('export async', 'async')
-type Documented = 'addPasskey' | 'signInWithPasskey' | 'completeWithPasskey' | 'confirmWithPasskey' | 'post'
+const documentedCode = readFileSync('docs/sign-in/passkeys.js', 'utf8').replaceAll(
+  'export async',
+  'async',
+)
+type Documented =
+  | 'addPasskey'
+  | 'signInWithPasskey'
+  | 'completeWithPasskey'
+  | 'confirmWithPasskey'
+  | 'post'
 type Responded = { status: number; body: ReturnType<typeof JSON.parse> }
 
 for (const variant of variants)
@@ -28,7 +36,10 @@ for (const variant of variants)
     assert.equal(added.status, 201, JSON.stringify(added.body))
     const { kind, label, recoveryCodes } = added.body.data
     assert.deepEqual([kind, label, recoveryCodes.length], ['passkey', 'My laptop', 10])
-    assert.equal((await cdp.send('WebAuthn.getCredentials', { authenticatorId })).credentials.length, 1)
+    assert.equal(
+      (await cdp.send('WebAuthn.getCredentials', { authenticatorId })).credentials.length,
+      1,
+    )
 
     const alone = await call(page, 'signInWithPasskey', { variant })
     assert.equal(alone.status, 200, JSON.stringify(alone.body))
@@ -37,7 +48,10 @@ for (const variant of variants)
 
     const waiting = await signIn(page, ann, variant)
     const { code, factors, challenge } = waiting.body.error
-    assert.deepEqual([waiting.status, code, factors], [401, 'SECOND_FACTOR_REQUIRED', ['passkey', 'recovery-code']])
+    assert.deepEqual(
+      [waiting.status, code, factors],
+      [401, 'SECOND_FACTOR_REQUIRED', ['passkey', 'recovery-code']],
+    )
     const completed = await call(page, 'completeWithPasskey', challenge)
     assert.equal(completed.status, 200, JSON.stringify(completed.body))
     assert.deepEqual([completed.body.User.id, completed.body.variant], [ann.id, variant])
@@ -99,18 +113,26 @@ test('on http://127.0.0.1 the error says to use localhost', async () => {
   for (const path of ['/login/passkey/options', '/api/me/factors/passkeys/options']) {
     const refused = await call(page, 'post', path)
     assert.deepEqual([refused.status, refused.body.error.code], [422, 'UNPROCESSABLE'])
-    assert.ok(refused.body.error.message.includes(`Use ${localhost} instead.`), refused.body.error.message)
+    assert.ok(
+      refused.body.error.message.includes(`Use ${localhost} instead.`),
+      refused.body.error.message,
+    )
   }
 })
 
-/** A page of the test under this origin, with the documented code and an authenticator of its own. */
 async function pageAt(browser: Chromium, origin: string) {
   const body = `<!doctype html><title>Passkeys</title><script>${documentedCode}</script>`
-  await browser.context.route(`${origin}/passkeys.html`, (route) => route.fulfill({ contentType: 'text/html', body }))
+  await browser.context.route(`${origin}/passkeys.html`, (route) =>
+    route.fulfill({ contentType: 'text/html', body }),
+  )
   const page = await browser.page(`${origin}/passkeys.html`)
   const cdp = await browser.context.newCDPSession(page)
   await cdp.send('WebAuthn.enable')
-  const authenticator = { protocol: 'ctap2', transport: 'internal', automaticPresenceSimulation: true } as const
+  const authenticator = {
+    protocol: 'ctap2',
+    transport: 'internal',
+    automaticPresenceSimulation: true,
+  } as const
   const abilities = { hasResidentKey: true, hasUserVerification: true, isUserVerified: true }
   const { authenticatorId } = await cdp.send('WebAuthn.addVirtualAuthenticator', {
     options: { ...authenticator, ...abilities },
@@ -118,16 +140,22 @@ async function pageAt(browser: Chromium, origin: string) {
   return { page, cdp, authenticatorId }
 }
 
-/** Calls a documented function in the page. */
 function call(page: Page, name: Documented, ...values: unknown[]): Promise<Responded> {
   const calls = ([called, given]: [string, unknown[]]) => {
-    const functions = globalThis as unknown as Record<string, (...values: unknown[]) => Promise<Responded>>
+    const functions = globalThis as unknown as Record<
+      string,
+      (...values: unknown[]) => Promise<Responded>
+    >
     return (functions[called] as (typeof functions)[string])(...given)
   }
   return page.evaluate(calls, [name, values] as [string, unknown[]])
 }
 
-function signIn(page: Page, { username, password }: TestUser, variant?: string): Promise<Responded> {
+function signIn(
+  page: Page,
+  { username, password }: TestUser,
+  variant?: string,
+): Promise<Responded> {
   return call(page, 'post', '/login', { username, password, variant })
 }
 
@@ -139,5 +167,8 @@ async function provesUser(page: Page, { id }: TestUser, token: string | undefine
     const headers: HeadersInit = bearer === undefined ? {} : { authorization: `Bearer ${bearer}` }
     return (await fetch('/routeRestreinte', { headers })).json()
   }, token)
-  assert.deepEqual([who.data?.userId, who.data?.proof], [id, token === undefined ? 'session' : 'access-token'])
+  assert.deepEqual(
+    [who.data?.userId, who.data?.proof],
+    [id, token === undefined ? 'session' : 'access-token'],
+  )
 }

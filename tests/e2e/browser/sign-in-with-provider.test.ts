@@ -1,6 +1,5 @@
-// A user in a real Chromium signs in with a real OpenID provider on another site, in both variants, and comes back to a page of an
-// allowed origin: the cookies as the browser keeps and sends them, the form of the client, and the code in the fragment, of which an
-// attacker with an open redirect at that origin has no use.
+// A user in a real Chromium signs in with a real OpenID provider on another site and comes back to
+// an allowed origin. An attacker with an open redirect at that origin has no use of the code.
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
 import { createServer } from 'node:http'
@@ -10,11 +9,14 @@ import type { Page } from 'playwright-core'
 import { Chromium } from '../../support/chromium.ts'
 import { startWithProvider } from '../../support/http/provider-browser.ts'
 
-/** The pages of an application, one of which redirects wherever its link says. Everything else is an empty page. */
+/** One of the pages redirects wherever its link says. */
 const application = createServer((request, response) => {
   const to = new URL(request.url ?? '/', 'http://localhost').searchParams.get('to')
   if (to !== null) response.writeHead(302, { location: to }).end()
-  else response.setHeader('content-type', 'text/html').end('<!doctype html><title>Application</title><body>')
+  else
+    response
+      .setHeader('content-type', 'text/html')
+      .end('<!doctype html><title>Application</title><body>')
 })
 await new Promise<void>((resolve) => application.listen(0, '127.0.0.1', resolve))
 const { port } = application.address() as AddressInfo
@@ -31,7 +33,6 @@ after(async () => {
   await stop()
 })
 
-/** Signs in on the pages of the provider, and agrees to what it asks. */
 async function signInThere(page: Page) {
   await page.waitForURL(/^http:\/\/localhost:/)
   await page.fill('input[name=login]', 'ann')
@@ -46,7 +47,6 @@ const call = (page: Page, method: string, options: object = {}): Promise<unknown
     `import('${app.url}/carillon-client.js').then((client) => client.${method}${JSON.stringify({ baseUrl: app.url, ...options })}))`,
   )
 
-/** Begins a sign-in on the page, with the client, and forgets nothing that the client keeps. */
 async function beginOn(page: Page, returnTo: string) {
   // The page may be gone before the call has returned.
   await call(page, "signInWith('staff', ", { returnTo }).catch(() => {})
@@ -63,7 +63,10 @@ test('a sign-in ends on the page that began it, with a session that the browser 
   assert.deepEqual([session?.httpOnly, session?.sameSite], [true, 'Lax'])
   assert.ok(!cookies.some(({ name }) => name.includes('-with-')))
   const sessionRoute = `${app.url}/api/session`
-  const me = await page.evaluate(async (url) => (await fetch(url, { credentials: 'include' })).json(), sessionRoute)
+  const me = await page.evaluate(
+    async (url) => (await fetch(url, { credentials: 'include' })).json(),
+    sessionRoute,
+  )
   assert.equal(me.data.proof, 'session')
 })
 

@@ -2,7 +2,12 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { CarillonProcess, carillon, Folder, firstSignInOf } from '../../support/processes/carillon-process.ts'
+import {
+  CarillonProcess,
+  carillon,
+  Folder,
+  firstSignInOf,
+} from '../../support/processes/carillon-process.ts'
 import { UserOfService } from '../../support/processes/user-of-service.ts'
 
 const folder = new Folder()
@@ -14,7 +19,13 @@ after(async () => {
   folder[Symbol.dispose]()
 })
 
-type Entry = { id: string; event: string; actor: string; userId: string | null; detail: Record<string, string> | null }
+type Entry = {
+  id: string
+  event: string
+  actor: string
+  userId: string | null
+  detail: Record<string, string> | null
+}
 
 async function run(...args: string[]): Promise<string> {
   const { status, stdout, stderr } = await carillon(folder, args)
@@ -59,7 +70,10 @@ test('the table is for people (A16)', async () => {
   const table = await run('audit', '--since', '1h')
   assert.match(table, /^time +event +user +by +address +details\n/)
   assert.match(table, /sign-in +operator +user +127\.0\.0\.1 /)
-  assert.match(await run('audit', '--since', '2020-01-01', '--user', 'ben'), /user-created +ben +operator/)
+  assert.match(
+    await run('audit', '--since', '2020-01-01', '--user', 'ben'),
+    /user-created +ben +operator/,
+  )
 })
 
 test('the first start records the settings once (A16)', async () => {

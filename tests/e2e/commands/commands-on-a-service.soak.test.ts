@@ -6,7 +6,12 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { CarillonProcess, carillon, Folder, firstSignInOf } from '../../support/processes/carillon-process.ts'
+import {
+  CarillonProcess,
+  carillon,
+  Folder,
+  firstSignInOf,
+} from '../../support/processes/carillon-process.ts'
 import { UserOfService } from '../../support/processes/user-of-service.ts'
 import type { Proof } from '../../support/service.ts'
 
@@ -25,15 +30,20 @@ async function json(...args: string[]) {
   return JSON.parse(stdout)
 }
 
-/** A new user, made by the command, who signs in at once. */
 async function newUser(name: string) {
   const { username, password } = await json('user', 'add', name)
-  const user = new UserOfService(running.url, { username, password, key: firstSignInOf(folder).key })
+  const user = new UserOfService(running.url, {
+    username,
+    password,
+    key: firstSignInOf(folder).key,
+  })
   after(() => user.close())
   return { user, password }
 }
 
-/** In milliseconds, how long it took until the proof opened nothing; it must be refused from then on. */
+/**
+ * Returns how many milliseconds the proof still opened something; from then on it must be refused.
+ */
 async function refusedAfter(user: UserOfService, proof: Proof): Promise<number> {
   const startedAt = performance.now()
   for (;;) {
@@ -66,7 +76,10 @@ test('a disabled user loses the session at once and the token within five second
   const tookMs = await refusedAfter(user, token)
   t.diagnostic(`the token was refused after ${tookMs.toFixed(0)} ms`)
   assert.ok(tookMs < soonMs)
-  assert.equal((await user.request({ method: 'POST', path: '/token/renew', headers: token })).status, 401)
+  assert.equal(
+    (await user.request({ method: 'POST', path: '/token/renew', headers: token })).status,
+    401,
+  )
   const login = await user.post('/login', { username: 'ann', password })
   assert.deepEqual([login.status, login.json().error.code], [401, 'INVALID_CREDENTIALS'])
 })
@@ -81,7 +94,10 @@ test('a new password ends the session and the token, and the user can sign in wi
   assert.equal((await user.post('/login', { username: 'ben', password: old })).status, 401)
   const later = new UserOfService(running.url, { username: 'ben', password, key: '' })
   for (const variant of ['stateful', 'stateless'] as const)
-    assert.equal((await later.request({ path: '/api/me', headers: await later.signIn(variant) })).status, 200)
+    assert.equal(
+      (await later.request({ path: '/api/me', headers: await later.signIn(variant) })).status,
+      200,
+    )
   later.close()
 })
 
@@ -100,8 +116,6 @@ test('a new key can send at once, and a revoked key cannot send (Z4)', async () 
   assert.equal((await send()).status, 401)
 })
 
-// send
-
 const withKey = (key: string, env: Record<string, string> = {}) => ({
   env: { CARILLON_URL: running.url, CARILLON_PRODUCER_KEY: key, ...env },
 })
@@ -111,7 +125,17 @@ const newest = async () => (await operator.inbox(await operator.signIn()))[0]
 
 test('carillon send delivers its options as a notification, and prints text or JSON', async () => {
   const everything = [
-    ...['send', '--to', 'operator', '--title', 'Order 7', '--body', 'is on its way', '--link', '/orders/7'],
+    ...[
+      'send',
+      '--to',
+      'operator',
+      '--title',
+      'Order 7',
+      '--body',
+      'is on its way',
+      '--link',
+      '/orders/7',
+    ],
     ...['--category', 'orders', '--data', '{"order":7}', '--key', 'order-7'],
   ]
   const { status, stdout, stderr } = await carillon(folder, everything, withKey(theKey))
@@ -144,7 +168,7 @@ test('carillon send delivers its options as a notification, and prints text or J
   const again = await carillon(folder, [...everything, '--json'], withKey(theKey))
   assert.equal(again.status, 0)
   assert.equal(JSON.parse(again.stdout).results[0].status, 'updated')
-  assert.equal((await carillon(folder, [...everything, '--again'], withKey(theKey))).status, 0)
+  assert.equal((await carillon(folder, [...everything, '--renotify'], withKey(theKey))).status, 0)
   assert.equal(((await newest()) as unknown as { count: number }).count, 2)
 })
 
@@ -157,9 +181,22 @@ test('carillon send reads its key from a file, and sends to the address of --url
 })
 
 test('carillon send lists the recipients that it reached and the unknown ones, and exits with status 1', async () => {
-  const args = ['send', '--to', 'nobody', '--to', 'operator', '--to', 'no one', '--title', 'Who is there?']
+  const args = [
+    'send',
+    '--to',
+    'nobody',
+    '--to',
+    'operator',
+    '--to',
+    'no one',
+    '--title',
+    'Who is there?',
+  ]
   const { status, stdout, stderr } = await carillon(folder, args, withKey(theKey))
-  assert.deepEqual([status, stdout, stderr], [1, 'Sent to operator\n', 'carillon: There is no user nobody, no one\n'])
+  assert.deepEqual(
+    [status, stdout, stderr],
+    [1, 'Sent to operator\n', 'carillon: There is no user nobody, no one\n'],
+  )
   const machine = await carillon(folder, [...args, '--json'], withKey(theKey))
   assert.equal(machine.status, 1)
   assert.deepEqual(
@@ -176,12 +213,23 @@ test('carillon send reaches users by external id, and sends nothing if it refuse
   const { status, stdout } = await carillon(folder, [...args, '--to', 'operator'], withKey(key))
   assert.deepEqual([status, stdout], [0, 'Sent to operator\nSent to crm/7\nSent to 8\n'])
   const [{ id }] = await json('user', 'list', '--search', 'operator')
-  const byId = await carillon(folder, ['send', '--user-id', id, '--title', 'Hello'], withKey(theKey))
+  const byId = await carillon(
+    folder,
+    ['send', '--user-id', id, '--title', 'Hello'],
+    withKey(theKey),
+  )
   assert.deepEqual([byId.status, byId.stdout], [0, `Sent to ${id}\n`])
   const ofIssuer = [...args, '--issuer', 'https://id.example']
-  const refused = await carillon(folder, [...ofIssuer, '--to', 'operator', '--refuse-unknown'], withKey(theKey))
+  const refused = await carillon(
+    folder,
+    [...ofIssuer, '--to', 'operator', '--refuse-unknown'],
+    withKey(theKey),
+  )
   assert.deepEqual([refused.status, refused.stdout], [1, ''])
-  assert.match(refused.stderr, /Not every recipient is a user.*\n {2}crm\/7 names no user\n {2}8 names no user\n/)
+  assert.match(
+    refused.stderr,
+    /Not every recipient is a user.*\n {2}crm\/7 names no user\n {2}8 names no user\n/,
+  )
   const none = await carillon(folder, ['send', '--title', 'Hello'], withKey(theKey))
   assert.deepEqual([none.status, none.stdout], [2, ''])
   assert.match(none.stderr, /--to, --user-id or --external-id/)
@@ -194,7 +242,11 @@ test('carillon send exits with status 1 and the reason of the service, and sends
   const refused: [string[], string, RegExp][] = [
     [hello, wrong, /refused the request: Not authenticated/],
     [hello, scopeless.key, /lacks the scope "send"/],
-    [['send', '--to', 'operator', '--title', 'x'.repeat(201)], theKey, /\n {2}title must have at most 200 characters/],
+    [
+      ['send', '--to', 'operator', '--title', 'x'.repeat(201)],
+      theKey,
+      /\n {2}title must have at most 200 characters/,
+    ],
     [[...hello, '--link', 'javascript:alert(1)'], theKey, /\n {2}url must be an http or https URL/],
     [[...hello, '--data', '[1]'], theKey, /\n {2}data must be of the type object/],
   ]

@@ -1,6 +1,5 @@
-// The command line as a user types it: correct help, JSON for machines, exit status 0 for success, 1 for failure, 2 for wrong
-// use, errors on stderr, and no secret among the arguments. Commands beside a running service are in
-// commands-on-a-service.soak.test.ts.
+// The command line as a user types it: help, JSON, exit status 0 for success, 1 for failure, 2 for
+// wrong use, errors on stderr, and no secret among the arguments.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -26,6 +25,7 @@ const commands = [
   'user disable',
   'user enable',
   'user delete',
+  'user sign-out',
   'user password',
   'key add',
   'key list',
@@ -38,6 +38,7 @@ const commands = [
   'audit',
   'explain',
   'retention',
+  'stats',
   'send',
   'tail',
   'migrate',
@@ -51,7 +52,6 @@ function isDone({ status, stderr, stdout }: Run): string {
   return stdout
 }
 
-/** Ended with this status, an error on stderr and nothing on stdout. */
 function isRefused({ status, stderr, stdout }: Run, expected: 1 | 2): string {
   assert.equal(status, expected, stderr)
   assert.equal(stdout, '')
@@ -67,19 +67,21 @@ async function migrated(): Promise<Folder> {
 }
 
 suite('help', () => {
-  /** The settings of docs/config.md: by whom each is used, its default, and whether it is secret. */
   const settings = readFileSync(new URL('../../../docs/config.md', import.meta.url), 'utf8')
     .split('\n')
     .filter((line) => line.startsWith('| `CARILLON_'))
     .map((line) => {
-      const [name = '', , meaning = '', users = ''] = line.slice(2, -2).split(' | ')
+      const [name = '', , , meaning = '', users = ''] = line.slice(2, -2).split(' | ')
       return { name: name.replaceAll('`', ''), meaning, users }
     })
 
   for (const command of commands)
     test(`carillon ${command} --help shows what it takes, and exactly the settings that the page gives it`, async () => {
       using folder = new Folder()
-      const text = isDone(await carillon(folder, [...words(command), '--help'])).replaceAll(/\s+/g, ' ')
+      const text = isDone(await carillon(folder, [...words(command), '--help'])).replaceAll(
+        /\s+/g,
+        ' ',
+      )
       assert.match(text, new RegExp(`^Usage: carillon ${command} \\[options\\]`))
       assert.match(text, /--json one JSON value on stdout/)
       assert.ok(settings.length > 10)
@@ -98,10 +100,13 @@ suite('help', () => {
   test('carillon --help lists every command; carillon without a command prints the same and exits with status 2', async () => {
     using folder = new Folder()
     const help = isDone(await ownProcess(folder, ['--help']))
-    for (const command of commands) assert.match(help, new RegExp(`^ {2}${words(command)[0]}\\b`, 'm'))
+    for (const command of commands)
+      assert.match(help, new RegExp(`^ {2}${words(command)[0]}\\b`, 'm'))
     const alone = await ownProcess(folder, [])
     assert.deepEqual([alone.status, alone.stdout, alone.stderr], [2, '', help])
-    const { version } = JSON.parse(readFileSync(new URL('../../../server/package.json', import.meta.url), 'utf8'))
+    const { version } = JSON.parse(
+      readFileSync(new URL('../../../server/package.json', import.meta.url), 'utf8'),
+    )
     const printed = isDone(await ownProcess(folder, ['--version']))
     assert.match(printed, /^\S+ \((?:[\da-f]{12}|unknown)\)\n$/)
     assert.ok(printed.startsWith(`${version} (`), printed)
@@ -114,22 +119,70 @@ suite('wrong use', () => {
     ['an unknown command of a group', ['user', 'nope'], /unknown command 'nope'/],
     ['no name', ['user', 'add'], /Give the user a name, or an --external-id/],
     ['a user that nothing names', ['user', 'disable'], /Name the user once/],
-    ['a user that is named twice', ['user', 'enable', 'ann', '--external-id', '42'], /Name the user once/],
+    [
+      'a user that is named twice',
+      ['user', 'enable', 'ann', '--external-id', '42'],
+      /Name the user once/,
+    ],
+    ['a user and all users', ['user', 'sign-out', 'ann', '--all'], /Name a user, or set --all/],
+    [
+      'all users of one application',
+      ['user', 'sign-out', '--all', '--application', 'shop'],
+      /of every application/,
+    ],
+    [
+      'an exception without all',
+      ['user', 'sign-out', 'ann', '--except', 'ben'],
+      /--except is for --all/,
+    ],
+    [
+      'a rate that is not one',
+      ['key', 'add', 'shop', '--rate', '600'],
+      /--rate is "600"; write 1 to 1000000 requests/,
+    ],
     ['no new name', ['user', 'rename', 'ann'], /Give the username and the new one/],
     ['a name too many', ['user', 'add', 'ann', 'ben'], /too many arguments/],
-    ['a password among the arguments', ['user', 'add', 'ann', '--password', 'hunter2'], /unknown option '--password'/],
-    ['a key among the arguments', ['send', '--to', 'a', '--title', 'b', '--producer-key', 'crl_x'], /unknown option/],
-    ['a scope that there is not', ['key', 'add', 'shop', '--scope', 'send,fly'], /--scope takes send, users/],
-    ['no name of an application', ['key', 'add', 'shop', '--application', 'Shop'], /1 to 64 of the characters a-z/],
-    ['an empty application', ['user', 'list', '--application', ''], /1 to 64 of the characters a-z/],
-    ['an overlap without a unit', ['key', 'rotate', '0123456789abcdef', '--overlap', '24'], /--overlap is "24"/],
+    [
+      'a password among the arguments',
+      ['user', 'add', 'ann', '--password', 'hunter2'],
+      /unknown option '--password'/,
+    ],
+    [
+      'a key among the arguments',
+      ['send', '--to', 'a', '--title', 'b', '--producer-key', 'crl_x'],
+      /unknown option/,
+    ],
+    [
+      'a scope that there is not',
+      ['key', 'add', 'shop', '--scope', 'send,fly'],
+      /--scope takes send, users/,
+    ],
+    [
+      'no name of an application',
+      ['key', 'add', 'shop', '--application', 'Shop'],
+      /1 to 64 of the characters a-z/,
+    ],
+    [
+      'an empty application',
+      ['user', 'list', '--application', ''],
+      /1 to 64 of the characters a-z/,
+    ],
+    [
+      'an overlap without a unit',
+      ['key', 'rotate', '0123456789abcdef', '--overlap', '24'],
+      /--overlap is "24"/,
+    ],
     [
       'a duration in another unit',
       ['key', 'add', 'shop', '--expires', '1y'],
-      /--expires is "1y"; write a number and its unit/,
+      /--expires is "1y"; write a whole number and its unit/,
     ],
     ['no user of a notification', ['explain', '019a9b3e'], /Name the user once/],
-    ['two users of a notification', ['explain', 'ann', 'ben', '019a9b3e'], /one username and the id of one/],
+    [
+      'two users of a notification',
+      ['explain', 'ann', 'ben', '019a9b3e'],
+      /one username and the id of one/,
+    ],
     ['no recipient', ['send', '--title', 'Hi'], /--to, --user-id or --external-id/],
     ['no title', ['send', '--to', 'ann'], /Give a --title/],
     [
@@ -147,8 +200,16 @@ suite('wrong use', () => {
       ['send', '--resolve', 'k', '--title', 'T'],
       /cannot be used with option '--title/,
     ],
-    ['a key to withdraw with data', ['send', '--withdraw', 'k', '--data', '{}'], /cannot be used with option '--data/],
-    ['a key to resolve and a recipient', ['send', '--resolve', 'k', '--to', 'ann'], /cannot be used with option '--to/],
+    [
+      'a key to withdraw with data',
+      ['send', '--withdraw', 'k', '--data', '{}'],
+      /cannot be used with option '--data/,
+    ],
+    [
+      'a key to resolve and a recipient',
+      ['send', '--resolve', 'k', '--to', 'ann'],
+      /cannot be used with option '--to/,
+    ],
     ['no producer key', ['send', '--to', 'ann', '--title', 'Hi'], /Set CARILLON_PRODUCER_KEY/],
     [
       'a password in a URL among the arguments',
@@ -179,7 +240,9 @@ suite('wrong use', () => {
 })
 
 test('a program that closes the pipe, as head does, causes no error', async () => {
-  const command = spawn(process.execPath, [launcher, 'user', '--help'], { stdio: ['ignore', 'pipe', 'pipe'] })
+  const command = spawn(process.execPath, [launcher, 'user', '--help'], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
   command.stdout.destroy()
   const [stderr, [status]] = await Promise.all([textOf(command.stderr), once(command, 'close')])
   assert.deepEqual([status, stderr], [0, ''])
@@ -201,7 +264,10 @@ test('a command on a missing database exits with status 1, says how to create on
     ['user', 'list'],
     ['key', 'add', 'shop'],
   ]) {
-    assert.match(isRefused(await carillon(folder, args), 1), /There is no database .*carillon\.db\. .*carillon migrate/)
+    assert.match(
+      isRefused(await carillon(folder, args), 1),
+      /There is no database .*carillon\.db\. .*carillon migrate/,
+    )
     assert.deepEqual(readdirSync(folder.path), [])
   }
 })
@@ -210,7 +276,9 @@ test('an option overrides the environment, which overrides the default', async (
   using folder = new Folder()
   const by = (name: string) => `sqlite:${folder.file(name)}`
   isDone(await carillon(folder, ['migrate', '--database-url', by('option.db')]))
-  isDone(await carillon(folder, ['migrate'], { env: { CARILLON_DATABASE_URL: by('environment.db') } }))
+  isDone(
+    await carillon(folder, ['migrate'], { env: { CARILLON_DATABASE_URL: by('environment.db') } }),
+  )
   mkdirSync(folder.file('elsewhere'))
   for (const name of ['option.db', 'environment.db']) assert.ok(existsSync(folder.file(name)), name)
   assert.ok(!existsSync(folder.file('carillon.db')))
@@ -221,16 +289,26 @@ const passphrase = 'plum orchard gate 41'
 test('carillon user adds, lists and disables a user and sets a password, with output as text or JSON', async () => {
   using folder = await migrated()
   const user = (args: string[], stdin = '') => carillon(folder, ['user', ...args], { stdin })
-  const json = async (args: string[], stdin = '') => JSON.parse(isDone(await user([...args, '--json'], stdin)))
-  assert.equal(isDone(await user(['list'])), 'There are no such users. Add one with: carillon user add NAME\n')
+  const json = async (args: string[], stdin = '') =>
+    JSON.parse(isDone(await user([...args, '--json'], stdin)))
+  assert.equal(
+    isDone(await user(['list'])),
+    'There are no such users. Add one with: carillon user add NAME\n',
+  )
   assert.deepEqual(await json(['list']), [])
 
   const added = isDone(await user(['add', 'Ann']))
-  assert.match(added, /^Added ann \([\da-f-]{36}\)\npassword: [a-z2-9]{5}(-[a-z2-9]{5}){3}\nIt is displayed once\.\n$/)
+  assert.match(
+    added,
+    /^Added ann \([\da-f-]{36}\)\npassword: [a-z2-9]{5}(-[a-z2-9]{5}){3}\nIt is displayed once, and works for 7 days: .*\.\n$/,
+  )
   const ben = await json(['add', 'ben'])
   assert.deepEqual(Object.keys(ben), ['id', 'username', 'password'])
   assert.notEqual(ben.password, /password: (.+)/.exec(added)?.[1])
-  assert.deepEqual(Object.keys(await json(['add', 'cy', '--password-stdin'], `${passphrase}\n`)), ['id', 'username'])
+  assert.deepEqual(Object.keys(await json(['add', 'cy', '--password-stdin'], `${passphrase}\n`)), [
+    'id',
+    'username',
+  ])
 
   const [ann] = await json(['list'])
   assert.equal(ann.username, 'ann')
@@ -244,14 +322,19 @@ test('carillon user adds, lists and disables a user and sets a password, with ou
     ['ann', 'ben', 'cy'],
   )
 
-  assert.equal(isDone(await user(['disable', 'ann'])), 'Disabled ann; every session and token has ended\n')
+  assert.equal(
+    isDone(await user(['disable', 'ann'])),
+    'Disabled ann; every session and token has ended\n',
+  )
   assert.match(isDone(await user(['list'])), /^ann .* \d{4}-\d\d-\d\d$/m)
   assert.deepEqual(await json(['disable', 'ann']), { id: ann.id, username: 'ann', disabled: true })
   assert.match(
     isDone(await user(['password', 'ann'])),
-    /^Set the password of ann.*\npassword: .*\nIt is displayed once\.\n$/,
+    /^Set the password of ann.*\npassword: .*\nIt is displayed once, and works for 7 days: .*\.\n$/,
   )
-  assert.deepEqual(await json(['password', 'ann', '--password-stdin'], passphrase), { username: 'ann' })
+  assert.deepEqual(await json(['password', 'ann', '--password-stdin'], passphrase), {
+    username: 'ann',
+  })
 })
 
 test('carillon user exits with status 1 and the reason if it cannot do the work, and never prints a password', async () => {
@@ -282,21 +365,42 @@ test('carillon user exits with status 1 and the reason if it cannot do the work,
 test('carillon key shows a new key once, lists keys without their secrets, and revokes a key', async () => {
   using folder = await migrated()
   const key = (...args: string[]) => carillon(folder, ['key', ...args])
-  assert.equal(isDone(await key('list')), 'There are no keys yet. Add one with: carillon key add NAME\n')
+  assert.equal(
+    isDone(await key('list')),
+    'There are no keys yet. Add one with: carillon key add NAME\n',
+  )
   assert.deepEqual(JSON.parse(isDone(await key('list', '--json'))), [])
 
   const shown = isDone(await key('add', 'shop'))
-  assert.match(shown, /^Added the key [\da-f]{16} for shop \(send; expires -\)\nkey: crl_[\da-f]{16}_[\w-]{43}\n/)
+  assert.match(
+    shown,
+    /^Added the key [\da-f]{16} for shop \(send; expires -\)\nkey: crl_[\da-f]{16}_[\w-]{43}\n/,
+  )
   const limited = isDone(await key('add', 'crm', '--scope', 'users,send', '--creates-users', 'off'))
-  assert.match(limited, /^Added the key [\da-f]{16} for crm \(users, send; creates no users; expires -\)\n/)
+  assert.match(
+    limited,
+    /^Added the key [\da-f]{16} for crm \(users, send; creates no users; expires -\)\n/,
+  )
   const secret = /key: crl_[\da-f]{16}_(.+)/.exec(shown)?.[1] ?? ''
   const made = JSON.parse(
     isDone(await key('add', 'till', '--scope', 'users,send', '--application', 'shop-2', '--json')),
   )
-  assert.deepEqual(Object.keys(made), ['id', 'name', 'application', 'scopes', 'expiresAt', 'key'])
+  assert.deepEqual(Object.keys(made), [
+    'id',
+    'name',
+    'application',
+    'scopes',
+    'expiresAt',
+    'rate',
+    'key',
+  ])
 
   const text = isDone(await key('list'))
-  const lines = [/^id .* scopes +creates users +created/, / crm .* users,send +off /, / till .* users,send +on /]
+  const lines = [
+    /^id .* scopes +creates users +rate +created/,
+    / crm .* users,send +off /,
+    / till .* users,send +on /,
+  ]
   for (const line of lines) assert.match(text, line)
   for (const list of [text, isDone(await key('list', '--json'))]) {
     assert.match(list, /shop/)
@@ -305,7 +409,10 @@ test('carillon key shows a new key once, lists keys without their secrets, and r
     assert.ok(!list.includes(secret) && !list.includes(made.key) && !/hash/i.test(list))
   }
   assert.equal(isDone(await key('revoke', made.id)), `Revoked ${made.id}\n`)
-  assert.deepEqual(JSON.parse(isDone(await key('revoke', made.id, '--json'))), { id: made.id, revoked: true })
+  assert.deepEqual(JSON.parse(isDone(await key('revoke', made.id, '--json'))), {
+    id: made.id,
+    revoked: true,
+  })
   const listed = JSON.parse(isDone(await key('list', '--json')))
   assert.deepEqual(
     listed.map(({ revokedAt }: { revokedAt: unknown }) => revokedAt === null),

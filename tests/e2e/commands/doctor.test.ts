@@ -23,8 +23,10 @@ async function doctor(
   { env = {} }: { env?: NodeJS.ProcessEnv } = {},
 ): Promise<Run> {
   const before = folderOf(folder)
-  // So few that the limit of open files of any machine is enough.
-  const run = await carillon(folder, ['doctor', ...args], { env: { CARILLON_STREAMS: '100', ...env } })
+  // Any machine allows so many open files.
+  const run = await carillon(folder, ['doctor', ...args], {
+    env: { CARILLON_STREAMS: '100', ...env },
+  })
   assert.deepEqual(folderOf(folder), before)
   return run
 }
@@ -32,7 +34,6 @@ async function doctor(
 const wrong = ({ stdout }: Run): Found[] =>
   (JSON.parse(stdout) as { findings: Found[] }).findings.filter(({ state }) => state !== 'ok')
 
-/** A service that nothing is wrong with, behind a proxy that speaks TLS, and the settings of both. */
 async function standing(folder: Folder, spoil: Spoil = {}) {
   const port = await freePort()
   const onTheWay: Spoil['onTheWay'] = (passing) => {
@@ -67,7 +68,8 @@ suite('carillon doctor', { concurrency: 2 }, () => {
     const run = await doctor(folder, [], { env })
     assert.deepEqual([run.status, run.stderr], [0, ''], run.stdout)
     const lines = run.stdout.split('\n')
-    for (const area of ['This machine', 'Settings', 'Database', proxy.url]) assert.ok(lines.includes(area), area)
+    for (const area of ['This machine', 'Settings', 'Database', proxy.url])
+      assert.ok(lines.includes(area), area)
     assert.ok(lines.includes('  ✔ stream      events arrive at once'), run.stdout)
     assert.match(run.stdout, /\n\d+ findings: no faults, no warnings\n$/)
     assert.doesNotMatch(run.stdout, /->|[!✖]/)
@@ -81,7 +83,9 @@ suite('carillon doctor', { concurrency: 2 }, () => {
 
   test('exits with status 1 if there is a fault, and prints what to change, as text or JSON', async () => {
     using folder = new Folder()
-    await using place = await standing(folder, { onTheWay: ({ headers }) => Object.assign(headers, { host: 'inner' }) })
+    await using place = await standing(folder, {
+      onTheWay: ({ headers }) => Object.assign(headers, { host: 'inner' }),
+    })
     chmodSync(folder.file('carillon.db'), 0o644)
     const run = await doctor(folder, [place.proxy.url], { env: place.env })
     assert.deepEqual([run.status, run.stderr], [1, ''])
@@ -115,8 +119,13 @@ suite('carillon doctor', { concurrency: 2 }, () => {
     // Without the data of the service there is no proof to open one with.
     using elsewhere = new Folder()
     const away = await doctor(elsewhere, ['--json', CARILLON_PUBLIC_URL], { env })
-    const [publicUrl] = wrong(away).filter(({ check, area }) => check === 'public URL' && area === CARILLON_PUBLIC_URL)
-    assert.deepEqual([publicUrl?.state, publicUrl?.change], ['warning', `CARILLON_PUBLIC_URL=${CARILLON_PUBLIC_URL}`])
+    const [publicUrl] = wrong(away).filter(
+      ({ check, area }) => check === 'public URL' && area === CARILLON_PUBLIC_URL,
+    )
+    assert.deepEqual(
+      [publicUrl?.state, publicUrl?.change],
+      ['warning', `CARILLON_PUBLIC_URL=${CARILLON_PUBLIC_URL}`],
+    )
     const [stream] = wrong(away).filter(({ check }) => check === 'stream')
     assert.deepEqual([stream?.state, stream?.found.startsWith('not checked: ')], ['warning', true])
   })
@@ -144,8 +153,16 @@ suite('carillon doctor', { concurrency: 2 }, () => {
     assert.deepEqual(
       wrong(run).map(({ area, check, change }) => [area, check, change]),
       [
-        ['Settings', 'setting', 'CARILLON_DATABSE_URL: correct or remove the name; docs/config.md lists all settings'],
-        ['Database', 'database', 'Correct CARILLON_DATABASE_URL, or create the database with: carillon migrate'],
+        [
+          'Settings',
+          'setting',
+          'CARILLON_DATABSE_URL: correct or remove the name; docs/config.md lists all settings',
+        ],
+        [
+          'Database',
+          'database',
+          'It may be in another folder: run the command there, or correct CARILLON_DATABASE_URL. To create one: carillon migrate',
+        ],
       ],
     )
     const alone = await doctor(folder, ['--json', '--port', String(await freePort())])

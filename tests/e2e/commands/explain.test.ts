@@ -2,12 +2,13 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { readConfig } from '../../../server/config/read.ts'
+import { at, isoAt, newId, World } from '../../../server/contract/world.ts'
 import { beginKeyChange } from '../../../server/delivery/by-key.store.ts'
+import { archiveRead } from '../../../server/inbox/bulk.store.ts'
 import { markRead } from '../../../server/inbox/marks.store.ts'
-import { archiveRead, remove } from '../../../server/inbox/places.store.ts'
+import { remove } from '../../../server/inbox/places.store.ts'
 import { openStore } from '../../../server/open-store.ts'
-import { changeMutes } from '../../../server/preferences/preferences.store.ts'
-import { at, isoAt, newId, World } from '../../../server/store/contract/world.ts'
+import { changePreferences } from '../../../server/preferences/preferences.store.ts'
 import { newDatabase } from '../../support/postgres.ts'
 import { Folder } from '../../support/processes/carillon-process.ts'
 import { CommandLine } from '../../support/processes/command-line.ts'
@@ -31,24 +32,52 @@ for (const engine of ['SQLite', 'PostgreSQL'])
       const env = { CARILLON_DATABASE_URL: url }
       return commandLine.run(folder, ['explain', ...args], { env })
     }
-    const linesOf = async () => (await explain(ann.username, id.toUpperCase())).stdout.trimEnd().split('\n')
+    const linesOf = async () =>
+      (await explain(ann.username, id.toUpperCase())).stdout.trimEnd().split('\n')
     const sent = `sent      ${isoAt(1)}; last sent by app (${world.producerId})`
-    const before = [`${id} of ${ann.username}`, sent, 'replaced  no', 'seen      no', 'read      no', 'archived  no']
+    const before = [
+      `${id} of ${ann.username}`,
+      sent,
+      'replaced  no',
+      'seen      no',
+      'read      no',
+      'archived  no',
+    ]
     assert.deepEqual(await linesOf(), [...before, 'snoozed   no', 'expires   no'])
     await store.write(markRead, { userId: ann.id, id, at: at(2) })
     await store.write(archiveRead, { userId: ann.id, at: at(3) })
     const lines = await linesOf()
-    assert.deepEqual(lines.slice(4, 6), [`read      ${isoAt(2)}`, `archived  ${isoAt(3)} by an archive-read`])
+    assert.deepEqual(lines.slice(4, 6), [
+      `read      ${isoAt(2)}`,
+      `archived  ${isoAt(3)} by an archive-read`,
+    ])
     const json = JSON.parse((await explain('--id', ann.id, id, '--json')).stdout)
-    assert.deepEqual([json.id, json.userId, json.readAt, json.senderName], [id, ann.id, isoAt(2), 'app'])
+    assert.deepEqual(
+      [json.id, json.userId, json.readAt, json.senderName],
+      [id, ann.id, isoAt(2), 'app'],
+    )
     await store.write(remove, { userId: ann.id, id, at: at(4) })
-    assert.deepEqual(await linesOf(), [`${id} of ${ann.username}`, `removed   ${isoAt(4)} (deleted)`])
+    assert.deepEqual(await linesOf(), [
+      `${id} of ${ann.username}`,
+      `removed   ${isoAt(4)} (deleted)`,
+    ])
     const mutes = [{ category: '', mutedUntil: 'forever' }]
-    await store.write(changeMutes, { userId: ann.id, mutes, now: isoAt(5) })
+    await store.write(changePreferences, { userId: ann.id, mutes, now: isoAt(5) })
     const muted = await world.send(ann, 'Muted', { at: at(6), key: 'k' })
     const editor = await world.addProducer('editor')
-    const change = { key: 'k', application: '', kind: 'update', given: '{"title":"Changed"}' } as const
-    await store.write(beginKeyChange, { ...change, id: newId(), producerId: editor, at: at(7), inboxes: 1 })
+    const change = {
+      key: 'k',
+      application: '',
+      kind: 'update',
+      given: '{"title":"Changed"}',
+    } as const
+    await store.write(beginKeyChange, {
+      ...change,
+      id: newId(),
+      producerId: editor,
+      at: at(7),
+      inboxes: 1,
+    })
     const changed = (await explain(ann.username, muted)).stdout.split('\n')
     assert.deepEqual(changed.slice(1, 3), [
       `sent      ${isoAt(6)}; last sent by editor (${editor})`,

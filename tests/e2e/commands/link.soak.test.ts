@@ -3,14 +3,23 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { newDatabase } from '../../support/postgres.ts'
-import { CarillonProcess, carillon, type Environment, Folder } from '../../support/processes/carillon-process.ts'
+import {
+  CarillonProcess,
+  carillon,
+  type Environment,
+  Folder,
+} from '../../support/processes/carillon-process.ts'
 
 const secret = 'twelve grey herons in the reeds, only for tests'
 const newPassword = 'grey heron over the weir'
 const headers = { 'content-type': 'application/json' }
 
 async function post(url: string, path: string, body: object): Promise<number> {
-  const response = await fetch(`${url}${path}`, { method: 'POST', headers, body: JSON.stringify(body) })
+  const response = await fetch(`${url}${path}`, {
+    method: 'POST',
+    headers,
+    body: JSON.stringify(body),
+  })
   await response.arrayBuffer()
   return response.status
 }
@@ -22,7 +31,9 @@ for (const engine of ['SQLite', 'PostgreSQL'])
     using folder = new Folder()
     const database = engine === 'SQLite' ? undefined : await newDatabase()
     if (database !== undefined) t.after(database.drop)
-    const env: Environment = database ? { CARILLON_DATABASE_URL: database.url, CARILLON_SECRET: secret } : {}
+    const env: Environment = database
+      ? { CARILLON_DATABASE_URL: database.url, CARILLON_SECRET: secret }
+      : {}
     await using running = await CarillonProcess.ready(folder, { env })
     const user = (...args: string[]) =>
       carillon(folder, ['user', ...args], {
@@ -39,13 +50,18 @@ for (const engine of ['SQLite', 'PostgreSQL'])
     const left = Date.parse(first.expiresAt) - Date.now()
     assert.ok(left > 10 * 60_000 && left <= 15 * 60_000, `${left} ms`)
     const second = await json('link', '--external-id', 'customer-42')
-    const use = (url: string) => post(running.url, '/password/reset', { token: tokenOf(url), newPassword })
+    const use = (url: string) =>
+      post(running.url, '/password/reset', { token: tokenOf(url), newPassword })
     assert.equal(await use(second.url), 204)
     for (const { url } of [first, second]) assert.equal(await use(url), 422)
     assert.equal(await post(running.url, '/login', { username: 'ann', password: newPassword }), 200)
 
-    const invited = await user('link', '--id', id, '--invite')
-    assert.deepEqual([invited.status, /can sign in already/.test(invited.stderr)], [1, true], invited.stderr)
+    const invited = await user('link', '--id', id, '--purpose', 'invite')
+    assert.deepEqual(
+      [invited.status, /can sign in already/.test(invited.stderr)],
+      [1, true],
+      invited.stderr,
+    )
     const unknown = await user('link', 'nobody')
     assert.deepEqual([unknown.status, unknown.stderr], [1, 'carillon: There is no user nobody\n'])
     await user('add', '--external-id', 'nameless')
@@ -73,7 +89,9 @@ test('of two processes that use one link at the same time, one sets the password
       newPassword: `${newPassword} ${round} ${n}`,
     }))
     const statuses = await Promise.all(
-      passwords.map((each) => post(each.url, '/password/reset', { token, newPassword: each.newPassword })),
+      passwords.map((each) =>
+        post(each.url, '/password/reset', { token, newPassword: each.newPassword }),
+      ),
     )
     assert.deepEqual(statuses.toSorted(), [204, 422, 422, 422])
     const password = passwords[statuses.indexOf(204)]?.newPassword ?? ''
@@ -86,5 +104,5 @@ test('the help of "carillon user link" has examples', async () => {
   const { status, stdout } = await carillon(folder, ['user', 'link', '--help'])
   assert.equal(status, 0)
   assert.match(stdout, /npx carillon user link ann\n/)
-  assert.match(stdout, /--invite/)
+  assert.match(stdout, /--purpose invite/)
 })

@@ -2,7 +2,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { newDatabase } from '../../support/postgres.ts'
-import { CarillonProcess, carillon, type Environment, Folder } from '../../support/processes/carillon-process.ts'
+import {
+  CarillonProcess,
+  carillon,
+  type Environment,
+  Folder,
+} from '../../support/processes/carillon-process.ts'
 
 const password = 'plum orchard gate 41'
 const secret = 'twelve grey herons in the reeds, only for tests'
@@ -12,9 +17,12 @@ for (const engine of ['SQLite', 'PostgreSQL'])
     using folder = new Folder()
     const database = engine === 'SQLite' ? undefined : await newDatabase()
     if (database !== undefined) t.after(database.drop)
-    const env: Environment = database ? { CARILLON_DATABASE_URL: database.url, CARILLON_SECRET: secret } : {}
+    const env: Environment = database
+      ? { CARILLON_DATABASE_URL: database.url, CARILLON_SECRET: secret }
+      : {}
     await using running = await CarillonProcess.ready(folder, { env })
-    const user = (...args: string[]) => carillon(folder, ['user', ...args], { env, stdin: password })
+    const user = (...args: string[]) =>
+      carillon(folder, ['user', ...args], { env, stdin: password })
     const json = async (...args: string[]) => JSON.parse((await user(...args, '--json')).stdout)
     const { id } = await json('add', 'ann', '--external-id', 'customer-42', '--password-stdin')
     const login = async (guess: string) => {
@@ -30,7 +38,10 @@ for (const engine of ['SQLite', 'PostgreSQL'])
       assert.equal(await login(password), 200)
     }
     assert.deepEqual(await json('unlock', 'ann'), { ...named, hadFailures: false })
-    assert.equal((await user('unlock', 'ann')).stdout, 'ann had no wrong guesses; nothing was changed\n')
+    assert.equal(
+      (await user('unlock', 'ann')).stdout,
+      'ann had no wrong guesses; nothing was changed\n',
+    )
     const unknown = await user('unlock', 'nobody')
     assert.deepEqual([unknown.status, unknown.stderr], [1, 'carillon: There is no user nobody\n'])
     const unnamed = await user('unlock')

@@ -4,7 +4,12 @@ import { rmSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { newDatabase, queryAt } from '../../support/postgres.ts'
-import { CarillonProcess, carillon, type Environment, Folder } from '../../support/processes/carillon-process.ts'
+import {
+  CarillonProcess,
+  carillon,
+  type Environment,
+  Folder,
+} from '../../support/processes/carillon-process.ts'
 import { Authenticator } from '../../support/sign-in/authenticator.ts'
 
 const codeOf = (added: { secret: string }) => new Authenticator(added.secret).code(Date.now())
@@ -16,9 +21,12 @@ for (const engine of ['SQLite', 'PostgreSQL'])
     using folder = new Folder()
     const database = engine === 'SQLite' ? undefined : await newDatabase()
     if (database !== undefined) t.after(database.drop)
-    const env: Environment = database ? { CARILLON_DATABASE_URL: database.url, CARILLON_SECRET: secret } : {}
+    const env: Environment = database
+      ? { CARILLON_DATABASE_URL: database.url, CARILLON_SECRET: secret }
+      : {}
     await using running = await CarillonProcess.ready(folder, { env })
-    const user = (...args: string[]) => carillon(folder, ['user', ...args], { env, stdin: password })
+    const user = (...args: string[]) =>
+      carillon(folder, ['user', ...args], { env, stdin: password })
     const json = async (...args: string[]) => JSON.parse((await user(...args, '--json')).stdout)
     const { id } = await json('add', 'ann', '--password-stdin')
     const post = (path: string, body: object, proof = '') =>
@@ -32,15 +40,25 @@ for (const engine of ['SQLite', 'PostgreSQL'])
     assert.equal((await user('factors', 'list', 'ann')).stdout, 'ann has no second factor\n')
     const { data } = await (await post('/api/me/factors/totp', { label: 'Phone' }, cookie)).json()
     const code = new Authenticator(data.secret).code(Date.now())
-    assert.equal((await post('/api/me/factors/totp/confirm', { id: data.id, code }, cookie)).status, 200)
+    assert.equal(
+      (await post('/api/me/factors/totp/confirm', { id: data.id, code }, cookie)).status,
+      200,
+    )
     assert.equal((await login()).status, 401)
     const listed = await json('factors', 'list', 'ann')
-    assert.deepEqual([listed.items[0].id, listed.items[0].label, listed.recoveryCodesLeft], [data.id, 'Phone', 10])
+    assert.deepEqual(
+      [listed.items[0].id, listed.items[0].label, listed.recoveryCodesLeft],
+      [data.id, 'Phone', 10],
+    )
     const text = (await user('factors', 'list', '--id', id)).stdout
     assert.match(text, /Phone +yes/)
     assert.match(text, /recovery codes left: 10/)
     for (const output of [text, JSON.stringify(listed)]) assert.ok(!output.includes(data.secret))
-    assert.deepEqual(await json('factors', 'reset', 'ann', '--yes'), { id, username: 'ann', removed: 1 })
+    assert.deepEqual(await json('factors', 'reset', 'ann', '--yes'), {
+      id,
+      username: 'ann',
+      removed: 1,
+    })
     const me = await fetch(`${running.url}/api/me`, { headers: { cookie } })
     assert.equal(me.status, 401)
     assert.equal((await login()).status, 200)
@@ -55,25 +73,36 @@ for (const engine of ['SQLite', 'PostgreSQL'])
     using folder = new Folder()
     const database = engine === 'SQLite' ? undefined : await newDatabase()
     if (database !== undefined) t.after(database.drop)
-    const env: Environment = database ? { CARILLON_DATABASE_URL: database.url, CARILLON_SECRET: secret } : {}
+    const env: Environment = database
+      ? { CARILLON_DATABASE_URL: database.url, CARILLON_SECRET: secret }
+      : {}
     const fresh: Environment = database
       ? { ...env, CARILLON_SECRET: 'another secret, after the loss of the first' }
       : {}
     let url = ''
     const post = async (path: string, body: object, headers: Record<string, string> = {}) => {
       const json = { 'content-type': 'application/json', ...headers }
-      const response = await fetch(url + path, { method: 'POST', body: JSON.stringify(body), headers: json })
+      const response = await fetch(url + path, {
+        method: 'POST',
+        body: JSON.stringify(body),
+        headers: json,
+      })
       const text = await response.text()
       const cookie = response.headers.getSetCookie()[0]?.split(';')[0] ?? ''
       return { status: response.status, cookie, body: text === '' ? {} : JSON.parse(text) }
     }
-    const run = (given: Environment, ...args: string[]) => carillon(folder, args, { env: given, stdin: password })
+    const run = (given: Environment, ...args: string[]) =>
+      carillon(folder, args, { env: given, stdin: password })
     const login = (username: string) => post('/login', { username, password, variant: 'stateful' })
     const apps: Record<string, { id: string; secret: string }> = {}
     const addApp = async (username: string) => {
       const { cookie } = await login(username)
       const { data } = (await post('/api/me/factors/totp', {}, { cookie })).body
-      const confirmed = await post('/api/me/factors/totp/confirm', { id: data.id, code: codeOf(data) }, { cookie })
+      const confirmed = await post(
+        '/api/me/factors/totp/confirm',
+        { id: data.id, code: codeOf(data) },
+        { cookie },
+      )
       assert.equal(confirmed.status, 200)
       apps[username] = data
     }
@@ -85,7 +114,7 @@ for (const engine of ['SQLite', 'PostgreSQL'])
       await addApp('ann')
       await running.end('SIGTERM')
     }
-    // As docs/operations/keys-and-secrets.md says, "A secret that is lost".
+    // docs/operations/keys-and-secrets.md says so in "A secret that is lost".
     const statement = 'delete from signing_key'
     if (database !== undefined) await queryAt(database.url, statement)
     else {
@@ -100,11 +129,18 @@ for (const engine of ['SQLite', 'PostgreSQL'])
     url = running.url
     await addApp('ben')
     const { challenge } = (await login('ann')).body.error
-    const refused = await post('/login/second-factor', { challenge, code: codeOf(apps.ann ?? { secret: '' }) })
+    const refused = await post('/login/second-factor', {
+      challenge,
+      code: codeOf(apps.ann ?? { secret: '' }),
+    })
     assert.equal(refused.status, 403)
-    assert.match(refused.body.error.message, /^This service can no longer check the codes of your authenticator app\. /)
+    assert.match(
+      refused.body.error.message,
+      /^This service can no longer check the codes of your authenticator app\. /,
+    )
     assert.doesNotMatch(refused.body.error.message, /CARILLON_|npx|carillon user/)
-    const findings = async () => JSON.parse((await run(fresh, 'doctor', url, '--json')).stdout).findings
+    const findings = async () =>
+      JSON.parse((await run(fresh, 'doctor', url, '--json')).stdout).findings
     const unopened = (await findings()).find(({ found }: { found: string }) =>
       found.includes('does not open, whose codes are refused: 1'),
     )
@@ -114,14 +150,25 @@ for (const engine of ['SQLite', 'PostgreSQL'])
     if (database !== undefined) {
       const other = { ...fresh, CARILLON_SECRET: 'a wrong secret, which was set by mistake' }
       const mistaken = await run(other, 'user', 'factors', 'reset', '--unreadable', '--yes')
-      assert.deepEqual([mistaken.status, /does not open the signing keys/.test(mistaken.stderr)], [1, true])
+      assert.deepEqual(
+        [mistaken.status, /does not open the signing keys/.test(mistaken.stderr)],
+        [1, true],
+      )
     }
     const reset = await run(fresh, 'user', 'factors', 'reset', '--unreadable', '--yes', '--json')
     assert.equal(reset.status, 0, reset.stderr)
     const { removed, users } = JSON.parse(reset.stdout)
-    assert.deepEqual([removed, users.map(({ username }: { username: string }) => username)], [1, ['ann']])
+    assert.deepEqual(
+      [removed, users.map(({ username }: { username: string }) => username)],
+      [1, ['ann']],
+    )
     assert.equal((await login('ann')).status, 200)
     assert.equal((await login('ben')).status, 401)
-    assert.ok((await findings()).every(({ found }: { found: string }) => !found.includes('does not open')))
-    assert.match((await run(fresh, 'user', 'factors', 'reset', '--unreadable')).stdout, /opens every second factor/)
+    assert.ok(
+      (await findings()).every(({ found }: { found: string }) => !found.includes('does not open')),
+    )
+    assert.match(
+      (await run(fresh, 'user', 'factors', 'reset', '--unreadable')).stdout,
+      /opens every second factor/,
+    )
   })

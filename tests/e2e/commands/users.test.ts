@@ -5,7 +5,11 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { after, suite, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { newDatabase } from '../../support/postgres.ts'
-import { CarillonProcess, type Environment, Folder } from '../../support/processes/carillon-process.ts'
+import {
+  CarillonProcess,
+  type Environment,
+  Folder,
+} from '../../support/processes/carillon-process.ts'
 import { CommandLine } from '../../support/processes/command-line.ts'
 import { soakTest } from '../../support/soak.ts'
 
@@ -15,6 +19,7 @@ const carillon: CommandLine['run'] = (...args) => commandLine.run(...args)
 
 const passwordHash = '$2b$04$kar19022FZikZ1QluB359u1HH/a5S0sSuf3kGyuhU3GXIF6CjAe1O'
 const password = 'plum orchard gate 41'
+const jsonBody = { 'content-type': 'application/json' }
 const secret = 'twelve grey herons in the reeds, only for tests'
 
 async function migrated(): Promise<Folder> {
@@ -45,7 +50,10 @@ test('a user without a name is added by external id, gets a name, and is disable
   assert.match(listed.createdAt, /^\d{4}-\d\d-\d\dT[\d:]{8}\.\d{3}Z$/)
   const fields = 'createdAt disabled displayName email emailVerified externalId id locale username'
   assert.equal(Object.keys(listed).toSorted().join(' '), fields)
-  assert.deepEqual(await user('rename', '--external-id', 'customer/42', 'Kim'), { id, username: 'kim' })
+  assert.deepEqual(await user('rename', '--external-id', 'customer/42', 'Kim'), {
+    id,
+    username: 'kim',
+  })
   assert.deepEqual(await user('rename', 'kim', 'kit'), { id, username: 'kit' })
   const named = { id, username: 'kit', externalId: 'customer/42' }
   assert.deepEqual(await user('disable', '--id', id), { ...named, disabled: true })
@@ -60,7 +68,8 @@ test('an import of 3,000 users while the service runs is a few lines of its log,
   const users = Array.from({ length: 3_000 }, (_, n) => JSON.stringify({ externalId: `c${n}` }))
   writeFileSync(folder.file('users.jsonl'), users.join('\n'))
   assert.equal((await userOf(folder)('import', folder.file('users.jsonl'))).created, 3_000)
-  const lines = () => running.lines.filter(({ event, actor }) => event === 'user-created' && actor === 'operator')
+  const lines = () =>
+    running.lines.filter(({ event, actor }) => event === 'user-created' && actor === 'operator')
   const counted = () => lines().reduce((sum, { count = 1 }) => sum + Number(count), 0)
   while (counted() < 3_000) await sleep(50)
   assert.equal(counted(), 3_000)
@@ -75,12 +84,19 @@ test('--application names the application of an external id, and a user of anoth
   const shop = await user('add', ...external, '--application', 'shop')
   const none = await user('add', ...external)
   assert.notEqual(shop.id, none.id)
-  writeFileSync(folder.file('users.jsonl'), '{"externalId":"customer-42","displayName":"Kim"}\n{"externalId":"43"}\n')
+  writeFileSync(
+    folder.file('users.jsonl'),
+    '{"externalId":"customer-42","displayName":"Kim"}\n{"externalId":"43"}\n',
+  )
   const imported = await user('import', folder.file('users.jsonl'), '--application', 'shop')
   assert.deepEqual(imported, { imported: 2, created: 1, updated: 1 })
   const listed = await user('list', '--application', 'shop')
   assert.deepEqual(
-    listed.map((one: Record<string, unknown>) => [one.externalId, one.displayName, one.application]),
+    listed.map((one: Record<string, unknown>) => [
+      one.externalId,
+      one.displayName,
+      one.application,
+    ]),
     [
       ['customer-42', 'Kim', 'shop'],
       ['43', null, 'shop'],
@@ -89,11 +105,28 @@ test('--application names the application of an external id, and a user of anoth
   assert.equal((await user('list')).length, 3)
   assert.equal((await user('rename', ...external, '--application', 'shop', 'kim')).id, shop.id)
   assert.equal((await user('disable', ...external)).id, none.id)
-  const other = await carillon(folder, ['user', 'delete', '--id', shop.id, '--application', 'club', '--yes'])
+  const other = await carillon(folder, [
+    'user',
+    'delete',
+    '--id',
+    shop.id,
+    '--application',
+    'club',
+    '--yes',
+  ])
   assert.deepEqual([other.status, other.stderr], [1, 'carillon: There is no user with this id\n'])
   writeFileSync(folder.file('users.jsonl'), '{"username":"kim","displayName":"Not Kim"}\n')
-  const foreign = await carillon(folder, ['user', 'import', folder.file('users.jsonl'), '--application', 'club'])
-  assert.deepEqual([foreign.status, foreign.stderr.split('\n')[0]], [1, 'line 1: username: is taken'])
+  const foreign = await carillon(folder, [
+    'user',
+    'import',
+    folder.file('users.jsonl'),
+    '--application',
+    'club',
+  ])
+  assert.deepEqual(
+    [foreign.status, foreign.stderr.split('\n')[0]],
+    [1, 'line 1: username: is taken'],
+  )
   assert.equal((await user('delete', ...external, '--application', 'shop', '--yes')).id, shop.id)
 })
 
@@ -112,11 +145,55 @@ test('a user is deleted only with --yes if there is no terminal to ask on, and i
   assert.deepEqual([again.status, again.stderr], [1, 'carillon: There is no user with this id\n'])
 })
 
+test('user sign-out ends the sign-ins of a user by name or external id, and of all users, beside the running service (S22)', async () => {
+  using folder = new Folder()
+  await using running = await CarillonProcess.ready(folder)
+  const user = userOf(folder)
+  await carillon(folder, ['user', 'add', 'ann', '--password-stdin'], { stdin: password })
+  await user('add', '--external-id', 'customer-42')
+  const signIn = async (variant: string) => {
+    const body = JSON.stringify({ username: 'ann', password, variant })
+    const response = await fetch(`${running.url}/login`, {
+      method: 'POST',
+      headers: jsonBody,
+      body,
+    })
+    const { token } = (await response.json()) as { token?: string }
+    const [cookie = ''] = response.headers.getSetCookie()
+    return token === undefined
+      ? { cookie: cookie.split(';')[0] ?? '' }
+      : { authorization: `Bearer ${token}` }
+  }
+  const isRefused = async (proof: Record<string, string>) => {
+    while ((await fetch(`${running.url}/api/me`, { headers: proof })).status !== 401)
+      await sleep(20)
+  }
+  const first = [await signIn('stateful'), await signIn('stateless')]
+  assert.equal((await user('sign-out', 'ann')).signedOut, true)
+  assert.equal((await user('sign-out', '--external-id', 'customer-42')).externalId, 'customer-42')
+  await Promise.all(first.map(isRefused))
+  const session = await signIn('stateful')
+  const token = await signIn('stateless')
+  assert.equal((await carillon(folder, ['user', 'sign-out', '--all'])).status, 2)
+  const { sessions, except } = await user('sign-out', '--all', '--except', 'ann', '--yes')
+  assert.deepEqual([sessions, except === null], [0, false])
+  await isRefused(token)
+  assert.equal((await fetch(`${running.url}/api/me`, { headers: session })).status, 200)
+  assert.equal((await user('sign-out', '--all', '--yes')).sessions, 1)
+  await isRefused(session)
+  await running.end('SIGTERM')
+})
+
 test('the data of a user are lines on stdout, or in a new file that only its owner can read', async () => {
   using folder = await migrated()
   const user = userOf(folder)
   const { id } = await user('add', '--external-id', 'customer-42', '--display-name', 'Kim Park')
-  const { status, stdout, stderr } = await carillon(folder, ['user', 'export', '--external-id', 'customer-42'])
+  const { status, stdout, stderr } = await carillon(folder, [
+    'user',
+    'export',
+    '--external-id',
+    'customer-42',
+  ])
   assert.deepEqual([status, stderr], [0, ''])
   const [first, ...others] = stdout
     .trimEnd()
@@ -133,7 +210,10 @@ test('the data of a user are lines on stdout, or in a new file that only its own
   assert.equal(readFileSync(out, 'utf8'), stdout)
   assert.equal(statSync(out).mode & 0o777, 0o600)
   const again = await carillon(folder, ['user', 'export', '--id', id, '--out', out])
-  assert.deepEqual([again.status, again.stderr], [2, `carillon: ${out} cannot be written: EEXIST\n`])
+  assert.deepEqual(
+    [again.status, again.stderr],
+    [2, `carillon: ${out} cannot be written: EEXIST\n`],
+  )
   assert.equal(readFileSync(out, 'utf8'), stdout, 'the file that was there is unchanged')
   const nobody = await carillon(folder, ['user', 'export', 'nobody'])
   assert.deepEqual([nobody.status, nobody.stderr], [1, 'carillon: There is no user nobody\n'])
@@ -141,9 +221,19 @@ test('the data of a user are lines on stdout, or in a new file that only its own
 
 test('a profile or an id that is not acceptable ends with status 1 and every reason, and adds no user', async () => {
   using folder = await migrated()
-  const { status, stdout, stderr } = await carillon(folder, ['user', 'add', '--external-id', '..', '--locale', 'x_y'])
+  const { status, stdout, stderr } = await carillon(folder, [
+    'user',
+    'add',
+    '--external-id',
+    '..',
+    '--locale',
+    'x_y',
+  ])
   assert.deepEqual([status, stdout], [1, ''])
-  assert.match(stderr, /^carillon: The locale is not acceptable: must be a language tag.*external id is not acceptable/)
+  assert.match(
+    stderr,
+    /^carillon: The locale is not acceptable: must be a language tag.*external id is not acceptable/,
+  )
   assert.deepEqual(await userOf(folder)('list'), [])
 })
 
@@ -163,7 +253,11 @@ suite('import', { concurrency: 1 }, () => {
       `{"externalId":"4","username":"cy","passwordHash":"$2b$31$${'a'.repeat(53)}"}`,
     ]
     writeFileSync(folder.file('users.jsonl'), lines.join('\r\n'))
-    const { status, stdout, stderr } = await carillon(folder, ['user', 'import', folder.file('users.jsonl')])
+    const { status, stdout, stderr } = await carillon(folder, [
+      'user',
+      'import',
+      folder.file('users.jsonl'),
+    ])
     assert.deepEqual([status, stdout], [1, ''])
     const expected = [
       /^line 3: must be a JSON object$/,
@@ -180,10 +274,15 @@ suite('import', { concurrency: 1 }, () => {
     assert.equal(printed.length, expected.length, stderr)
     for (const [n, line] of expected.entries()) assert.match(printed[n] ?? '', line)
     assert.equal((await user('list')).length, 1)
-    const json = await carillon(folder, ['user', 'import', '-', '--json'], { stdin: '{"externalId":".."}\n[]' })
+    const json = await carillon(folder, ['user', 'import', '-', '--json'], {
+      stdin: '{"externalId":".."}\n[]',
+    })
     assert.equal(json.status, 1)
     assert.deepEqual(
-      JSON.parse(json.stdout).faults.map(({ line, field }: Record<string, unknown>) => [line, field]),
+      JSON.parse(json.stdout).faults.map(({ line, field }: Record<string, unknown>) => [
+        line,
+        field,
+      ]),
       [
         [1, 'externalId'],
         [2, ''],
@@ -194,7 +293,10 @@ suite('import', { concurrency: 1 }, () => {
   test('a missing file is status 2, an empty one status 1', async () => {
     using folder = await migrated()
     const missing = await carillon(folder, ['user', 'import', 'nowhere.jsonl'])
-    assert.deepEqual([missing.status, missing.stderr], [2, 'carillon: nowhere.jsonl cannot be read: ENOENT\n'])
+    assert.deepEqual(
+      [missing.status, missing.stderr],
+      [2, 'carillon: nowhere.jsonl cannot be read: ENOENT\n'],
+    )
     const empty = await carillon(folder, ['user', 'import', '-'], { stdin: '\n' })
     assert.deepEqual([empty.status, empty.stderr], [1, 'carillon: stdin has no users\n'])
   })
@@ -206,7 +308,9 @@ suite('import', { concurrency: 1 }, () => {
         using folder = new Folder()
         const database = engine === 'SQLite' ? undefined : await newDatabase()
         if (database !== undefined) t.after(database.drop)
-        const env: Environment = database ? { CARILLON_DATABASE_URL: database.url, CARILLON_SECRET: secret } : {}
+        const env: Environment = database
+          ? { CARILLON_DATABASE_URL: database.url, CARILLON_SECRET: secret }
+          : {}
         await using running = await CarillonProcess.ready(folder, { env })
         const users = Array.from({ length: 1000 }, (_, n) => ({
           externalId: `customer-${n}`,
@@ -214,7 +318,10 @@ suite('import', { concurrency: 1 }, () => {
           displayName: `Customer ${n}`,
           disabled: n === 2,
         }))
-        writeFileSync(folder.file('users.jsonl'), users.map((one) => JSON.stringify(one)).join('\n'))
+        writeFileSync(
+          folder.file('users.jsonl'),
+          users.map((one) => JSON.stringify(one)).join('\n'),
+        )
         const user = userOf(folder, env)
         const file = folder.file('users.jsonl')
         assert.deepEqual(await user('import', file), { imported: 1000, created: 1000, updated: 0 })
@@ -233,4 +340,28 @@ suite('import', { concurrency: 1 }, () => {
         assert.equal(await login('customer.0'), 200)
       },
     )
+})
+
+test('the role operator is given and taken by a command, the last operator keeps it, and doctor names the command', async () => {
+  using folder = await migrated()
+  const user = userOf(folder)
+  const tried = async (...args: string[]) => (await carillon(folder, ['user', ...args])).stderr
+  const advice = async () =>
+    (await carillon(folder, ['doctor'])).stdout.includes('carillon user role NAME operator')
+  await user('add', 'ann')
+  await user('add', 'ben')
+  const { id } = await user('add', '--external-id', 'customer-42')
+  assert.equal(await advice(), true)
+  assert.equal((await user('role', 'ann', 'operator')).role, 'operator')
+  assert.equal(await advice(), false)
+  for (const args of [
+    ['role', 'ann', 'none'],
+    ['disable', 'ann'],
+    ['delete', 'ann', '--yes'],
+  ])
+    assert.match(await tried(...args), /This is the last operator/, args.join(' '))
+  assert.match(await tried('role', '--id', id, 'operator'), /An operator signs in with a username/)
+  assert.match(await tried('role', 'ann', 'admin'), /The role is operator or none, not "admin"/)
+  await user('role', 'ben', 'operator')
+  assert.equal((await user('role', 'ann', 'none')).role, 'none')
 })

@@ -2,14 +2,16 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { type ExperimentId, experimentIds } from '../../../demonstration/page/experiments.ts'
+import { hashOf } from '../../../demonstration/page/stage.ts'
 import { BrowserPages } from '../../support/pages/browser-page.ts'
 import { RecordingProxy, WalkPage } from '../../support/pages/walk-page.ts'
+import { untilSo } from '../../support/processes/nodes.ts'
 import { startTestService } from '../../support/service.ts'
 
 const service = await startTestService()
 const proxy = await RecordingProxy.to(service.url)
 const pages = await BrowserPages.start({ service, url: proxy.url })
-// One address has two demonstrations at most: the tests share a profile, whose first tab stays open.
+// The tests share a profile, whose first tab stays open.
 const beside = await pages.open('/sign-in')
 after(async () => {
   await beside[Symbol.asyncDispose]()
@@ -17,18 +19,21 @@ after(async () => {
   await proxy[Symbol.asyncDispose]()
 })
 
-/** The answers of each line, in order. After a sign-out the copied token works at the other server until it expires. */
+/**
+ * These are the measures of each arrow, in order. A copied token works at the other server until it
+ * expires.
+ */
 const expected: Record<ExperimentId, string[]> = {
   stolen: ['works', 'refused', 'works', 'works'],
   signOut: ['refused', 'refused', 'refused', 'works'],
-  form: ['no', 'no'],
-  script: ['no', 'yes', 'yes'],
+  form: ['refused', 'refused'],
+  script: ['refused', 'works', 'works'],
   time: ['works', 'refused', 'refused'],
   outage: ['refused', 'works', 'works'],
-  balancer: ['no', 'yes', 'yes'],
+  balancer: ['refused', 'works', 'works'],
 }
 
-/** What the browser reports of requests that are refused on purpose. */
+/** The browser reports requests that are refused on purpose. */
 const complaints: Partial<Record<ExperimentId, RegExp[]>> = {
   form: [/^401 POST .*\/read-all/],
   time: [/^401 /],
@@ -38,33 +43,115 @@ const complaints: Partial<Record<ExperimentId, RegExp[]>> = {
 
 for (const id of experimentIds)
   test(`experiment ${id}: the measured answers stand beside the predictions, and the messages are those of the wire`, async () => {
-    await using walk = await WalkPage.open(pages, '/demonstration#experiments', { beside })
+    await using walk = await WalkPage.open(pages, `/demonstration${hashOf(id)}`, { beside })
     walk.opened.expects(...(complaints[id] ?? []))
-    const result = await walk.experiment(id)
-    await walk.opened.hasFocus('What happened')
-    const answers = await result.locator('.verdicts b').allTextContents()
-    assert.deepEqual(answers, expected[id])
-    const verdicts = await result.locator('.verdicts span').allTextContents()
-    const isFirst = (answer: string) => answer === 'works' || answer === 'yes'
+    await walk.page.locator('svg .place').first().waitFor()
+    const before = await walk.page.locator('svg .place').count()
+    const experiment = await walk.experiment(id)
+    await walk.opened.hasFocus(/Step by step/)
+    const measured = await experiment.locator('.measured').allTextContents()
+    assert.deepEqual(measured, expected[id])
+    const verdicts = await experiment.locator('.chip b').allTextContents()
     assert.deepEqual(
       verdicts.map((verdict) => verdict === 'as you predicted'),
-      answers.map(isFirst),
+      measured.map((answer) => answer === 'works'),
+    )
+    assert.equal(await walk.page.locator('svg .place').count(), before, 'the places are the same')
+    assert.deepEqual(
+      await walk.page.evaluate(() => [scrollY, document.documentElement.scrollHeight]),
+      [0, 800],
     )
     // The requests of the thief are sent by the server itself.
-    if (id !== 'stolen' && id !== 'signOut')
+    if (id !== 'stolen' && id !== 'signOut' && id !== 'script')
       for (const lane of ['session', 'token'] as const)
         for (const [at, message] of (await walk.displayed(lane)).entries())
-          assert.ok(proxy.saw(at % 2 === 0 ? 'to server' : 'to client', message), message.head.join('\n'))
-    await walk.opened.isAccessible(`experiment-${id}`)
+          assert.ok(
+            proxy.saw(at % 2 === 0 ? 'to server' : 'to client', message),
+            message.head.join('\n'),
+          )
+    // All have one form.
+    if (process.env.SOAK || id === 'stolen') await walk.opened.isAccessible(`experiment-${id}`)
   })
 
-test('sign-out: the page shows the list of revocations, and for how long the other server accepts the copy', async () => {
+test('sign-out: the list of revocations is in the picture of its moment, and for how long the other server accepts the copy', async () => {
   await using walk = await WalkPage.open(pages, '/demonstration', { beside })
-  const result = await walk.experiment('signOut', 'last')
-  const text = (await result.textContent()) ?? ''
-  assert.match(text, /Revoked sign-ins in the list: \d+\. The last entry ends at /)
-  assert.match(text, /The copied token works at the other server for (89\d|900) more seconds/)
-  assert.match((await walk.lane('token').locator('svg').textContent()) ?? '', /revoked: 1/)
+  const experiment = await walk.experiment('signOut', 'last')
+  const token = walk.lane('token')
+  const has = async (text: RegExp, of = token) => assert.match((await of.textContent()) ?? '', text)
+  await has(/The copied token works at the other server for (89\d|900) more seconds/)
+  await has(/This server · search revocations, found in revocations/)
+  await has(/revoked: 1/, token.locator('.canvas > svg'))
+  await experiment.getByRole('button', { name: 'After' }).click()
+  await has(/Revoked sign-ins in the list: \d+\. The last entry ends at /)
+  await has(/revoked: 2/, token.locator('.canvas > svg'))
+  await experiment.getByRole('button', { name: 'You sign out' }).click()
+  await walk.page.getByRole('slider').fill('0')
+  assert.doesNotMatch(
+    (await token.locator('.canvas > svg').textContent()) ?? '',
+    /revoked/,
+    'nothing is revoked yet',
+  )
+})
+
+test('the form of another site: the sentence says what this browser has sent', async () => {
+  await using walk = await WalkPage.open(pages, '/demonstration', { beside })
+  walk.opened.expects(...(complaints.form ?? []))
+  await walk.experiment('form')
+  const [request] = await walk.displayed('session')
+  const isWithCookie = /^Cookie: .*carillon-demonstration=/im.test(request?.head.join('\n') ?? '')
+  const text = (await walk.lane('session').locator('.note').allTextContents()).join()
+  assert.match(
+    text,
+    isWithCookie ? /sent the cookie with the form/ : /sent the form without the cookie/,
+  )
+  assert.deepEqual(await walk.statuses('session'), [isWithCookie ? 403 : 401])
+  assert.match(text, /Unread: 4 before, 4 after/)
+})
+
+test('before the run, each open arrow has two chips, and the run fills the same places', async () => {
+  await using walk = await WalkPage.open(pages, '/demonstration#experiment-stolen', { beside })
+  const { page } = walk
+  const places = async () => {
+    const of = page.locator('svg .place rect, .chips')
+    await of.first().waitFor()
+    const boxes = await Promise.all((await of.all()).map((one) => one.boundingBox()))
+    return boxes.map((box) => [Math.round(box?.x ?? 0), Math.round(box?.y ?? 0)])
+  }
+  const labels = () => page.locator('.lane svg .label').allTextContents()
+  const before = await places()
+  assert.equal((await labels()).filter((label) => label === '?').length, 4)
+  assert.equal(await page.locator('.chip').count(), 8)
+  await walk.experiment('stolen')
+  assert.equal((await labels()).filter((label) => label === '?').length, 0)
+  assert.deepEqual((await places()).slice(0, 2), before.slice(0, 2))
+})
+
+test('the arrow keys go through the hops: each thing appears when its hop arrives', async () => {
+  await using walk = await WalkPage.open(pages, '/demonstration', { beside })
+  await walk.experiment('signOut')
+  const { page } = walk
+  const arrows = () => walk.lane('token').locator('svg .arrow').count()
+  assert.equal(await arrows(), 4)
+  await page.keyboard.press('ArrowLeft')
+  await page.keyboard.press('ArrowLeft')
+  assert.equal(await arrows(), 3)
+  assert.match(
+    (await page.getByRole('slider').getAttribute('aria-valuetext')) ?? '',
+    /GET \/me, the token/,
+  )
+  await page.keyboard.press('ArrowRight')
+  await page.keyboard.press('ArrowRight')
+  assert.equal(await arrows(), 4)
+})
+
+test('with motion, the hops arrive by themselves, one after the other', async () => {
+  await using walk = await WalkPage.open(pages, '/demonstration', { beside })
+  await walk.page.emulateMedia({ reducedMotion: 'no-preference' })
+  await walk.experiment('signOut')
+  const slider = walk.page.getByRole('slider')
+  const seen = new Set<string>()
+  await untilSo(async () => seen.add(await slider.inputValue()).has('7'))
+  assert.ok(seen.size >= 5, [...seen].join())
 })
 
 test('the five servers: memory, shared store and public key, with counted look-ups', async () => {
@@ -90,7 +177,8 @@ test('a link opens its experiment; without predictions it does not run', async (
       .evaluate((radio) => radio === document.activeElement),
     true,
   )
-  assert.equal(await page.locator('.verdicts').count(), 0)
+  assert.equal(await page.getByRole('slider').count(), 0)
+  assert.equal(await page.locator('.experiment .primary').count(), 1, 'only Run it is primary')
 })
 
 test('the walk continues after an experiment, with a new sign-in', async () => {
@@ -105,36 +193,47 @@ test('the walk continues after an experiment, with a new sign-in', async () => {
   assert.equal(await walk.page.getByRole('alert').count(), 0)
 })
 
-test('the result fills with measured values, and its address shows them to another reader', async () => {
-  await using walk = await WalkPage.open(pages, '/demonstration#result', { beside })
-  const { page } = walk
-  const row = (name: string, of = page) => of.getByRole('row').filter({ hasText: name }).locator('td').allTextContents()
-  assert.deepEqual(await row('Look-ups'), ['–', '–'])
-  await page.getByRole('button', { name: 'Measure' }).click()
-  await page.getByRole('button', { name: 'Copy the link' }).waitFor({ timeout: 60_000 })
-  assert.deepEqual(await row('Look-ups'), ['100', '0'])
-  assert.match((await row('After a sign-out')).join(), /^0,0 at this server, (89\d|900) at the other one$/)
-  await walk.opened.isAccessible('demonstration-result')
-  await using other = await pages.open(walk.opened.path, { beside })
-  await other.page.getByText('These values came with the link.').waitFor()
-  assert.deepEqual(await row('Bytes', other.page), await row('Bytes'))
-})
-
-test('keys: a second key overlaps, a dropped one ends its tokens, and alg: none is refused', async () => {
+test('the result is three plots of measured values, and its address shows them to another reader', async () => {
   await using walk = await WalkPage.open(pages, '/demonstration#result', { beside })
   walk.opened.expects(/^401 /)
   const { page } = walk
-  await page.getByText('And if a key is stolen?').click()
-  await page.getByRole('button', { name: 'Show me' }).click()
-  const lines = page.locator('.fold ol .hint')
-  await lines.nth(5).waitFor({ timeout: 60_000 })
-  const statuses = (await lines.allTextContents()).map((text) =>
-    text
-      .match(/\b\d{3}\b/g)
-      ?.slice(0, 2)
-      .join(' '),
+  const plots = async (of = page) =>
+    Promise.all(
+      (await of.locator('.plot').all()).map(
+        async (plot) => (await plot.getAttribute('aria-label')) ?? '',
+      ),
+    )
+  assert.deepEqual(await plots(), [])
+  await page.getByRole('button', { name: 'Measure' }).click()
+  await page.getByRole('button', { name: 'Copy the link' }).waitFor({ timeout: 60_000 })
+  const [theft = '', cost = ''] = await plots()
+  assert.match(
+    theft,
+    /^cookie, nobody notices: 7 days – 30 days\. token, nobody notices: 15 min – 12 hr\. /,
   )
-  assert.deepEqual(statuses, ['200 200', '200 200', '200 200', '401 200', '401 401', '401 401'])
+  assert.match(theft, /cookie, after the sign-out: 0 sec\. token, then at this server: 0 sec\. /)
+  assert.match(theft, /token, then at the other one: (89\d sec|15 min)$/)
+  assert.match(cost, /^look-ups: 100\. look-ups: 0\. kilobytes: \d+\. kilobytes: \d+$/)
+  await walk.opened.isAccessible('demonstration-result')
+  await using other = await pages.open(walk.opened.path, { beside })
+  await other.page.getByText('These values came with the link.').waitFor()
+  assert.deepEqual(await plots(other.page), [theft, cost])
+})
+
+test('the life of keys: a second key overlaps, a dropped one ends its tokens, and alg: none is refused', async () => {
+  await using walk = await WalkPage.open(pages, '/demonstration#result', { beside })
+  walk.opened.expects(/^401 /)
+  const { page } = walk
+  await page.getByRole('button', { name: 'Measure' }).click()
+  const rows = page.locator('.findings tbody tr')
+  await rows.last().waitFor({ timeout: 60_000 })
+  const cells = async (at: number) => rows.nth(at).locator('td').allTextContents()
+  const count = await rows.count()
+  assert.deepEqual(await cells(count - 2), ['200', '200', '200', '401', '401', '401'])
+  assert.deepEqual(await cells(count - 1), ['200', '200', '200', '200', '401', '401'])
+  const signs = 'signs'
+  assert.deepEqual(await cells(0), [signs, signs, signs, 'retired', 'retired', 'retired'])
+  assert.deepEqual((await cells(1)).slice(0, 3), ['', 'published', 'published'])
 })
 
 for (const [language, title] of [

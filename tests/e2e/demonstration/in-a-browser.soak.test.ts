@@ -7,7 +7,7 @@ import { BrowserPages } from '../../support/pages/browser-page.ts'
 
 const behind = await startBehindPath('/bell', { CARILLON_PAGES_PREFIX: '/hello' })
 const pages = await BrowserPages.start({ service: behind.service, url: behind.url })
-// One address has two demonstrations at most: the tests share a profile, whose first tab stays open.
+// The tests share a profile, whose first tab stays open.
 const beside = await pages.open('/hello/sign-in')
 after(async () => {
   await beside[Symbol.asyncDispose]()
@@ -15,7 +15,7 @@ after(async () => {
   await behind.stop()
 })
 
-/** A page of the origin that has no script of its own, in a profile with a visit and both lanes signed in. */
+/** A page without a script of its own, in a profile with a visit and both lanes signed in. */
 async function openVisit() {
   const user = await behind.service.user()
   const opened = await pages.open('/hello/account', { user, beside })
@@ -28,7 +28,9 @@ async function openVisit() {
     const login = 'demonstration/service/login'
     await fetch(login, { method: 'POST', headers, body: body('stateful') })
     const omitted = { credentials: 'omit', method: 'POST' } as const
-    const token = (await (await fetch(login, { ...omitted, headers, body: body('stateless') })).json()).token as string
+    const token = (
+      await (await fetch(login, { ...omitted, headers, body: body('stateless') })).json()
+    ).token as string
     return { id: id as string, token }
   })
   return { opened, user, ...visit }
@@ -37,10 +39,9 @@ async function openVisit() {
 test('the browser sends the cookies of a world to the demonstration only, and no script can read them (S13)', async () => {
   const { opened, id } = await openVisit()
   await using _ = opened
-  const cookies = (await opened.context.cookies(`${behind.url}/hello/demonstration`)).map(({ name, path }) => [
-    name,
-    path,
-  ])
+  const cookies = (await opened.context.cookies(`${behind.url}/hello/demonstration`)).map(
+    ({ name, path }) => [name, path],
+  )
   for (const name of ['carillon-visit', 'carillon-demonstration', 'carillon-demonstration-device'])
     assert.deepEqual(
       cookies.find(([one]) => one === name),
@@ -49,10 +50,16 @@ test('the browser sends the cookies of a world to the demonstration only, and no
   const elsewhere = (await opened.context.cookies(`${behind.url}/api/me`)).map(({ name }) => name)
   assert.deepEqual(elsewhere.sort(), ['carillon', 'carillon-device'])
   const seen = await opened.page.evaluate(async (visit) => {
-    const response = await fetch('demonstration/service/routeRestreinte', { headers: { 'carillon-visit': visit } })
+    const response = await fetch('demonstration/service/routeRestreinte', {
+      headers: { 'carillon-visit': visit },
+    })
     const n = response.headers.get('carillon-exchange')
     const { data } = await (await fetch(`demonstration/exchanges/${n}`)).json()
-    return { status: response.status, cookie: document.cookie, fields: data.request.fields as [string, string][] }
+    return {
+      status: response.status,
+      cookie: document.cookie,
+      fields: data.request.fields as [string, string][],
+    }
   }, id)
   assert.deepEqual([seen.status, seen.cookie], [200, ''])
   const [, sent = ''] = seen.fields.find(([name]) => name.toLowerCase() === 'cookie') ?? []
@@ -66,9 +73,15 @@ test('in the token lane the browser sends no cookie', async () => {
   const fields = await opened.page.evaluate(
     async ([visit = '', proof]) => {
       const headers = { 'carillon-visit': visit, authorization: `Bearer ${proof}` }
-      const response = await fetch('demonstration/service/routeRestreinte', { credentials: 'omit', headers })
+      const response = await fetch('demonstration/service/routeRestreinte', {
+        credentials: 'omit',
+        headers,
+      })
       const n = response.headers.get('carillon-exchange')
-      return (await (await fetch(`demonstration/exchanges/${n}`)).json()).data.request.fields as [string, string][]
+      return (await (await fetch(`demonstration/exchanges/${n}`)).json()).data.request.fields as [
+        string,
+        string,
+      ][]
     },
     [id, token],
   )
@@ -82,7 +95,10 @@ test("starting, starting afresh and signing out in the demonstration leaves the 
   const before = await opened.context.cookies(`${behind.url}/api/me`)
   const me = await opened.page.evaluate(async (visit) => {
     const signOut = (named: string) =>
-      fetch('demonstration/service/logout', { method: 'POST', headers: { 'carillon-visit': named } })
+      fetch('demonstration/service/logout', {
+        method: 'POST',
+        headers: { 'carillon-visit': named },
+      })
     await signOut(visit)
     const started = await (await fetch('demonstration/visits', { method: 'POST' })).json()
     await signOut(started.data.id)

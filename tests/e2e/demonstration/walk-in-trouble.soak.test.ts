@@ -1,4 +1,5 @@
-// The walk of the demonstration when something fails: each time a sentence that says what is wrong, what was displayed stays, and there is a way on.
+// When something fails, the walk says in a sentence what is wrong, keeps what was displayed, and
+// offers a way on.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { TcpProxy } from '../../support/network/tcp-proxy.ts'
@@ -8,8 +9,11 @@ import { startTestService } from '../../support/service.ts'
 
 const service = await startTestService()
 const proxy = await TcpProxy.to(Number(new URL(service.url).port))
-const pages = await BrowserPages.start({ service, url: proxy.urlFor(service.url).replace(/\/$/, '') })
-// One address has two demonstrations at most: the tests share a profile, whose first tab stays open.
+const pages = await BrowserPages.start({
+  service,
+  url: proxy.urlFor(service.url).replace(/\/$/, ''),
+})
+// The tests share a profile, whose first tab stays open.
 const beside = await pages.open('/sign-in')
 after(async () => {
   await beside[Symbol.asyncDispose]()
@@ -25,7 +29,11 @@ test('a server that dies in the middle of a step: a sentence, the last step stay
   proxy.disconnect()
   await walk.page.locator('#next').click()
   await walk.opened.alerts('The service does not respond.')
-  assert.equal(await walk.page.getByRole('heading', { name: 'Sign in' }).count(), 1, 'what was displayed stays')
+  assert.equal(
+    await walk.page.getByRole('heading', { name: 'Sign in' }).count(),
+    1,
+    'what was displayed stays',
+  )
   await walk.opened.isAccessible('demonstration-unreachable')
   proxy.isRefusing = false
   await walk.page.getByRole('button', { name: 'Try again' }).click()
@@ -66,20 +74,23 @@ test('an experiment whose server dies: a sentence, the predictions are kept, and
   const { page } = walk
   walk.opened.expects(/ERR_CONNECTION_REFUSED POST .*visits/)
   await page.route('**/demonstration/visits', (route) => route.abort('connectionrefused'))
-  await page.locator('.predictions').waitFor()
-  for (const line of await page.locator('.predictions fieldset').all()) await line.getByRole('radio').first().check()
+  await page.locator('.prediction').first().waitFor()
+  for (const arrow of await page.locator('.prediction').all())
+    await arrow.locator('label').first().click()
   await page.getByRole('button', { name: 'Run it' }).click()
   await walk.opened.alerts('The service does not respond.')
   assert.equal(await page.getByRole('radio', { checked: true }).count(), 4)
   await page.unroute('**/demonstration/visits')
   await page.getByRole('button', { name: 'Run it' }).click()
-  await page.locator('.verdicts').waitFor({ timeout: 30_000 })
+  await page.locator('.finding').waitFor({ timeout: 30_000 })
 })
 
 test('without the clipboard the command is displayed and selected', async () => {
   await using walk = await WalkPage.open(pages, '/demonstration#without-proof', { beside })
   await walk.arrived('without-proof')
-  await walk.page.evaluate(() => Object.defineProperty(navigator, 'clipboard', { value: undefined }))
+  await walk.page.evaluate(() =>
+    Object.defineProperty(navigator, 'clipboard', { value: undefined }),
+  )
   walk.opened.expects(/^401 /)
   await walk.unfold('token')
   await walk.lane('token').getByRole('button', { name: 'Copy as curl' }).click()
@@ -93,14 +104,16 @@ test('without script, the page says what it needs', async () => {
   assert.match((await opened.page.locator('noscript').textContent()) ?? '', /needs JavaScript/)
 })
 
-test('when its address has all its places, the page says in how many minutes to try again', async () => {
+test('when all places are taken, the page says how many people use it, and in how many minutes to try again', async () => {
   let status = 201
   for (let n = 0; n < 20 && status === 201; n++)
     status = (await service.request('/demonstration/visits', { method: 'POST' })).status
-  assert.equal(status, 429)
+  assert.equal(status, 503)
   await using opened = await pages.open('/demonstration')
-  opened.expects(/^429 POST .*\/demonstration\/visits$/)
+  opened.expects(/^503 POST .*\/demonstration\/visits$/)
   await opened.page.locator('#next').click()
-  await opened.alerts(/There were too many requests from your address\. Try again in \d+ min\./)
+  await opened.alerts(
+    /10 people are using it\. Watch the recording .* meanwhile\. Try again in \d+ min\./,
+  )
   await opened.isAccessible('demonstration-full')
 })

@@ -19,7 +19,8 @@ test('the walk works with a prefix of the pages behind a proxy that strips a pat
   await using walk = await WalkPage.open(pages, '/hello/demonstration#inbox')
   await walk.arrived('inbox')
   walk.opened.expects(/^401 /)
-  for (const lane of ['session', 'token'] as const) assert.deepEqual(await walk.statuses(lane), [200, 204, 204])
+  for (const lane of ['session', 'token'] as const)
+    assert.deepEqual(await walk.statuses(lane), [200, 204, 204])
   for (const { name, path } of await walk.opened.context.cookies())
     assert.equal(path, '/bell/hello/demonstration', name)
   await stop()
@@ -30,6 +31,10 @@ test('before the first step, the page fits a phone of 320 px in each language', 
   for (const language of ['en', 'de', 'fr']) {
     await using opened = await pages.open('/demonstration', { language, width: 320 })
     await opened.page.locator('#next').waitFor()
-    assert.equal(await opened.page.evaluate(() => document.documentElement.scrollWidth), 320, language)
+    assert.equal(
+      await opened.page.evaluate(() => document.documentElement.scrollWidth),
+      320,
+      language,
+    )
   }
 })

@@ -14,7 +14,7 @@ import { soakTest } from '../../support/soak.ts'
 const service = await startTestService()
 const proxy = await RecordingProxy.to(service.url)
 const pages = await BrowserPages.start({ service, url: proxy.url })
-// One address has two demonstrations at most: the tests share a profile, whose first tab stays open.
+// The tests share a profile, whose first tab stays open.
 const beside = await pages.open('/sign-in')
 after(async () => {
   await beside[Symbol.asyncDispose]()
@@ -22,7 +22,7 @@ after(async () => {
   await proxy[Symbol.asyncDispose]()
 })
 
-/** What the servers respond. The other server cannot check a cookie. */
+/** The other server cannot check a cookie. */
 const expected = {
   'without-proof': { session: [401], token: [401] },
   'sign-in': { session: [200], token: [200] },
@@ -49,12 +49,18 @@ test('one button begins the walk; each step displays every byte of its messages 
     for (const lane of lanes) {
       assert.deepEqual(await walk.statuses(lane), expected[id][lane], `${id} ${lane}`)
       for (const [at, message] of (await walk.displayed(lane)).entries())
-        assert.ok(proxy.saw(at % 2 === 0 ? 'to server' : 'to client', message), `${id} ${message.head.join('\n')}`)
+        assert.ok(
+          proxy.saw(at % 2 === 0 ? 'to server' : 'to client', message),
+          `${id} ${message.head.join('\n')}`,
+        )
     }
     assert.equal(await walk.page.evaluate(() => location.hash), `#${id}`)
   }
   assert.ok(words <= 900, `the walk has ${words} words`)
-  assert.ok(!proxy.saw('to client', { head: ['HTTP/1.1 200 OK'], body: 'nothing like this' }), 'it can fail')
+  assert.ok(
+    !proxy.saw('to client', { head: ['HTTP/1.1 200 OK'], body: 'nothing like this' }),
+    'it can fail',
+  )
 })
 
 async function wordsOf({ page }: WalkPage): Promise<number> {
@@ -101,7 +107,11 @@ for (const [language, names] of Object.entries(putAway)) {
           .first()
           .waitFor({ state: 'attached' })
         for (const lane of lanes) await isPutAway(walk, lane)
-        assert.equal(await walk.page.locator('.listed b').count(), 2, 'one of each lane, in one inbox')
+        assert.equal(
+          await walk.page.locator('.listed b').count(),
+          2,
+          'one of each lane, in one inbox',
+        )
         await fitsPhone(walk, `${language} ${name}`)
       }
       await walk.opened.isAccessible(`demonstration-inbox-away-${language}`)
@@ -131,7 +141,10 @@ test('only the session needs the database; the signature is checked, with its al
   await walk.arrived('with-proof')
   const [session] = await walk.displayed('session')
   const [token] = await walk.displayed('token')
-  assert.match(String(session?.head.join('\n')), /^Cookie: .*carillon-demonstration=[\w-]{36}\.[\w-]{22}\.[\w-]{43}/m)
+  assert.match(
+    String(session?.head.join('\n')),
+    /^Cookie: .*carillon-demonstration=[\w-]{36}\.[\w-]{22}\.[\w-]{43}/m,
+  )
   assert.doesNotMatch(String(session?.head.join('\n')), /^Authorization:/im)
   assert.match(String(token?.head.join('\n')), /^Authorization: Bearer [\w-]+\.[\w-]+\.[\w-]+$/m)
   assert.doesNotMatch(String(token?.head.join('\n')), /^Cookie:/im)
@@ -139,8 +152,14 @@ test('only the session needs the database; the signature is checked, with its al
     (await walk.lane(lane).locator('.legend li').allTextContents()).join('\n')
   assert.match(await list('session'), /^This server › Database · look up session, [\d.]+ ms$/m)
   assert.doesNotMatch(await list('token'), /Database/)
-  assert.match(await list('token'), /^This server · check signature \(EdDSA, key [\w-]{8}\), [\d.]+ ms$/m)
-  assert.match(await list('token'), /^Other server · check signature \(EdDSA, key [\w-]{8}\), [\d.]+ ms$/m)
+  assert.match(
+    await list('token'),
+    /^This server · check signature \(EdDSA, key [\w-]{8}\), [\d.]+ ms$/m,
+  )
+  assert.match(
+    await list('token'),
+    /^Other server · check signature \(EdDSA, key [\w-]{8}\), [\d.]+ ms$/m,
+  )
 })
 
 test('a reader who edits the token sees its signature refused, and accepted again', async () => {
@@ -159,7 +178,9 @@ test('a reader who edits the token sees its signature refused, and accepted agai
 test('the sign-in explains each field of both proofs, and says what is stored for other reasons', async () => {
   await using walk = await open('/demonstration#sign-in')
   await walk.arrived('sign-in')
-  const names = (await walk.page.locator('.fields dt code').allTextContents()).map((name) => name.trim())
+  const names = (await walk.page.locator('.fields dt code').allTextContents()).map((name) =>
+    name.trim(),
+  )
   for (const name of [
     'secret',
     'Path',
@@ -176,13 +197,15 @@ test('the sign-in explains each field of both proofs, and says what is stored fo
     assert.ok(names.includes(name), `${name} of ${names.join()}`)
   for (const lane of lanes) {
     await walk.lane(lane).getByText('Stored for other reasons').waitFor({ state: 'attached' })
-    assert.match((await walk.lane(lane).locator('svg').textContent()) ?? '', /aside: audit line.*aside: known device/s)
+    assert.match(
+      (await walk.lane(lane).locator('.canvas > svg').textContent()) ?? '',
+      /aside: audit line.*aside: known device/s,
+    )
   }
 })
 
 const curl = fileURLToPath(new URL('../../support/http/curl.ts', import.meta.url))
 
-/** What a terminal prints for a command. */
 async function printed(command: string): Promise<string> {
   const script = `curl() { '${process.execPath}' '${curl}' "$@"; }\n${command}\n`
   return (await promisify(execFile)('bash', ['-c', script])).stdout
@@ -200,7 +223,10 @@ test('"Copy as curl" copies a command that sends the same request again, with no
       const command = await walk.page.evaluate(() => navigator.clipboard.readText())
       assert.doesNotMatch(command.split('<<')[0] ?? '', /Bearer|cookie|password/i)
       const text = await printed(command)
-      assert.ok(text.startsWith(`HTTP/1.1 ${expected[id][lane][0]}\r\n`), `${id} ${lane}: ${command}\n${text}`)
+      assert.ok(
+        text.startsWith(`HTTP/1.1 ${expected[id][lane][0]}\r\n`),
+        `${id} ${lane}: ${command}\n${text}`,
+      )
     }
   }
 })
@@ -220,7 +246,8 @@ soakTest('the walk goes by keyboard alone: the focus is on the heading of each s
   await using walk = await open()
   const { page } = walk
   await page.locator('#next').waitFor()
-  for (let n = 0; n < 30 && (await walk.opened.focused()) !== 'Start'; n++) await page.keyboard.press('Tab')
+  for (let n = 0; n < 30 && (await walk.opened.focused()) !== 'Start'; n++)
+    await page.keyboard.press('Tab')
   await page.keyboard.press('Enter')
   await walk.arrived('without-proof')
   await walk.opened.hasFocus('Ask without a proof')
@@ -241,10 +268,15 @@ test("the visitor's own sign-in stays as it is, and its cookie is not displayed"
   await pages.signIn(beside.context, user)
   await using walk = await open('/demonstration#inbox', refusedElsewhere)
   await walk.arrived('inbox')
-  const own = (await walk.opened.context.cookies(`${proxy.url}/`)).find(({ name }) => /^(__Host-)?carillon$/.test(name))
+  const own = (await walk.opened.context.cookies(`${proxy.url}/`)).find(({ name }) =>
+    /^(__Host-)?carillon$/.test(name),
+  )
   assert.ok(own, 'the profile is signed in')
   const [message] = await walk.displayed('session')
   assert.match(String(message?.head.join('\n')), new RegExp(`${RegExp.escape(own.name)}=…`))
-  assert.ok(!(await walk.page.content()).includes(own.value.slice(40)), 'the secret is nowhere in the page')
+  assert.ok(
+    !(await walk.page.content()).includes(own.value.slice(40)),
+    'the secret is nowhere in the page',
+  )
   assert.equal(await walk.page.evaluate(async () => (await fetch('/api/me')).status), 200)
 })

@@ -1,4 +1,5 @@
-// The elements in every state of the gallery, as assistive technology meets them: the rules of axe-core, and the accessibility tree.
+// The elements in every state of the gallery pass axe-core, and have the accessibility trees of
+// aria-snapshots.txt.
 import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { after, test } from 'node:test'
@@ -11,7 +12,7 @@ after(() => gallery[Symbol.asyncDispose]())
 
 const colorSchemes = ['light', 'dark'] as const
 
-/** A tree for each state and language. `ARIA_SNAPSHOTS=1` writes the file again. */
+/** `ARIA_SNAPSHOTS=1` writes the file again. */
 const treesFile = new URL('aria-snapshots.txt', import.meta.url)
 
 test('axe finds no violation in the list of any state, in both themes and in forced colours', async () => {
@@ -21,8 +22,11 @@ test('axe finds no violation in the list of any state, in both themes and in for
     assert.deepEqual(await violationsIn(page, rulesFor[colorScheme]), [], colorScheme)
   }
   await page.emulateMedia({ colorScheme: 'light', forcedColors: 'active' })
-  // Contrast: the browser paints other colours than the computed ones, which axe reads.
-  assert.deepEqual(await violationsIn(page, { rules: { 'color-contrast': { enabled: false } } }), [])
+  // The browser paints other colours than the computed ones, which axe reads.
+  assert.deepEqual(
+    await violationsIn(page, { rules: { 'color-contrast': { enabled: false } } }),
+    [],
+  )
   await page.close()
 })
 
@@ -37,7 +41,9 @@ test('axe finds no violation in the list at 320 px in the other languages, one o
 })
 
 /** The panel displays the list of the same element in each state, so one state is checked every day. */
-for (const { name, title } of states.filter(({ inPage }) => inPage || process.env.SOAK !== undefined))
+for (const { name, title } of states.filter(
+  ({ inPage }) => inPage || process.env.SOAK !== undefined,
+))
   test(`axe finds no violation in the state "${title}", in the list and in the panel of the bell, in both themes`, async () => {
     const page = await gallery.open({ state: name, theme: 'auto' })
     await openBell(page)
@@ -60,7 +66,9 @@ test('the accessibility tree of each state, and of a list in each language, is t
   await all.close()
   for (const language of otherLanguages) {
     const page = await gallery.open({ state: 'many', language })
-    trees.push(`=== ${language}\n${await page.locator('section > carillon-inbox').ariaSnapshot()}\n`)
+    trees.push(
+      `=== ${language}\n${await page.locator('section > carillon-inbox').ariaSnapshot()}\n`,
+    )
     await page.close()
   }
   const text = trees.join('\n')

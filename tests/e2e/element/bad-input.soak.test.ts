@@ -1,4 +1,5 @@
-// What the elements do if the server, the network or a notification is not as expected: they say so, and recover without a reload.
+// The elements say so when the server, the network or a notification is not as expected, and
+// recover without a reload.
 import assert from 'node:assert/strict'
 import { after, afterEach, test } from 'node:test'
 import { ElementPages } from '../../support/element-pages.ts'
@@ -40,7 +41,11 @@ test('the number is in the title of the document although its script did not arr
 for (const [what, response, text] of [
   ['fails with 500', { status: 500, body: '{}' }, 'Der Server hat ein Problem gemeldet.'],
   ['is overloaded', { status: 503, body: '' }, 'Der Server hat ein Problem gemeldet.'],
-  ['is replaced by a page of the network', { contentType: 'text/html', body: '<h1>Pay' }, 'Der Server hat ein Problem'],
+  [
+    'is replaced by a page of the network',
+    { contentType: 'text/html', body: '<h1>Pay' },
+    'Der Server hat ein Problem',
+  ],
 ] as const)
   test(`if the server ${what}, the element says so in the user's language, and recovers`, async () => {
     const user = await pages.userWith(1)
@@ -50,13 +55,13 @@ for (const [what, response, text] of [
       document.documentElement.lang = 'de'
       document.body.append(document.createElement('carillon-inbox'))
     })
-    await page.locator('[part=offline]').getByText(text).waitFor()
+    await page.locator('[part=error]').getByText(text).waitFor()
     await page.unroute('**/api/**')
     await page.evaluate(() => dispatchEvent(new Event('focus')))
     await page.getByRole('article').waitFor()
     await service.deliver({ to: user, title: 'Live' })
     await page.getByText('Live', { exact: true }).waitFor()
-    await page.locator('[part=offline]').waitFor({ state: 'detached' })
+    await page.locator('[part=error]').waitFor({ state: 'detached' })
   })
 
 test('if only the live stream is blocked, the list is displayed, an act is sent, and new ones appear when it is back', async () => {
@@ -65,7 +70,10 @@ test('if only the live stream is blocked, the list is displayed, an act is sent,
   await page.route('**/stream*', (route) => route.abort())
   await page.evaluate(() => document.body.append(document.createElement('carillon-inbox')))
   await page.getByText('No connection').waitFor()
-  await page.getByRole('article', { name: 'Unread Number 1' }).getByRole('button', { name: 'Mark as read' }).click()
+  await page
+    .getByRole('article', { name: 'Unread Number 1' })
+    .getByRole('button', { name: 'Mark as read' })
+    .click()
   const proof = await service.signIn(user, 'stateful')
   while ((await service.list(proof)).unread > 0) await page.waitForTimeout(20)
   await service.deliver({ to: user, title: 'Late' })
@@ -82,8 +90,20 @@ test('fields that are missing, of another type, or of a newer server, break no i
     const response = await route.fetch()
     const body = await response.json()
     const [known] = body.data.items
-    const strange = { title: 5, body: 6, url: 7, category: ['x'], count: 'many', updatedAt: 'soon', mood: { a: 1 } }
-    body.data.items = [known, { id: 'a', seq: 0.5, title: 'Bare' }, { id: 'b', seq: 0.4, ...strange }]
+    const strange = {
+      title: 5,
+      body: 6,
+      url: 7,
+      category: ['x'],
+      count: 'many',
+      updatedAt: 'soon',
+      mood: { a: 1 },
+    }
+    body.data.items = [
+      known,
+      { id: 'a', seq: 0.5, title: 'Bare' },
+      { id: 'b', seq: 0.4, ...strange },
+    ]
     await route.fulfill({ response, json: body })
   })
   await page.evaluate(() => document.body.append(document.createElement('carillon-inbox')))

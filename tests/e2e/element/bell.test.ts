@@ -79,6 +79,23 @@ test('a click beside the panel closes it and keeps the focus that the click give
   await page.getByRole('dialog').waitFor({ state: 'hidden' })
 })
 
+test('the panel of a bell at the edge of a wide window keeps 8 px from the edge', async () => {
+  await pages.userWith(1)
+  const policy = "default-src 'self'; style-src 'self' 'unsafe-inline'"
+  for (const side of ['left', 'right']) {
+    const page = await pages.open(
+      `<carillon-bell style="position:fixed;${side}:0;top:0"></carillon-bell>`,
+      { policy },
+    )
+    await page.setViewportSize({ width: 1280, height: 800 })
+    await bellOf(page, 'Notifications, 1 unread').click()
+    await page.getByRole('article').waitFor()
+    const { x = 0, width = 0 } = (await page.getByRole('dialog').boundingBox()) ?? {}
+    assert.ok(x >= 8 && x + width <= 1272, `${side}: ${x}, ${width}`)
+    await page.close()
+  }
+})
+
 test('the panel of a bell in any corner or in the middle of a window 320 px wide is inside the window, in both directions', async () => {
   await pages.userWith(5)
   const policy = "default-src 'self'; style-src 'self' 'unsafe-inline'"
@@ -86,7 +103,12 @@ test('the panel of a bell in any corner or in the middle of a window 320 px wide
   await page.setViewportSize({ width: 320, height: 500 })
   const button = bellOf(page, 'Notifications, 5 unread')
   for (const direction of ['ltr', 'rtl'])
-    for (const corner of ['left:0;top:0', 'right:0;top:0', 'left:140px;top:0', 'right:0;bottom:0']) {
+    for (const corner of [
+      'left:0;top:0',
+      'right:0;top:0',
+      'left:140px;top:0',
+      'right:0;bottom:0',
+    ]) {
       const place = `${corner} ${direction}`
       await page.locator('header').evaluate(
         (header, [dir = '', style = '']) => {
@@ -98,11 +120,19 @@ test('the panel of a bell in any corner or in the middle of a window 320 px wide
       await button.click()
       await page.getByRole('article').first().waitFor()
       const panel = page.getByRole('dialog')
-      const { x, y, width, height } = (await panel.boundingBox()) ?? { x: -1, y: -1, width: 0, height: 0 }
+      const { x, y, width, height } = (await panel.boundingBox()) ?? {
+        x: -1,
+        y: -1,
+        width: 0,
+        height: 0,
+      }
       assert.deepEqual([x, width], [8, 304], place)
       assert.ok(y >= 0 && y + height <= 500, `${place}: ${JSON.stringify({ x, y, width, height })}`)
       const bell = await page.locator('[part=bell]').boundingBox()
-      assert.ok(bell && (y >= bell.y + bell.height || y + height <= bell.y), `${place}: the panel covers the bell`)
+      assert.ok(
+        bell && (y >= bell.y + bell.height || y + height <= bell.y),
+        `${place}: the panel covers the bell`,
+      )
       await page.keyboard.press('Escape')
       await panel.waitFor({ state: 'hidden' })
     }
@@ -123,7 +153,9 @@ soakTest(
     await bellOf(page, 'Notifications, 2 unread').click()
     await page.getByRole('article').first().waitFor()
     const [panel, item, badge] = await Promise.all(
-      ['[part=panel]', 'article >> nth=0', '[part=badge]'].map((part) => page.locator(part).boundingBox()),
+      ['[part=panel]', 'article >> nth=0', '[part=badge]'].map((part) =>
+        page.locator(part).boundingBox(),
+      ),
     )
     assert.equal(panel?.width, 400)
     assert.ok(item && item.width > 390 && item.width <= 400, `${item?.width}`)
@@ -134,23 +166,34 @@ soakTest(
   },
 )
 
-soakTest('without CSS anchor positioning, the panel is beside the bell and inside the window too', async () => {
-  await pages.userWith(2)
-  const page = await pages.open('<carillon-bell></carillon-bell>')
-  await page.evaluate(() => {
-    CSS.supports = () => false
-    const sheets = document.querySelector('carillon-bell')?.shadowRoot?.adoptedStyleSheets ?? []
-    for (const sheet of sheets)
-      for (const [index, rule] of [...sheet.cssRules].entries())
-        if (rule instanceof CSSSupportsRule) sheet.deleteRule(index)
-  })
-  await page.setViewportSize({ width: 320, height: 500 })
-  await bellOf(page, 'Notifications, 2 unread').click()
-  await page.getByRole('article').first().waitFor()
-  await page.waitForFunction(
-    () => document.querySelector('carillon-bell')?.shadowRoot?.querySelector<HTMLElement>('#panel')?.style.top,
-  )
-  const panel = await page.getByRole('dialog').boundingBox()
-  const bell = await page.locator('[part=bell]').boundingBox()
-  assert.ok(panel && bell && panel.x >= 0 && panel.x + panel.width <= 320 && panel.y >= bell.y + bell.height)
-})
+soakTest(
+  'without CSS anchor positioning, the panel is beside the bell and inside the window too',
+  async () => {
+    await pages.userWith(2)
+    const page = await pages.open('<carillon-bell></carillon-bell>')
+    await page.evaluate(() => {
+      CSS.supports = () => false
+      const sheets = document.querySelector('carillon-bell')?.shadowRoot?.adoptedStyleSheets ?? []
+      for (const sheet of sheets)
+        for (const [index, rule] of [...sheet.cssRules].entries())
+          if (rule instanceof CSSSupportsRule) sheet.deleteRule(index)
+    })
+    await page.setViewportSize({ width: 320, height: 500 })
+    await bellOf(page, 'Notifications, 2 unread').click()
+    await page.getByRole('article').first().waitFor()
+    await page.waitForFunction(
+      () =>
+        document.querySelector('carillon-bell')?.shadowRoot?.querySelector<HTMLElement>('#panel')
+          ?.style.top,
+    )
+    const panel = await page.getByRole('dialog').boundingBox()
+    const bell = await page.locator('[part=bell]').boundingBox()
+    assert.ok(
+      panel &&
+        bell &&
+        panel.x >= 0 &&
+        panel.x + panel.width <= 320 &&
+        panel.y >= bell.y + bell.height,
+    )
+  },
+)

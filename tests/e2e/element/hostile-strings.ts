@@ -13,7 +13,18 @@ const handlers = [
   'onbeforetoggle',
   'onscrollsnapchange',
 ]
-const tags = ['img', 'svg', 'body', 'video', 'audio', 'input', 'iframe', 'object', 'details', 'marquee']
+const tags = [
+  'img',
+  'svg',
+  'body',
+  'video',
+  'audio',
+  'input',
+  'iframe',
+  'object',
+  'details',
+  'marquee',
+]
 const schemes = [
   'javascript:',
   'JaVaScRiPt:',

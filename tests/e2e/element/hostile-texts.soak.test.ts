@@ -21,10 +21,8 @@ const policy =
 const html = (element: string) =>
   `<!doctype html><html lang="en"><title>Page</title><script type="module" src="/carillon-inbox.js"></script>${element}`
 
-/** What must not happen. */
 const incidents: string[] = []
 
-/** A page of the service's origin, whose script is the served one. */
 async function pageWith(element: string): Promise<Page> {
   incidents.length = 0
   const page = await browser.context.newPage()
@@ -50,7 +48,6 @@ async function pageWith(element: string): Promise<Page> {
   return page
 }
 
-/** Sends a text in every field that accepts it. Returns how many fields refused it. */
 async function send(
   text: string,
   index: number,
@@ -65,11 +62,16 @@ async function send(
   }
   for (let refused = 0; refused < 6; ) {
     const body = { recipients: [{ username }], title: text, ...fields }
-    const { status, json } = await service.post('/api/notifications', body, { authorization: `Bearer ${key}` })
+    const { status, json } = await service.post('/api/notifications', body, {
+      authorization: `Bearer ${key}`,
+    })
     if (status === 201) return refused
     const faults: { field: string }[] = json().error.details
     const names = new Set(faults.map(({ field }) => field.split(/[.[]/, 1)[0] ?? ''))
-    assert.ok(!names.has('title'), `the title is refused: ${JSON.stringify(text)} ${JSON.stringify(faults)}`)
+    assert.ok(
+      !names.has('title'),
+      `the title is refused: ${JSON.stringify(text)} ${JSON.stringify(faults)}`,
+    )
     refused += names.size
     fields = Object.fromEntries(Object.entries(fields).filter(([name]) => !names.has(name)))
   }
@@ -81,14 +83,14 @@ async function showAll(page: Page): Promise<void> {
   await articles.first().waitFor()
   let shown = await articles.count()
   while (shown < count) {
-    // The list loads the next page by itself if its end is on the screen, and the button disappears.
+    // The list loads the next page when its end is on the screen, and the button disappears.
     await articles.last().scrollIntoViewIfNeeded()
     await articles.nth(shown).waitFor()
     shown = await articles.count()
   }
 }
 
-/** The texts are there, as texts, and nothing else is. */
+/** Checks that the texts are displayed as texts, and nothing else is. */
 async function hasOnlyTexts(page: Page): Promise<void> {
   const found = await page.locator('carillon-inbox').evaluate((inbox) => {
     const articles = [...(inbox.shadowRoot?.querySelectorAll('article') ?? [])]
@@ -97,9 +99,17 @@ async function hasOnlyTexts(page: Page): Promise<void> {
       titles: links.map(({ textContent }) => textContent),
       bodies: articles.map((article) => article.querySelector('[part=item-body]')?.textContent),
       tags: [
-        ...new Set(articles.flatMap((article) => [...article.querySelectorAll('*')].map((one) => one.localName))),
+        ...new Set(
+          articles.flatMap((article) =>
+            [...article.querySelectorAll('*')].map((one) => one.localName),
+          ),
+        ),
       ].sort(),
-      protocols: [...new Set(links.filter((link) => link.hasAttribute('href')).map(({ protocol }) => protocol))].sort(),
+      protocols: [
+        ...new Set(
+          links.filter((link) => link.hasAttribute('href')).map(({ protocol }) => protocol),
+        ),
+      ].sort(),
     }
   })
   const newestFirst = [...hostileStrings].reverse()
@@ -112,7 +122,7 @@ async function hasOnlyTexts(page: Page): Promise<void> {
   )
 }
 
-/** Does what a reader may do: clicks on each item whose link was not safe and on its button, and the same with the keyboard. */
+/** Clicks on each item whose link was not safe and on its button, and does the same by keyboard. */
 async function actOnItemsWithoutLink(page: Page): Promise<void> {
   const address = page.url()
   const items = page.locator('carillon-inbox article:not(:has(a[href]))')
@@ -160,6 +170,7 @@ test('200 hostile texts in each field of a given list, the link included, are di
       icon: text as Notification['icon'],
       actions: null,
       format: 'text',
+      priority: 'normal',
       createdAt: text,
       updatedAt: text,
       expiresAt: null,
@@ -187,7 +198,7 @@ test('200 hostile texts in each field of a given list, the link included, are di
       hold: () => {},
       showNewer: () => {},
       read: nothing,
-      unread: nothing,
+      markUnread: nothing,
       archive: nothing,
       unarchive: nothing,
       snooze: nothing,
@@ -199,7 +210,8 @@ test('200 hostile texts in each field of a given list, the link included, are di
       close: () => {},
     }
     const [inbox] = document.getElementsByTagName('carillon-inbox')
-    if (inbox) Object.assign(inbox, { limit: texts.length, carillon: { inbox: { open: () => list } } })
+    if (inbox)
+      Object.assign(inbox, { limit: texts.length, carillon: { inbox: { open: () => list } } })
   }, [...hostileStrings].reverse())
   await showAll(page)
   await hasOnlyTexts(page)

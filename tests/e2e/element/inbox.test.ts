@@ -17,7 +17,8 @@ afterEach(async () => {
 const body = '<carillon-inbox></carillon-inbox>'
 const titles = (page: Page) => page.locator('article [part=item-title]').allTextContents()
 const articles = (page: Page) => page.getByRole('article')
-const markAllOf = (page: Page, disabled: boolean) => page.locator(`[part=mark-all][aria-disabled=${disabled}]`)
+const markAllOf = (page: Page, disabled: boolean) =>
+  page.locator(`[part=mark-all][aria-disabled=${disabled}]`)
 
 async function shows(page: Page, expected: string[]): Promise<void> {
   const deadline = performance.now() + 20_000
@@ -27,8 +28,10 @@ async function shows(page: Page, expected: string[]): Promise<void> {
   }
 }
 
-/** Resolves when the service counts this many unread notifications. */
-async function unreadAtService(user: { username: string; password: string }, unread: number): Promise<void> {
+async function unreadAtService(
+  user: { username: string; password: string },
+  unread: number,
+): Promise<void> {
   const proof = await service.signIn({ ...user }, 'stateful')
   const deadline = performance.now() + 20_000
   while ((await service.list(proof)).unread !== unread) {
@@ -37,29 +40,42 @@ async function unreadAtService(user: { username: string; password: string }, unr
   }
 }
 
-/** Reads the ids of the tabs at a path from the browser: on a busy machine Playwright misses a tab that has loaded before it watches it. */
+/**
+ * On a busy machine Playwright misses a tab that has loaded before it watches it, so the browser is
+ * asked.
+ */
 async function tabsAt(path: string, page: Page): Promise<() => Promise<Set<string>>> {
   const session = await page.context().newCDPSession(page)
   return async () => {
     const { targetInfos } = await session.send('Target.getTargets')
-    const tabs = targetInfos.filter(({ type, url }) => type === 'page' && URL.parse(url)?.pathname === path)
+    const tabs = targetInfos.filter(
+      ({ type, url }) => type === 'page' && URL.parse(url)?.pathname === path,
+    )
     return new Set(tabs.map(({ targetId }) => targetId))
   }
 }
 
 test('the list is a feed of articles with a name, a description, a place and the number of all', async () => {
   const user = await pages.userWith(0)
-  await service.deliver({ to: user, title: 'Shipped', body: 'Order 4711 has left.', category: 'orders', key: 'a' })
+  await service.deliver({
+    to: user,
+    title: 'Shipped',
+    body: 'Order 4711 has left.',
+    category: 'orders',
+    key: 'a',
+  })
   await service.deliver({
     to: user,
     title: 'Shipped',
     body: 'Order 4711 is near.',
     category: 'orders',
     key: 'a',
-    again: true,
+    renotify: true,
   })
   const page = await pages.open(body)
-  const article = page.getByRole('feed', { name: 'Notifications' }).getByRole('article', { name: 'Unread Shipped' })
+  const article = page
+    .getByRole('feed', { name: 'Notifications' })
+    .getByRole('article', { name: 'Unread Shipped' })
   await article.waitFor()
   const ids = ((await article.getAttribute('aria-describedby')) ?? '').split(' ')
   const description = await Promise.all(ids.map((id) => page.locator(`[id="${id}"]`).textContent()))
@@ -96,7 +112,9 @@ test('a click marks as read, fires carillon-open with the notification, and foll
   const user = await pages.userWith(0)
   await service.deliver({ to: user, title: 'Shipped', url: '/orders/4711' })
   const page = await pages.open(body)
-  await page.route('**/orders/4711', (route) => route.fulfill({ contentType: 'text/html', body: 'order' }))
+  await page.route('**/orders/4711', (route) =>
+    route.fulfill({ contentType: 'text/html', body: 'order' }),
+  )
   await page.exposeFunction('opened', (title: string) => heard.push(title))
   const heard: string[] = []
   await page.evaluate(() => {
@@ -115,7 +133,9 @@ test('a page that cancels carillon-open handles it itself: nothing is marked, no
   const user = await pages.userWith(0)
   await service.deliver({ to: user, title: 'Shipped', url: '/orders/4711' })
   const page = await pages.open(body)
-  await page.evaluate(() => document.addEventListener('carillon-open', (event) => event.preventDefault()))
+  await page.evaluate(() =>
+    document.addEventListener('carillon-open', (event) => event.preventDefault()),
+  )
   await page.getByText('Shipped').click()
   await page.getByRole('article').focus()
   await page.keyboard.press('Enter')
@@ -127,19 +147,22 @@ test('a page that cancels carillon-open handles it itself: nothing is marked, no
 for (const [how, act] of Object.entries<(page: Page) => Promise<void>>({
   'a click with Ctrl': (page) => page.getByText('Shipped').click({ modifiers: ['Control'] }),
   'a middle click': (page) => page.getByText('Shipped').click({ button: 'middle' }),
-  'a click with Ctrl beside the text': (page) => page.getByText('Order 4711').click({ modifiers: ['Control'] }),
+  'a click with Ctrl beside the text': (page) =>
+    page.getByText('Order 4711').click({ modifiers: ['Control'] }),
   'Ctrl+Enter': (page) => page.getByRole('article').press('Control+Enter'),
 }))
   test(`${how} opens the link in another tab, marks as read and keeps the page, also if the page cancels carillon-open`, async () => {
     const user = await pages.userWith(0)
     await service.deliver({ to: user, title: 'Shipped', body: 'Order 4711', url: '/livez' })
     const page = await pages.open(body)
-    await page.evaluate(() => document.addEventListener('carillon-open', (event) => event.preventDefault()))
+    await page.evaluate(() =>
+      document.addEventListener('carillon-open', (event) => event.preventDefault()),
+    )
     await page.getByRole('article').waitFor()
     const tabs = await tabsAt('/livez', page)
     const before = await tabs()
     await act(page)
-    // Not their number: a tab of an earlier test may be closing.
+    // A tab of an earlier test may be closing, so their number proves nothing.
     await untilSo(async () => !(await tabs()).isSubsetOf(before), 20_000)
     await page.getByRole('article', { name: 'Shipped', exact: true }).waitFor()
     assert.match(page.url(), /page\.html$/)
@@ -163,15 +186,34 @@ test('a link that is neither http, https nor a path is inert (C9)', async () => 
   await page.getByRole('article', { name: 'Number 1', exact: true }).waitFor()
 })
 
+test('a notification of high priority has a mark with a name', async () => {
+  await pages.userWith(2)
+  const page = await pages.open(body)
+  await page.route('**/api/notifications?**', async (route) => {
+    const response = await route.fetch()
+    const { data, ...rest } = await response.json()
+    data.items[0].priority = 'high'
+    await route.fulfill({ response, json: { ...rest, data } })
+  })
+  await page.reload()
+  await page
+    .getByRole('article', { name: 'Number 2' })
+    .getByRole('img', { name: 'Important' })
+    .waitFor()
+  assert.equal(await page.getByRole('img', { name: 'Important' }).count(), 1)
+})
+
 test('every button, tab and link is a target of at least 24 px', async () => {
   await pages.userWith(21)
   const page = await pages.open(body)
   await articles(page).first().waitFor()
   const sizes = await page.locator('carillon-inbox').evaluate((inbox) =>
-    [...(inbox.shadowRoot?.querySelectorAll('button, a') ?? [])].map((target) => {
-      const { width, height } = target.getBoundingClientRect()
-      return { name: target.getAttribute('part'), least: Math.min(width, height) }
-    }),
+    [...(inbox.shadowRoot?.querySelectorAll('button:not([part=item-unfold]), a') ?? [])].map(
+      (target) => {
+        const { width, height } = target.getBoundingClientRect()
+        return { name: target.getAttribute('part'), least: Math.min(width, height) }
+      },
+    ),
   )
   assert.ok(sizes.length >= 43, `${sizes.length} targets`)
   assert.deepEqual(
@@ -214,10 +256,14 @@ test('what a reader archives, snoozes, deletes or puts back is so at the service
   const page = await pages.open(body)
   const item = (title: string) => page.getByRole('article', { name: title })
   const at = async (query: string) =>
-    (await service.list(proof, query)).items.map(({ title, read }) => `${title}${read ? '' : ' unread'}`).join(', ')
+    (await service.list(proof, query)).items
+      .map(({ title, read }) => `${title}${read ? '' : ' unread'}`)
+      .join(', ')
   const isAt = async (expected: string) =>
     untilSo(
-      async () => [await at(''), await at('?status=archived'), await at('?status=snoozed')].join(' | ') === expected,
+      async () =>
+        [await at(''), await at('?status=archived'), await at('?status=snoozed')].join(' | ') ===
+        expected,
     )
   await item('Number 4').getByRole('button', { name: 'Archive' }).click()
   await isAt('Number 3 unread, Number 2 unread, Number 1 unread | Number 4 | ')
@@ -259,7 +305,9 @@ test('an item shows what the sender gave, in the language of the user, and its c
     format: 'markdown',
   })
   const page = await pages.open(body, { policy: `${strictPolicy}; img-src 'self'` })
-  await page.route('**/faces/ben.png', (route) => route.fulfill({ contentType: 'image/png', body: '' }))
+  await page.route('**/faces/ben.png', (route) =>
+    route.fulfill({ contentType: 'image/png', body: '' }),
+  )
   const item = page.getByRole('article', { name: 'Unread Build failed' })
   await item.locator('[part=item-category]').getByText('Builds', { exact: true }).waitFor()
   await item.getByRole('link', { name: 'Run again' }).waitFor()
@@ -300,25 +348,31 @@ soakTest(
   },
 )
 
-soakTest('below a category, the tab "Unread" finds an older one to mark, and the other tab marks it too', async () => {
-  const user = await pages.userWith(0)
-  const deliver = () => service.deliver({ to: user, title: 'An order', category: 'orders' })
-  const [oldest] = await deliver()
-  for (let count = 0; count < 40; count++) await deliver()
-  const page = await pages.open('<carillon-inbox category="orders"></carillon-inbox>')
-  await markAllOf(page, false).click()
-  await unreadAtService(user, 0)
-  await page.evaluate((id) => fetch(`/api/notifications/${id}/unread`, { method: 'PATCH' }), oldest)
-  await page.reload()
-  await articles(page).nth(19).waitFor()
-  await markAllOf(page, true).waitFor()
-  await page.getByRole('tab', { name: 'Unread' }).click()
-  await page.getByRole('article', { name: 'Unread An order' }).waitFor()
-  await page.getByRole('tab', { name: 'Inbox' }).click()
-  await articles(page).nth(19).waitFor()
-  await markAllOf(page, false).click()
-  await unreadAtService(user, 0)
-})
+soakTest(
+  'below a category, the tab "Unread" finds an older one to mark, and the other tab marks it too',
+  async () => {
+    const user = await pages.userWith(0)
+    const deliver = () => service.deliver({ to: user, title: 'An order', category: 'orders' })
+    const [oldest] = await deliver()
+    for (let count = 0; count < 40; count++) await deliver()
+    const page = await pages.open('<carillon-inbox category="orders"></carillon-inbox>')
+    await markAllOf(page, false).click()
+    await unreadAtService(user, 0)
+    await page.evaluate(
+      (id) => fetch(`/api/notifications/${id}/unread`, { method: 'PATCH' }),
+      oldest,
+    )
+    await page.reload()
+    await articles(page).nth(19).waitFor()
+    await markAllOf(page, true).waitFor()
+    await page.getByRole('tab', { name: 'Unread' }).click()
+    await page.getByRole('article', { name: 'Unread An order' }).waitFor()
+    await page.getByRole('tab', { name: 'Inbox' }).click()
+    await articles(page).nth(19).waitFor()
+    await markAllOf(page, false).click()
+    await unreadAtService(user, 0)
+  },
+)
 
 soakTest('the offer to undo ends after ten seconds, but not while it has the focus', async () => {
   await pages.userWith(3)
@@ -339,7 +393,10 @@ test('a refused act is taken back, and the reason is displayed, and announced wi
   await pages.userWith(1)
   const page = await pages.open(body)
   await page.route('**/read', (route) =>
-    route.fulfill({ status: 403, json: { success: false, error: { code: 'FORBIDDEN', message: 'no' } } }),
+    route.fulfill({
+      status: 403,
+      json: { success: false, error: { code: 'FORBIDDEN', message: 'no' } },
+    }),
   )
   await articles(page).getByRole('button', { name: 'Mark as read' }).click()
   const reason = 'Not marked as read. You do not have access.'
@@ -391,7 +448,8 @@ test('the next page is loaded when the end of the list comes into view', async (
   await pages.userWith(60)
   const page = await pages.open(body)
   await articles(page).nth(19).waitFor()
-  while ((await articles(page).count()) < 60) await page.mouse.wheel(0, 2_000).then(() => page.waitForTimeout(100))
+  while ((await articles(page).count()) < 60)
+    await page.mouse.wheel(0, 2_000).then(() => page.waitForTimeout(100))
   assert.deepEqual(
     await articles(page).evaluateAll((all) => all.map((one) => one.getAttribute('aria-posinset'))),
     Array.from({ length: 60 }, (_, index) => `${index + 1}`),
@@ -402,6 +460,7 @@ test('the next page is loaded when the end of the list comes into view', async (
 test('what arrives while the reader has scrolled waits behind a button, and moves nothing', async () => {
   const user = await pages.userWith(15)
   const page = await pages.open(body)
+  await page.setViewportSize({ width: 800, height: 300 })
   await articles(page).nth(14).waitFor()
   await page.mouse.wheel(0, 300)
   await page.waitForFunction(() => scrollY >= 300)
@@ -428,6 +487,32 @@ soakTest('what arrives while an item has the focus waits behind a button', async
   await page.getByRole('button', { name: '1 new' }).waitFor()
   assert.deepEqual(await titles(page), ['Number 3', 'Number 2', 'Number 1'])
   await hasFocus(page, 'Number 3')
+})
+
+test('arrivals that come fast are inserted together, at most every 300 ms, and none is lost', async () => {
+  const user = await pages.userWith(1)
+  const page = await pages.open(body)
+  await shows(page, ['Number 1'])
+  await page.evaluate(() => {
+    const feed = document
+      .querySelector('carillon-inbox')
+      ?.shadowRoot?.querySelector('[part=feed]') as Element
+    const times: number[] = []
+    new MutationObserver((changes) => {
+      if (changes.some(({ addedNodes }) => addedNodes.length > 0)) times.push(performance.now())
+    }).observe(feed, { childList: true })
+    Object.assign(window, { times })
+  })
+  for (let number = 1; number <= 100; number++)
+    await service.deliver({ to: user, title: `Fast ${number}` })
+  await page.getByText('Fast 100', { exact: true }).waitFor()
+  const times = await page.evaluate(() => (window as unknown as { times: number[] }).times)
+  const gaps = times.slice(1).map((time, index) => time - (times[index] ?? 0))
+  assert.ok(
+    gaps.every((gap) => gap > 290),
+    gaps.join(),
+  )
+  assert.equal(await page.getByRole('tab', { name: 'Inbox' }).textContent(), 'Inbox 99+')
 })
 
 test('what arrives while the reader is at the top is displayed, and announced with its title', async () => {

@@ -1,5 +1,5 @@
-// What an item displays, and what a reader does with it and with the list, by mouse, keyboard and touch: in the gallery, whose inbox does what the
-// client does.
+// What an item displays, and what a reader does with it by mouse, keyboard and touch, in the
+// gallery, whose inbox does what the client does.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { Locator, Page } from 'playwright-core'
@@ -16,15 +16,18 @@ const first = 'Ada Okafor mentioned you'
 const second = 'Deploy to production failed'
 const third = 'Your invoice for November is ready'
 
-/** The list of one state; the window shows no other. */
-async function opened(look: Look): Promise<{ page: Page; inbox: Locator; item(title: string): Locator }> {
+async function opened(
+  look: Look,
+): Promise<{ page: Page; inbox: Locator; item(title: string): Locator }> {
   const page = await gallery.open({ height: 900, ...look })
   const inbox = page.locator('section carillon-inbox')
   return { page, inbox, item: (title) => inbox.getByRole('article', { name: title }) }
 }
 
 const tabNames = async (inbox: Locator) =>
-  (await inbox.getByRole('tab').allTextContents()).map((text) => text.replace(/\s+/g, ' ').trim()).join(', ')
+  (await inbox.getByRole('tab').allTextContents())
+    .map((text) => text.replace(/\s+/g, ' ').trim())
+    .join(', ')
 const hasTabs = (inbox: Locator, names: string) => becomes(() => tabNames(inbox), names)
 
 test('a popover that the application puts into an item keeps the look of the browser', async () => {
@@ -40,14 +43,21 @@ test('a popover that the application puts into an item keeps the look of the bro
   const popover = inbox.getByText(`About ${first}`)
   await popover.evaluate((one: HTMLElement) => one.showPopover())
   const { x = 0, width = 0 } = (await popover.boundingBox()) ?? {}
-  assert.ok(Math.abs(x + width / 2 - (page.viewportSize()?.width ?? 0) / 2) < 1, 'the popover is not in the middle')
+  assert.ok(
+    Math.abs(x + width / 2 - (page.viewportSize()?.width ?? 0) / 2) < 1,
+    'the popover is not in the middle',
+  )
 })
 
 test('an item shows who did it with an image that is requested without a referrer, an icon, and where its buttons lead', async () => {
   const { page, item } = await opened({ state: 'many' })
   const image = item(first).locator('img')
   assert.deepEqual(
-    await image.evaluate((one: HTMLImageElement) => [one.alt, one.referrerPolicy, new URL(one.src).pathname]),
+    await image.evaluate((one: HTMLImageElement) => [
+      one.alt,
+      one.referrerPolicy,
+      new URL(one.src).pathname,
+    ]),
     ['', 'no-referrer', '/ada-okafor.svg'],
   )
   assert.equal(await item(first).locator('[part=item-actor]').textContent(), 'Ada Okafor')
@@ -80,7 +90,9 @@ test('days have headings: today, yesterday, then the date', async () => {
   const { page, inbox } = await opened({ state: 'many' })
   const order = await inbox
     .locator('[part=feed] > *')
-    .evaluateAll((all) => all.map((one) => (one.localName === 'article' ? '-' : one.textContent)).join(' '))
+    .evaluateAll((all) =>
+      all.map((one) => (one.localName === 'article' ? '-' : one.textContent)).join(' '),
+    )
   assert.equal(order, 'Today - - - - Yesterday - Friday, November 20 - Thursday, November 19 -')
   await page.close()
 })
@@ -88,9 +100,14 @@ test('days have headings: today, yesterday, then the date', async () => {
 test('a body in markdown has bold text, code and links; a click on one marks as read and tells the page where it leads', async () => {
   const { page, item } = await opened({ state: 'many' })
   const body = item(second).locator('[part=item-body]')
-  assert.equal(await body.textContent(), 'The health check of web-3 timed out. The previous version is still running.')
+  assert.equal(
+    await body.textContent(),
+    'The health check of web-3 timed out. The previous version is still running.',
+  )
   assert.deepEqual(
-    await body.evaluate((one) => [...one.children].map(({ localName, textContent }) => `${localName} ${textContent}`)),
+    await body.evaluate((one) =>
+      [...one.children].map(({ localName, textContent }) => `${localName} ${textContent}`),
+    ),
     ['code web-3', 'strong timed out', 'a still running'],
   )
   assert.equal(await body.locator('a').getAttribute('rel'), 'noopener')
@@ -113,7 +130,13 @@ soakTest(
   async () => {
     const page = await gallery.open({ state: 'empty' })
     const found = await page.evaluate(async (texts) => {
-      const given = texts.flatMap((text) => [text, `**${text}**`, `[x](${text})`, `[${text}](/x)`, `\`${text}\``])
+      const given = texts.flatMap((text) => [
+        text,
+        `**${text}**`,
+        `[x](${text})`,
+        `[${text}](/x)`,
+        `\`${text}\``,
+      ])
       const items = given.map((body, index) => ({
         id: `${index}`,
         seq: -index,
@@ -132,7 +155,12 @@ soakTest(
         hasMore: false,
         isLoading: false,
       }
-      const list = { getSnapshot: () => snapshot, subscribe: () => () => {}, hold: () => {}, close: () => {} }
+      const list = {
+        getSnapshot: () => snapshot,
+        subscribe: () => () => {},
+        hold: () => {},
+        close: () => {},
+      }
       const inbox = document.createElement('carillon-inbox')
       Object.assign(inbox, { limit: items.length, carillon: { inbox: { open: () => list } } })
       document.body.append(inbox)
@@ -142,11 +170,17 @@ soakTest(
       const links = all.filter((one) => one instanceof HTMLAnchorElement)
       return {
         tags: [...new Set(all.map(({ localName }) => localName))].sort(),
-        protocols: [...new Set(links.map(({ protocol }) => protocol))].filter((one) => !/^https?:$/.test(one)),
+        protocols: [...new Set(links.map(({ protocol }) => protocol))].filter(
+          (one) => !/^https?:$/.test(one),
+        ),
         attributes: [...new Set(all.flatMap((one) => one.getAttributeNames()))].sort(),
       }
     }, hostileStrings)
-    assert.deepEqual(found, { tags: ['a', 'code', 'strong'], protocols: [], attributes: ['href', 'part', 'rel'] })
+    assert.deepEqual(found, {
+      tags: ['a', 'code', 'strong'],
+      protocols: [],
+      attributes: ['href', 'part', 'rel'],
+    })
     await page.close()
   },
 )
@@ -199,7 +233,9 @@ test('the menu of an item is walked by arrow keys; snoozed ones leave the list, 
   await page.keyboard.press('.')
   await inbox.getByRole('menu', { name: 'More' }).waitFor()
   assert.equal(await more.getAttribute('aria-expanded'), 'true')
-  const labels = await inbox.getByRole('menuitem').evaluateAll((all) => all.map((one) => one.children[0]?.textContent))
+  const labels = await inbox
+    .getByRole('menuitem')
+    .evaluateAll((all) => all.map((one) => one.children[0]?.textContent))
   assert.deepEqual(labels, ['Snooze for an hour', 'Snooze until tomorrow', 'Delete'])
   await page.keyboard.press('ArrowUp')
   await page.keyboard.press('ArrowUp')
@@ -212,6 +248,103 @@ test('the menu of an item is walked by arrow keys; snoozed ones leave the list, 
   await hasTabs(inbox, 'Inbox 6, Unread 2, Archived, Snoozed 1')
   await hasFocus(page, 'snoozed')
   await page.close()
+})
+
+test('a body or title that is cut can be displayed whole, and a body that has room cannot', async () => {
+  const { page, inbox } = await opened({ state: 'long', width: 700 })
+  const item = inbox.getByRole('article').nth(1)
+  const height = async () => (await item.boundingBox())?.height ?? 0
+  const before = await height()
+  assert.ok(before < 90, `${before} px`)
+  await item.getByRole('button', { name: 'Show all' }).click()
+  await item.getByRole('button', { name: 'Show all' }).waitFor({ state: 'hidden' })
+  assert.ok((await height()) > 500)
+  assert.equal(await item.evaluate((one) => one.matches(':focus')), true)
+  await page.close()
+  const short = await opened({ state: 'many' })
+  assert.equal(await short.item('Jonas Weber').getByRole('button', { name: 'Show all' }).count(), 0)
+  await short.page.close()
+})
+
+test('by j, k and the arrow keys the reader moves through the items; s offers times to snooze, Enter opens', async () => {
+  const { page, inbox, item } = await opened({ state: 'many' })
+  await item(first).waitFor()
+  // Nothing has the focus.
+  await page.keyboard.press('j')
+  await hasFocus(page, first)
+  await page.keyboard.press('j')
+  await hasFocus(page, second)
+  await page.keyboard.press('k')
+  await hasFocus(page, first)
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('ArrowDown')
+  await hasFocus(page, third)
+  await page.keyboard.press('ArrowUp')
+  await hasFocus(page, second)
+  await page.keyboard.press('s')
+  await inbox.getByRole('menu', { name: 'Snooze' }).waitFor()
+  await page.keyboard.press('Enter')
+  await item(second).waitFor({ state: 'detached' })
+  await hasFocus(page, third)
+  await page.evaluate(() =>
+    document.addEventListener('carillon-open', (event) => {
+      event.preventDefault()
+      document.title = (event as CustomEvent<{ title: string }>).detail.title
+    }),
+  )
+  await page.keyboard.press('Enter')
+  await becomes(() => page.title(), third)
+  await page.close()
+})
+
+test('? lists the keys, which can be turned off on this device; each control names its key', async () => {
+  const { page, inbox, item } = await opened({ state: 'many' })
+  await item(first).waitFor()
+  const titles = await item(first)
+    .getByRole('button')
+    .evaluateAll((buttons) => buttons.map((button) => button.getAttribute('title')))
+  assert.deepEqual(titles.filter(Boolean), ['Mark as read (u)', 'Archive (e)', 'More (.)'])
+  const sheet = inbox.getByRole('menu', { name: 'Keyboard shortcuts' })
+  await page.keyboard.press('?')
+  await sheet.waitFor()
+  await becomes(
+    async () => (await sheet.locator('[part=menu-detail]').allTextContents()).join('|'),
+    'j ↓|k ↑|Enter|e|u|s|#|z|.|',
+  )
+  await sheet.getByRole('menuitem', { name: 'Turn off single keys' }).click()
+  await inbox.getByRole('tab', { name: 'Inbox' }).focus()
+  await page.keyboard.press('j')
+  await hasFocus(page, 'inbox')
+  await inbox.locator('[part=list-more]').click()
+  await inbox.getByRole('menuitem', { name: 'Keyboard shortcuts' }).click()
+  await sheet.getByRole('menuitem', { name: 'Turn on single keys' }).click()
+  await page.keyboard.press('j')
+  await hasFocus(page, first)
+  await page.close()
+})
+
+test('no key is taken while the reader types, and none by a bell whose panel has not the focus', async () => {
+  const { page, item } = await opened({ state: 'many' })
+  await item(first).waitFor()
+  await page.evaluate(() => document.body.append(document.createElement('input')))
+  await page.locator('input').pressSequentially('jkeus#z?')
+  assert.equal(await page.locator('input').inputValue(), 'jkeus#z?')
+  assert.equal(await page.locator('section').getByRole('article').count(), 7)
+  await page.close()
+  const withBell = await gallery.open({ state: 'bell', width: 880, height: 760 })
+  await openBell(withBell)
+  await withBell.evaluate(() => {
+    const button = document.createElement('button')
+    button.textContent = 'Beside'
+    document.body.append(button)
+    button.focus()
+  })
+  await withBell.keyboard.press('j')
+  await hasFocus(withBell, 'button')
+  await withBell.locator('carillon-bell').getByRole('tab', { name: 'Inbox' }).focus()
+  await withBell.keyboard.press('j')
+  await hasFocus(withBell, first)
+  await withBell.close()
 })
 
 test('a second click on the button of a menu closes it, and a click on that of another item opens that one', async () => {
@@ -264,6 +397,27 @@ test('a category is muted from the menu of an item, and that is undone', async (
   await page.close()
 })
 
+test('the sheet of preferences has a row for a category: what is in the list, what is mailed, and when', async () => {
+  const { page, inbox } = await opened({ state: 'many' })
+  await inbox.locator('[part=header]').getByRole('button', { name: 'More' }).click()
+  await inbox.getByRole('menuitem', { name: 'Notification settings' }).click()
+  const sheet = inbox.getByRole('dialog', { name: 'Notification settings' })
+  const chosen = (name: string) =>
+    sheet.getByLabel(name, { exact: true }).locator('option:checked').textContent()
+  assert.equal(await chosen('Deploys and builds, By e-mail'), 'Default (Never)')
+  await sheet.getByLabel('Deploys and builds, By e-mail').selectOption('Once a day')
+  await sheet.getByLabel('Deploys and builds, Here').selectOption('Muted')
+  await sheet.getByLabel('Time zone').selectOption('Asia/Tokyo')
+  await sheet.getByLabel('Quiet hours: nothing is sent').click()
+  await becomes(() => sheet.getByLabel('From').inputValue(), '22:00')
+  await becomes(() => chosen('Deploys and builds, By e-mail').then(String), 'Once a day')
+  await becomes(() => chosen('Deploys and builds, Here').then(String), 'Muted')
+  await becomes(() => chosen('Time zone').then(String), 'Asia/Tokyo')
+  await page.keyboard.press('Escape')
+  await sheet.waitFor({ state: 'hidden' })
+  await page.close()
+})
+
 test('"Archive all read" leaves what is unread, and can be undone', async () => {
   const { page, inbox } = await opened({ state: 'many' })
   await inbox.locator('[part=header]').getByRole('button', { name: 'More' }).click()
@@ -277,7 +431,10 @@ test('"Archive all read" leaves what is unread, and can be undone', async () => 
 test('an act that is refused is taken back, and the reason is announced', async () => {
   const { page, inbox, item } = await opened({ state: 'refused' })
   await item(first).getByRole('button', { name: 'Archive' }).click()
-  await inbox.locator('[part=error]').getByText('That was not done. You do not have access.').waitFor()
+  await inbox
+    .locator('[part=error]')
+    .getByText('That was not done. You do not have access.')
+    .waitFor()
   await item(`Unread ${first}`).waitFor()
   await inbox.locator('[part=undo]').waitFor({ state: 'detached' })
   await page.close()
@@ -291,7 +448,10 @@ test('a bell that counts what is new shows no number after its list was displaye
   await openBell(page)
   await page.getByRole('button', { name: 'Notifications', exact: true }).waitFor()
   assert.equal(await page.locator('carillon-bell [part=badge]').textContent(), '')
-  assert.equal(await page.getByRole('link', { name: 'See all' }).getAttribute('href'), '/?state=many')
+  assert.equal(
+    await page.getByRole('link', { name: 'See all' }).getAttribute('href'),
+    '/?state=many',
+  )
   await page.close()
 })
 
@@ -307,9 +467,14 @@ test('under a finger, each control of an item is at least 44 px high and wide, a
     const { width = 0, height = 0 } = (await item.getByRole('button', { name }).boundingBox()) ?? {}
     assert.ok(width >= 44 && height >= 44, `${name}: ${width} x ${height}`)
   }
-  const chip = await item.locator('[part=item-category]').boundingBox()
   const archive = await item.getByRole('button', { name: 'Archive' }).boundingBox()
-  assert.ok(chip && archive && chip.x + chip.width <= archive.x, JSON.stringify({ chip, archive }))
+  for (const part of ['item-title', 'item-time', 'item-category', 'item-body', 'item-action']) {
+    const text = await item.locator(`[part=${part}]`).last().boundingBox()
+    assert.ok(text && archive)
+    const isBeside = text.x + text.width <= archive.x
+    const isAboveOrBelow = text.y + text.height <= archive.y || archive.y + archive.height <= text.y
+    assert.ok(isBeside || isAboveOrBelow, JSON.stringify({ part, text, archive }))
+  }
   await item.getByRole('button', { name: 'Archive' }).tap()
   await item.waitFor({ state: 'detached' })
   await context.close()
@@ -331,22 +496,28 @@ test('a page places what it adds to an item, such as a bar at its edge, by the p
   const { page, item } = await opened({ state: 'one' })
   const heights = await item(first).evaluate((one) => {
     const sheet = new CSSStyleSheet()
-    sheet.replaceSync("carillon-inbox::part(item)::before { content: ''; position: absolute; inset-block: 0 }")
+    sheet.replaceSync(
+      "carillon-inbox::part(item)::before { content: ''; position: absolute; inset-block: 0 }",
+    )
     document.adoptedStyleSheets.push(sheet)
-    return [Math.round(Number.parseFloat(getComputedStyle(one, '::before').height)), one.clientHeight]
+    return [
+      Math.round(Number.parseFloat(getComputedStyle(one, '::before').height)),
+      one.clientHeight,
+    ]
   })
   assert.equal(heights[0], heights[1])
   await page.close()
 })
 
 test('a list in a page asks for more when its end is 400 px below the window, and not before', async () => {
-  const { page, inbox } = await opened({ state: 'thousands' })
+  const { page, inbox } = await opened({ state: 'thousands', height: 400 })
   const articles = inbox.locator('article')
   await articles.first().waitFor()
-  /** Scrolls until the end of the list is that far below the window. */
   const scrollTo = (distance: number) =>
     inbox.evaluate((one, below) => {
-      const end = one.shadowRoot?.querySelector('[part=scroll]')?.lastElementChild?.getBoundingClientRect().top ?? 0
+      const end =
+        one.shadowRoot?.querySelector('[part=scroll]')?.lastElementChild?.getBoundingClientRect()
+          .top ?? 0
       scrollBy(0, end - innerHeight - below)
     }, distance)
   await scrollTo(420)

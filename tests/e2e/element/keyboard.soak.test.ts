@@ -13,8 +13,12 @@ afterEach(async () => {
   assert.deepEqual(pages.errors.splice(0), [])
 })
 
-/** Presses the keys one after the other. After each, the focus has to be where `through` says. */
-async function walk(page: Page, keys: readonly string[], through: readonly string[]): Promise<void> {
+/** After each key, the focus has to be where `through` says. */
+async function walk(
+  page: Page,
+  keys: readonly string[],
+  through: readonly string[],
+): Promise<void> {
   for (const [index, key] of keys.entries()) {
     await page.keyboard.press(key)
     // A focus that would move on does so by then.
@@ -34,7 +38,15 @@ test('from the bell into the panel, over the tabs, through the feed, to an item 
   await walk(page, ['End', 'Home'], ['archived', 'inbox'])
   await page.getByRole('article').nth(2).waitFor()
   const feed = ['Tab', 'PageDown', 'PageDown', 'PageDown', 'PageUp', 'Tab', 'PageUp']
-  await walk(page, feed, ['Number 3', 'Number 2', 'Number 1', 'Number 1', 'Number 2', 'item-toggle', 'Number 3'])
+  await walk(page, feed, [
+    'Number 3',
+    'Number 2',
+    'Number 1',
+    'Number 1',
+    'Number 2',
+    'item-toggle',
+    'Number 3',
+  ])
   await page.keyboard.press('Enter')
   await page.getByRole('article', { name: 'Number 3', exact: true }).waitFor()
   await walk(page, ['Control+End', 'Shift+Tab', 'Control+Home'], ['end', 'item-more', 'inbox'])
@@ -65,7 +77,10 @@ test('in a list from right to left, a text from left to right keeps its directio
       range.selectNodeContents(element)
       const text = range.getBoundingClientRect()
       const box = element.getBoundingClientRect()
-      return { direction: getComputedStyle(element).direction, gap: Math.round(Math.abs(text[at] - box[at])) }
+      return {
+        direction: getComputedStyle(element).direction,
+        gap: Math.round(Math.abs(text[at] - box[at])),
+      }
     }, side)
     assert.deepEqual(shown, { direction: 'ltr', gap: 0 }, language)
     await page.close()
@@ -78,7 +93,9 @@ test('only the selected tab is in the order of the Tab key', async () => {
   await page.getByRole('article').waitFor()
   await page.getByRole('button', { name: 'Mark all as read' }).focus()
   await walk(page, ['Tab', 'Tab', 'Tab', 'Tab'], ['list-more', 'inbox', 'Number 1', 'item-toggle'])
-  const tabs = await page.getByRole('tab').evaluateAll((all) => all.map((tab) => [tab.ariaSelected, tab.tabIndex]))
+  const tabs = await page
+    .getByRole('tab')
+    .evaluateAll((all) => all.map((tab) => [tab.ariaSelected, tab.tabIndex]))
   assert.deepEqual(tabs, [
     ['true', 0],
     ['false', -1],

@@ -13,7 +13,6 @@ afterEach(async () => {
   assert.deepEqual(pages.errors.splice(0), [])
 })
 
-/** The paths of the requests to the service since the last call, without queries. */
 function requestsOf(page: Page): () => string[] {
   const paths: string[] = []
   page.on('request', (request) => {
@@ -35,7 +34,10 @@ test('several elements on a page cause one request for each list and one stream'
   const archive = page.waitForRequest(/status=archived/)
   await page.evaluate(() => {
     for (let number = 0; number < 5; number++)
-      document.body.append(document.createElement('carillon-bell'), document.createElement('carillon-inbox'))
+      document.body.append(
+        document.createElement('carillon-bell'),
+        document.createElement('carillon-inbox'),
+      )
   })
   await page.getByRole('article').nth(9).waitFor()
   await service.deliver({ to: user, title: 'Another' })
@@ -50,7 +52,9 @@ test('an element that is moved keeps its list; one that is removed ends its stre
   const page = await pages.open('<main><carillon-inbox></carillon-inbox></main>')
   const requests = requestsOf(page)
   await page.getByRole('article').waitFor()
-  await page.evaluate(() => document.body.append(document.querySelector('carillon-inbox') as Element))
+  await page.evaluate(() =>
+    document.body.append(document.querySelector('carillon-inbox') as Element),
+  )
   await service.deliver({ to: user, title: 'After the move' })
   await page.getByText('After the move', { exact: true }).waitFor()
   assert.ok(count(requests(), stream) <= 1)
@@ -62,7 +66,9 @@ test('an element that is moved keeps its list; one that is removed ends its stre
   })
   await ended
   await service.deliver({ to: user, title: 'While away' })
-  await page.evaluate(() => document.body.append((globalThis as unknown as { inbox: Element }).inbox))
+  await page.evaluate(() =>
+    document.body.append((globalThis as unknown as { inbox: Element }).inbox),
+  )
   await page.getByText('While away', { exact: true }).waitFor()
   const paths: string[] = []
   const streams = async () => {
@@ -89,9 +95,11 @@ test('attributes that change at run time take effect', async () => {
   assert.equal(await page.getByRole('article').count(), 1)
   await set('lang', 'de')
   await page.getByRole('tab', { name: 'Ungelesen' }).waitFor()
-  await page.locator('carillon-inbox').evaluate((inbox: HTMLElementTagNameMap['carillon-inbox']) => {
-    inbox.strings = { unread: 'Neu' }
-  })
+  await page
+    .locator('carillon-inbox')
+    .evaluate((inbox: HTMLElementTagNameMap['carillon-inbox']) => {
+      inbox.strings = { unread: 'Neu' }
+    })
   await page.getByRole('tab', { name: 'Neu' }).waitFor()
 })
 
@@ -116,7 +124,9 @@ test('a bell that is moved while its panel is open says that the panel is closed
   const bell = page.locator('[part=bell]')
   await bell.click()
   await page.getByRole('article').waitFor()
-  await page.evaluate(() => document.querySelector('main')?.append(document.querySelector('carillon-bell') as Element))
+  await page.evaluate(() =>
+    document.querySelector('main')?.append(document.querySelector('carillon-bell') as Element),
+  )
   await page.locator('[part=bell][aria-expanded=false]').waitFor()
   assert.equal(await page.getByRole('dialog').count(), 0)
   await bell.click()
@@ -141,7 +151,10 @@ test('the number is in the title of the document, and carillon-change reports it
   await page.getByRole('article').first().waitFor()
   await service.deliver({ to: user, title: 'Another' })
   await page.waitForFunction(() => document.title === '(3) Orders')
-  assert.deepEqual(await page.evaluate(() => (globalThis as unknown as { heard: number[] }).heard), [2, 3])
+  assert.deepEqual(
+    await page.evaluate(() => (globalThis as unknown as { heard: number[] }).heard),
+    [2, 3],
+  )
   await page.locator('carillon-bell').evaluate((bell) => bell.remove())
   await page.waitForFunction(() => document.title === 'Orders')
 })
@@ -164,7 +177,8 @@ test('a page without a signed-in user has a link to sign in, and shows the list 
 test('without a connection the element says so, keeps its list, and recovers', async () => {
   const user = await pages.userWith(1)
   const page = await pages.open('')
-  // Sent when the stream is open. A stream that opens after the loss of the network would set the state to live.
+  // The element sends it when the stream is open. A stream that opens after the loss of the network
+  // would set the state to live.
   const seen = page.waitForResponse(/\/notifications\/seen$/)
   await page.evaluate(() => document.body.append(document.createElement('carillon-inbox')))
   await page.getByRole('article').waitFor()
@@ -184,7 +198,10 @@ test('a server that fails is reported with a button to try again', async () => {
   let isFailing = true
   await page.route('**/api/session', (route) => {
     if (!isFailing) return route.continue()
-    return route.fulfill({ status: 403, json: { success: false, error: { code: 'FORBIDDEN', message: 'no' } } })
+    return route.fulfill({
+      status: 403,
+      json: { success: false, error: { code: 'FORBIDDEN', message: 'no' } },
+    })
   })
   await page.evaluate(() => document.body.append(document.createElement('carillon-inbox')))
   await page.getByText('You do not have access.').waitFor()
@@ -213,7 +230,10 @@ test('on another origin, the token callback opens the inbox, and is called again
     good.replace('Bearer ', ''),
   )
   await page.getByRole('article', { name: 'Unread By token' }).waitFor()
-  assert.equal(await page.evaluate(() => (globalThis as unknown as { given: string[] }).given.length), 2)
+  assert.equal(
+    await page.evaluate(() => (globalThis as unknown as { given: string[] }).given.length),
+    2,
+  )
 })
 
 test('a page with its own users: signed out without a request and without an error, signed in, and signed out again', async () => {
@@ -288,7 +308,8 @@ test('a script may set `auth` before the element is defined: the page never uses
   const user = await pages.userWith(1)
   const page = await pages.browser.context.newPage()
   const requests = requestsOf(page)
-  const head = '<script src="/own.js" defer></script><script type="module" src="/carillon-inbox-0.js"></script>'
+  const head =
+    '<script src="/own.js" defer></script><script type="module" src="/carillon-inbox-0.js"></script>'
   await page.route('**/own.js', (route) =>
     route.fulfill({
       contentType: 'text/javascript',
@@ -296,7 +317,10 @@ test('a script may set `auth` before the element is defined: the page never uses
     }),
   )
   await page.route('**/two-lines.html', (route) =>
-    route.fulfill({ contentType: 'text/html', body: `<!doctype html>${head}<carillon-inbox></carillon-inbox>` }),
+    route.fulfill({
+      contentType: 'text/html',
+      body: `<!doctype html>${head}<carillon-inbox></carillon-inbox>`,
+    }),
   )
   await page.goto(`${service.url}/two-lines.html`)
   await page.getByRole('link', { name: 'Sign in' }).waitFor()
@@ -332,7 +356,10 @@ test('renderItem makes the content of an item, and fields of a newer server reac
   const page = await pages.open('')
   await page.route('**/api/notifications?**', async (route) => {
     const response = await route.fetch()
-    await route.fulfill({ response, body: (await response.text()).replace('"items":[{', '"items":[{"mood":"glad",') })
+    await route.fulfill({
+      response,
+      body: (await response.text()).replace('"items":[{', '"items":[{"mood":"glad",'),
+    })
   })
   await page.evaluate(() => {
     const inbox = document.createElement('carillon-inbox')
@@ -354,6 +381,14 @@ test('a template in the slot "item" makes the content of each item, also through
     `<carillon-bell>${template}</carillon-bell><carillon-inbox>${template}</carillon-inbox>`,
   )
   await page.locator('[part=bell]').click()
-  await page.locator('carillon-bell').getByRole('article', { name: 'Unread Number 1' }).locator('b').waitFor()
-  await page.locator('body > carillon-inbox').getByRole('article', { name: 'Unread Number 1' }).locator('b').waitFor()
+  await page
+    .locator('carillon-bell')
+    .getByRole('article', { name: 'Unread Number 1' })
+    .locator('b')
+    .waitFor()
+  await page
+    .locator('body > carillon-inbox')
+    .getByRole('article', { name: 'Unread Number 1' })
+    .locator('b')
+    .waitFor()
 })

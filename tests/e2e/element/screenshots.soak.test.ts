@@ -24,14 +24,27 @@ type Picture = {
   ready(opened: BrowserPage): Promise<void>
 }
 
-const listAlone = { path: '/list', width: 640, height: 860, ready: ({ page }: BrowserPage) => listed(page, 7) }
+const listAlone = {
+  path: '/list',
+  width: 640,
+  height: 860,
+  ready: ({ page }: BrowserPage) => listed(page, 7),
+}
 const pictures = (['light', 'dark'] as const).flatMap((theme): Picture[] => [
-  { name: `bell-${theme}`, theme, language: 'en', path: '/orders', width: 880, height: 665, ready: openBell },
+  {
+    name: `bell-${theme}`,
+    theme,
+    language: 'en',
+    path: '/orders',
+    width: 880,
+    height: 665,
+    ready: openBell,
+  },
   { name: `inbox-${theme}`, theme, language: 'en', ...listAlone },
   { name: `arabic-${theme}`, theme, language: 'ar', ...listAlone, path: '/list/ar' },
 ])
 
-/** The samples of the gallery, sent to the readers of their languages, each at its time. The last three are unread. */
+/** Each reader gets the samples of their language, each at its time. The last three stay unread. */
 async function deliverSamples(): Promise<void> {
   passToOrders(service)
   const all = Object.entries(readers).map(([language, to]) => ({
@@ -48,12 +61,19 @@ async function deliverSamples(): Promise<void> {
 
 async function send(to: TestUser, sample: ReturnType<typeof samples>[0]): Promise<void> {
   const { title, body, url, category, actor, icon, actions, format, count, read } = sample
-  const known = Object.entries({ body, url, category, actor, icon, actions }).filter(([, value]) => value !== null)
+  const known = Object.entries({ body, url, category, actor, icon, actions }).filter(
+    ([, value]) => value !== null,
+  )
   const content = { title, format, ...Object.fromEntries(known) }
   let id: string | undefined
   for (let times = 0; times < count; times++)
-    [id] = await service.deliver({ to, ...content, ...(count > 1 && { key: 'again', again: true }) })
-  if (read) await service.patch(`/api/notifications/${id}/read`, await service.signIn(to, 'stateful'))
+    [id] = await service.deliver({
+      to,
+      ...content,
+      ...(count > 1 && { key: 'renotify', renotify: true }),
+    })
+  if (read)
+    await service.patch(`/api/notifications/${id}/read`, await service.signIn(to, 'stateful'))
 }
 
 async function openBell({ page }: BrowserPage): Promise<void> {
@@ -62,7 +82,15 @@ async function openBell({ page }: BrowserPage): Promise<void> {
 }
 
 async function take({ path, language, theme, width, height, ready }: Picture): Promise<Buffer> {
-  const look = { theme, language, width, height, now: service.now(), user: readers[language], site: harbour }
+  const look = {
+    theme,
+    language,
+    width,
+    height,
+    now: service.now(),
+    user: readers[language],
+    site: harbour,
+  }
   await using opened = await pages.open(path, look)
   await ready(opened)
   const { page } = opened
@@ -78,7 +106,9 @@ for (const picture of pictures)
   })
 
 test('the comparison of pictures sees a changed theme', async () => {
-  const [light, dark] = await Promise.all(pictures.filter(({ name }) => name.startsWith('inbox-')).map(take))
+  const [light, dark] = await Promise.all(
+    pictures.filter(({ name }) => name.startsWith('inbox-')).map(take),
+  )
   await using decoder = await pages.open('/empty', { site: harbour })
   assert.ok((await difference(decoder.page, light as Buffer, dark as Buffer)) > 0.5)
 })

@@ -1,4 +1,3 @@
-// element/title-badge.ts in a real page.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { stripTypeScriptTypes } from 'node:module'
@@ -13,12 +12,16 @@ declare global {
 }
 
 const origin = 'http://page.test'
-const script = stripTypeScriptTypes(readFileSync(new URL('../../../element/title-badge.ts', import.meta.url), 'utf8'))
+const script = stripTypeScriptTypes(
+  readFileSync(new URL('../../../element/title-badge.ts', import.meta.url), 'utf8'),
+)
 const html =
   "<!doctype html><title>Orders</title><script type=module>import * as badge from '/badge.js'; window.badge = badge</script>"
 
 const browser = await Chromium.start()
-await browser.context.route(`${origin}/`, (route) => route.fulfill({ contentType: 'text/html', body: html }))
+await browser.context.route(`${origin}/`, (route) =>
+  route.fulfill({ contentType: 'text/html', body: html }),
+)
 await browser.context.route(`${origin}/badge.js`, (route) =>
   route.fulfill({ contentType: 'text/javascript', body: script }),
 )
@@ -36,7 +39,7 @@ beforeEach(async () => {
   await page.waitForFunction(() => 'badge' in globalThis)
 })
 
-/** Several elements are several owners. The name of an owner is that of its element. */
+/** Several elements are several owners; an owner has the name of its element. */
 async function show(owner: string, title: string | undefined, app?: number): Promise<void> {
   await page.evaluate(
     ({ name, ...displayed }) => {
@@ -72,7 +75,9 @@ test('a title that the page changes keeps the number in front, and is what remai
     document.title = 'Customers'
   })
   await page.waitForFunction(() => document.title === '(3) Customers')
-  await page.evaluate(() => document.querySelector('title')?.replaceWith(document.createElement('title')))
+  await page.evaluate(() =>
+    document.querySelector('title')?.replaceWith(document.createElement('title')),
+  )
   await page.waitForFunction(() => document.title === '(3)')
   await page.evaluate(() => {
     document.title = 'Bills'

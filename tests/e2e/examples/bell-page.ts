@@ -1,19 +1,27 @@
-// For tests: a page with a bell as its reader uses it, by roles and names, in a browser that reports what the page may not do.
+// Drives a page with a bell by roles and names, as its reader does, and collects what the browser
+// complains of.
 import assert from 'node:assert/strict'
 import type { Locator, Page } from 'playwright-core'
 import type { Chromium } from '../../support/chromium.ts'
 
 export class BellPage implements AsyncDisposable {
   readonly page: Page
-  /** Console errors, uncaught errors, reports of a Content-Security-Policy, and requests to other hosts. */
+  /**
+   * Has console errors, uncaught errors, reports of a Content-Security-Policy, and requests to
+   * other hosts.
+   */
   readonly complaints: string[] = []
 
   private constructor(page: Page) {
     this.page = page
   }
 
-  /** Opens a page of a signed-out browser. It may send requests to these origins only. */
-  static async open(chromium: Chromium, url: string, origins: readonly string[] = [url]): Promise<BellPage> {
+  /** The page may send requests to these origins only. */
+  static async open(
+    chromium: Chromium,
+    url: string,
+    origins: readonly string[] = [url],
+  ): Promise<BellPage> {
     await chromium.context.clearCookies()
     const opened = new BellPage(await chromium.context.newPage())
     opened.#watch(origins)
@@ -33,11 +41,11 @@ export class BellPage implements AsyncDisposable {
     page.on('pageerror', (error) => complaints.push(String(error)))
     page.on('request', (request) => {
       const url = request.url()
-      if (!url.startsWith('data:') && !origins.includes(new URL(url).origin)) complaints.push(`requests ${url}`)
+      if (!url.startsWith('data:') && !origins.includes(new URL(url).origin))
+        complaints.push(`requests ${url}`)
     })
   }
 
-  /** The button of the bell, when it names this number. */
   bell(unread: number): Locator {
     const name = unread === 0 ? 'Notifications' : `Notifications, ${unread} unread`
     return this.page.getByRole('button', { name, exact: true })
@@ -49,23 +57,23 @@ export class BellPage implements AsyncDisposable {
     await this.page.getByRole('dialog').waitFor()
   }
 
-  /** Waits until the list of the bell has these titles, the newest first. */
   async lists(titles: readonly string[]): Promise<void> {
     await this.openPanel()
     await this.page
       .getByRole('article')
       .nth(titles.length - 1)
       .waitFor()
-    assert.deepEqual(await this.page.locator('carillon-bell [part~=item-title]').allTextContents(), titles)
+    assert.deepEqual(
+      await this.page.locator('carillon-bell [part~=item-title]').allTextContents(),
+      titles,
+    )
   }
 
-  /** Presses a button of the panel. */
   async press(name: string): Promise<void> {
     await this.openPanel()
     await this.page.getByRole('dialog').getByRole('button', { name, exact: true }).click()
   }
 
-  /** Waits until the list that the page has besides the bell shows these titles and this number. */
   async listsBeside(titles: readonly string[], unread: number): Promise<void> {
     await this.page.locator('output', { hasText: new RegExp(`^${unread}$`) }).waitFor()
     await this.page
@@ -81,19 +89,21 @@ export class BellPage implements AsyncDisposable {
   }
 
   /**
-   * Drives the bell of a signed-in user whose inbox has one unread notification. `send` sends one; `lists` is called after it, for
-   * other lists of the page.
+   * The inbox has one unread notification. `send` sends one; `lists` is called after it, for other
+   * lists of the page.
    */
   async walk(walk: Walk): Promise<void> {
     await this.#walk(walk).catch((error) => {
-      throw new Error(`The page reports: ${this.complaints.join('; ') || 'nothing'}`, { cause: error })
+      throw new Error(`The page reports: ${this.complaints.join('; ') || 'nothing'}`, {
+        cause: error,
+      })
     })
     assert.deepEqual(this.complaints, [])
   }
 
   /**
-   * Signs out with the button of the page, and in again by `signIn`, for which the page shows its form or the bell a link. The inbox
-   * then shows this title again.
+   * Signs in again by `signIn`, for which the page shows its form or the bell a link; the inbox
+   * then shows this title.
    */
   async signOutAndIn(title: string, signIn: () => Promise<void>): Promise<void> {
     await this.page.getByRole('button', { name: 'Sign out' }).click()

@@ -1,4 +1,5 @@
-// The examples with a bell, each built, started and used in a real browser. Every page has a strict Content-Security-Policy.
+// Builds and starts each example with a bell, and uses it in a real browser under a strict
+// Content-Security-Policy.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { createCarillon } from '../../../client/carillon-client.ts'
@@ -22,9 +23,12 @@ const [service, belowPath, chromium] = await Promise.all([
   RunningService.start({ CARILLON_PUBLIC_URL: `http://127.0.0.1:${shopPort}/bell/` }),
   Chromium.start(),
 ])
-after(() => Promise.all([chromium, service, belowPath].map((started) => started[Symbol.asyncDispose]())))
+after(() =>
+  Promise.all([chromium, service, belowPath].map((started) => started[Symbol.asyncDispose]())),
+)
 
-const start = (name: string) => startExample(name, { ...service.settings, PORT: String(ports.get(name)) })
+const start = (name: string) =>
+  startExample(name, { ...service.settings, PORT: String(ports.get(name)) })
 const startShop = () => startExample('express', { ...belowPath.settings, PORT: String(shopPort) })
 const first = 'Before the first sign-in'
 
@@ -41,7 +45,10 @@ test('Express with a plain page: one origin, Carillon below /bell/, a live bell 
   await send()
   await bell.bell(1).waitFor()
   const badge = bell.page.locator('carillon-bell [part~=badge]')
-  assert.equal(await badge.evaluate((element) => getComputedStyle(element).backgroundColor), 'rgb(11, 107, 79)')
+  assert.equal(
+    await badge.evaluate((element) => getComputedStyle(element).backgroundColor),
+    'rgb(11, 107, 79)',
+  )
   await bell.signOutAndIn(first, () => signInByLink(bell))
 })
 
@@ -64,10 +71,14 @@ test('a browser keeps and sends the session cookie of a service below a path, an
   await using shop = await startShop()
   const page = await chromium.page(shop.url)
   const { username, password } = firstSignInOf(belowPath.folder)
-  await page.evaluate("import('/bell/carillon-client.js').then((client) => { globalThis.client = client })")
+  await page.evaluate(
+    "import('/bell/carillon-client.js').then((client) => { globalThis.client = client })",
+  )
   const titles = await page.evaluate(
     async (credentials) => {
-      const { client } = globalThis as unknown as { client: { createCarillon: typeof createCarillon } }
+      const { client } = globalThis as unknown as {
+        client: { createCarillon: typeof createCarillon }
+      }
       const own = client.createCarillon({ baseUrl: '/bell/' })
       await own.login({ ...credentials, variant: 'stateful' })
       for await (const event of own.inbox.subscribe()) if (event.type === 'hello') break
@@ -110,10 +121,17 @@ test('react with Vite: a user with an authenticator app signs in by password and
   await using app = await start('react')
   const user = { username: 'ann.with.an.app', password: 'plum orchard gate 41' }
   await service.producer.users.create(user)
-  const { token } = await createCarillon({ baseUrl: service.url }).login({ ...user, variant: 'stateless' })
+  const { token } = await createCarillon({ baseUrl: service.url }).login({
+    ...user,
+    variant: 'stateless',
+  })
   const send = async (path: string, body: object) => {
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
-    const response = await fetch(service.url + path, { method: 'POST', headers, body: JSON.stringify(body) })
+    const response = await fetch(service.url + path, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify(body),
+    })
     assert.ok(response.ok, path)
     return (await response.json()).data
   }
@@ -142,12 +160,18 @@ test('server rendering: the list is in the HTML, also for a browser without Java
   await using bell = await BellPage.open(chromium, app.url, [app.url, service.url])
   await signInByName(bell, 'Sam')
   await bell.bell(1).waitFor()
-  const cookie = (await chromium.context.cookies()).map(({ name, value }) => `${name}=${value}`).join('; ')
+  const cookie = (await chromium.context.cookies())
+    .map(({ name, value }) => `${name}=${value}`)
+    .join('; ')
   const html = await (await fetch(app.url, { headers: { cookie } })).text()
   assert.match(html, /<li>&lt;\/script&gt;&lt;script&gt;alert\(1\)&lt;\/script&gt;<\/li>/)
   assert.match(html, /<output>1<\/output>/)
   const send = () => sendOrder(recipients)
-  await bell.walk({ first: hostile, send, beside: (titles, unread) => bell.listsBeside(titles, unread) })
+  await bell.walk({
+    first: hostile,
+    send,
+    beside: (titles, unread) => bell.listsBeside(titles, unread),
+  })
   await bell.signOutAndIn(hostile, () => signInByName(bell, 'Sam'))
 })
 
@@ -162,7 +186,7 @@ async function signInByName({ page }: BellPage, name = 'Ann'): Promise<void> {
   await page.getByRole('button', { name: 'Sign in' }).click()
 }
 
-/** By the link of a bell that is signed out, in a page that stays. */
+/** A signed-out bell has this link, in a page that stays. */
 async function signInByLink(bell: BellPage): Promise<void> {
   await bell.openPanel()
   await bell.page.getByRole('dialog').getByText('You are signed out').waitFor()

@@ -23,22 +23,34 @@ test('a service that checks tokens offline accepts the token of a user, also whi
   const respond = (given?: string) =>
     fetch(own.url, given === undefined ? {} : { headers: { authorization: `Bearer ${given}` } })
   const accepted = await respond(token)
-  assert.deepEqual([accepted.status, await accepted.json()], [200, { userId: User.id, name: username }])
+  assert.deepEqual(
+    [accepted.status, await accepted.json()],
+    [200, { userId: User.id, name: username }],
+  )
   const inboxOnly = await service.producer.users.issueToken({ id: User.id })
-  for (const wrong of [undefined, inboxOnly.token, `${token}x`, 'x']) assert.equal((await respond(wrong)).status, 401)
+  for (const wrong of [undefined, inboxOnly.token, `${token}x`, 'x'])
+    assert.equal((await respond(wrong)).status, 401)
   await service.stop()
   assert.equal((await respond(token)).status, 200)
 })
 
 test('each example names the packages of this checkout in their versions, and has a README', () => {
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
-  const own = ['carillon-client', 'carillon-inbox'].map((name) => [name, `file:../../dist/${name}-${version}.tgz`])
-  const used = ['server', 'client', 'element', '.'].flatMap((folder) => packagesOf(join(root, folder)))
+  const own = ['carillon-client', 'carillon-inbox'].map((name) => [
+    name,
+    `file:../../dist/${name}-${version}.tgz`,
+  ])
+  const used = ['server', 'client', 'element', '.'].flatMap((folder) =>
+    packagesOf(join(root, folder)),
+  )
   const versions = Object.fromEntries([...used, ...own])
-  const folders = globSync('examples/*/package.json', { cwd: root }).map((file) => join(root, file, '..'))
-  assert.equal(folders.length, 7)
+  const folders = globSync('examples/*/package.json', { cwd: root }).map((file) =>
+    join(root, file, '..'),
+  )
+  assert.equal(folders.length, 8)
   for (const folder of folders) {
-    for (const [name, named] of packagesOf(folder)) assert.equal(named, versions[name], `${folder}: ${name}`)
+    for (const [name, named] of packagesOf(folder))
+      assert.equal(named, versions[name], `${folder}: ${name}`)
     assert.match(readFileSync(join(folder, 'README.md'), 'utf8'), /npm install\nnpm start/)
   }
 })

@@ -1,4 +1,4 @@
-// For tests: Carillon for an example, and what the example's backend or its operator does there.
+// Runs Carillon for an example, and does there what the example's backend or its operator does.
 import assert from 'node:assert/strict'
 import { createProducer, type Producer } from '../../../client/carillon-client.ts'
 import { freePort } from '../../support/network/free-port.ts'
@@ -12,7 +12,10 @@ export class RunningService implements AsyncDisposable {
   readonly producer: Producer
   readonly #process: CarillonProcess
 
-  private constructor(process: CarillonProcess, { folder, url, key }: { folder: Folder; url: string; key: string }) {
+  private constructor(
+    process: CarillonProcess,
+    { folder, url, key }: { folder: Folder; url: string; key: string },
+  ) {
     this.#process = process
     this.folder = folder
     this.url = url
@@ -23,13 +26,25 @@ export class RunningService implements AsyncDisposable {
   static async start(env: Record<string, string> = {}): Promise<RunningService> {
     const folder = new Folder()
     const port = await freePort()
-    const process = await CarillonProcess.ready(folder, { env: { ...env, CARILLON_PORT: String(port) } })
-    const added = await carillon(folder, ['key', 'add', 'application', '--scope', 'send,users', '--json'])
+    const process = await CarillonProcess.ready(folder, {
+      env: { ...env, CARILLON_PORT: String(port) },
+    })
+    const added = await carillon(folder, [
+      'key',
+      'add',
+      'application',
+      '--scope',
+      'send,users',
+      '--json',
+    ])
     assert.equal(added.status, 0, added.stderr)
-    return new RunningService(process, { folder, url: `http://127.0.0.1:${port}`, key: JSON.parse(added.stdout).key })
+    return new RunningService(process, {
+      folder,
+      url: `http://127.0.0.1:${port}`,
+      key: JSON.parse(added.stdout).key,
+    })
   }
 
-  /** What the example reads from its environment. */
   get settings(): Record<string, string> {
     return { CARILLON_URL: this.url, CARILLON_PRODUCER_KEY: this.key }
   }

@@ -1,24 +1,25 @@
-// A service that is killed while it removes notifications without a request and continues a sender's change by key: each state that it leaves
-// is sound, the next start continues, and each notification is removed, or changed, once. SOAK=1 kills it 100 times on each engine.
+// A kill interrupts removals without a request and a sender's change by key: each state it leaves
+// is sound, the next start continues, and nothing happens twice. SOAK=1 kills 100 times on each
+// engine.
 import assert from 'node:assert/strict'
 import { randomInt } from 'node:crypto'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { newId, newOrderedId } from '../../../server/basics/ids.ts'
 import { readDatabaseUrl } from '../../../server/config/database-url.ts'
+import { recount } from '../../../server/contract/random/random.ts'
+import { at, isoAt, type Person, World } from '../../../server/contract/world.ts'
 import { beginKeyChange, findKeyChange } from '../../../server/delivery/by-key.store.ts'
 import { changesSince } from '../../../server/inbox/inbox.store.ts'
 import { contentOf } from '../../../server/inbox/notification-json.ts'
 import { snooze } from '../../../server/inbox/places.store.ts'
 import { openStore } from '../../../server/open-store.ts'
-import { recount } from '../../../server/store/contract/random/random.ts'
-import { at, isoAt, type Person, World } from '../../../server/store/contract/world.ts'
 import { newDatabase, queryAt } from '../../support/postgres.ts'
 import { CarillonProcess, Folder, settingsFor } from '../../support/processes/carillon-process.ts'
 import { untilSo } from '../../support/processes/nodes.ts'
 
 const rounds = process.env.SOAK === undefined ? 4 : 100
-/** The service runs today; the notifications are of January. */
+/** The service runs today; the notifications are of January, so they are old. */
 const limits = {
   CARILLON_FIRST_START: 'off',
   CARILLON_RETENTION: '30d',
@@ -35,7 +36,10 @@ async function openWorld(url: string) {
   return { store, world: await World.on(store), [Symbol.asyncDispose]: () => store.close() }
 }
 
-/** Of each person: 20 expired ones, 20 old ones, 60 new ones, one with a key, and one whose snooze is over. */
+/**
+ * Each person gets 20 expired ones, 20 old ones, 60 new ones, one with a key, and one whose snooze
+ * is over.
+ */
 async function fill(world: World, inboxes: number): Promise<Sent[]> {
   const people = await world.addUsers(inboxes)
   const key = newOrderedId(Date.now())
@@ -54,7 +58,8 @@ async function fill(world: World, inboxes: number): Promise<Sent[]> {
   await send('snoozed', now)
   for (const { person, ids } of sent)
     for (const [id, title] of ids)
-      if (title === 'snoozed') await world.store.write(snooze, { userId: person.id, id, until: at(1), at: at(0) })
+      if (title === 'snoozed')
+        await world.store.write(snooze, { userId: person.id, id, until: at(1), at: at(0) })
   const change = { key, application: '', kind: 'update' as const, given: '{"category":"a"}' }
   const begun = {
     ...change,
@@ -67,25 +72,30 @@ async function fill(world: World, inboxes: number): Promise<Sent[]> {
   return sent
 }
 
-/** Each one is in the inbox or was removed once. */
+/** Checks that each one is in the inbox or was removed once. */
 async function isSound(world: World, { person, ids }: Sent): Promise<void> {
   const { items } = await recount(world, person)
-  const found = await world.store.read(changesSince, { userId: person.id, version: 0, limit: 100_000 })
+  const found = await world.store.read(changesSince, {
+    userId: person.id,
+    version: 0,
+    limit: 100_000,
+  })
   assert.ok(found !== 'reset')
   const removed = found.changes.flatMap((change) => (change.type === 'removed' ? [change.id] : []))
   assert.deepEqual([...items.map(({ id }) => id), ...removed].sort(), [...ids.keys()].sort())
 }
 
-/** Whether each inbox has what is to stay, and the change by key is done. */
 async function isDone(world: World, sent: readonly Sent[]): Promise<boolean> {
   const pages = await Promise.all(
     sent.map(({ person }) => world.page({ userId: person.id, page: 1, limit: 1, status: 'all' })),
   )
-  const areDone = pages.every(({ total, items }) => total === 40 && JSON.parse(items)[0].title === 'snoozed')
+  const areDone = pages.every(
+    ({ total, items }) => total === 40 && JSON.parse(items)[0].title === 'snoozed',
+  )
   return areDone && (await world.store.read(findKeyChange)) === undefined
 }
 
-/** Each inbox is sound. Then new ones take the place of those that are done. */
+/** Checks each inbox, and puts new ones in place of those that are done. */
 async function examine({ url, inboxes }: Place, sent: readonly Sent[]): Promise<readonly Sent[]> {
   await using opened = await openWorld(url)
   const { world } = opened
@@ -120,7 +130,10 @@ async function killAndExamine(place: Place): Promise<void> {
         ['new', false, null],
       ],
     )
-    assert.deepEqual([items[0]?.seq, new Set(items.slice(2).map(({ title }) => title))], [103, new Set(['new'])])
+    assert.deepEqual(
+      [items[0]?.seq, new Set(items.slice(2).map(({ title }) => title))],
+      [103, new Set(['new'])],
+    )
   }
 }
 
@@ -128,14 +141,18 @@ const promised = `killed ${rounds} times during its background work, the service
 
 test(`${promised}, on SQLite`, async () => {
   using folder = new Folder()
-  await killAndExamine({ folder, url: settingsFor(folder).CARILLON_DATABASE_URL ?? '', inboxes: 70 })
+  await killAndExamine({
+    folder,
+    url: settingsFor(folder).CARILLON_DATABASE_URL ?? '',
+    inboxes: 70,
+  })
 })
 
 test(`${promised}, on PostgreSQL`, async (t) => {
   using folder = new Folder()
   const { url, drop } = await newDatabase()
   t.after(drop)
-  // The server runs a statement of a killed process until it notices that nobody reads the result.
+  // A server runs the statement of a killed process until it notices that nobody reads the result.
   const others =
     "from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'"
   const areGone = async () => (await queryAt(url, `select 1 ${others}`)).rows.length === 0

@@ -1,5 +1,6 @@
-// Internal failures: the database of a running service is damaged or changed by another program. The response says that the
-// request failed, without internal details; the log has the whole error under the same request id (E1-E3, R6, Z7).
+// Another program damages or changes the database of a running service: the response says that the
+// request failed, without details; the log has the whole error under the same request id (E1-E3,
+// R6, Z7).
 import assert from 'node:assert/strict'
 import { closeSync, openSync, statSync, writeSync } from 'node:fs'
 import { test } from 'node:test'
@@ -10,10 +11,13 @@ import { CarillonProcess, Folder, firstSignInOf } from '../../support/processes/
 import { UserOfService } from '../../support/processes/user-of-service.ts'
 import type { Proof } from '../../support/service.ts'
 
-/** The log has one line for the failed request, with the internal error. */
-async function isLogged(running: CarillonProcess, { requestId }: Refusal, inside: RegExp): Promise<void> {
+async function isLogged(
+  running: CarillonProcess,
+  { requestId }: Refusal,
+  inside: RegExp,
+): Promise<void> {
   const logged = () => running.lines.filter((line) => line.requestId === requestId)
-  // The log comes through a pipe, so the response may arrive first.
+  // The response may arrive before the log, which comes through a pipe.
   for (let waits = 0; logged().length === 0 && waits < 6_000; waits++) await sleep(10)
   const lines = logged()
   assert.equal(lines.length, 1, running.stdout)

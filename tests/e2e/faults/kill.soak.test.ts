@@ -1,5 +1,5 @@
-// A service that is killed at random moments under load (R1, D1-D3): everything that it acknowledged is there, and every request
-// that it did not acknowledge can be repeated and takes effect once. SOAK=1 kills it 500 times.
+// Kills a service at random moments under load: everything acknowledged is there, and any other
+// request can be repeated and takes effect once (R1, D1-D3). SOAK=1 kills 500 times.
 import assert from 'node:assert/strict'
 import { randomInt } from 'node:crypto'
 import { test } from 'node:test'
@@ -9,11 +9,10 @@ import { CarillonProcess, Folder, firstSignInOf } from '../../support/processes/
 import { idIn, UserOfService } from '../../support/processes/user-of-service.ts'
 import type { Proof } from '../../support/service.ts'
 
-// One user signs in all the time: no sign-in of a round ends a session of that round or of the one before.
+// At this limit no sign-in of a round ends a session of that round or of the one before.
 const env = { CARILLON_SESSIONS_PER_USER: '1000' }
 const rounds = process.env.SOAK === undefined ? 20 : 500
 
-/** What the service acknowledged, and the requests without a response. */
 class Ledger {
   /** Id of the notification by idempotency key, which is also its title. */
   readonly delivered = new Map<string, string>()
@@ -26,14 +25,17 @@ class Ledger {
   fresh: string[] = []
 }
 
-/** Calls `act` repeatedly until the service is killed. */
 async function untilKilled(act: () => Promise<void>, killed: AbortSignal): Promise<void> {
   while (!killed.aborted)
     try {
       await act()
     } catch (error) {
       // The connection broke. Any other error is a defect of this test or a wrong response.
-      if ((error as NodeJS.ErrnoException).code === undefined || error instanceof assert.AssertionError) throw error
+      if (
+        (error as NodeJS.ErrnoException).code === undefined ||
+        error instanceof assert.AssertionError
+      )
+        throw error
       return
     }
 }
@@ -57,7 +59,13 @@ async function load(user: UserOfService, ledger: Ledger, { proof, killed }: Load
     if (id === undefined || ledger.read.has(id)) return sleep(1)
     ledger.unsureReads.add(id)
     assert.equal(
-      (await user.request({ method: 'PATCH', path: `/api/notifications/${id}/read`, headers: proof })).status,
+      (
+        await user.request({
+          method: 'PATCH',
+          path: `/api/notifications/${id}/read`,
+          headers: proof,
+        })
+      ).status,
       204,
     )
     ledger.unsureReads.delete(id)
@@ -67,14 +75,17 @@ async function load(user: UserOfService, ledger: Ledger, { proof, killed }: Load
     const kept = await user.signIn()
     const ended = await user.signIn()
     ledger.sessions.push(kept)
-    assert.equal((await user.request({ method: 'POST', path: '/logout', headers: ended })).status, 204)
+    assert.equal(
+      (await user.request({ method: 'POST', path: '/logout', headers: ended })).status,
+      204,
+    )
     ledger.signedOut.push(ended)
   }
   const acts = [...Array(16).fill(deliver), ...Array(6).fill(read), ...Array(2).fill(signInAndOut)]
   await Promise.all(acts.map((act) => untilKilled(act, killed)))
 }
 
-/** Repeats every request that was not acknowledged, twice: both responses name the same notification. */
+/** Repeats every unacknowledged request twice; both responses must name the same notification. */
 async function retry(user: UserOfService, ledger: Ledger, proof: Proof): Promise<void> {
   for (const key of ledger.unsureDeliveries) {
     const first = await user.deliver(key, key)
@@ -85,7 +96,13 @@ async function retry(user: UserOfService, ledger: Ledger, proof: Proof): Promise
   }
   for (const id of ledger.unsureReads) {
     assert.equal(
-      (await user.request({ method: 'PATCH', path: `/api/notifications/${id}/read`, headers: proof })).status,
+      (
+        await user.request({
+          method: 'PATCH',
+          path: `/api/notifications/${id}/read`,
+          headers: proof,
+        })
+      ).status,
       204,
     )
     ledger.read.add(id)
@@ -95,18 +112,33 @@ async function retry(user: UserOfService, ledger: Ledger, proof: Proof): Promise
 }
 
 /** `before` is how many other notifications were in the inbox at the start. */
-async function isKept(user: UserOfService, ledger: Ledger, { proof, before }: { proof: Proof; before: number }) {
+async function isKept(
+  user: UserOfService,
+  ledger: Ledger,
+  { proof, before }: { proof: Proof; before: number },
+) {
   for (const id of ledger.fresh) {
     const response = await user.request({ path: `/api/notifications/${id}`, headers: proof })
     assert.equal(response.status, 200, `${id} was acknowledged and is lost`)
-    if (ledger.read.has(id)) assert.equal(response.json().data.read, true, `${id} was read and is not`)
+    if (ledger.read.has(id))
+      assert.equal(response.json().data.read, true, `${id} was read and is not`)
   }
   for (const session of ledger.sessions.splice(0))
-    assert.equal((await user.request({ path: '/api/me', headers: session })).status, 200, 'a session is lost')
+    assert.equal(
+      (await user.request({ path: '/api/me', headers: session })).status,
+      200,
+      'a session is lost',
+    )
   for (const session of ledger.signedOut.splice(0))
-    assert.equal((await user.request({ path: '/api/me', headers: session })).status, 401, 'an ended session lives')
+    assert.equal(
+      (await user.request({ path: '/api/me', headers: session })).status,
+      401,
+      'an ended session lives',
+    )
   await retry(user, ledger, proof)
-  const { data } = (await user.request({ path: '/api/notifications/counts', headers: proof })).json()
+  const { data } = (
+    await user.request({ path: '/api/notifications/counts', headers: proof })
+  ).json()
   assert.equal(data.total, before + ledger.delivered.size, 'not exactly one of each')
   assert.equal(data.unread, data.total - ledger.read.size)
 }
@@ -155,8 +187,12 @@ test(`killed ${rounds} times under load, the service keeps everything that it ac
   const [first = 0] = readyAfterMs
   readyAfterMs.sort((a, b) => a - b)
   const median = readyAfterMs[Math.floor(readyAfterMs.length / 2)] ?? 0
-  t.diagnostic(`${kept + ledger.fresh.length} deliveries acknowledged under load, ${ledger.delivered.size} in all`)
-  t.diagnostic(`ready again after ${median.toFixed(0)} ms, at most ${readyAfterMs.at(-1)?.toFixed(0)} ms`)
+  t.diagnostic(
+    `${kept + ledger.fresh.length} deliveries acknowledged under load, ${ledger.delivered.size} in all`,
+  )
+  t.diagnostic(
+    `ready again after ${median.toFixed(0)} ms, at most ${readyAfterMs.at(-1)?.toFixed(0)} ms`,
+  )
   assert.ok(ledger.delivered.size > rounds && ledger.read.size > rounds, 'the load was too low')
   // On a slow machine the limit is twice the time of the first start, which had nothing to recover.
   assert.ok(

@@ -1,5 +1,5 @@
-// One of several nodes is killed under load (R1): the others keep working, everything that any node acknowledged is there once,
-// and a request that the killed node did not acknowledge can be sent to another node at once. SOAK=1 kills 100 times.
+// Kills one of several nodes under load: the others keep working, everything acknowledged is there
+// once, and another node takes the other requests at once (R1). SOAK=1 kills 100 times.
 import assert from 'node:assert/strict'
 import { randomInt } from 'node:crypto'
 import { test } from 'node:test'

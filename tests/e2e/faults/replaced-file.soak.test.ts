@@ -1,6 +1,6 @@
-// The database file is removed, renamed, replaced or overwritten while the service runs (R1, R6): the next start finds everything
-// that was acknowledged, the process ends with one sentence and status 1, and the new file opens undamaged. A write-ahead log is
-// applied to its own file and to no other.
+// Somebody removes, renames, replaces or overwrites the file of a running service: the next start
+// finds everything acknowledged, the process ends with one sentence, and the new file stays
+// undamaged (R1, R6). A write-ahead log is applied to its own file and no other.
 import assert from 'node:assert/strict'
 import {
   closeSync,
@@ -19,7 +19,12 @@ import {
 import { DatabaseSync } from 'node:sqlite'
 import { after, suite, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { CarillonProcess, carillon, Folder, firstSignInOf } from '../../support/processes/carillon-process.ts'
+import {
+  CarillonProcess,
+  carillon,
+  Folder,
+  firstSignInOf,
+} from '../../support/processes/carillon-process.ts'
 import { untilSo } from '../../support/processes/nodes.ts'
 import { UserOfService } from '../../support/processes/user-of-service.ts'
 import type { Proof } from '../../support/service.ts'
@@ -28,7 +33,6 @@ const welcome = 'Welcome to Carillon'
 const first = Array.from({ length: 5 }, (_, n) => `first ${n}`)
 const second = [...first, ...Array.from({ length: 5 }, (_, n) => `second ${n}`)]
 
-/** A running service with notifications in its inbox. */
 class Running implements AsyncDisposable {
   readonly folder: Folder
   readonly process: CarillonProcess
@@ -42,7 +46,10 @@ class Running implements AsyncDisposable {
     this.kept = kept
   }
 
-  /** A service in `folder` that continues the model, with three copies beside it: of a stopped service, a restored backup, and a vacuumed copy. */
+  /**
+   * The service continues the model. Three copies lie beside it: of a stopped service, a restored
+   * backup, and a vacuumed copy.
+   */
   static async on(folder: Folder): Promise<Running> {
     cpSync((await model).path, folder.path, { recursive: true })
     const running = await Running.start(folder, first)
@@ -56,7 +63,8 @@ class Running implements AsyncDisposable {
     database.exec(`vacuum into '${folder.file('copies/vacuumed')}'`)
     database.close()
     await running.deliver('third', 40)
-    // Until the file itself has the stamp of this process, the copy of the stopped service is identical to it.
+    // Until the file has the stamp of this process, the copy of the stopped service is identical to
+    // it.
     await untilSo(async () => {
       const { stamps } = JSON.parse(readFileSync(folder.file('carillon.identity'), 'utf8'))
       return stamps[0] === stamps[2]
@@ -88,7 +96,6 @@ class Running implements AsyncDisposable {
   }
 }
 
-/** The files of a stopped service. */
 const model = (async () => {
   const folder = new Folder()
   await using running = await Running.start(folder, [])
@@ -108,7 +115,10 @@ async function titlesIn(folder: Folder): Promise<{ titles: string[]; log: string
   user.close()
   assert.deepEqual((await running.end('SIGTERM')).status, 0)
   const database = new DatabaseSync(folder.file('carillon.db'))
-  assert.deepEqual({ ...database.prepare('pragma integrity_check').get() }, { integrity_check: 'ok' })
+  assert.deepEqual(
+    { ...database.prepare('pragma integrity_check').get() },
+    { integrity_check: 'ok' },
+  )
   database.close()
   return { titles: titles.filter((title) => title !== welcome).sort(), log: running.stdout }
 }
@@ -116,13 +126,19 @@ async function titlesIn(folder: Folder): Promise<{ titles: string[]; log: string
 const hows = ['a write', 'the check', 'kill -9'] as const
 type How = (typeof hows)[number]
 
-/** One change of the file: what the process says, and what the next start finds, or why it refuses to start. */
+/**
+ * Says what the process says after one change of the file, and what the next start finds, or why it
+ * refuses.
+ */
 type Change = {
   what: string
   change: (folder: Folder) => void
   says: RegExp
   finds: string[] | RegExp
-  /** If not all: a read from moved pages does not find the producer key, and a killed process checks nothing (decision 0068). */
+  /**
+   * If not all notice it: a read from moved pages does not find the producer key, and a killed
+   * process checks nothing (decision 0068).
+   */
   noticedBy?: readonly How[]
 }
 const put = (copy: string) => (folder: Folder) => {
@@ -147,10 +163,30 @@ const changes: Change[] = [
     says: /carillon\.db was replaced/,
     finds: first,
   },
-  { what: 'replaced by a copy of a stop', change: put('of a stop'), says: /was replaced/, finds: first },
-  { what: 'replaced by a restored backup', change: put('restored'), says: /was replaced/, finds: second },
-  { what: 'replaced by a vacuumed copy', change: put('vacuumed'), says: /was replaced/, finds: second },
-  { what: 'overwritten with a copy of a stop', change: overwrite('of a stop'), says: /was overwritten/, finds: first },
+  {
+    what: 'replaced by a copy of a stop',
+    change: put('of a stop'),
+    says: /was replaced/,
+    finds: first,
+  },
+  {
+    what: 'replaced by a restored backup',
+    change: put('restored'),
+    says: /was replaced/,
+    finds: second,
+  },
+  {
+    what: 'replaced by a vacuumed copy',
+    change: put('vacuumed'),
+    says: /was replaced/,
+    finds: second,
+  },
+  {
+    what: 'overwritten with a copy of a stop',
+    change: overwrite('of a stop'),
+    says: /was overwritten/,
+    finds: first,
+  },
   {
     what: 'overwritten with a vacuumed copy',
     change: overwrite('vacuumed'),
@@ -165,7 +201,12 @@ const changes: Change[] = [
     finds: /carillon\.db is (truncated|damaged)/,
     noticedBy: ['the check'],
   },
-  { what: 'overwritten with a restored backup', change: overwrite('restored'), says: /was overwritten/, finds: second },
+  {
+    what: 'overwritten with a restored backup',
+    change: overwrite('restored'),
+    says: /was overwritten/,
+    finds: second,
+  },
 ]
 
 suite('the database file while the service runs', { concurrency: 2 }, () => {
@@ -185,8 +226,15 @@ suite('the database file while the service runs', { concurrency: 2 }, () => {
         }
         const { titles, log } = await titlesIn(folder)
         assert.deepEqual(titles, finds.toSorted())
-        assert.match(log, /belongs to another database file.*carillon\.db-wal\.from-another-database-2/)
-        assert.ok(readdirSync(folder.path).some((name) => name.startsWith('carillon.db-wal.from-another-database-')))
+        assert.match(
+          log,
+          /belongs to another database file.*carillon\.db-wal\.from-another-database-2/,
+        )
+        assert.ok(
+          readdirSync(folder.path).some((name) =>
+            name.startsWith('carillon.db-wal.from-another-database-'),
+          ),
+        )
       })
 })
 
@@ -201,7 +249,7 @@ async function assertProcessEnds(
       assert.equal(status, 503, text)
       assert.match(text, /The store cannot be written|The store went away/)
     }
-    // It ends half a second later: on a slow machine, before it gets this request.
+    // The process ends half a second later; on a slow machine, that is before this request.
     const notReady = await user.request({ path: '/readyz' }).catch(() => undefined)
     assert.equal(notReady?.status ?? 503, 503)
   }
@@ -221,10 +269,11 @@ test('when the log is removed while the service runs, it ends with status 1 and 
   assert.deepEqual((await titlesIn(folder)).titles, running.kept.toSorted())
 })
 
-/** The first page that a checkpoint of the database in `folder` would write. */
+/** A checkpoint of the database in `folder` would write this page first. */
 function firstPageAfterCheckpoint(folder: Folder): Buffer {
   using copied = new Folder()
-  for (const name of ['carillon.db', 'carillon.db-wal']) copyFileSync(folder.file(name), copied.file(name))
+  for (const name of ['carillon.db', 'carillon.db-wal'])
+    copyFileSync(folder.file(name), copied.file(name))
   const database = new DatabaseSync(copied.file('carillon.db'))
   database.exec('pragma wal_checkpoint(truncate)')
   database.close()
@@ -272,7 +321,8 @@ test('a database that is copied with its log after kill -9, and moved, keeps the
 
 /** A position in the changes of the inbox, as a client stores it. */
 async function positionOf({ user }: Running, proof: Proof): Promise<string> {
-  const { version } = (await user.request({ path: '/api/notifications', headers: proof })).json().data
+  const { version } = (await user.request({ path: '/api/notifications', headers: proof })).json()
+    .data
   const { position } = (
     await user.request({ path: `/api/notifications/changes?since=${version}`, headers: proof })
   ).json().data
@@ -283,7 +333,10 @@ async function isReset(folder: Folder, position: string): Promise<boolean> {
   await using running = await CarillonProcess.ready(folder)
   const user = new UserOfService(running.url, firstSignInOf(folder))
   const headers = await user.signIn()
-  const response = await user.request({ path: `/api/notifications/changes?since=${position}`, headers })
+  const response = await user.request({
+    path: `/api/notifications/changes?since=${position}`,
+    headers,
+  })
   user.close()
   await running.end('SIGTERM')
   assert.equal(response.status, 200, response.text)

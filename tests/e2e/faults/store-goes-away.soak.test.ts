@@ -1,5 +1,5 @@
-// PostgreSQL becomes unreachable while the service runs, in several ways (R7, Z7): no response is wrong, the process keeps
-// running, and it works again within five seconds after the server does, without a restart.
+// PostgreSQL becomes unreachable in several ways: no response is wrong, the process keeps running,
+// and it works again within five seconds of the server's return (R7, Z7).
 import assert from 'node:assert/strict'
 import { after, suite, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -20,7 +20,7 @@ after(() => server.remove())
 
 type Place = { nodes: Nodes; node: Node; user: UserOfService; session: Proof; token: Proof }
 
-/** A service whose first node reaches the database through `proxy`, if there is one. */
+/** `proxy` is between the first node and the database. */
 async function newPlace(proxy?: TcpProxy): Promise<Place & AsyncDisposable> {
   const url = await server.newDatabase()
   const nodes = new Nodes(url)
@@ -28,10 +28,17 @@ async function newPlace(proxy?: TcpProxy): Promise<Place & AsyncDisposable> {
   const user = node.user(nodes.firstSignIn)
   const session = await user.signIn('stateful')
   const token = await user.signIn('stateless')
-  return { nodes, node, user, session, token, [Symbol.asyncDispose]: () => nodes[Symbol.asyncDispose]() }
+  return {
+    nodes,
+    node,
+    user,
+    session,
+    token,
+    [Symbol.asyncDispose]: () => nodes[Symbol.asyncDispose](),
+  }
 }
 
-/** Every route that needs the store responds 503; the others still work. */
+/** Checks that every route that needs the store responds 503, and that the others work. */
 async function isAway({ user, node, session, token }: Place): Promise<void> {
   const path = '/api/notifications'
   const id = '01900000-0000-7000-8000-000000000000'
@@ -53,7 +60,6 @@ async function isAway({ user, node, session, token }: Place): Promise<void> {
   assert.equal(node.process.child.exitCode, null)
 }
 
-/** Waits until 100 more notifications were delivered. */
 async function isUnderLoad({ delivered }: Ledger): Promise<void> {
   const before = delivered.size
   await untilSo(async () => delivered.size >= before + 100)
@@ -95,9 +101,15 @@ test('an operator ends connections repeatedly under load: nothing acknowledged i
   const ledger = new Ledger()
   const stop = ledger.begin([user, others.user(nodes.firstSignIn)], { writersEach: 8 })
   const giveUpAt = performance.now() + 30_000
-  for (let n = 0; n < rounds * 5 || (!ledger.statuses.has(503) && performance.now() < giveUpAt); n++) {
+  for (
+    let n = 0;
+    n < rounds * 5 || (!ledger.statuses.has(503) && performance.now() < giveUpAt);
+    n++
+  ) {
     await sleep(50)
-    await server.query("select pg_terminate_backend(pid) from pg_stat_activity where application_name like 'carillon%'")
+    await server.query(
+      "select pg_terminate_backend(pid) from pg_stat_activity where application_name like 'carillon%'",
+    )
   }
   await stop()
   assert.ok(ledger.statuses.has(503), 'no connection was ended during a delivery')
@@ -116,15 +128,27 @@ test('a replica takes over: the service is not ready before, and everything ackn
   await using nodes = new Nodes(url)
   const node = await nodes.add({ databaseUrl: proxy.urlFor(url) })
   const user = node.user(nodes.firstSignIn)
-  const place = { nodes, node, user, session: await user.signIn('stateful'), token: await user.signIn('stateless') }
+  const place = {
+    nodes,
+    node,
+    user,
+    session: await user.signIn('stateful'),
+    token: await user.signIn('stateless'),
+  }
   const ledger = new Ledger()
   const stop = ledger.begin([user], { writersEach: 16 })
   await isUnderLoad(ledger)
   await primary.stop('immediate')
   proxy.target = replica.port
-  await untilSo(async () => (await user.request({ path: '/api/notifications', headers: place.session })).status === 200)
+  await untilSo(
+    async () =>
+      (await user.request({ path: '/api/notifications', headers: place.session })).status === 200,
+  )
   assert.equal(await isReady(user), false, 'a replica cannot be written')
-  const env = { ...nodes.environment, CARILLON_DATABASE_URL: replica.url(new URL(url).pathname.slice(1)) }
+  const env = {
+    ...nodes.environment,
+    CARILLON_DATABASE_URL: replica.url(new URL(url).pathname.slice(1)),
+  }
   const refused = await carillon(nodes.folder, ['serve'], { env })
   assert.equal(refused.status, 1)
   assert.match(refused.stderr, /^carillon: This PostgreSQL is a read-only replica\. [^\n]+\n$/)
@@ -138,7 +162,12 @@ test('a replica takes over: the service is not ready before, and everything ackn
 })
 
 suite('a network in between', { concurrency: 4 }, () => {
-  for (const where of ['before the call', 'before the reply', 'in the reply', 'reply dropped'] as Break[])
+  for (const where of [
+    'before the call',
+    'before the reply',
+    'in the reply',
+    'reply dropped',
+  ] as Break[])
     test(`the connection breaks during the commit of a delivery (${where}): the response says that the outcome is unknown, and a retry delivers once (R7, D1-D3)`, async () => {
       await using proxy = await TcpProxy.to(server.port)
       await using place = await newPlace(proxy)
@@ -163,9 +192,14 @@ suite('a network in between', { concurrency: 4 }, () => {
     await using proxy = await TcpProxy.to(server.port)
     await using place = await newPlace(proxy)
     const broken = breakOnce(proxy, 'commit', 'before the reply')
-    isUnavailable(await place.user.request({ method: 'POST', path: '/logout', headers: place.session }))
+    isUnavailable(
+      await place.user.request({ method: 'POST', path: '/logout', headers: place.session }),
+    )
     await broken
-    assert.equal((await place.user.request({ path: '/api/notifications', headers: place.session })).status, 401)
+    assert.equal(
+      (await place.user.request({ path: '/api/notifications', headers: place.session })).status,
+      401,
+    )
   })
 
   test('a slow network slows responses down and changes nothing else (R7)', async () => {
@@ -203,11 +237,16 @@ suite('a network in between', { concurrency: 4 }, () => {
     const other = (await nodes.add()).user(nodes.firstSignIn)
     signals.isDeaf = true
     const silentAt = performance.now()
-    assert.equal((await other.request({ method: 'POST', path: '/logout', headers: token })).status, 204)
-    const status = async () => (await user.request({ path: '/routeRestreinte', headers: token })).status
+    assert.equal(
+      (await other.request({ method: 'POST', path: '/logout', headers: token })).status,
+      204,
+    )
+    const status = async () =>
+      (await user.request({ path: '/routeRestreinte', headers: token })).status
     const atFirst = await status()
     // The node notices the missing signals after two seconds at the earliest.
-    if (performance.now() - silentAt < 1_500) assert.equal(atFirst, 200, 'the node received the change signal')
+    if (performance.now() - silentAt < 1_500)
+      assert.equal(atFirst, 200, 'the node received the change signal')
     const afterMs = await untilSo(async () => (await status()) === 401, backWithinMs)
     t.diagnostic(`refused after ${afterMs.toFixed(0)} ms`)
   })

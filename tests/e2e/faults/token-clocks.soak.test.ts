@@ -1,5 +1,5 @@
-// Tokens of a service with two processes whose clocks differ (T7): each process estimates the clock of the database by its
-// heartbeat, and a slow connection makes that estimate wrong. A new password still revokes every earlier token.
+// A new password revokes every earlier token, although the clocks of two processes differ and a
+// slow connection spoils their estimates of the clock of the database (T7).
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -24,7 +24,8 @@ after(() => server.remove())
 
 const statusOf = async (user: UserOfService, proof: Proof) =>
   (await user.request({ path: '/routeRestreinte', headers: proof })).status
-const signedInAt = ({ authorization = '' }: Proof) => madeAt(String(decodeJwt(authorization.split(' ')[1] ?? '').sid))
+const signedInAt = ({ authorization = '' }: Proof) =>
+  madeAt(String(decodeJwt(authorization.split(' ')[1] ?? '').sid))
 
 test(`a password that is set while a node's clock estimate is wrong leaves 0 of ${rounds * tokensPerRound} tokens valid (T7)`, async (t) => {
   const url = await server.newDatabase()
@@ -54,10 +55,13 @@ test(`a password that is set while a node's clock estimate is wrong leaves 0 of 
     await addUser(users, { username, password })
     const request = [slow, quick].map((node) => node.user({ username, password, key: '' }))
     const tokens = await signIns(request[0] as UserOfService)
-    t.diagnostic(`the last sign-in is dated ${signedInAt(tokens.at(-1) ?? {}) - now()} ms ahead of the database`)
+    t.diagnostic(
+      `the last sign-in is dated ${signedInAt(tokens.at(-1) ?? {}) - now()} ms ahead of the database`,
+    )
     await setPassword(users, { username, password: next })
     const fresh = await quick.user({ username, password: next, key: '' }).signIn('stateless')
-    for (const user of request) await untilSo(async () => (await statusOf(user, tokens[0] ?? {})) === 401)
+    for (const user of request)
+      await untilSo(async () => (await statusOf(user, tokens[0] ?? {})) === 401)
     for (const user of request) survived += await countValid(user, tokens)
     for (const user of request) assert.equal(await statusOf(user, fresh), 200)
   }
@@ -71,11 +75,14 @@ async function signIns(user: UserOfService): Promise<Proof[]> {
   return tokens
 }
 
-/** How many of the tokens are accepted by a route or can be renewed. */
+/** Counts the tokens that a route accepts or that can be renewed. */
 async function countValid(user: UserOfService, tokens: readonly Proof[]): Promise<number> {
   let valid = 0
   for (const token of tokens) {
-    const statuses = [await statusOf(user, token), (await user.post('/token/renew', {}, token)).status]
+    const statuses = [
+      await statusOf(user, token),
+      (await user.post('/token/renew', {}, token)).status,
+    ]
     if (statuses.some((status) => status !== 401)) valid++
   }
   return valid

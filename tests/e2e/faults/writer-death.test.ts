@@ -1,5 +1,5 @@
-// A service whose writer thread dies: no request waits for ever, nothing is acknowledged that was not written, reads still work,
-// and the process ends so that its supervisor restarts it (R1, E3).
+// When the writer thread dies, no request waits for ever, nothing unwritten is acknowledged, reads
+// still work, and the process ends so that its supervisor restarts it (R1, E3).
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -24,8 +24,8 @@ test('when the writer thread dies, waiting and later writes are 503, reads still
 })
 
 /**
- * Returns false if this process was too slow: the service responds for half a second after the failure, and then closes its port. The
- * last try throws the failure.
+ * Returns false if this process was too slow: the service responds for half a second after the
+ * failure, and then closes its port.
  */
 async function outlivesItsWriter({ isLast }: { isLast: boolean }): Promise<boolean> {
   using folder = new Folder()
@@ -41,7 +41,7 @@ async function outlivesItsWriter({ isLast }: { isLast: boolean }): Promise<boole
   }
   const path = `/api/notifications/${(await user.inbox(cookie))[0]?.id}`
 
-  // Another connection holds the lock, so new writes wait: some in the thread, the others in front of it.
+  // Another connection holds the lock, so new writes wait, in the thread or in front of it.
   const file = new SqliteBehind(folder.path)
   const letGo = await file.holdWrites()
   const waiting = Array.from({ length: 20 }, (_, n) => user.deliver(`Waiting ${n}`, `waiting-${n}`))
@@ -53,7 +53,7 @@ async function outlivesItsWriter({ isLast }: { isLast: boolean }): Promise<boole
   await letGo()
   for (const response of await Promise.all([...waiting, signingOut])) isUnavailable(response)
 
-  // All at the same time, on open connections: the service closes them within a second.
+  // The service closes the open connections within a second, so all are sent at the same time.
   const sentAfterMs = performance.now() - killedAt
   const writes = [
     user.deliver('Too late'),
@@ -62,9 +62,21 @@ async function outlivesItsWriter({ isLast }: { isLast: boolean }): Promise<boole
     user.request({ method: 'POST', path: '/logout', headers: cookie }),
     user.request({ path: '/readyz' }),
   ]
-  const readable = ['/api/notifications', '/api/notifications/counts', path, '/api/me', '/routeRestreinte']
-  const reads = readable.flatMap((one) => [cookie, token].map((headers) => user.request({ path: one, headers })))
-  const responses = await Promise.all([...writes, ...reads, user.request({ path: '/livez' })]).catch((error) => {
+  const readable = [
+    '/api/notifications',
+    '/api/notifications/counts',
+    path,
+    '/api/me',
+    '/routeRestreinte',
+  ]
+  const reads = readable.flatMap((one) =>
+    [cookie, token].map((headers) => user.request({ path: one, headers })),
+  )
+  const responses = await Promise.all([
+    ...writes,
+    ...reads,
+    user.request({ path: '/livez' }),
+  ]).catch((error) => {
     if (sentAfterMs < 400 || isLast) throw error
   })
   user.close()
@@ -73,7 +85,8 @@ async function outlivesItsWriter({ isLast }: { isLast: boolean }): Promise<boole
     return false
   }
   for (const response of responses.slice(0, writes.length)) isUnavailable(response)
-  for (const response of responses.slice(writes.length)) assert.equal(response.status, 200, response.text)
+  for (const response of responses.slice(writes.length))
+    assert.equal(response.status, 200, response.text)
 
   const { status, signal } = await running.isGone()
   assert.deepEqual([status, signal], [1, null])
@@ -90,7 +103,8 @@ async function outlivesItsWriter({ isLast }: { isLast: boolean }): Promise<boole
     [],
   )
   // Each delivery with an unknown outcome is sent again, and is there once.
-  for (let n = 0; n < 20; n++) assert.equal((await later.deliver(`Waiting ${n}`, `waiting-${n}`)).status, 201)
+  for (let n = 0; n < 20; n++)
+    assert.equal((await later.deliver(`Waiting ${n}`, `waiting-${n}`)).status, 201)
   const all = (await later.inbox(cookie)).map(({ title }) => title)
   assert.equal(all.length, new Set(all).size)
   assert.equal(all.length, 1 + 20 + 20)

@@ -1,17 +1,23 @@
-// A migration of a large table in chunks, on each engine: a process that is killed in the middle of it leaves whole chunks, and the next one
-// continues. The new version is this one with a migration that was invented for the test, as decision 0067 describes it.
+// A kill in the middle of a migration in chunks leaves whole chunks, and the next process
+// continues, on each engine. The test invents the migration that makes this version a new one
+// (decision 0067).
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connect } from '../../../server/store/sqlite/database.ts'
 import { newDatabase, queryAt } from '../../support/postgres.ts'
-import { CarillonProcess, carillon, type Environment, Folder } from '../../support/processes/carillon-process.ts'
+import {
+  CarillonProcess,
+  carillon,
+  type Environment,
+  Folder,
+} from '../../support/processes/carillon-process.ts'
 import { copyOfProgram, migrationFiles } from '../../support/processes/copy-of-program.ts'
 
 const rows = 40_000
 const chunk = 500
 
-/** Counts, and counts one row twice if two chunks changed it. */
+/** It counts a row twice if two chunks changed it. */
 const invented = `-- chunks
 update notification set count = count + 1
   where (user_id, seq) in (select user_id, seq from notification where count < 2 limit ${chunk})`
@@ -70,9 +76,13 @@ for (const [engine, open] of Object.entries(places))
     await using last = new CarillonProcess(folder, { args: ['migrate', '--json'], env, launcher })
     assert.equal((await last.isGone()).status, 0, last.stderr)
     assert.deepEqual(JSON.parse(last.stdout), { applied: ['9999-invented'] })
-    assert.deepEqual((await query('select count, count(*) as rows from notification group by count')).map(plain), [
-      { count: 2, rows },
-    ])
+    assert.deepEqual(
+      (await query('select count, count(*) as rows from notification group by count')).map(plain),
+      [{ count: 2, rows }],
+    )
   })
 
-const plain = (row: Record<string, unknown>) => ({ count: Number(row.count), rows: Number(row.rows) })
+const plain = (row: Record<string, unknown>) => ({
+  count: Number(row.count),
+  rows: Number(row.rows),
+})

@@ -1,5 +1,5 @@
-// A busy service receives SIGTERM (R9): it responds to every request that it accepted, and ends with status 0 within ten seconds,
-// even if clients hang.
+// After SIGTERM a busy service responds to every request that it accepted, and ends with status 0
+// within ten seconds, even if clients hang (R9).
 import assert from 'node:assert/strict'
 import { connect, type Socket } from 'node:net'
 import { test } from 'node:test'
@@ -13,7 +13,7 @@ import { CarillonProcess, Folder, firstSignInOf } from '../../support/processes/
 import { untilSo } from '../../support/processes/nodes.ts'
 import { idIn, UserOfService } from '../../support/processes/user-of-service.ts'
 
-/** A kept-alive connection: one request at a time; counts the requests without a response. */
+/** Sends one request at a time, and counts those without a response. */
 class KeptConnection {
   readonly #socket: Socket
   readonly #host: string
@@ -41,16 +41,24 @@ class KeptConnection {
     return new Promise((resolve) => this.#socket.once('connect', () => resolve()))
   }
 
-  /** The response, or undefined if the connection ended without one. */
-  async request(head: string, fields: readonly string[] = [], body = ''): Promise<Seen | undefined> {
+  /** Returns undefined if the connection ended without a response. */
+  async request(
+    head: string,
+    fields: readonly string[] = [],
+    body = '',
+  ): Promise<Seen | undefined> {
     if (!this.isOpen) return undefined
     this.pending++
     this.#received = Buffer.alloc(0)
-    const length = body === '' ? [] : ['content-type: application/json', `content-length: ${Buffer.byteLength(body)}`]
+    const length =
+      body === ''
+        ? []
+        : ['content-type: application/json', `content-length: ${Buffer.byteLength(body)}`]
     this.#socket.write(
       `${[`${head} HTTP/1.1`, `host: ${this.#host}`, ...fields, ...length].join('\r\n')}\r\n\r\n${body}`,
     )
-    while (this.isOpen && !isWhole(this.#received)) await new Promise<void>((resolve) => (this.#wake = resolve))
+    while (this.isOpen && !isWhole(this.#received))
+      await new Promise<void>((resolve) => (this.#wake = resolve))
     if (!isWhole(this.#received)) return undefined
     this.pending--
     const [response] = readResponses(this.#received)
@@ -75,7 +83,7 @@ function isWhole(received: Buffer): boolean {
 const halfRequest =
   'POST /login HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{'
 
-/** A connection that sends a text, reads nothing and stays open. */
+/** Sends a text, reads nothing and stays open. */
 class HangingClient implements Disposable {
   readonly #socket: Socket
   readonly sent: Promise<void>
@@ -129,7 +137,11 @@ test('on SIGTERM under load the service responds to every request that it accept
   const producer = async (connection: KeptConnection) => {
     const title = `No. ${++deliveries}`
     const body = JSON.stringify({ recipients: [{ username: signIn.username }], title })
-    const response = await connection.request('POST /api/notifications', [`authorization: Bearer ${signIn.key}`], body)
+    const response = await connection.request(
+      'POST /api/notifications',
+      [`authorization: Bearer ${signIn.key}`],
+      body,
+    )
     if (response?.status === 201) acknowledged.push(title)
     return response
   }
@@ -137,9 +149,11 @@ test('on SIGTERM under load the service responds to every request that it accept
   const connections = acts.map(() => new KeptConnection(url))
   const work = async (connection: KeptConnection, worker: number, n: number) => {
     const response = await acts[worker](connection, n)
-    if (response !== undefined) statuses.set(response.status, (statuses.get(response.status) ?? 0) + 1)
+    if (response !== undefined)
+      statuses.set(response.status, (statuses.get(response.status) ?? 0) + 1)
   }
-  // A connection that still waits in the system's accept queue was not accepted, so each gets a response before the signal.
+  // Each connection gets a response before the signal: one that waits in the accept queue was not
+  // accepted.
   await Promise.all(connections.map((connection, worker) => work(connection, worker, worker)))
   let signalledAt = Number.POSITIVE_INFINITY
   const working = connections.map(async (connection, worker) => {
@@ -182,7 +196,6 @@ test('while it stops, the service is not ready, closes each connection after its
   await isObserved(showsThatItStops)
 })
 
-/** Returns false if this machine was too slow to observe the stop. */
 async function showsThatItStops(): Promise<boolean> {
   using folder = new Folder()
   await using running = await CarillonProcess.ready(folder)
@@ -191,7 +204,8 @@ async function showsThatItStops(): Promise<boolean> {
   const connections = Array.from({ length: 12 }, () => new KeptConnection(url))
   await Promise.all(connections.map((connection) => connection.opened()))
   const before = connections.pop()
-  for (let times = 0; times < 2; times++) assert.equal((await before?.request('GET /readyz'))?.status, 200)
+  for (let times = 0; times < 2; times++)
+    assert.equal((await before?.request('GET /readyz'))?.status, 200)
   assert.ok(before?.isOpen)
 
   const ended = running.end('SIGTERM')
@@ -225,15 +239,18 @@ test('with CARILLON_DRAIN_GRACE the service still serves requests and streams du
   // Longer than the 12 seconds after which a stop without a grace period is forced.
   const graceMs = 13_000
   using folder = new Folder()
-  await using running = await CarillonProcess.ready(folder, { env: { CARILLON_DRAIN_GRACE: `${graceMs}ms` } })
+  await using running = await CarillonProcess.ready(folder, {
+    env: { CARILLON_DRAIN_GRACE: `${graceMs}ms` },
+  })
   const user = new UserOfService(running.url, firstSignInOf(folder))
   const proof = await user.signIn()
-  for (let times = 0; times < 2; times++) assert.equal((await user.request({ path: '/readyz' })).status, 200)
+  for (let times = 0; times < 2; times++)
+    assert.equal((await user.request({ path: '/readyz' })).status, 200)
   const before = await EventReader.of(running.url, proof)
   const signalledAt = performance.now()
   const ended = running.end('SIGTERM')
   await untilSo(async () => (await user.request({ path: '/readyz' })).status === 503)
-  // On new connections: the service closes each connection after its response.
+  // The service closes each connection after its response, so these are new.
   const later = await EventReader.of(running.url, proof)
   const list = await user.request({ path: '/api/notifications', headers: proof })
   assert.deepEqual([list.status, list.headers.get('connection')], [200, 'close'])
@@ -276,7 +293,12 @@ async function respondsAfterSuspension(): Promise<boolean> {
 test('a request that never ends and a client that never reads delay the end by at most ten seconds (R9)', async (t) => {
   using folder = new Folder()
   await using running = await CarillonProcess.ready(folder)
-  const texts = [halfRequest, 'GET /docs HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(50), 'GET /liv', '']
+  const texts = [
+    halfRequest,
+    'GET /docs HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(50),
+    'GET /liv',
+    '',
+  ]
   const clients = texts.map((text) => new HangingClient(running.url, text))
   for (const client of clients) await client.sent
   // A later request got its response, so the connections before it were accepted.
@@ -295,7 +317,10 @@ test('after a script that waited for the first 200 of /readyz, a stop does not w
   const port = await freePort()
   const env = { CARILLON_PORT: String(port), CARILLON_DRAIN_GRACE: '60s' }
   await using running = new CarillonProcess(folder, { env })
-  await untilSo(async () => (await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => undefined))?.status === 200)
+  await untilSo(
+    async () =>
+      (await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => undefined))?.status === 200,
+  )
   const { status, afterMs } = await running.end('SIGTERM')
   assert.equal(status, 0)
   assert.ok(afterMs < 30_000, `ended after ${afterMs} ms`)
@@ -308,7 +333,10 @@ test('SIGINT, and SIGHUP on a terminal, stop the service as SIGTERM does, and a 
   for (const signal of ['SIGINT', 'SIGHUP'] as const) {
     using folder = new Folder()
     const nodeOptions = signal === 'SIGHUP' ? asTerminal : []
-    await using running = await CarillonProcess.ready(folder, { args: ['serve', '--json'], nodeOptions })
+    await using running = await CarillonProcess.ready(folder, {
+      args: ['serve', '--json'],
+      nodeOptions,
+    })
     const user = new UserOfService(running.url, firstSignInOf(folder))
     const id = idIn(await user.deliver('Hi'))
     user.close()
@@ -317,7 +345,11 @@ test('SIGINT, and SIGHUP on a terminal, stop the service as SIGTERM does, and a 
     assert.equal(status, 0)
     await using again = await CarillonProcess.ready(folder)
     const later = new UserOfService(again.url, firstSignInOf(folder))
-    assert.equal((await later.request({ path: `/api/notifications/${id}`, headers: await later.signIn() })).status, 200)
+    assert.equal(
+      (await later.request({ path: `/api/notifications/${id}`, headers: await later.signIn() }))
+        .status,
+      200,
+    )
     later.close()
   }
 })

@@ -1,5 +1,5 @@
-// Where a user is signed in, in a service of two processes: each lists the sign-ins of both, and what one of them ends is refused by the
-// other within a second, streams included. The caller's own sign-in works on both, and is renewed on both (S20).
+// Each of two processes lists the sign-ins of both, and refuses within a second what the other
+// ended, streams included. The caller's own sign-in works on both (S20).
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { EventReader } from '../../support/event-source/event-source.ts'
@@ -26,11 +26,13 @@ const started = [await nodes.add(), await nodes.add()] as const
 
 type Round = { a: UserOfService; b: UserOfService; own: Proof }
 
-/** The rounds of a test: one user on both nodes, and a sign-in. Every 50 rounds there is a new user. */
+/** Every 50 rounds there is a new user. */
 async function* rounds(): AsyncGenerator<Round> {
   for (let left = times; left > 0; left -= timesOfUser) {
     const name = `user-${crypto.randomUUID()}`
-    const made = await carillon(nodes.folder, ['user', 'add', name, '--json'], { env: nodes.environment })
+    const made = await carillon(nodes.folder, ['user', 'add', name, '--json'], {
+      env: nodes.environment,
+    })
     assert.equal(made.status, 0, made.stderr)
     const signIn = { ...nodes.firstSignIn, ...JSON.parse(made.stdout) }
     const [a, b] = started.map((node) => node.user(signIn)) as [UserOfService, UserOfService]
@@ -42,13 +44,15 @@ async function* rounds(): AsyncGenerator<Round> {
 const statusOf = async (user: UserOfService, headers: Proof) =>
   (await user.request({ path: '/routeRestreinte', headers })).status
 
-async function idsOf(user: UserOfService, headers: Proof): Promise<{ current: string; all: string[] }> {
+async function idsOf(
+  user: UserOfService,
+  headers: Proof,
+): Promise<{ current: string; all: string[] }> {
   const { items } = (await user.request({ path: sessions, headers })).json().data
   const all = items.map((item: { id: string }) => item.id)
   return { current: items.find((item: { current: boolean }) => item.current).id, all }
 }
 
-/** Ends the proof on node a, and measures until node b has ended its stream and refuses it. */
 async function endsOnTheOtherNode(
   proof: Proof,
   { a, b }: Round,
@@ -78,7 +82,11 @@ for (const variant of variants) {
       const { current } = await idsOf(b, ended)
       assert.ok((await idsOf(a, own)).all.includes(current))
       const path = `${sessions}/${current}`
-      took.push(await endsOnTheOtherNode(ended, round, () => a.request({ method: 'DELETE', path, headers: own })))
+      took.push(
+        await endsOnTheOtherNode(ended, round, () =>
+          a.request({ method: 'DELETE', path, headers: own }),
+        ),
+      )
       assert.equal((await b.request({ method: 'DELETE', path, headers: own })).status, 404)
     }
     checkMedian(took)
@@ -91,10 +99,12 @@ for (const variant of variants) {
       const own = await a.signIn(variant)
       const ended = await b.signIn(variant)
       took.push(
-        await endsOnTheOtherNode(ended, round, () => a.request({ method: 'DELETE', path: sessions, headers: own })),
+        await endsOnTheOtherNode(ended, round, () =>
+          a.request({ method: 'DELETE', path: sessions, headers: own }),
+        ),
       )
       for (const node of [a, b]) assert.equal(await statusOf(node, own), 200)
-      // At once, although node b may not have received the revocation that spares the sign-in.
+      // Node b may not have received the revocation that spares the sign-in.
       const renewed = await b.post('/api/me/token', {}, own)
       assert.equal(renewed.status, 201, renewed.text)
       const token = { authorization: `Bearer ${renewed.json().data.token}` }

@@ -1,17 +1,27 @@
-// A distributed attack on one account: 150 addresses, both variants, one process on SQLite and two on PostgreSQL. The nodes share the
-// counts, a restart keeps them, and the owner signs in on a known device meanwhile (A9, A10).
+// 150 addresses attack one account, in both variants, on one process with SQLite and two with
+// PostgreSQL. The nodes share the counts, a restart keeps them, and the owner signs in on a known
+// device (A9, A10).
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { newDatabase } from '../../support/postgres.ts'
-import { CarillonProcess, type Environment, Folder, firstSignInOf } from '../../support/processes/carillon-process.ts'
+import {
+  CarillonProcess,
+  type Environment,
+  Folder,
+  firstSignInOf,
+} from '../../support/processes/carillon-process.ts'
 import { Nodes } from '../../support/processes/nodes.ts'
 import { type Variant, variants } from '../../support/service.ts'
 
 const proxies: Environment = { CARILLON_TRUSTED_PROXIES: '127.0.0.1' }
 const attackers = 150
 
-type Cluster = { urls(): string[]; owner: { username: string; password: string }; restart(): Promise<void> }
+type Cluster = {
+  urls(): string[]
+  owner: { username: string; password: string }
+  restart(): Promise<void>
+}
 
 async function onSqlite(): Promise<Cluster> {
   const folder = new Folder()
@@ -73,22 +83,32 @@ for (const [engine, start] of Object.entries({ SQLite: onSqlite, PostgreSQL: onP
       assert.ok(evaluated >= 5 && evaluated <= 100, `${evaluated}`)
       assert.deepEqual([...new Set(statuses)].toSorted(), [401, 429])
       await cluster.restart()
-      // One more failure, and no free ones: the counts are those of before the restart.
+      // After one more failure none is free: the restart kept the counts.
       while ((await guess(attackers)) !== 401) await sleep(200)
       for (const url of cluster.urls()) {
-        const { status, headers } = await login(url, '198.18.9.9', { body: { username, password, variant } })
+        const { status, headers } = await login(url, '198.18.9.9', {
+          body: { username, password, variant },
+        })
         assert.equal(status, 429, 'an unknown device is delayed after the restart, on every node')
         assert.ok(Number(headers.get('retry-after')) >= 1)
       }
       assert.equal(await known.login(), 200, 'a known device is not')
     })
 
-function login(url: string, address: string, { body, cookie = '' }: { body: object; cookie?: string }) {
-  const headers = { 'content-type': 'application/json', 'x-forwarded-for': address, ...(cookie !== '' && { cookie }) }
+function login(
+  url: string,
+  address: string,
+  { body, cookie = '' }: { body: object; cookie?: string },
+) {
+  const headers = {
+    'content-type': 'application/json',
+    'x-forwarded-for': address,
+    ...(cookie !== '' && { cookie }),
+  }
   return fetch(`${url}/login`, { method: 'POST', body: JSON.stringify(body), headers })
 }
 
-/** A device of the owner, which uses another node each time. */
+/** The owner uses another node each time. */
 class Device {
   readonly #variant: Variant
   readonly #cluster: Cluster
@@ -109,12 +129,21 @@ class Device {
     const urls = this.#cluster.urls()
     const { cookie = '', deviceToken } = this.#sent
     const { username, password } = this.#cluster.owner
-    const body = { username, password, variant: this.#variant, ...(deviceToken !== undefined && { deviceToken }) }
-    const response = await login(urls[this.#logins++ % urls.length] ?? '', '198.18.1.1', { body, cookie })
+    const body = {
+      username,
+      password,
+      variant: this.#variant,
+      ...(deviceToken !== undefined && { deviceToken }),
+    }
+    const response = await login(urls[this.#logins++ % urls.length] ?? '', '198.18.1.1', {
+      body,
+      cookie,
+    })
     const cookies = response.headers.getSetCookie().map((line) => line.split(';')[0])
     if (response.status !== 200) return response.status
     if (this.#variant === 'stateful') this.#sent = { cookie: cookies.join('; ') }
-    else this.#sent = { deviceToken: ((await response.json()) as { deviceToken: string }).deviceToken }
+    else
+      this.#sent = { deviceToken: ((await response.json()) as { deviceToken: string }).deviceToken }
     return 200
   }
 }

@@ -1,4 +1,4 @@
-// Issued tokens and tokens of sessions in a service of two processes: what revokes them on one node ends them, and their streams, on
+// What revokes issued tokens and tokens of sessions on one node ends them, and their streams, on
 // the other.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
@@ -21,9 +21,13 @@ after(async () => {
 })
 const started = [await nodes.add(), await nodes.add()] as const
 const [a, b] = started.map((node) => node.user(nodes.firstSignIn)) as [UserOfService, UserOfService]
-const made = await carillon(nodes.folder, ['key', 'add', 'accounts', '--scope', 'users', '--json'], {
-  env: nodes.environment,
-})
+const made = await carillon(
+  nodes.folder,
+  ['key', 'add', 'accounts', '--scope', 'users', '--json'],
+  {
+    env: nodes.environment,
+  },
+)
 assert.equal(made.status, 0, made.stderr)
 const users: Proof = { authorization: `Bearer ${JSON.parse(made.stdout).key}` }
 const { id } = (await a.request({ path: '/api/me', headers: await a.signIn() })).json().data.user
@@ -36,8 +40,10 @@ function proofIn(response: HttpResponse): Proof {
   return { authorization: `Bearer ${response.json().data.token}` }
 }
 
-/** Ends the proofs on node a, and measures until node b has ended their streams and refuses them. */
-async function endsOnTheOtherNode(proofs: readonly Proof[], end: () => Promise<HttpResponse>): Promise<number> {
+async function endsOnTheOtherNode(
+  proofs: readonly Proof[],
+  end: () => Promise<HttpResponse>,
+): Promise<number> {
   const readers = await Promise.all(proofs.map((proof) => EventReader.of(started[1].url, proof)))
   assert.equal((await end()).status, 204)
   const from = performance.now()
@@ -63,7 +69,9 @@ test('issued tokens that are revoked on one node end within a second on the othe
       proofIn(await a.post(path, { scope: 'inbox' }, users)),
       proofIn(await b.post(path, { scope: 'inbox' }, users)),
     ]
-    took.push(await endsOnTheOtherNode(issued, () => a.request({ method: 'DELETE', path, headers: users })))
+    took.push(
+      await endsOnTheOtherNode(issued, () => a.request({ method: 'DELETE', path, headers: users })),
+    )
     const later = proofIn(await a.post(path, { scope: 'inbox' }, users))
     assert.equal(await statusOf(b, later), 200)
     assert.equal(await statusOf(b, signedIn), 200)

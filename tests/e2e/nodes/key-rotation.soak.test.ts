@@ -1,4 +1,5 @@
-// Signing keys of two real nodes on one PostgreSQL database, rotated and dropped by commands while both are under load.
+// Commands rotate and drop the signing keys of two nodes on one PostgreSQL database, while both are
+// under load.
 import assert from 'node:assert/strict'
 import { after, type TestContext, test } from 'node:test'
 import { newDatabase } from '../../support/postgres.ts'
@@ -16,7 +17,10 @@ after(async () => {
 })
 const first = await nodes.add()
 const second = await nodes.add()
-const users = [first, second].map((node) => node.user(nodes.firstSignIn)) as [UserOfService, UserOfService]
+const users = [first, second].map((node) => node.user(nodes.firstSignIn)) as [
+  UserOfService,
+  UserOfService,
+]
 
 async function keys(...args: string[]) {
   const { status, stdout, stderr } = await carillon(nodes.folder, ['keys', ...args, '--json'], {
@@ -27,7 +31,9 @@ async function keys(...args: string[]) {
 }
 
 const kidOf = ({ authorization = '' }: Proof): string =>
-  JSON.parse(Buffer.from(authorization.slice('Bearer '.length).split('.')[0] ?? '', 'base64url').toString()).kid
+  JSON.parse(
+    Buffer.from(authorization.slice('Bearer '.length).split('.')[0] ?? '', 'base64url').toString(),
+  ).kid
 const statusOf = async (user: UserOfService, headers: Proof) =>
   (await user.request({ path: '/routeRestreinte', headers })).status
 const published = (user: UserOfService) =>
@@ -44,7 +50,8 @@ test('a rotation under load on two nodes: 0 failed requests, and the new key is 
   for (const user of users) await untilSo(async () => (await published(user)).includes(kid))
   const signer = kidOf(await users[0].signIn('stateless'))
   // Only if this took less time than `--after`: a slow machine may need more for the command alone.
-  if (performance.now() - rotatedAt < 6_000) assert.equal(signer, kidOf(old), 'a node signs with the new key too early')
+  if (performance.now() - rotatedAt < 6_000)
+    assert.equal(signer, kidOf(old), 'a node signs with the new key too early')
   for (const user of users) await untilSo(async () => kidOf(await user.signIn('stateless')) === kid)
   await load.more(200)
   await load[Symbol.asyncDispose]()
@@ -68,15 +75,19 @@ test('a dropped key is refused on both nodes within a second, and the next sign-
   await isUsuallyQuick(async () => (await refusedAfterDrop(t)) < 1_000)
 })
 
-/** Drops a key, and returns how many milliseconds after the command both nodes refuse its tokens. */
+/** Returns how many milliseconds after the command both nodes refuse the key's tokens. */
 async function refusedAfterDrop(t: TestContext): Promise<number> {
   const stolen = await users[0].signIn('stateless')
   for (const user of users) assert.equal(await statusOf(user, stolen), 200)
   const before = performance.now()
   const { replacedBy } = await keys('drop', kidOf(stolen))
   const commandMs = performance.now() - before
-  const waits = await Promise.all(users.map((user) => untilSo(async () => (await statusOf(user, stolen)) === 401)))
-  t.diagnostic(`refused ${Math.max(...waits).toFixed(0)} ms after the command, which took ${commandMs.toFixed(0)} ms`)
+  const waits = await Promise.all(
+    users.map((user) => untilSo(async () => (await statusOf(user, stolen)) === 401)),
+  )
+  t.diagnostic(
+    `refused ${Math.max(...waits).toFixed(0)} ms after the command, which took ${commandMs.toFixed(0)} ms`,
+  )
   for (const user of users) {
     const token = await user.signIn('stateless')
     assert.equal(kidOf(token), replacedBy)

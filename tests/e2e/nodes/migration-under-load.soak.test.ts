@@ -1,5 +1,5 @@
-// A new version with a migration of the largest table starts while two nodes serve: it gets its locks between the requests, and no request
-// fails. The new version is this one with a migration that was invented for the test.
+// A new version with a migration of the largest table starts while two nodes serve: it gets its
+// locks between the requests, and no request fails. The test invents the migration.
 import assert from 'node:assert/strict'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { type TestContext, test } from 'node:test'
@@ -26,7 +26,7 @@ test(`a new node migrates ${notifications} notifications within a minute while t
   while (!(await goesUnnoticed(t, { isLast: tries === 3 }))) tries++
 })
 
-/** Returns false if a request failed or the node was late because the machine paused. The last try throws the failure. */
+/** Returns false if the machine paused, so that a request failed or the node was late. */
 async function goesUnnoticed(t: TestContext, { isLast }: { isLast: boolean }): Promise<boolean> {
   const database = await newDatabase()
   t.after(() => database.drop())
@@ -41,10 +41,13 @@ async function goesUnnoticed(t: TestContext, { isLast }: { isLast: boolean }): P
   const delay = monitorEventLoopDelay({ resolution: 10 })
   delay.enable()
   const begun = performance.now()
-  await nodes.add({ launcher: copyOfProgram(program, { files: migrationFiles('postgres', invented) }) })
+  await nodes.add({
+    launcher: copyOfProgram(program, { files: migrationFiles('postgres', invented) }),
+  })
   const readyMs = performance.now() - begun
   await load.more(20)
-  if (delay.max > 250e6 && (load.failures.length > 0 || readyMs > readyWithinMs) && !isLast) return false
+  if (delay.max > 250e6 && (load.failures.length > 0 || readyMs > readyWithinMs) && !isLast)
+    return false
   t.diagnostic(`ready after ${readyMs.toFixed(0)} ms, ${load.count} requests`)
   assert.deepEqual(load.failures, [])
   assert.ok(readyMs < readyWithinMs, `ready after ${readyMs} ms`)
@@ -57,7 +60,6 @@ async function goesUnnoticed(t: TestContext, { isLast }: { isLast: boolean }): P
   return true
 }
 
-/** 100 notifications for each of some users. */
 async function fill(url: string): Promise<void> {
   await queryAt(
     url,
@@ -76,11 +78,13 @@ class Load implements AsyncDisposable {
 
   async startOn(user: UserOfService): Promise<void> {
     const headers: Proof = await user.signIn()
-    const kinds = [() => user.request({ path: '/api/notifications', headers }), () => user.deliver('Steady')]
+    const kinds = [
+      () => user.request({ path: '/api/notifications', headers }),
+      () => user.deliver('Steady'),
+    ]
     for (const send of kinds) this.#loops.push(this.#repeat(send))
   }
 
-  /** Resolves after `count` more requests. */
   async more(count: number): Promise<void> {
     for (const until = this.count + count; this.count < until; ) await sleep(10)
   }

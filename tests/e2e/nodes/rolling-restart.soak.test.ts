@@ -1,5 +1,5 @@
-// A rolling restart: the processes of a service restart one after another. Behind a load balancer that checks /readyz no request
-// fails (R9).
+// The processes of a service restart one after another; behind a load balancer that checks /readyz
+// no request fails (R9).
 import assert from 'node:assert/strict'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { type TestContext, test } from 'node:test'
@@ -20,8 +20,8 @@ for (const keepAlive of [true, false])
   })
 
 /**
- * Returns false if a request failed while this process, which is also the balancer, was blocked: then it could not see within the
- * drain grace of half a second that a node is not ready. The last try throws the failure.
+ * Returns false if this process, which is also the balancer, was blocked for longer than the drain
+ * grace of half a second, and could not see that a node was not ready.
  */
 async function goesUnnoticed(
   t: TestContext,
@@ -50,8 +50,10 @@ async function goesUnnoticed(
     statuses.set(line, (statuses.get(line) ?? 0) + 1)
   }
   const acts = [
-    async () => count('list, session', await user.request({ path: '/api/notifications', headers: session })),
-    async () => count('list, token', await user.request({ path: '/api/notifications', headers: token })),
+    async () =>
+      count('list, session', await user.request({ path: '/api/notifications', headers: session })),
+    async () =>
+      count('list, token', await user.request({ path: '/api/notifications', headers: token })),
     async () => count('read-all', await user.post('/api/notifications/read-all', {}, session)),
     async () => {
       const title = `No. ${delivered.length}`

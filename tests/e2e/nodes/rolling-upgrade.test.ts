@@ -1,7 +1,7 @@
-// A rolling upgrade: nodes of two versions serve one database at the same time. While requests run on every node, the new version starts,
-// migrates and creates its database functions; no request may fail on either side. Until the tag 0.1.0 the old version is the service of
-// this commit, and the new one is the same with a higher version and what each test invents. From then on the old one is the package of the
-// last release, and the new one is this commit (docs/release.md).
+// Nodes of two versions serve one database, and no request fails while the new one starts, migrates
+// and creates its database functions. Until the tag 0.1.0, the old version is this commit and the
+// new one is invented; from then on the old one is the package of the last release
+// (docs/release.md).
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
@@ -37,7 +37,10 @@ const upgrades: Record<string, Upgrade> = {
   },
 }
 /** `restarted`: what a node of the old version does that starts after the first of the new one. */
-type Upgrade = { files: Record<string, string>; restarted: 'is refused' | 'serves, and leaves the functions' }
+type Upgrade = {
+  files: Record<string, string>
+  restarted: 'is refused' | 'serves, and leaves the functions'
+}
 
 // functions.test.ts proves what a node of the old version does with newer functions.
 for (const [what, upgrade] of Object.entries(upgrades))
@@ -50,8 +53,8 @@ for (const [what, upgrade] of Object.entries(upgrades))
   )
 
 /**
- * Returns false if a request failed while the machine paused: a service waits two seconds for a connection to the database, and four
- * for a response. The last try throws the failure.
+ * Returns false if the machine paused: a service waits two seconds for a connection to the
+ * database, and four for a response.
  */
 async function goesUnnoticed(
   t: TestContext,
@@ -82,7 +85,8 @@ async function goesUnnoticed(
   await load.moreRounds(3)
   // The old version does not know the migration. The nodes that run are not affected.
   const late = await nodes.begin(old)
-  if (restarted === 'is refused') await assert.rejects(late.process.isReady(), /was written by a newer Carillon/)
+  if (restarted === 'is refused')
+    await assert.rejects(late.process.isReady(), /was written by a newer Carillon/)
   else await late.isReady()
   assert.equal(await functionsOf(database.url), functions)
   await load.moreRounds(3)
@@ -107,49 +111,56 @@ async function goesUnnoticed(
   return true
 }
 
-/** What a node logged about its failures. */
 function errorsOf(node: Node): string {
   return JSON.stringify(node.process.lines.filter(({ level }) => Number(level) >= 50))
 }
 
-/** The version and hash of the functions that were created last. */
 async function functionsOf(url: string): Promise<string> {
-  const { rows } = await queryAt(url, "select obj_description('kysely_migration'::regclass, 'pg_class') as label")
+  const { rows } = await queryAt(
+    url,
+    "select obj_description('migration'::regclass, 'pg_class') as label",
+  )
   return rows[0].label
 }
 
-/** Waits until the stream has sent a notification with each of the titles. */
 async function receives(stream: EventReader, titles: readonly string[]): Promise<void> {
   const missing = () => {
     const received = new Set(stream.events.map(({ data }) => data.notification?.title))
     return titles.filter((title) => !received.has(title))
   }
-  await untilSo(async () => missing().length === 0, 30_000).catch(() => assert.deepEqual(missing(), []))
+  await untilSo(async () => missing().length === 0, 30_000).catch(() =>
+    assert.deepEqual(missing(), []),
+  )
 }
 
-/** A producer key that may create users. */
+/** The key may create users. */
 async function keyOf(nodes: Nodes): Promise<string> {
-  const { stdout } = await carillon(nodes.folder, ['key', 'add', 'app', '--scope', 'send,users', '--json'], {
-    env: nodes.environment,
-  })
+  const { stdout } = await carillon(
+    nodes.folder,
+    ['key', 'add', 'app', '--scope', 'send,users', '--json'],
+    {
+      env: nodes.environment,
+    },
+  )
   return JSON.parse(stdout).key
 }
 
 type Requests = Record<string, (user: UserOfService, proofs: Proofs) => Promise<HttpResponse>>
 type Proofs = { session: Record<string, string>; token: Record<string, string> }
 
-/** Sends each kind of request to each of its nodes, one after another on each node, until it is stopped. */
+/**
+ * Sends each kind of request to each of its nodes, one after another on each node, until it is
+ * stopped.
+ */
 class Load implements AsyncDisposable {
   readonly counts = new Map<string, number>()
   readonly failures: string[] = []
-  /** The titles of all deliveries. */
   readonly sent: string[] = []
-  /** The ids of the users that the new version created. They have no username. */
+  /** The new version created them without a username. */
   readonly people: string[] = []
   readonly #signIn: SignIn
   readonly #databaseUrl: string
   readonly #loops: Promise<void>[] = []
-  /** Of each loop. */
   readonly #rounds: number[] = []
   #isOver = false
 
@@ -169,11 +180,17 @@ class Load implements AsyncDisposable {
     'sign-in with a token': (user) => this.#login(user, 'stateless'),
     'sign-out': async (user) =>
       user.request({ method: 'POST', path: '/logout', headers: await user.signIn('stateful') }),
-    'list with a session': (user, { session }) => user.request({ path: '/api/notifications', headers: session }),
-    'list with a token': (user, { token }) => user.request({ path: '/api/notifications', headers: token }),
+    'list with a session': (user, { session }) =>
+      user.request({ path: '/api/notifications', headers: session }),
+    'list with a token': (user, { token }) =>
+      user.request({ path: '/api/notifications', headers: token }),
     'delivery and read': async (user, { token }) => {
       const id = idIn(await this.#deliver(user))
-      return user.request({ method: 'PATCH', path: `/api/notifications/${id}/read`, headers: token })
+      return user.request({
+        method: 'PATCH',
+        path: `/api/notifications/${id}/read`,
+        headers: token,
+      })
     },
     'delivery by id': (user) => {
       const { username, key } = this.#signIn
@@ -181,10 +198,15 @@ class Load implements AsyncDisposable {
       const recipients = [userId === undefined ? { username } : { userId }]
       const title = `Number ${this.sent.length}`
       if (userId === undefined) this.sent.push(title)
-      return user.post('/api/notifications', { recipients, title }, { authorization: `Bearer ${key}` })
+      return user.post(
+        '/api/notifications',
+        { recipients, title },
+        { authorization: `Bearer ${key}` },
+      )
     },
     'read-all': (user, { session }) => user.post('/api/notifications/read-all', {}, session),
-    changes: (user, { session }) => user.request({ path: '/api/notifications/changes?since=0', headers: session }),
+    changes: (user, { session }) =>
+      user.request({ path: '/api/notifications/changes?since=0', headers: session }),
   }
 
   /** What is new: on the new version alone. The old one then delivers to users that have no username. */
@@ -200,7 +222,12 @@ class Load implements AsyncDisposable {
       },
       'delivery again': (user) => {
         const { username } = this.#signIn
-        return send(user, { recipients: [{ username }], title: 'Sent again', key: 'again', again: true })
+        return send(user, {
+          recipients: [{ username }],
+          title: 'Sent again',
+          key: 'renotify',
+          renotify: true,
+        })
       },
     }
   }
@@ -213,10 +240,11 @@ class Load implements AsyncDisposable {
     return EventReader.of(node.url, await node.user(this.#signIn).signIn())
   }
 
-  /** Resolves when each node has served each kind of request `count` more times. */
+  /** Waits until each node has served each kind of request `count` more times. */
   async moreRounds(count: number): Promise<void> {
     const aims = this.#rounds.map((rounds) => rounds + count)
-    const isBehind = () => this.failures.length === 0 && aims.some((aim, loop) => (this.#rounds[loop] ?? 0) < aim)
+    const isBehind = () =>
+      this.failures.length === 0 && aims.some((aim, loop) => (this.#rounds[loop] ?? 0) < aim)
     while (isBehind()) await sleep(10)
   }
 
@@ -231,7 +259,10 @@ class Load implements AsyncDisposable {
 
   async #loop(user: UserOfService, name: string, requests: Requests): Promise<void> {
     const loop = this.#rounds.push(0) - 1
-    const proofs = { session: await user.signIn('stateful'), token: await user.signIn('stateless') } as Proofs
+    const proofs = {
+      session: await user.signIn('stateful'),
+      token: await user.signIn('stateless'),
+    } as Proofs
     for (; !this.#isOver; this.#rounds[loop] = (this.#rounds[loop] ?? 0) + 1) {
       // One user signs in more often than one network may.
       await queryAt(this.#databaseUrl, 'delete from guess_count')
@@ -240,7 +271,8 @@ class Load implements AsyncDisposable {
           ({ status, text }) => (status < 300 ? 'ok' : `${status} ${text}`),
           (error: unknown) => String(error),
         )
-        if (outcome === 'ok') this.counts.set(`${name}: ${kind}`, (this.counts.get(`${name}: ${kind}`) ?? 0) + 1)
+        if (outcome === 'ok')
+          this.counts.set(`${name}: ${kind}`, (this.counts.get(`${name}: ${kind}`) ?? 0) + 1)
         else this.failures.push(`${name}: ${kind}: ${outcome}`)
       }
     }

@@ -1,5 +1,5 @@
-// A change on one of two processes replaces the proof of its caller: the other process refuses the older ones too, and ends what they hold
-// open (S17, T7; decision 0063).
+// A change on one of two processes replaces the proof of its caller: the other refuses the older
+// ones too, and ends what they hold open (S17, T7; decision 0063).
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { EventReader } from '../../support/event-source/event-source.ts'
@@ -37,7 +37,10 @@ test('a cookie that was replaced on one node is refused by both at once, and its
   const usedAt = performance.now()
   for (const node of [b, a]) assert.equal(await statusOf(node, renewed), 200)
   await Promise.all(readers.map((reader) => reader.ended(mostMs)))
-  assert.ok(performance.now() - usedAt > leastMs, 'a client would not have had the time to receive the new cookie')
+  assert.ok(
+    performance.now() - usedAt > leastMs,
+    'a client would not have had the time to receive the new cookie',
+  )
   for (const node of [a, b]) assert.equal(await statusOf(node, renewed), 200)
 })
 

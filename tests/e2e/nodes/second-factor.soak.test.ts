@@ -1,5 +1,5 @@
-// A second factor in a service of two processes: a code, a recovery code and a challenge are used once, whichever nodes receive them at the
-// same time, and a confirmation on one node counts on the other.
+// Two processes accept a code, a recovery code and a challenge once, although both receive them at
+// the same time, and a confirmation on one counts on the other.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { newDatabase, queryAt } from '../../support/postgres.ts'
@@ -35,7 +35,8 @@ async function challenge(node: UserOfService): Promise<string> {
   assert.equal(response.status, 401, response.text)
   return response.json().error.challenge
 }
-const complete = async (node: UserOfService, body: object) => (await node.post('/login/second-factor', body)).status
+const complete = async (node: UserOfService, body: object) =>
+  (await node.post('/login/second-factor', body)).status
 
 test('of one code on two nodes at the same time, exactly one signs in (A17)', async () => {
   const onA = await challenge(a)
@@ -72,11 +73,14 @@ test('of one recovery code, and of one challenge, on two nodes at the same time,
 
 test('a session that is confirmed on one node is fresh on the other (A18)', async () => {
   await queryAt(database.url, 'update session set confirmed_at = 0')
-  for (const node of [a, b]) assert.equal((await node.post('/api/me/factors/totp', {}, session)).status, 403)
+  for (const node of [a, b])
+    assert.equal((await node.post('/api/me/factors/totp', {}, session)).status, 403)
   const [recoveryCode] = recoveryCodes
   const response = await b.post('/api/me/confirm', { recoveryCode }, session)
   assert.equal(response.status, 204)
   const renewed = sessionOf(response)
-  for (const node of [a, b]) assert.equal((await node.post('/api/me/factors/totp', {}, renewed)).status, 201)
-  for (const node of [a, b]) assert.equal((await node.post('/api/me/factors/totp', {}, session)).status, 401)
+  for (const node of [a, b])
+    assert.equal((await node.post('/api/me/factors/totp', {}, renewed)).status, 201)
+  for (const node of [a, b])
+    assert.equal((await node.post('/api/me/factors/totp', {}, session)).status, 401)
 })

@@ -1,5 +1,5 @@
-// The secret of the service changes as docs/operations/keys-and-secrets.md, "Change the secret", says: on two nodes with PostgreSQL under load, and on
-// SQLite with the generated secret while the service runs.
+// The secret changes as docs/operations/keys-and-secrets.md, "Change the secret", says: on two
+// nodes with PostgreSQL under load, and on SQLite with the generated secret.
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { test } from 'node:test'
@@ -7,7 +7,12 @@ import { Sealing } from '../../../server/basics/secrets.ts'
 import { Balancer } from '../../support/network/balancer.ts'
 import { freePort } from '../../support/network/free-port.ts'
 import { newDatabase, queryAt } from '../../support/postgres.ts'
-import { CarillonProcess, carillon, Folder, firstSignInOf } from '../../support/processes/carillon-process.ts'
+import {
+  CarillonProcess,
+  carillon,
+  Folder,
+  firstSignInOf,
+} from '../../support/processes/carillon-process.ts'
 import { Load } from '../../support/processes/load.ts'
 import { Nodes, untilSo } from '../../support/processes/nodes.ts'
 import { UserOfService } from '../../support/processes/user-of-service.ts'
@@ -44,12 +49,17 @@ soakTest(
       }
     }
     const command = (env: Record<string, string>) =>
-      carillon(nodes.folder, ['secret', 'rotate', '--json'], { env: { ...nodes.environment, ...env } })
+      carillon(nodes.folder, ['secret', 'rotate', '--json'], {
+        env: { ...nodes.environment, ...env },
+      })
 
     const load = await Load.start([user])
     const both = { CARILLON_SECRET: fresh, CARILLON_SECRET_PREVIOUS: old }
     await restart(both)
-    const wrong = await command({ ...both, CARILLON_SECRET_PREVIOUS: 'a secret that does not fit to anything here' })
+    const wrong = await command({
+      ...both,
+      CARILLON_SECRET_PREVIOUS: 'a secret that does not fit to anything here',
+    })
     assert.equal(wrong.status, 1)
     assert.match(
       wrong.stderr,
@@ -59,7 +69,11 @@ soakTest(
     const done = await command(both)
     assert.equal(done.status, 0, done.stderr)
     assert.deepEqual(JSON.parse(done.stdout), { signingKeys: 1, factors: 1, isGenerated: false })
-    assert.deepEqual(JSON.parse((await command(both)).stdout), { signingKeys: 0, factors: 0, isGenerated: false })
+    assert.deepEqual(JSON.parse((await command(both)).stdout), {
+      signingKeys: 0,
+      factors: 0,
+      isGenerated: false,
+    })
     await restart({ CARILLON_SECRET: fresh })
     await load.more(100)
     await load[Symbol.asyncDispose]()
@@ -67,12 +81,18 @@ soakTest(
     assert.deepEqual(load.failures, [])
     for (const headers of [session, token])
       assert.equal((await user.request({ path: '/routeRestreinte', headers })).status, 200)
-    const result = await queryAt(database.url, 'select sealed_secret from factor; select event from audit')
+    const result = await queryAt(
+      database.url,
+      'select sealed_secret from factor; select event from audit',
+    )
     const [sealed, events] = [result]
       .flat()
       .slice(-2)
       .map(({ rows }) => rows) as Record<string, string>[][]
-    assert.equal(await new Sealing({ current: fresh }).open('factors', sealed?.[0]?.sealed_secret ?? ''), 'plum')
+    assert.equal(
+      await new Sealing({ current: fresh }).open('factors', sealed?.[0]?.sealed_secret ?? ''),
+      'plum',
+    )
     assert.equal(events?.filter(({ event }) => event === 'secret-rotated').length, 1)
   },
 )
@@ -110,7 +130,10 @@ test('on SQLite the command makes the new secret, while the service runs, and no
   const { kid } = JSON.parse(rotated.stdout)
   const isSigning = async () => {
     const { authorization = '' } = await user.signIn('stateless')
-    return Buffer.from(authorization.slice('Bearer '.length).split('.')[0] ?? '', 'base64url').includes(kid)
+    return Buffer.from(
+      authorization.slice('Bearer '.length).split('.')[0] ?? '',
+      'base64url',
+    ).includes(kid)
   }
   await untilSo(isSigning)
   await load[Symbol.asyncDispose]()

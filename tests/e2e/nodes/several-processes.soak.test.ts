@@ -1,4 +1,4 @@
-// Several processes on one PostgreSQL database are one service: a change on one node is visible on all (S4, S7, T7, D1-D3).
+// Several processes on one PostgreSQL database show each change on all nodes (S4, S7, T7, D1-D3).
 import assert from 'node:assert/strict'
 import { after, suite, test } from 'node:test'
 import { newDatabase } from '../../support/postgres.ts'
@@ -25,16 +25,19 @@ const [a, b, c] = users as [UserOfService, UserOfService, UserOfService]
 const statusOf = async (user: UserOfService, proof: Proof) =>
   (await user.request({ path: '/api/notifications', headers: proof })).status
 
-/** How many milliseconds it took until every node refused the proof. */
+/** Returns how many milliseconds passed until every node refused the proof. */
 async function refusedEverywhere(proof: Proof): Promise<number> {
-  const isRefused = (user: UserOfService) => untilSo(async () => (await statusOf(user, proof)) === 401, soonMs)
+  const isRefused = (user: UserOfService) =>
+    untilSo(async () => (await statusOf(user, proof)) === 401, soonMs)
   return Math.max(...(await Promise.all(users.map(isRefused))))
 }
 
 test('three processes that start at the same time on an empty database make one first sign-in and one signing key', async () => {
   const lines = started.flatMap((node) => node.process.lines)
   assert.equal(lines.filter(({ msg }) => msg.startsWith('first start')).length, 1)
-  const keySets = await Promise.all(users.map((user) => user.request({ path: '/.well-known/jwks.json' })))
+  const keySets = await Promise.all(
+    users.map((user) => user.request({ path: '/.well-known/jwks.json' })),
+  )
   assert.equal(keySets[0]?.status, 200)
   assert.equal(new Set(keySets.map(({ text }) => text)).size, 1)
 })
@@ -46,7 +49,10 @@ for (const variant of variants)
       for (let n = 0; n < times; n++) {
         const proof = await a.signIn(variant)
         for (const user of users) assert.equal(await statusOf(user, proof), 200)
-        assert.equal((await a.request({ method: 'POST', path: '/logout', headers: proof })).status, 204)
+        assert.equal(
+          (await a.request({ method: 'POST', path: '/logout', headers: proof })).status,
+          204,
+        )
         if (variant === 'stateful') assert.equal(await statusOf(b, proof), 401)
         took.push(await refusedEverywhere(proof))
       }
@@ -65,7 +71,9 @@ for (const variant of variants)
       ) as [UserOfService, UserOfService]
       const proof = await one.signIn(variant)
       assert.equal(await statusOf(other, proof), 200)
-      const disabled = await carillon(nodes.folder, ['user', 'disable', `gone-${variant}`], { env: nodes.environment })
+      const disabled = await carillon(nodes.folder, ['user', 'disable', `gone-${variant}`], {
+        env: nodes.environment,
+      })
       assert.equal(disabled.status, 0, disabled.stderr)
       await refusedEverywhere(proof)
     })
@@ -81,15 +89,23 @@ test('a change that one node acknowledged is in the next response of every other
     ]
     await reader.request({ path: '/api/notifications', headers: proof })
     const id = idIn(await writer.deliver(`No. ${n}`))
-    const [newest] = (await reader.request({ path: '/api/notifications', headers: proof })).json().data.items
+    const [newest] = (await reader.request({ path: '/api/notifications', headers: proof })).json()
+      .data.items
     assert.deepEqual([newest.id, newest.read], [id, false])
-    const read = await third.request({ method: 'PATCH', path: `/api/notifications/${id}/read`, headers: proof })
+    const read = await third.request({
+      method: 'PATCH',
+      path: `/api/notifications/${id}/read`,
+      headers: proof,
+    })
     assert.equal(read.status, 204)
     const seen = await reader.request({ path: `/api/notifications/${id}`, headers: proof })
     assert.equal(seen.json().data.read, true)
   }
   assert.equal((await a.post('/api/notifications/read-all', {}, proof)).status, 204)
-  assert.equal((await c.request({ path: '/api/notifications/counts', headers: proof })).json().data.unread, 0)
+  assert.equal(
+    (await c.request({ path: '/api/notifications/counts', headers: proof })).json().data.unread,
+    0,
+  )
 })
 
 test('the same Idempotency-Key on three nodes at the same time makes one notification and one outcome (D1-D3)', async () => {
@@ -101,6 +117,8 @@ test('the same Idempotency-Key on three nodes at the same time makes one notific
     )
     assert.equal(new Set(responses.map(idIn)).size, 1)
   }
-  const titles = (await a.inbox(await a.signIn())).map(({ title }) => title).filter((title) => title.startsWith('Once'))
+  const titles = (await a.inbox(await a.signIn()))
+    .map(({ title }) => title)
+    .filter((title) => title.startsWith('Once'))
   assert.equal(titles.length, times)
 })

@@ -1,5 +1,6 @@
-// Another host under the same domain cannot plant a session cookie in a real browser or lock out a signed-in user. A browser
-// accepts any byte from 0x80 on as part of a cookie's name, so `__Host-` protects only names without such a byte.
+// Another host under the same domain cannot plant a session cookie or lock out a signed-in user. A
+// browser accepts any byte from 0x80 on in a cookie's name, so `__Host-` protects only names
+// without such a byte.
 import assert from 'node:assert/strict'
 import { createServer, type Server } from 'node:net'
 import { after, test } from 'node:test'
@@ -14,15 +15,26 @@ after(async () => {
   await service.stop()
 })
 
-/** A host that sends the given Set-Cookie lines byte for byte, and records the Cookie lines that it receives. */
+/**
+ * Sends the given Set-Cookie lines byte for byte, and records the Cookie lines that it receives.
+ */
 async function startSibling() {
   const state = { planted: [] as string[], received: [] as string[] }
   const server: Server = createServer((socket) => {
     socket.on('error', () => socket.destroy())
     socket.once('data', (request) => {
-      state.received.push(...(/^cookie: (.*)\r$/im.exec(request.toString('latin1'))?.[1] ?? '').split('; '))
-      const lines = state.planted.map((cookie) => `Set-Cookie: ${cookie}; Domain=${domain}; Path=/\r\n`).join('')
-      socket.end(Buffer.from(`HTTP/1.1 200 OK\r\n${lines}Content-Length: 2\r\nConnection: close\r\n\r\nhi`, 'latin1'))
+      state.received.push(
+        ...(/^cookie: (.*)\r$/im.exec(request.toString('latin1'))?.[1] ?? '').split('; '),
+      )
+      const lines = state.planted
+        .map((cookie) => `Set-Cookie: ${cookie}; Domain=${domain}; Path=/\r\n`)
+        .join('')
+      socket.end(
+        Buffer.from(
+          `HTTP/1.1 200 OK\r\n${lines}Content-Length: 2\r\nConnection: close\r\n\r\nhi`,
+          'latin1',
+        ),
+      )
     })
   })
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
@@ -30,13 +42,17 @@ async function startSibling() {
 }
 
 const bytes = [...Array.from({ length: 128 }, (_, i) => 0x80 + i), 0x09, 0x0b, 0x0c, 0x20, 0x7f]
-const batches = Array.from({ length: Math.ceil(bytes.length / 30) }, (_, i) => bytes.slice(i * 30, (i + 1) * 30))
+const batches = Array.from({ length: Math.ceil(bytes.length / 30) }, (_, i) =>
+  bytes.slice(i * 30, (i + 1) * 30),
+)
 
 test('in Chromium a sibling host signs no one in and locks no one out, with any byte around the name (S1)', async () => {
   const victim = await service.user('victim')
   const attacker = await service.user('attacker')
   const [own, planted] = await Promise.all(
-    [victim, attacker].map(async (user) => (await service.signIn(user, 'stateful')).cookie?.split('=')[1] ?? ''),
+    [victim, attacker].map(
+      async (user) => (await service.signIn(user, 'stateful')).cookie?.split('=')[1] ?? '',
+    ),
   )
   const servicePort = new URL(service.url).port
   let sent = 0
@@ -54,10 +70,20 @@ test('in Chromium a sibling host signs no one in and locks no one out, with any 
     const signedOut = await page.goto(restricted)
     assert.equal(signedOut?.status(), 401, `a cookie of the sibling host signs in, in ${batch}`)
     await browser.context.addCookies([
-      { name: '__Host-carillon', value: own ?? '', url: `https://${domain}/`, secure: true, httpOnly: true },
+      {
+        name: '__Host-carillon',
+        value: own ?? '',
+        url: `https://${domain}/`,
+        secure: true,
+        httpOnly: true,
+      },
     ])
     const signedIn = await page.goto(restricted)
-    assert.equal(signedIn?.status(), 200, `a cookie of the sibling host locks the user out, in ${batch}`)
+    assert.equal(
+      signedIn?.status(),
+      200,
+      `a cookie of the sibling host locks the user out, in ${batch}`,
+    )
     assert.equal(JSON.parse((await signedIn?.text()) ?? '{}').data.username, 'victim')
   }
   // Chromium keeps every name that begins with such a byte. If it kept none, the test would prove nothing.

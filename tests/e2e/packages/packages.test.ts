@@ -1,4 +1,5 @@
-// The packages that `npm run pack` builds, installed by npm in empty folders as docs/install.md says, under every Node in the PATH.
+// npm installs the packages of `npm run pack` in empty folders as docs/install.md says, under every
+// Node in the PATH.
 import assert from 'node:assert/strict'
 import { execFile, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -17,7 +18,10 @@ const root = fileURLToPath(new URL('../../..', import.meta.url))
 const place = mkdtempSync(join(tmpdir(), 'carillon-packages-'))
 after(() => rmSync(place, { recursive: true, force: true }))
 
-/** The folder of this checkout's Node, for which npm leaves out the other Node. With SOAK=1, also those of the PATH: one for each version. */
+/**
+ * npm leaves out the other Node for the folder of this checkout's Node. With SOAK=1 the PATH counts
+ * too, once for each version.
+ */
 function nodes(): { version: string; path: string }[] {
   const own = dirname(process.execPath)
   const folders = (process.env.PATH ?? '').split(delimiter)
@@ -26,15 +30,21 @@ function nodes(): { version: string; path: string }[] {
     const { stdout } = spawnSync(join(folder, 'node'), ['--version'], { encoding: 'utf8' })
     if (!byVersion.has(stdout.trim())) byVersion.set(stdout.trim(), folder)
   }
-  const all = [...byVersion].map(([version, folder]) => ({ version, path: [folder, ...folders].join(delimiter) }))
+  const all = [...byVersion].map(([version, folder]) => ({
+    version,
+    path: [folder, ...folders].join(delimiter),
+  }))
   return isSoak ? all : all.slice(0, 1)
 }
 
 type Run = { cwd: string; path?: string }
 
-/** Runs commands of a page in a shell. Fails if one of them fails. */
 function shell(commands: string, { cwd, path = process.env.PATH ?? '' }: Run): string {
-  const npm = { npm_config_prefer_offline: 'true', npm_config_audit: 'false', npm_config_fund: 'false' }
+  const npm = {
+    npm_config_prefer_offline: 'true',
+    npm_config_audit: 'false',
+    npm_config_fund: 'false',
+  }
   const { status, stdout, stderr } = spawnSync('bash', ['-c', `set -euo pipefail\n${commands}`], {
     cwd,
     env: { ...withoutSettings(), ...npm, PATH: path },
@@ -48,7 +58,9 @@ function shell(commands: string, { cwd, path = process.env.PATH ?? '' }: Run): s
 /** Without the settings and the npm of the run that this test is part of. */
 function withoutSettings(): NodeJS.ProcessEnv {
   return Object.fromEntries(
-    Object.entries(process.env).filter(([name]) => !/^(CARILLON_|npm_|NODE_(?!EXTRA_CA_CERTS))/.test(name)),
+    Object.entries(process.env).filter(
+      ([name]) => !/^(CARILLON_|npm_|NODE_(?!EXTRA_CA_CERTS))/.test(name),
+    ),
   )
 }
 
@@ -61,7 +73,6 @@ const [packing = '', forClient = '', forService = ''] = [
   /carillon-\d\S+\.tgz\n$/,
 ].map((form) => examples.find((one) => form.test(one)))
 
-/** As on the page, with the folder of this checkout. */
 const fromCheckout = (text: string) => text.replaceAll('~/carillon/', root)
 
 suite('the packages of npm run pack', () => {
@@ -90,27 +101,40 @@ suite('the packages of npm run pack', () => {
       }
       await servesPages(service.url)
       const env = `CARILLON_URL=${service.url} CARILLON_PRODUCER_KEY=${service.key}`
-      assert.match(shell(`${env} npx carillon send --to operator --title Hi`, { cwd, path }), /^Sent to operator$/m)
+      assert.match(
+        shell(`${env} npx carillon send --to operator --title Hi`, { cwd, path }),
+        /^Sent to operator$/m,
+      )
     })
   }
 
   for (const { version, path } of nodes())
-    soakTest(`under Node ${version}, npm install carillon has no warning, also with engine-strict`, async () => {
-      const cwd = join(place, `registry-${version}`)
-      mkdirSync(cwd)
-      const registry = await startPackageRegistry(join(root, 'dist'))
-      const settings = { npm_config_registry: registry.url, npm_config_engine_strict: 'true', npm_config_fund: 'false' }
-      const env = { ...withoutSettings(), ...settings, PATH: path }
-      const { stdout, stderr } = await promisify(execFile)('npm', ['install', 'carillon'], { cwd, env })
-      registry.stop()
-      assert.equal(stderr, '')
-      assert.match(stdout, /^\s*added \d+ packages/)
-      const isNew = Number(version.slice(1).split('.')[0]) >= 24
-      assert.equal(existsSync(join(cwd, 'node_modules/carillon-node')), !isNew)
-      const [kib = ''] = shell('du -sk node_modules', { cwd }).split('\t')
-      if (isNew) assert.ok(Number(kib) < 60 * 1024, `${kib} KiB`)
-      assert.match(shell('npx carillon -V', { cwd, path }), /^\d+\.\d+\.\d+ \([0-9a-f]{12}\)\n$/)
-    })
+    soakTest(
+      `under Node ${version}, npm install carillon has no warning, also with engine-strict`,
+      async () => {
+        const cwd = join(place, `registry-${version}`)
+        mkdirSync(cwd)
+        const registry = await startPackageRegistry(join(root, 'dist'))
+        const settings = {
+          npm_config_registry: registry.url,
+          npm_config_engine_strict: 'true',
+          npm_config_fund: 'false',
+        }
+        const env = { ...withoutSettings(), ...settings, PATH: path }
+        const { stdout, stderr } = await promisify(execFile)('npm', ['install', 'carillon'], {
+          cwd,
+          env,
+        })
+        registry.stop()
+        assert.equal(stderr, '')
+        assert.match(stdout, /^\s*added \d+ packages/)
+        const isNew = Number(version.slice(1).split('.')[0]) >= 24
+        assert.equal(existsSync(join(cwd, 'node_modules/carillon-node')), !isNew)
+        const [kib = ''] = shell('du -sk node_modules', { cwd }).split('\t')
+        if (isNew) assert.ok(Number(kib) < 60 * 1024, `${kib} KiB`)
+        assert.match(shell('npx carillon -V', { cwd, path }), /^\d+\.\d+\.\d+ \([0-9a-f]{12}\)\n$/)
+      },
+    )
 
   soakTest(
     'the package of the element compiles in an application and is typed, without a second copy of Lit or the client',
@@ -125,12 +149,19 @@ suite('the packages of npm run pack', () => {
       writeFileSync(join(cwd, 'right.ts'), page('carillon'))
       writeFileSync(join(cwd, 'wrong.ts'), page('caril'))
       const check = (file: string) =>
-        spawnSync(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), ...compilerOptions, file], {
-          cwd,
-          encoding: 'utf8',
-        })
+        spawnSync(
+          process.execPath,
+          [join(root, 'node_modules/typescript/bin/tsc'), ...compilerOptions, file],
+          {
+            cwd,
+            encoding: 'utf8',
+          },
+        )
       assert.equal(check('right.ts').stdout, '')
-      assert.match(check('wrong.ts').stdout, /Property 'caril' does not exist on type 'CarillonBell'/)
+      assert.match(
+        check('wrong.ts').stdout,
+        /Property 'caril' does not exist on type 'CarillonBell'/,
+      )
       const installed = shell(
         "find node_modules -name '*.ts' -not -name '*.d.ts' -path '*carillon*'; find node_modules -name package.json | grep -c '/lit/package.json$'",
         { cwd },
@@ -161,16 +192,32 @@ suite('the packages of npm run pack', () => {
       shell(`tar -xzOf '${tarball}' package/public/manifest.json`, { cwd: place }),
     )
     const named = new Set(Object.values(served).flat())
-    const scripts = files.flatMap((file) => /^package\/public\/(.*\.(?:js|css|svg))$/.exec(file)?.[1] ?? [])
-    assert.deepEqual(scripts.sort(), [...named].sort(), 'what the manifest names, and nothing of an earlier build')
-    const manifest = JSON.parse(shell(`tar -xzOf '${tarball}' package/package.json`, { cwd: place }))
-    for (const version of Object.values({ ...manifest.dependencies, ...manifest.optionalDependencies }))
+    const scripts = files.flatMap(
+      (file) => /^package\/public\/(.*\.(?:js|css|svg))$/.exec(file)?.[1] ?? [],
+    )
+    assert.deepEqual(
+      scripts.sort(),
+      [...named].sort(),
+      'what the manifest names, and nothing of an earlier build',
+    )
+    const manifest = JSON.parse(
+      shell(`tar -xzOf '${tarball}' package/package.json`, { cwd: place }),
+    )
+    for (const version of Object.values({
+      ...manifest.dependencies,
+      ...manifest.optionalDependencies,
+    }))
       assert.match(String(version), /^\d+\.\d+\.\d+$/)
-    assert.equal(manifest.engines.node, JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).engines.node)
+    assert.equal(
+      manifest.engines.node,
+      JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).engines.node,
+    )
   })
 
   test('npm pack in a folder of the source is refused, because Node runs no TypeScript below node_modules', () => {
-    const scripts = ['client', 'element', 'server'].map((folder) => manifestOf(join(root, folder)).scripts.prepack)
+    const scripts = ['client', 'element', 'server'].map(
+      (folder) => manifestOf(join(root, folder)).scripts.prepack,
+    )
     assert.equal(new Set(scripts).size, 1)
     for (const workspace of isSoak ? ['client', 'element', 'server'] : ['server']) {
       const { status, stderr } = spawnSync('npm', ['pack', '--dry-run', '--workspace', workspace], {
@@ -183,11 +230,13 @@ suite('the packages of npm run pack', () => {
   })
 })
 
-/** Each page in each language with all of its files, and the demonstration with a world. */
+/** Checks each page in each language with all of its files, and the demonstration with a world. */
 async function servesPages(url: string): Promise<void> {
   for (const language of ['en', 'de', 'fr'])
     for (const path of ['/', '/sign-in', '/forgot', '/reset', '/demonstration']) {
-      const page = await fetch(url + path, { headers: { accept: 'text/html', 'accept-language': language } })
+      const page = await fetch(url + path, {
+        headers: { accept: 'text/html', 'accept-language': language },
+      })
       const text = await page.text()
       assert.deepEqual([page.status, /<html lang="(\w+)"/.exec(text)?.[1]], [200, language], path)
       const files = [...text.matchAll(/carillon-scripts\/[\w.-]+/g)].map(([file]) => file)
@@ -197,7 +246,9 @@ async function servesPages(url: string): Promise<void> {
   const { status, headers } = await fetch(`${url}/demonstration/visits`, { method: 'POST' })
   assert.equal(status, 201)
   const cookie = headers.get('set-cookie')?.split(';')[0] ?? ''
-  const restricted = await fetch(`${url}/demonstration/service/routeRestreinte`, { headers: { cookie } })
+  const restricted = await fetch(`${url}/demonstration/service/routeRestreinte`, {
+    headers: { cookie },
+  })
   assert.deepEqual([restricted.status, restricted.headers.get('carillon-exchange')], [401, '1'])
 }
 
@@ -211,9 +262,11 @@ const page = (property: string) => `
   document.body.append(bell)
 `
 const compilerOptions =
-  '--noEmit --strict --module nodenext --target es2022 --lib es2023,dom --types  --ignoreConfig'.split(' ')
+  '--noEmit --strict --module nodenext --target es2022 --lib es2023,dom --types  --ignoreConfig'.split(
+    ' ',
+  )
 
-/** Signs in with a session's cookie, sends, lists. Prints what it found. */
+/** Signs in with a session's cookie, sends, lists, and prints what it found. */
 const application = `
   import { readFileSync } from 'node:fs'
   import { createCarillon, createProducer } from 'carillon-client'

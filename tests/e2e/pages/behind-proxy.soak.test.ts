@@ -1,14 +1,17 @@
-// All pages in a real Chromium behind a proxy that strips `/bell`, with and without CARILLON_PAGES_PREFIX: what a page loads and where it
-// leads is below /bell/, and the main path of each works there.
+// Behind a proxy that strips `/bell`, with and without CARILLON_PAGES_PREFIX, every page loads and
+// leads to what is below /bell/, and its main path works.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { startBehindPath } from '../../support/network/stripping-proxy.ts'
 import { BrowserPages, becomes } from '../../support/pages/browser-page.ts'
 import type { TestService } from '../../support/service.ts'
 
-type Documented = Record<string, { get?: { tags: string[]; responses: Record<string, { content?: object }> } }>
+type Documented = Record<
+  string,
+  { get?: { tags: string[]; responses: Record<string, { content?: object }> } }
+>
 
-/** The paths of all pages, as the service describes them: a new one is checked without a change here. */
+/** The service describes its pages, so a new one is checked without a change here. */
 async function pathsOfPages(service: TestService): Promise<string[]> {
   const paths = (await service.get('/openapi.json')).json().paths as Documented
   return Object.entries(paths).flatMap(([path, { get }]) =>
@@ -19,7 +22,10 @@ async function pathsOfPages(service: TestService): Promise<string[]> {
 for (const prefix of ['', '/hello']) {
   const where = `behind /bell${prefix}`
   const env = { CARILLON_DEMONSTRATION: 'on', CARILLON_ACCENT: '#0a7d4f' }
-  const behind = await startBehindPath('/bell', { ...env, ...(prefix && { CARILLON_PAGES_PREFIX: prefix }) })
+  const behind = await startBehindPath('/bell', {
+    ...env,
+    ...(prefix && { CARILLON_PAGES_PREFIX: prefix }),
+  })
   const { service, url } = behind
   const pages = await BrowserPages.start({ service, url })
   after(async () => {
@@ -45,18 +51,27 @@ for (const prefix of ['', '/hello']) {
             all.map((one) => ({
               isForm: one instanceof HTMLFormElement,
               url: String(
-                (one instanceof HTMLFormElement && one.action) || Reflect.get(one, 'href') || Reflect.get(one, 'src'),
+                (one instanceof HTMLFormElement && one.action) ||
+                  Reflect.get(one, 'href') ||
+                  Reflect.get(one, 'src'),
               ).replace(/#.*/, ''),
             })),
           )
         const requested = opened.requests.map((request) => request.url())
-        const outside = [...places.map((place) => place.url), ...requested].filter((one) => !one.startsWith(`${url}/`))
+        const outside = [...places.map((place) => place.url), ...requested].filter(
+          (one) => !one.startsWith(`${url}/`),
+        )
         assert.deepEqual(outside, [], `${path} leads outside of ${url}`)
         const targets = new Set(places.filter(({ isForm }) => !isForm).map((place) => place.url))
         assert.ok(targets.size > 4, `${path} has no links`)
         for (const target of targets) {
-          const response = await page.context().request.get(target, { headers: { accept: 'text/html' } })
-          assert.ok(response.ok(), `${path} leads to ${target}, which responds ${response.status()}`)
+          const response = await page
+            .context()
+            .request.get(target, { headers: { accept: 'text/html' } })
+          assert.ok(
+            response.ok(),
+            `${path} leads to ${target}, which responds ${response.status()}`,
+          )
           assert.ok(response.url().startsWith(`${url}/`), `${target} leads to ${response.url()}`)
         }
       }
@@ -65,10 +80,16 @@ for (const prefix of ['', '/hello']) {
   for (const hasScript of [undefined, false] as const)
     test(`${where}: a user comes from the account page to the sign-in page and back, and signs out${hasScript === false ? ', without script' : ''}`, async () => {
       const user = await service.user()
-      await using opened = await pages.open(`${prefix}/account`, hasScript === false ? { hasScript } : {})
+      await using opened = await pages.open(
+        `${prefix}/account`,
+        hasScript === false ? { hasScript } : {},
+      )
       const { page } = opened
       await opened.heading('Sign in')
-      assert.equal(opened.path, `${signIn}?return_to=${encodeURIComponent(`/bell${prefix}/account`)}`)
+      assert.equal(
+        opened.path,
+        `${signIn}?return_to=${encodeURIComponent(`/bell${prefix}/account`)}`,
+      )
       await page.getByLabel('Username').fill(user.username)
       await page.getByLabel('Password', { exact: true }).fill(user.password)
       await page.keyboard.press('Enter')

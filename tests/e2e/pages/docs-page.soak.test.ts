@@ -1,6 +1,7 @@
 // The page of the API in a real Chromium.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import type { Page } from 'playwright-core'
 import { updateUser } from '../../../server/users/users.store.ts'
 import { BrowserPages, becomes } from '../../support/pages/browser-page.ts'
 
@@ -15,10 +16,16 @@ test('the page of the API is accessible and fits a narrow screen, and every link
       .filter((id) => document.getElementById(id) === null),
   )
   assert.deepEqual(broken, [])
-  assert.ok((await opened.page.locator('details:not([open]) > summary', { hasText: 'Common errors' }).count()) > 30)
-  const icon = await opened.page.locator('link[rel=icon]').evaluate((link) => (link as HTMLLinkElement).href)
+  assert.ok(
+    (await opened.page
+      .locator('details:not([open]) > summary', { hasText: 'Common errors' })
+      .count()) > 30,
+  )
+  const icon = await opened.page
+    .locator('link[rel=icon]')
+    .evaluate((link) => (link as HTMLLinkElement).href)
   assert.equal((await fetch(icon)).headers.get('content-type'), 'image/svg+xml')
-  // All sections have the same form, and axe would need half a minute for each look at all of them.
+  // axe would need half a minute for all sections, which have the same form.
   await opened.page.evaluate(() => {
     for (const section of document.querySelectorAll(
       'main section:not(#signIn, #listNotifications, #streamNotifications)',
@@ -51,7 +58,9 @@ test('the filter leaves the routes that have every word, and says if none has', 
   await using opened = await pages.open('/docs')
   const { page } = opened
   const shown = () =>
-    page.locator('section:has(> .who):visible').evaluateAll((found) => found.map(({ id }) => id).join())
+    page
+      .locator('section:has(> .who):visible')
+      .evaluateAll((found) => found.map(({ id }) => id).join())
   const all = await shown()
   await page.getByLabel('Filter the routes').fill('PATCH /unread')
   await becomes(shown, 'markUnread')
@@ -75,4 +84,17 @@ test('a button copies an example, or says that the browser does not allow it', a
   const copied = await page.evaluate(() => navigator.clipboard.readText())
   assert.equal(copied, await page.locator('#markRead > pre').textContent())
   assert.match(copied, /^curl -X PATCH /)
+})
+
+test('a browser lays out the parts in view first, and the others in steps, so that no task takes long', async () => {
+  const partsOf = (page: Page) =>
+    page
+      .locator('.docs section')
+      .evaluateAll((all) =>
+        [...new Set(all.map((one) => getComputedStyle(one).contentVisibility))].join(),
+      )
+  await using still = await pages.open('/docs', { hasScript: false })
+  assert.equal(await partsOf(still.page), 'auto')
+  await using opened = await pages.open('/docs')
+  await becomes(() => partsOf(opened.page), 'visible')
 })

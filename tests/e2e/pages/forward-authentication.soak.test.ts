@@ -1,5 +1,6 @@
-// The files of docs/proxies/forward-authentication/ on a real nginx, Caddy and Traefik: no identity field and no cookie of Carillon reaches the
-// application, whatever a client sends beside them. Runs those of the three that are on this machine, and says which.
+// Behind a real nginx, Caddy and Traefik with the files of docs/proxies/forward-authentication/, no
+// identity field and no cookie of Carillon reaches the application, whatever a client sends. Runs
+// those that are on this machine.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -9,13 +10,22 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { identityFields, spellings } from '../../../tools/generators/identity-fields.ts'
-import { type RealProxy, realProxies, startRealProxy, versionOf } from '../../support/network/real-proxies.ts'
+import {
+  type RealProxy,
+  realProxies,
+  startRealProxy,
+  versionOf,
+} from '../../support/network/real-proxies.ts'
 import { startTestService, type TestUser } from '../../support/service.ts'
 
 /** Responds with the fields that it receives, and accepts every WebSocket. */
-const application = createServer(({ rawHeaders }, response) => response.end(JSON.stringify(rawHeaders)))
+const application = createServer(({ rawHeaders }, response) =>
+  response.end(JSON.stringify(rawHeaders)),
+)
 application.on('upgrade', (_, socket) => {
-  socket.end('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n')
+  socket.end(
+    'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n',
+  )
 })
 application.listen(0, '127.0.0.1')
 await once(application, 'listening')
@@ -34,8 +44,11 @@ async function send(port: number, fields: readonly Field[]): Promise<IncomingMes
   return response
 }
 
-/** What the application received, by the lower-case name of each field. */
-async function received(port: number, fields: readonly Field[]): Promise<{ name: string; value: string }[]> {
+/** Returns what the application received, by the lower-case name of each field. */
+async function received(
+  port: number,
+  fields: readonly Field[],
+): Promise<{ name: string; value: string }[]> {
   const response = await send(port, fields)
   const text = (await response.toArray()).join('')
   assert.equal(response.statusCode, 200, `${JSON.stringify(fields)}: ${text}`)
@@ -45,7 +58,10 @@ async function received(port: number, fields: readonly Field[]): Promise<{ name:
   )
 }
 
-/** Cookies around those of Carillon: planted ones of the same and of like names, in places and numbers that a browser sends. */
+/**
+ * Returns cookies around those of Carillon: planted ones of the same and of like names, in places
+ * and numbers that a browser sends.
+ */
 function planted(own: string[]): string[] {
   const [session = '', device = ''] = own
   const fake = (name: string) => `${name}=planted`
@@ -75,13 +91,20 @@ const isOurs = /(?:^|;)\s*(?:__Host-|__Secure-)?carillon(?:-[^;=]*)?\s*=/
 
 type Behind = { proxy: RealProxy; port: number; user: TestUser; own: string[] }
 
-/** What the application received, which knows who sends the request by the fields of Carillon alone. */
-async function refuseOtherIdentity({ proxy, port, user, own }: Behind, fields: readonly Field[]): Promise<void> {
+/** The application knows who sends the request by the fields of Carillon alone. */
+async function refuseOtherIdentity(
+  { proxy, port, user, own }: Behind,
+  fields: readonly Field[],
+): Promise<void> {
   const got = await received(port, [['Cookie', own[0] ?? ''], ...fields])
   const identity = got.filter(({ name, value }) => value === 'root' || /^remote[-_.]/.test(name))
   assert.deepEqual(
     identity.map(({ name, value }) => `${name}: ${value}`).sort(),
-    [`remote-name: ${user.username}`, `remote-user-id: ${user.id}`, `remote-user: ${user.username}`],
+    [
+      `remote-name: ${user.username}`,
+      `remote-user-id: ${user.id}`,
+      `remote-user: ${user.username}`,
+    ],
     `${proxy}: ${JSON.stringify(fields)}`,
   )
 }
@@ -136,14 +159,17 @@ async function tryCookies({ proxy, port, own }: Behind): Promise<void> {
   }
   const pairs = ['a=1', ...own, 'b=carillon=2', 'carillon-with-x=1', 'carillonade=3']
   const kept = await received(port, [['Cookie', pairs.join('; ')]])
-  const cookies = kept.filter(({ name }) => name === 'cookie').map(({ value }) => value.replace(/;\s*$/, ''))
+  const cookies = kept
+    .filter(({ name }) => name === 'cookie')
+    .map(({ value }) => value.replace(/;\s*$/, ''))
   assert.deepEqual(cookies, proxy === 'traefik' ? [] : ['a=1; b=carillon=2; carillonade=3'], proxy)
 }
 
 test('no field and no cookie of Carillon reaches the application, planted ones and `Connection` included (F5)', async (t) => {
   const versions = realProxies.map((proxy) => ({ proxy, version: versionOf(proxy) }))
   const installed = versions.flatMap(({ proxy, version }) => (version === undefined ? [] : [proxy]))
-  for (const { proxy, version } of versions) t.diagnostic(`${proxy}: ${version ?? 'not on this machine, and not run'}`)
+  for (const { proxy, version } of versions)
+    t.diagnostic(`${proxy}: ${version ?? 'not on this machine, and not run'}`)
   assert.notEqual(installed.length, 0, 'install at least one: apt-get install nginx caddy')
 
   const user = await carillon.user('ann')

@@ -10,13 +10,16 @@ import { freePort } from '../../support/network/free-port.ts'
 import { BrowserPages } from '../../support/pages/browser-page.ts'
 import { startTestService } from '../../support/service.ts'
 
-/** Displays what it receives: its own words for who is there. */
+/** Displays what it receives in its own words. */
 const application = createServer(({ headers, url }, response) => {
-  const utf8 = (name: string) => Buffer.from(String(headers[name] ?? 'nobody'), 'latin1').toString('utf8')
+  const utf8 = (name: string) =>
+    Buffer.from(String(headers[name] ?? 'nobody'), 'latin1').toString('utf8')
   const texts = [url, ...['remote-user', 'remote-name', 'remote-user-id'].map(utf8)]
   const icon = '<link rel="icon" href="data:,">'
   response.setHeader('content-type', 'text/html; charset=utf-8')
-  response.end(`<!doctype html><html lang="en"><title>Wiki</title>${icon}<h1>Wiki</h1><p>${texts.join(' · ')}</p>`)
+  response.end(
+    `<!doctype html><html lang="en"><title>Wiki</title>${icon}<h1>Wiki</h1><p>${texts.join(' · ')}</p>`,
+  )
 })
 await new Promise<void>((resolve) => application.listen(0, '127.0.0.1', resolve))
 after(() => application.close())
@@ -28,12 +31,19 @@ for (const convention of ['forward-auth', 'auth-request'] as const satisfies rea
     const url = `http://127.0.0.1:${port}`
     const env = { CARILLON_PUBLIC_URL: url, CARILLON_TRUSTED_PROXIES: '127.0.0.1' }
     const service = await startTestService({ env })
-    const proxy = await startForwardAuthProxy({ carillon: service.url, application: applicationUrl, port, convention })
+    const proxy = await startForwardAuthProxy({
+      carillon: service.url,
+      application: applicationUrl,
+      port,
+      convention,
+    })
     await using pages = await BrowserPages.start({ service, url })
     try {
       const user = await service.user('zoë')
       await service.store.write(updateUser, { userId: user.id, displayName: 'Zoë Ødegård' })
-      await using opened = await pages.open('/wiki/start?page=2&of=%2F', { headers: { 'remote-user': 'root' } })
+      await using opened = await pages.open('/wiki/start?page=2&of=%2F', {
+        headers: { 'remote-user': 'root' },
+      })
       const { page } = opened
       await opened.heading('Sign in')
       await page.getByLabel('Username').fill(user.username)
@@ -44,14 +54,16 @@ for (const convention of ['forward-auth', 'auth-request'] as const satisfies rea
       const seen = await page.locator('p').textContent()
       assert.equal(seen, `/wiki/start?page=2&of=%2F · zoë · Zoë Ødegård · ${user.id}`)
 
-      // Or what the page still loads gets 401 after the sign-out.
+      // Otherwise what the page still loads gets 401 after the sign-out.
       await page.goto(`${url}/account`, { waitUntil: 'networkidle' })
       await page.getByRole('button', { name: 'Sign out', exact: true }).first().click()
       await opened.heading('Sign in')
       await page.goto(`${url}/wiki/again`)
       await opened.heading('Sign in')
       assert.equal(opened.path, `/sign-in?return_to=${encodeURIComponent(`${url}/wiki/again`)}`)
-      const data = await page.evaluate(async () => (await fetch('/wiki/data', { headers: { accept: '*/*' } })).status)
+      const data = await page.evaluate(
+        async () => (await fetch('/wiki/data', { headers: { accept: '*/*' } })).status,
+      )
       assert.equal(data, 401)
       opened.expects(/401 GET \/wiki\/data/)
     } finally {

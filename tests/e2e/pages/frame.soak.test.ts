@@ -3,7 +3,9 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { BrowserPages } from '../../support/pages/browser-page.ts'
 
-const pages = await BrowserPages.start({ env: { CARILLON_ACCENT: '#8a2be2', CARILLON_NAME: 'Harbour <Office>' } })
+const pages = await BrowserPages.start({
+  env: { CARILLON_ACCENT: '#8a2be2', CARILLON_NAME: 'Harbour <Office>' },
+})
 after(() => pages[Symbol.asyncDispose]())
 const { service } = pages
 
@@ -25,7 +27,10 @@ test('the account page has the name of the service and of its user, and its lang
 test('the frame is accessible, fits 320 px and has the accent colour, in light and dark', async () => {
   await using opened = await pages.open('/account', { user: await service.user() })
   await opened.isAccessible('account')
-  const accent = () => opened.page.locator('nav a[aria-current]').evaluate((link) => getComputedStyle(link).boxShadow)
+  const accent = () =>
+    opened.page
+      .locator('.top nav a[aria-current]')
+      .evaluate((link) => getComputedStyle(link).boxShadow)
   assert.match(await accent(), /rgb\(138, 43, 226\)/)
 })
 
@@ -35,5 +40,8 @@ test('the helper of these tests refuses a page whose load has a failed request o
     console.error('a complaint')
     await fetch('nothing-here')
   })
-  await assert.rejects(async () => opened[Symbol.asyncDispose](), /a complaint.*404 GET \/nothing-here/s)
+  await assert.rejects(
+    async () => opened[Symbol.asyncDispose](),
+    /a complaint.*404 GET \/nothing-here/s,
+  )
 })

@@ -38,7 +38,7 @@ test('elsewhere, a setting shows the link to the documentation', async () => {
   })
   try {
     await using opened = await elsewhere.open('/')
-    // In the navigation and as a place to go.
+    // The navigation has one, and the page has one as a place to go.
     assert.equal(await opened.page.getByRole('link', { name: 'Documentation' }).count(), 2)
   } finally {
     await elsewhere[Symbol.asyncDispose]()
@@ -87,12 +87,15 @@ test('a signed-in reader is greeted with the number of unread notifications, and
   }
   await service.deliver({ to: user, title: 'One' })
   await using opened = await pages.open('/', { user, language: 'de' })
-  await opened.heading(`Hallo, ${user.username}`)
+  await opened.heading(`Hallo ${user.username}`)
   await opened.page.getByText('Sie haben 1 ungelesene Mitteilung.').waitFor()
   await opened.isAccessible('front-signed-in')
   await opened.page.getByRole('main').getByRole('link', { name: 'Posteingang' }).click()
   await opened.heading('Posteingang')
   await opened.page.getByText('One').waitFor()
-  await opened.page.getByRole('link', { name: 'Carillon' }).or(opened.page.locator('.brand')).click()
-  await opened.heading(`Hallo, ${user.username}`)
+  await opened.page
+    .getByRole('link', { name: 'Carillon' })
+    .or(opened.page.locator('.brand'))
+    .click()
+  await opened.heading(`Hallo ${user.username}`)
 })

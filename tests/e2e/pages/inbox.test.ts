@@ -1,7 +1,7 @@
 // The inbox page in a real Chromium: list, categories, languages, the end of a session, and a service that is gone.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { BrowserPages, becomes } from '../../support/pages/browser-page.ts'
+import { type BrowserPage, BrowserPages, becomes } from '../../support/pages/browser-page.ts'
 import { soakTest } from '../../support/soak.ts'
 
 const pages = await BrowserPages.start()
@@ -11,10 +11,29 @@ const { service } = pages
 async function userWithMail() {
   const user = await service.user()
   await service.deliver({ to: user, title: 'Invoice 7', category: 'billing' })
-  await service.deliver({ to: user, title: 'Tea is ready', body: 'In the kitchen', category: 'kitchen' })
+  await service.deliver({
+    to: user,
+    title: 'Tea is ready',
+    body: 'In the kitchen',
+    category: 'kitchen',
+  })
   await service.deliver({ to: user, title: 'Door open' })
   return user
 }
+
+test('the link of a mail brings its notification into focus, and marks it as read only when the reader opens it', async () => {
+  const user = await service.user()
+  const [id] = await service.deliver({ to: user, title: 'Invoice 8' })
+  await service.deliver({ to: user, title: 'Invoice 9' })
+  await using opened = await pages.open(`/inbox#${id}`, { user })
+  const { page } = opened
+  await page.locator(`article:focus[data-id="${id}"]`).waitFor()
+  const proof = await service.issueToken(user)
+  const isRead = async () => (await service.get(`/api/notifications/${id}`, proof)).json().data.read
+  assert.equal(await isRead(), false)
+  await page.keyboard.press('Enter')
+  await becomes(async () => String(await isRead()), 'true')
+})
 
 test('a signed-in user reads, filters and marks notifications; new ones arrive without a reload', async () => {
   const user = await userWithMail()
@@ -64,9 +83,15 @@ soakTest('the inbox is read and filtered with the keyboard alone', async () => {
   }
   assert.deepEqual(
     reached.filter((name) =>
-      ['Skip to the content', 'Sign out', 'Preferences', 'Category', 'Mark as read'].includes(name),
+      [
+        'Skip to the content',
+        'Sign out',
+        'Notification settings',
+        'Category',
+        'Mark as read',
+      ].includes(name),
     ),
-    ['Skip to the content', 'Sign out', 'Preferences', 'Category', 'Mark as read'],
+    ['Skip to the content', 'Sign out', 'Notification settings', 'Category', 'Mark as read'],
   )
   await becomes(async () => opened.path, '/inbox?category=billing')
   await page.keyboard.press('Enter')
@@ -89,13 +114,78 @@ soakTest('page and element have the language of the browser, then that of the us
     method: 'PATCH',
     headers: { 'content-type': 'application/json', ...(await service.signIn(user, 'stateful')) },
   }
-  assert.equal((await service.request('/api/me', { ...change, body: JSON.stringify({ locale: 'de' }) })).status, 200)
+  assert.equal(
+    (await service.request('/api/me', { ...change, body: JSON.stringify({ locale: 'de' }) }))
+      .status,
+    200,
+  )
   await using opened = await pages.open('/inbox', { user, language: 'fr' })
   await opened.heading('Posteingang')
 })
 
+const actions = [
+  { label: 'Accept', url: '/livez' },
+  { label: 'Decline', url: '/livez' },
+]
+
+/** Returns how many rows are displayed whole, and where the titles begin. */
+async function rowsOf({ page }: BrowserPage) {
+  return page.locator('carillon-inbox').evaluate((inbox) => {
+    const articles = [...(inbox.shadowRoot?.querySelectorAll('article') ?? [])]
+    return {
+      whole: articles.filter((article) => article.getBoundingClientRect().bottom <= innerHeight)
+        .length,
+      title: Math.max(
+        ...articles.map(
+          (one) => one.querySelector('[part=item-title]')?.getBoundingClientRect().left ?? 999,
+        ),
+      ),
+    }
+  })
+}
+
+test('a screen of 1280 x 860 has eight mixed rows or thirteen plain ones, and on a phone titles begin at 64 px', async () => {
+  const mixed = await service.user()
+  const plain = await service.user()
+  for (let number = 1; number <= 14; number++) {
+    const extra = [{}, { actions }, { icon: 'check' as const }][number % 3]
+    const body =
+      number % 5 === 0 ? {} : { body: 'What it is about, in one sentence. And a second one.' }
+    await service.deliver({
+      to: mixed,
+      title: `Mixed ${number}`,
+      category: 'news',
+      ...body,
+      ...extra,
+    })
+    await service.deliver({ to: plain, title: `Plain ${number}` })
+  }
+  for (const [user, least] of [
+    [mixed, 8],
+    [plain, 13],
+  ] as const) {
+    await using opened = await pages.open('/inbox', { user, height: 860 })
+    await opened.page.getByRole('article').nth(13).waitFor()
+    const { whole } = await rowsOf(opened)
+    assert.ok(whole >= least, `${whole} rows`)
+  }
+  await using phone = await pages.open('/inbox', {
+    user: mixed,
+    width: 390,
+    height: 844,
+    isTelephone: true,
+  })
+  await phone.page.getByRole('article').nth(13).waitFor()
+  const { title } = await rowsOf(phone)
+  assert.ok(title <= 64, `${title} px`)
+})
+
 test('on a phone, the button for the preferences stands beside the title, in French too', async () => {
-  await using opened = await pages.open('/inbox', { user: await userWithMail(), language: 'fr', width: 390 })
+  await using opened = await pages.open('/inbox', {
+    user: await userWithMail(),
+    language: 'fr',
+    width: 390,
+  })
   const title = await opened.page.locator('h1').boundingBox()
   const button = await opened.page.locator('main a.button').boundingBox()
   assert.ok(title && button && button.x >= title.x + title.width)
@@ -110,8 +200,14 @@ soakTest('an empty inbox says so, and has no list of categories', async () => {
 })
 
 test('a reader without a session gets the sign-in page, which leads back; so does the link after the session has ended', async () => {
-  const response = await service.request('/inbox', { headers: { accept: 'text/html' }, redirect: 'manual' })
-  assert.deepEqual([response.status, response.headers.get('location')], [303, '/sign-in?return_to=%2Finbox'])
+  const response = await service.request('/inbox', {
+    headers: { accept: 'text/html' },
+    redirect: 'manual',
+  })
+  assert.deepEqual(
+    [response.status, response.headers.get('location')],
+    [303, '/sign-in?return_to=%2Finbox'],
+  )
 
   const user = await userWithMail()
   await using opened = await pages.open('/inbox', { user })
@@ -119,10 +215,17 @@ test('a reader without a session gets the sign-in page, which leads back; so doe
   opened.expects(/^401 /)
   await opened.context.clearCookies()
   await service.signIn(user, 'stateful')
-  await service.request('/api/me/sessions', { method: 'DELETE', headers: await service.signIn(user, 'stateful') })
+  await service.request('/api/me/sessions', {
+    method: 'DELETE',
+    headers: await service.signIn(user, 'stateful'),
+  })
   const link = opened.page.locator('carillon-inbox').getByRole('link', { name: 'Sign in' })
   await link.waitFor()
   assert.equal(await link.getAttribute('href'), '/sign-in?return_to=%2Finbox')
+  const header = opened.page.locator('header.top')
+  await header.getByRole('link', { name: 'Sign in' }).waitFor()
+  assert.equal(await header.getByRole('button').count(), 0)
+  assert.equal(await header.getByRole('link', { name: /Inbox|Account/ }).count(), 0)
   await opened.isAccessible('inbox-signed-out')
 })
 
@@ -144,22 +247,102 @@ soakTest(
   },
 )
 
-soakTest('while the service is gone the list stays and says so, and it continues afterwards', async () => {
+test('a list that failed offers to try again, and says nothing about the connection', async () => {
   const user = await userWithMail()
-  await using opened = await pages.open('/inbox', { user })
+  await using opened = await pages.open('/', { user })
+  const { page } = opened
+  opened.expects(/^500 /)
+  await page.route('**/api/notifications?**', (route) => route.fulfill({ status: 500, body: '{}' }))
+  await page.goto(`${pages.url}/inbox`)
+  const again = page.getByRole('button', { name: 'Try again' })
+  await again.waitFor()
+  await page.getByText('The server reported a problem.').waitFor()
+  assert.equal(await page.getByText(/connection/).count(), 0)
+  await opened.isAccessible('inbox-failed')
+  await page.unroute('**/api/notifications?**')
+  await again.click()
+  await page.getByText('Door open').waitFor()
+})
+
+test('the offer to undo is above the report of a lost connection', async () => {
+  await using opened = await pages.open('/inbox', { user: await userWithMail() })
   const { page, context } = opened
   await page.getByText('Door open').waitFor()
+  await page.getByRole('button', { name: 'Mark all as read' }).click()
+  // With the focus the offer stays, however late the loss is noticed.
+  await page.locator('[part=undo-button]').focus()
   await context.setOffline(true)
   await page.getByText('No connection').waitFor()
-  await page.getByText('Door open').waitFor()
-  await opened.isAccessible('inbox-offline')
-  await context.setOffline(false)
-  await service.deliver({ to: user, title: 'Back again' })
-  await page.getByText('Back again', { exact: true }).waitFor()
-  // Whether a request is sent in this time depends on the stream.
-  const others = opened.complaints.filter((complaint) => !complaint.includes('ERR_INTERNET_DISCONNECTED'))
+  const [toast, report] = await Promise.all(
+    ['undo', 'offline'].map((part) => page.locator(`[part=${part}]`).boundingBox()),
+  )
+  assert.ok(
+    toast && report && toast.y + toast.height <= report.y,
+    JSON.stringify({ toast, report }),
+  )
+  const others = opened.complaints.filter(
+    (complaint) => !complaint.includes('ERR_INTERNET_DISCONNECTED'),
+  )
   opened.complaints.splice(0, Infinity, ...others)
 })
+
+test('an empty inbox, an empty archive and an empty category say different things', async () => {
+  await using opened = await pages.open('/inbox', { user: await service.user() })
+  const { page } = opened
+  await page.getByText('No notifications yet').waitFor()
+  await page.getByRole('tab', { name: 'Archived' }).click()
+  await page.getByText('What you archive is kept here.').waitFor()
+  await page.goto(`${pages.url}/inbox?category=tea`)
+  await page.getByText('Nothing in this category').waitFor()
+})
+
+test('by keyboard alone, a reader signs in and archives the newest notification', async () => {
+  const user = await userWithMail()
+  await using opened = await pages.open('/sign-in')
+  const { page } = opened
+  await opened.hasFocus('Username')
+  await page.keyboard.type(user.username)
+  await page.keyboard.press('Tab')
+  await page.keyboard.type(user.password)
+  await page.keyboard.press('Enter')
+  await page.getByText('Door open').waitFor()
+  await page.keyboard.press('j')
+  await page.keyboard.press('e')
+  await page.getByText('Door open').waitFor({ state: 'detached' })
+  await opened.hasFocus(/Tea is ready/)
+  await page.getByRole('tab', { name: 'Archived' }).press('Enter')
+  await page.getByText('Door open').waitFor()
+})
+
+test('an address with a slash at its end is the page', async () => {
+  const user = await userWithMail()
+  await using opened = await pages.open('/inbox/', { user })
+  await opened.page.getByText('Door open').waitFor()
+  await opened.page.goto(`${pages.url}/account/`)
+  await opened.page.getByRole('heading', { name: 'Devices' }).waitFor()
+})
+
+soakTest(
+  'while the service is gone the list stays and says so, and it continues afterwards',
+  async () => {
+    const user = await userWithMail()
+    await using opened = await pages.open('/inbox', { user })
+    const { page, context } = opened
+    await page.getByText('Door open').waitFor()
+    await context.setOffline(true)
+    await page.getByText('No connection').waitFor()
+    await page.getByText('Door open').waitFor()
+    await opened.isAccessible('inbox-offline')
+    await context.setOffline(false)
+    await service.deliver({ to: user, title: 'Back again' })
+    await page.getByText('Back again', { exact: true }).waitFor()
+    // Whether a request is sent in this time depends on the stream.
+    const others = opened.complaints.filter(
+      (complaint) => !complaint.includes('ERR_INTERNET_DISCONNECTED'),
+    )
+    opened.complaints.splice(0, Infinity, ...others)
+  },
+)
 
 soakTest('the theme of this device holds', async () => {
   const user = await userWithMail()

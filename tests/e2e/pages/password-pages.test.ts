@@ -19,14 +19,18 @@ type Purpose = 'reset' | 'invite'
 
 const headers = { authorization: `Bearer ${key}` }
 
-async function linkFor({ id }: Pick<TestUser, 'id'>, purpose: Purpose = 'reset', more: object = {}): Promise<string> {
+async function linkFor(
+  { id }: Pick<TestUser, 'id'>,
+  purpose: Purpose = 'reset',
+  more: object = {},
+): Promise<string> {
   const response = await service.post(`/api/users/${id}/links`, { purpose, ...more }, headers)
   assert.equal(response.status, 201, response.text)
   return response.json().data.url
 }
 
 let names = 0
-/** One to reset is for a user with a password, an invitation for one without. */
+/** A reset is for a user with a password, an invitation for one without. */
 async function userFor(purpose: Purpose, profile: object = {}): Promise<TestUser> {
   if (purpose === 'reset') return service.user()
   const username = `invited-${++names}`
@@ -43,7 +47,6 @@ async function send(opened: BrowserPage, password: string): Promise<void> {
   await opened.page.getByRole('button', { name: 'Set the password' }).click()
 }
 
-/** As the heading of the page and as its title. */
 async function isTitled(opened: BrowserPage, title: string): Promise<void> {
   await opened.heading(title)
   assert.equal(await opened.page.title(), `${title} · Carillon`)
@@ -66,7 +69,8 @@ for (const [purpose, title, doneTitle] of [
     `a user opens a link (${purpose}), chooses a password and is signed in; the link works once (A19)`,
     async () => {
       const ann = await userFor(purpose)
-      const signingIn = purpose === 'reset' ? variants.map((variant) => service.signIn(ann, variant)) : []
+      const signingIn =
+        purpose === 'reset' ? variants.map((variant) => service.signIn(ann, variant)) : []
       const proofs = await Promise.all(signingIn)
       const link = await linkFor(ann, purpose)
       {
@@ -76,14 +80,20 @@ for (const [purpose, title, doneTitle] of [
         await opened.hasFocus(/^(New p|P)assword$/)
         assert.equal(await fieldOf(opened).getAttribute('autocomplete'), 'new-password')
         await main.getByText(`Your username: ${ann.username}`).waitFor()
-        assert.equal(await opened.page.locator('[autocomplete=username]').inputValue(), ann.username)
+        assert.equal(
+          await opened.page.locator('[autocomplete=username]').inputValue(),
+          ann.username,
+        )
         assert.equal(await main.getByText('Welcome to Carillon.').isVisible(), purpose === 'invite')
         await opened.isAccessible(purpose)
         await send(opened, newPassword)
         await isTitled(opened, doneTitle)
         await main.getByText('You are signed in.').waitFor()
         assert.equal(await opened.page.getByRole('link', { name: 'Sign in' }).count(), 0)
-        assert.equal(await main.getByText(devicesEnded).filter({ visible: true }).count(), purpose === 'reset' ? 1 : 0)
+        assert.equal(
+          await main.getByText(devicesEnded).filter({ visible: true }).count(),
+          purpose === 'reset' ? 1 : 0,
+        )
         assert.equal(await fieldOf(opened).inputValue(), '')
         await opened.isAccessible(`${purpose}-done`)
         await main.getByRole('link', { name: 'Account' }).click()
@@ -138,7 +148,10 @@ test('a link that ends while its page is open is refused when the password is se
   await using opened = await pages.open(link)
   opened.expects(/^422 POST/)
   await isTitled(opened, 'Choose a new password')
-  assert.equal((await service.post('/password/reset', { token: tokenOf(link), newPassword })).status, 204)
+  assert.equal(
+    (await service.post('/password/reset', { token: tokenOf(link), newPassword })).status,
+    204,
+  )
   await send(opened, 'seven quiet lanterns at sea')
   await isTitled(opened, 'This link is no longer valid')
   assert.ok(await canSignIn(ann, newPassword))
@@ -152,14 +165,26 @@ test('a password that is refused has its reason beside the field, and the link s
     ['', 'Enter at least 15 characters.'],
     ['short', 'Enter at least 15 characters.'],
     ['violet otter '.repeat(30), 'Enter at most 256 characters.'],
-    ['password12345678', 'Choose another one: many people use this password, so it is easy to guess.'],
-    ['grey heron\u0007 over the weir', 'Enter it without line breaks or other invisible characters.'],
-    ['wendy-harbour-1', 'Choose another one: this is little more than your username or the name of this service.'],
+    [
+      'password12345678',
+      'Choose another one: many people use this password, so it is easy to guess.',
+    ],
+    [
+      'grey heron\u0007 over the weir',
+      'Enter it without line breaks or other invisible characters.',
+    ],
+    [
+      'wendy-harbour-1',
+      'Choose another one: this is little more than your username or the name of this service.',
+    ],
   ] as const) {
     await send(opened, password)
     await opened.alerts(reason)
     assert.equal(await fieldOf(opened).getAttribute('aria-invalid'), 'true')
-    assert.deepEqual((await fieldOf(opened).getAttribute('aria-describedby'))?.split(' '), ['hint', 'fault'])
+    assert.deepEqual((await fieldOf(opened).getAttribute('aria-describedby'))?.split(' '), [
+      'hint',
+      'fault',
+    ])
     await opened.hasFocus(/^(New p|P)assword$/)
   }
   await send(opened, 'é'.repeat(10_000))
@@ -186,21 +211,31 @@ test('the token leaves the address bar at once, and no request has it but in its
   const sent = await Promise.all(
     requests.map(async (request) => ({
       call: `${request.method()} ${request.url()}`,
-      carries: [request.url().split('#')[0], ...Object.values(await request.allHeaders())].join().includes(token),
+      carries: [request.url().split('#')[0], ...Object.values(await request.allHeaders())]
+        .join()
+        .includes(token),
       body: request.postData(),
     })),
   )
-  const isFile = ({ call }: { call: string }) => call.startsWith(`GET ${publicUrl}/carillon-scripts/`)
+  const isFile = ({ call }: { call: string }) =>
+    call.startsWith(`GET ${publicUrl}/carillon-scripts/`)
   assert.deepEqual(
     sent.filter((one) => !isFile(one)).map(({ call }) => call.replace(/#.*/, '')),
-    [`GET ${publicUrl}/reset`, `POST ${publicUrl}/password/link`, `POST ${publicUrl}/password/reset`],
+    [
+      `GET ${publicUrl}/reset`,
+      `POST ${publicUrl}/password/link`,
+      `POST ${publicUrl}/password/reset`,
+    ],
   )
   assert.ok(sent.every(({ carries }) => !carries))
   assert.deepEqual(
     sent.flatMap(({ body }) => (body === null ? [] : [JSON.parse(body)])),
     [{ token }, { token, newPassword, variant: 'stateful' }],
   )
-  assert.deepEqual(await page.evaluate(() => [localStorage.length, sessionStorage.length, document.cookie]), [0, 0, ''])
+  assert.deepEqual(
+    await page.evaluate(() => [localStorage.length, sessionStorage.length, document.cookie]),
+    [0, 0, ''],
+  )
 })
 
 soakTest(
@@ -222,22 +257,25 @@ soakTest(
   },
 )
 
-soakTest('the password is hidden until the user shows it, and is hidden again when it is sent', async () => {
-  await using opened = await pages.open(await linkFor(await service.user()))
-  opened.expects(/^400 POST/)
-  const type = () => fieldOf(opened).getAttribute('type')
-  assert.equal(await type(), 'password')
-  await fieldOf(opened).fill('short')
-  await opened.page.getByRole('button', { name: 'Show password' }).click()
-  assert.equal(await type(), 'text')
-  await opened.isAccessible('shown')
-  await opened.page.getByRole('button', { name: 'Hide password' }).click()
-  assert.equal(await type(), 'password')
-  await opened.page.getByRole('button', { name: 'Show password' }).click()
-  await fieldOf(opened).press('Enter')
-  await opened.alerts('Enter at least 15 characters.')
-  assert.equal(await type(), 'password')
-})
+soakTest(
+  'the password is hidden until the user shows it, and is hidden again when it is sent',
+  async () => {
+    await using opened = await pages.open(await linkFor(await service.user()))
+    opened.expects(/^400 POST/)
+    const type = () => fieldOf(opened).getAttribute('type')
+    assert.equal(await type(), 'password')
+    await fieldOf(opened).fill('short')
+    await opened.page.getByRole('button', { name: 'Show password' }).click()
+    assert.equal(await type(), 'text')
+    await opened.isAccessible('shown')
+    await opened.page.getByRole('button', { name: 'Hide password' }).click()
+    assert.equal(await type(), 'password')
+    await opened.page.getByRole('button', { name: 'Show password' }).click()
+    await fieldOf(opened).press('Enter')
+    await opened.alerts('Enter at least 15 characters.')
+    assert.equal(await type(), 'password')
+  },
+)
 
 soakTest('a signed-in reader of such a page can sign out there', async () => {
   const user = await service.user()
@@ -259,7 +297,9 @@ soakTest(
       await using delayed = await pages.open(`${publicUrl}/reset#${'y'.repeat(43)}`)
       delayed.expects(/^429 POST/)
       await send(delayed, newPassword)
-      await delayed.alerts(/^There were too many attempts\. Try again in \d+ (seconds?|minutes?)\.$/)
+      await delayed.alerts(
+        /^There were too many attempts\. Try again in \d+ (seconds?|minutes?)\.$/,
+      )
       await delayed.isAccessible('delayed')
     }
     await using opened = await pages.open(link)
@@ -270,7 +310,9 @@ soakTest(
       success: false,
       error: { code: 'UNAVAILABLE', status: 503, message: 'The service is busy', requestId: '1' },
     }
-    await page.route(reset, (route) => route.fulfill({ status: 503, headers: { 'retry-after': '120' }, json: busy }))
+    await page.route(reset, (route) =>
+      route.fulfill({ status: 503, headers: { 'retry-after': '120' }, json: busy }),
+    )
     await send(opened, newPassword)
     await opened.alerts('The service is busy. Try again in 2 minutes.')
     await page.unroute(reset)
@@ -289,26 +331,37 @@ test('without JavaScript the page says that it needs it', async () => {
   assert.equal(await opened.page.locator('#form').isVisible(), false)
 })
 
-soakTest('the pages of links are in the language of the browser, with their faults too', async () => {
-  for (const [language, title, submit, fault, welcome] of [
-    ['de', 'Passwort wählen', 'Passwort festlegen', 'Geben Sie mindestens 15 Zeichen ein.', 'Willkommen bei Carillon'],
-    [
-      'fr',
-      'Choisir un mot de passe',
-      'Enregistrer le mot de passe',
-      'Saisissez au moins 15 caractères.',
-      'Bienvenue sur Carillon',
-    ],
-  ] as const) {
-    await using opened = await pages.open(await linkFor(await userFor('invite'), 'invite'), { language })
-    opened.expects(/^400 POST/)
-    await isTitled(opened, title)
-    await fieldOf(opened).fill('short')
-    await opened.page.getByRole('button', { name: submit }).click()
-    await opened.alerts(fault)
-    await opened.isAccessible(`invite-${language}`)
-    await fieldOf(opened).fill(newPassword)
-    await opened.page.getByRole('button', { name: submit }).click()
-    await isTitled(opened, welcome)
-  }
-})
+soakTest(
+  'the pages of links are in the language of the browser, with their faults too',
+  async () => {
+    for (const [language, title, submit, fault, welcome] of [
+      [
+        'de',
+        'Passwort wählen',
+        'Passwort festlegen',
+        'Geben Sie mindestens 15 Zeichen ein.',
+        'Willkommen bei Carillon',
+      ],
+      [
+        'fr',
+        'Choisir un mot de passe',
+        'Enregistrer le mot de passe',
+        'Saisissez au moins 15 caractères.',
+        'Bienvenue sur Carillon',
+      ],
+    ] as const) {
+      await using opened = await pages.open(await linkFor(await userFor('invite'), 'invite'), {
+        language,
+      })
+      opened.expects(/^400 POST/)
+      await isTitled(opened, title)
+      await fieldOf(opened).fill('short')
+      await opened.page.getByRole('button', { name: submit }).click()
+      await opened.alerts(fault)
+      await opened.isAccessible(`invite-${language}`)
+      await fieldOf(opened).fill(newPassword)
+      await opened.page.getByRole('button', { name: submit }).click()
+      await isTitled(opened, welcome)
+    }
+  },
+)

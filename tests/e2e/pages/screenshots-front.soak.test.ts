@@ -37,7 +37,11 @@ for (const theme of ['light', 'dark'] as const)
     await using frame = await Frame.open(pages, { theme, scale })
     const taken = await frame.picture({
       views: [
-        { label: 'A page of an application', width: window.width, picture: await orders.page.screenshot(screenshot) },
+        {
+          label: 'A page of an application',
+          width: window.width,
+          picture: await orders.page.screenshot(screenshot),
+        },
         {
           label: 'The inbox page of Carillon',
           isTelephone: true,

@@ -1,5 +1,5 @@
-// The recording in docs/first-steps.md: a delivery arrives in two tabs and on a telephone, is read in one tab, and is gone in the others. The pages and
-// the service are real. Each frame has their screenshots, taken when each page displays what it has to.
+// Makes the recording of docs/first-steps.md: a delivery arrives in two tabs and on a telephone, is
+// read in one tab, and is gone in the others. The pages and the service are real.
 import { test } from 'node:test'
 import { type BrowserPage, BrowserPages } from '../../support/pages/browser-page.ts'
 import { Film } from '../../support/pages/film.ts'
@@ -28,13 +28,18 @@ for (const theme of ['light', 'dark'] as const)
     await using customers = await pages.open('/customers', { beside: orders })
     await customers.page.setViewportSize(lowTab)
     const shrunk = (scale * screenWidth) / telephone.width
-    await using inbox = await pages.open('/inbox', { ...look, ...telephone, scale: shrunk, isTelephone: true })
+    await using inbox = await pages.open('/inbox', {
+      ...look,
+      ...telephone,
+      scale: shrunk,
+      isTelephone: true,
+    })
     await using frame = await Frame.open(pages, { theme, scale })
 
     const bellOf = ({ page }: BrowserPage, unread: number) =>
       page.getByRole('button', { name: `Notifications, ${unread} unread` })
-    /** Both bells show this number. */
-    const count = (unread: number) => Promise.all([orders, customers].map((opened) => bellOf(opened, unread).waitFor()))
+    const count = (unread: number) =>
+      Promise.all([orders, customers].map((opened) => bellOf(opened, unread).waitFor()))
     const onTelephone = inbox.page.getByRole('article').filter({ hasText: title })
     await inbox.page.getByRole('tab', { name: /^Unread/ }).click()
     await listed(inbox.page, 3)
@@ -50,7 +55,13 @@ for (const theme of ['light', 'dark'] as const)
     await film.show('The application sends her a notification …')
     await film.hold(1_200)
 
-    await service.deliver({ to: ann, title, body: 'Ito Ceramics, € 265.00', category: 'Orders', icon: 'bell' })
+    await service.deliver({
+      to: ann,
+      title,
+      body: 'Ito Ceramics, € 265.00',
+      category: 'Orders',
+      icon: 'bell',
+    })
     await Promise.all([count(4), onTelephone.waitFor()])
     await film.show('… and it is in all of them.', ['a delivery', 'a delivery', 'a delivery'])
     await film.hold(2_400)

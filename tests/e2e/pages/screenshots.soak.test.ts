@@ -19,7 +19,12 @@ const ann = await service.user('ann')
 await service.user('ben')
 for (const [title, body, category, minutes] of [
   ['Welcome to the harbour office', 'Your berth is number 14. The water is on.', 'office', 60 * 26],
-  ['Storm warning from Saturday noon', 'Check your mooring lines, and take in what could fly.', 'weather', 60 * 5],
+  [
+    'Storm warning from Saturday noon',
+    'Check your mooring lines, and take in what could fly.',
+    'weather',
+    60 * 5,
+  ],
   ['Invoice 2026-117', 'Berth 14, January. Due within 30 days.', 'invoices', 55],
   ['The fuel station is open again', undefined, 'office', 14],
   ['A parcel has arrived for you', 'Collect it at the office until six.', 'office', 3],
@@ -33,7 +38,8 @@ await markOldestRead(2)
 async function markOldestRead(count: number): Promise<void> {
   const proof = await service.signIn(ann, 'stateful')
   const { items } = await service.list(proof)
-  for (const { id } of items.slice(-count)) await service.patch(`/api/notifications/${id}/read`, proof)
+  for (const { id } of items.slice(-count))
+    await service.patch(`/api/notifications/${id}/read`, proof)
 }
 
 type Picture = {
@@ -67,7 +73,8 @@ const pictures: Picture[] = [
     path: '/demonstration',
     width: 1100,
     height: 636,
-    // Its third step, in which the pictures of the two lanes differ most. The times and keys in them are a few pixels.
+    // The pictures of the two lanes differ most in its third step; the times and keys in them are a
+    // few pixels.
     async ready(opened) {
       const { page } = opened
       opened.expects(/^401 GET/)

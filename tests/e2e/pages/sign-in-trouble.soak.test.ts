@@ -12,7 +12,10 @@ import { type BrowserPage, BrowserPages } from '../../support/pages/browser-page
 import type { TestUser } from '../../support/service.ts'
 
 const mailServer = await MailServer.start()
-const behind = await startBehindPath('/bell', { CARILLON_SMTP_URL: mailServer.url, CARILLON_PAGES_PREFIX: '/hello' })
+const behind = await startBehindPath('/bell', {
+  CARILLON_SMTP_URL: mailServer.url,
+  CARILLON_PAGES_PREFIX: '/hello',
+})
 const pages = await BrowserPages.start({ service: behind.service, url: behind.url })
 const plain = await BrowserPages.start()
 after(async () => {
@@ -23,7 +26,10 @@ after(async () => {
 })
 const { service } = behind
 
-async function send({ page }: BrowserPage, { username, password }: Omit<TestUser, 'id'>): Promise<void> {
+async function send(
+  { page }: BrowserPage,
+  { username, password }: Omit<TestUser, 'id'>,
+): Promise<void> {
   await page.getByLabel('Username').fill(username)
   await page.getByLabel('Password', { exact: true }).fill(password)
   await page.getByRole('button', { name: 'Sign in', exact: true }).click()
@@ -62,7 +68,14 @@ test('the page speaks German and French, in every state', async () => {
   const ann = await service.user()
   for (const [language, title, username, password, wrong, forgot] of [
     ['de-AT', 'Anmelden', 'Benutzername', 'Passwort', 'stimmt nicht', 'Passwort vergessen?'],
-    ['fr', 'Connexion', 'Nom d’utilisateur', 'Mot de passe', 'est incorrect', 'Mot de passe oublié ?'],
+    [
+      'fr',
+      'Connexion',
+      'Nom d’utilisateur',
+      'Mot de passe',
+      'est incorrect',
+      'Mot de passe oublié ?',
+    ],
   ] as const) {
     await using opened = await pages.open('/hello/sign-in', { language })
     const { page } = opened
@@ -99,7 +112,9 @@ for (const hasScript of [true, false])
       await page.reload()
       await opened.heading('Check your e-mail')
       if (hasMail)
-        assert.deepEqual((await mailServer.received(before + 1))[before]?.to, [`${ann.username}@example.org`])
+        assert.deepEqual((await mailServer.received(before + 1))[before]?.to, [
+          `${ann.username}@example.org`,
+        ])
       await page.getByRole('link', { name: 'Back to sign-in' }).click()
       await opened.heading('Sign in')
     }
@@ -141,13 +156,17 @@ test('a service that does not respond, or a proxy in its place, leaves everythin
 
 test('a browser that blocks cookies, or loses the one of the sign-in, gets a sentence that says so', async () => {
   await using blocking = await plain.open('/forgot')
-  await blocking.context.addInitScript(() => Object.defineProperty(navigator, 'cookieEnabled', { value: false }))
+  await blocking.context.addInitScript(() =>
+    Object.defineProperty(navigator, 'cookieEnabled', { value: false }),
+  )
   await blocking.page.goto(`${plain.url}/sign-in`)
   await blocking.alerts('Your browser blocks cookies for this site')
   await blocking.isAccessible('cookies-blocked')
 
   const ann = await plain.service.user()
-  const losing = await startProxy(plain.service.url, { onTheWayBack: ({ headers }) => delete headers['set-cookie'] })
+  const losing = await startProxy(plain.service.url, {
+    onTheWayBack: ({ headers }) => delete headers['set-cookie'],
+  })
   await using opened = await plain.open('/forgot')
   await opened.page.goto(`${losing.url}/sign-in`)
   await send(opened, ann)
@@ -163,7 +182,9 @@ test('a form of another site gets a page that says what to do, and signs nobody 
   const ann = await plain.service.user()
   const body = `<!doctype html><link rel="icon" href="data:,"><title>Other</title><form method="post" action="${plain.url}/sign-in">
 <input name="username" value="${ann.username}"><input name="password" value="${ann.password}"><button>Win</button></form>`
-  const other = createServer((_, response) => void response.setHeader('content-type', 'text/html').end(body))
+  const other = createServer(
+    (_, response) => void response.setHeader('content-type', 'text/html').end(body),
+  )
   await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
   await using opened = await plain.open('/forgot')
   opened.expects(/^403 POST \/sign-in$/)

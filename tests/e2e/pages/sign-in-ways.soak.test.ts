@@ -20,17 +20,26 @@ after(async () => {
 })
 const atLocalhost = pages.url.replace('127.0.0.1', 'localhost')
 
-async function sendPassword({ page }: BrowserPage, { username, password }: Omit<TestUser, 'id'>): Promise<void> {
+async function sendPassword(
+  { page }: BrowserPage,
+  { username, password }: Omit<TestUser, 'id'>,
+): Promise<void> {
   await page.getByLabel('Username').fill(username)
   await page.getByLabel('Password', { exact: true }).fill(password)
   await page.getByRole('button', { name: 'Sign in', exact: true }).click()
 }
 
-/** Gives the page an authenticator. */
+/**
+ * The authenticator would use a passkey as soon as the page offers one in the field of the name: no
+ * page does here.
+ */
 async function withAuthenticator({
   page,
   context,
 }: BrowserPage): Promise<{ cdp: CDPSession; authenticatorId: string }> {
+  await page.addInitScript(() => {
+    PublicKeyCredential.isConditionalMediationAvailable = async () => false
+  })
   const cdp = await context.newCDPSession(page)
   await cdp.send('WebAuthn.enable')
   const { authenticatorId } = await cdp.send('WebAuthn.addVirtualAuthenticator', {
@@ -46,18 +55,21 @@ async function withAuthenticator({
   return { cdp, authenticatorId }
 }
 
-/** Of the user who is signed in at this page, by the routes of the account page. */
 async function addPasskey({ page }: BrowserPage): Promise<void> {
   const status = await page.evaluate(async () => {
     const post = (path: string, body?: unknown) =>
       fetch(path, {
         method: 'POST',
-        ...(body !== undefined && { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
+        ...(body !== undefined && {
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify(body),
+        }),
       })
     const { data } = await (await post('/api/me/factors/passkeys/options')).json()
     const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON(data)
     const created = (await navigator.credentials.create({ publicKey })) as PublicKeyCredential
-    return (await post('/api/me/factors/passkeys', { response: created.toJSON(), label: 'Laptop' })).status
+    return (await post('/api/me/factors/passkeys', { response: created.toJSON(), label: 'Laptop' }))
+      .status
   })
   assert.equal(status, 201)
 }
@@ -107,7 +119,7 @@ test('a user signs in with a passkey alone, and with the password and the passke
 
 test('a passkey that the service does not know, and a browser without passkeys, have a sentence or another way', async () => {
   const ann = await app.user()
-  // Not at the inbox: it would send requests for a user who is gone.
+  // The inbox would send requests for a user who is gone.
   await using opened = await pages.open(`${atLocalhost}/sign-in?return_to=%2Faccount`)
   const { page } = opened
   await withAuthenticator(opened)
@@ -133,14 +145,18 @@ test('a passkey that the service does not know, and a browser without passkeys, 
   assert.equal(await old.page.getByRole('button', { name: /passkey/ }).count(), 0)
 })
 
-/** Opens the provider's form. Its style sheet is on a public server, which no test needs. */
-async function goThere({ page }: BrowserPage, button = 'Sign in with Harbour Staff'): Promise<void> {
-  await page.route('https://fonts.googleapis.com/**', (route) => route.fulfill({ contentType: 'text/css', body: '' }))
+/** The style sheet of the form is on a public server, which no test needs. */
+async function goThere(
+  { page }: BrowserPage,
+  button = 'Sign in with Harbour Staff',
+): Promise<void> {
+  await page.route('https://fonts.googleapis.com/**', (route) =>
+    route.fulfill({ contentType: 'text/css', body: '' }),
+  )
   await page.getByRole('link', { name: button }).click()
   await page.locator('input[name=login]').waitFor()
 }
 
-/** Signs in on the pages of the provider, and agrees to what it asks. */
 async function signInThere(opened: BrowserPage, name: string): Promise<void> {
   const { page } = opened
   await goThere(opened)
@@ -179,11 +195,15 @@ test('a second factor is asked for after the provider, on the same page, and the
 })
 
 test('a sign-in that fails at the provider, or comes back in another browser, is a page with a way back', async () => {
-  await using opened = await pages.open('/sign-in?return_to=%2Faccount%23password', { language: 'de' })
+  await using opened = await pages.open('/sign-in?return_to=%2Faccount%23password', {
+    language: 'de',
+  })
   const { page } = opened
   await goThere(opened, 'Mit Harbour Staff anmelden')
   // What a provider sends if its user cancels.
-  const [cookie] = (await opened.context.cookies(pages.url)).filter(({ name }) => name.includes('-with-'))
+  const [cookie] = (await opened.context.cookies(pages.url)).filter(({ name }) =>
+    name.includes('-with-'),
+  )
   assert.ok(cookie)
   const begun = opened.requests
     .map((request) => new URL(request.url()))

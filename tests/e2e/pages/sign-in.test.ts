@@ -3,7 +3,11 @@ import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, test } from 'node:test'
-import { type BrowserPage, BrowserPages, type PageOptions } from '../../support/pages/browser-page.ts'
+import {
+  type BrowserPage,
+  BrowserPages,
+  type PageOptions,
+} from '../../support/pages/browser-page.ts'
 import type { TestUser } from '../../support/service.ts'
 import { carefulUser } from '../../support/sign-in/authenticator.ts'
 
@@ -15,21 +19,27 @@ const application = createServer((_, response) => {
 })
 await new Promise<void>((resolve) => application.listen(0, '127.0.0.1', resolve))
 const shop = `http://127.0.0.1:${(application.address() as AddressInfo).port}`
-const pages = await BrowserPages.start({ env: { CARILLON_ALLOWED_ORIGINS: shop, CARILLON_VARIANT: 'stateless' } })
+const pages = await BrowserPages.start({
+  env: { CARILLON_ALLOWED_ORIGINS: shop, CARILLON_VARIANT: 'stateless' },
+})
 const { service } = pages
 after(async () => {
   application.close()
   await pages[Symbol.asyncDispose]()
 })
 
-async function send({ page }: BrowserPage, { username, password }: Omit<TestUser, 'id'>): Promise<void> {
+async function send(
+  { page }: BrowserPage,
+  { username, password }: Omit<TestUser, 'id'>,
+): Promise<void> {
   await page.getByLabel('Username').fill(username)
   await page.getByLabel('Password', { exact: true }).fill(password)
   await page.getByRole('button', { name: 'Sign in', exact: true }).click()
 }
 
 const ways: PageOptions[] = [{}, { hasScript: false }]
-const named = ({ hasScript }: PageOptions) => (hasScript === false ? 'without script' : 'with script')
+const named = ({ hasScript }: PageOptions) =>
+  hasScript === false ? 'without script' : 'with script'
 
 for (const way of ways)
   test(`a user signs in with a password and gets to the account page, or back to the application (${named(way)})`, async () => {
@@ -91,7 +101,10 @@ test('a whole sign-in works by keyboard alone', async () => {
   await keyboard.press('Tab')
   await opened.hasFocus('Show password')
   await keyboard.press('Space')
-  assert.equal(await opened.page.getByLabel('Password', { exact: true }).getAttribute('type'), 'text')
+  assert.equal(
+    await opened.page.getByLabel('Password', { exact: true }).getAttribute('type'),
+    'text',
+  )
   await keyboard.press('Tab')
   await keyboard.press('Enter')
   await opened.page.waitForURL(`${pages.url}/inbox`)
@@ -99,7 +112,10 @@ test('a whole sign-in works by keyboard alone', async () => {
 
 test('who is signed in already continues or signs out', async () => {
   const ann = await service.user()
-  await using opened = await pages.open(`/sign-in?return_to=${encodeURIComponent(`${shop}/orders`)}`, { user: ann })
+  await using opened = await pages.open(
+    `/sign-in?return_to=${encodeURIComponent(`${shop}/orders`)}`,
+    { user: ann },
+  )
   await opened.heading('You are signed in')
   await opened.page.getByText(`As ${ann.username}.`).waitFor()
   await opened.isAccessible('sign-in-already')

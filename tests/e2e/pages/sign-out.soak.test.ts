@@ -1,5 +1,6 @@
-// Leaving and coming back, in a real Chromium: the sign-out button of the pages, with and without script, what it leaves on the device, and the
-// way back to the account page through a sign-in; at the root, and behind a proxy that strips a path.
+// The sign-out button of the pages works with and without script, leaves what it must on the
+// device, and leads back to the account page through a sign-in; at the root, and behind a proxy
+// that strips a path.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { startBehindPath } from '../../support/network/stripping-proxy.ts'
@@ -19,7 +20,8 @@ const places = [
   { name: 'behind a stripping proxy, with a prefix', pages: stripped, prefix: '/hello' },
 ]
 
-const cookiesOf = async ({ context }: BrowserPage) => (await context.cookies()).map(({ name }) => name)
+const cookiesOf = async ({ context }: BrowserPage) =>
+  (await context.cookies()).map(({ name }) => name)
 
 for (const { name, pages, prefix } of places) {
   for (const hasScript of [true, false])
@@ -33,8 +35,14 @@ for (const { name, pages, prefix } of places) {
       const value = (await opened.context.cookies()).find((one) => one.name === session)?.value
       await opened.page.getByRole('button', { name: 'Sign out' }).click()
       await opened.heading('Sign in')
-      assert.equal(new URL(opened.page.url()).pathname, new URL(`${pages.url}${prefix}/sign-in`).pathname)
-      assert.equal((await pages.service.get('/api/me', { cookie: `${session}=${value}` })).status, 401)
+      assert.equal(
+        new URL(opened.page.url()).pathname,
+        new URL(`${pages.url}${prefix}/sign-in`).pathname,
+      )
+      assert.equal(
+        (await pages.service.get('/api/me', { cookie: `${session}=${value}` })).status,
+        401,
+      )
       assert.ok(!(await cookiesOf(opened)).includes(session))
     })
 

@@ -1,7 +1,16 @@
-// Which code does a start run: the bundle of tools/bundle.js, or the sources? In a copy of server/, so that its files can be changed.
+// Does a start run the bundle of tools/bundle.js, or the sources? The test changes files in a copy
+// of server/.
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { appendFileSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import {
+  appendFileSync,
+  cpSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs'
 import { basename, join } from 'node:path'
 import { after, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
@@ -32,9 +41,10 @@ copySources(copy.path)
 symlinkSync(join(root, 'node_modules'), copy.file('node_modules'))
 await bundle(join(server, 'bundle'))
 
-/** The files below server/ that a command loads. */
 function loaded(): string[] {
-  const { stdout, stderr } = spawnSync(process.execPath, [...preload, launcher, '--version'], { encoding: 'utf8' })
+  const { stdout, stderr } = spawnSync(process.execPath, [...preload, launcher, '--version'], {
+    encoding: 'utf8',
+  })
   assert.match(stdout, /^\d+\.\d+\.\d+ \(\w+\)$/m, stderr)
   const urls = [...stderr.matchAll(/^loads (.*)$/gm)].map(([, url = '']) => url)
   return urls.flatMap((url) => /\/server\/(.*)$/.exec(url)?.[1] ?? [])
@@ -65,7 +75,9 @@ test('the bundle is ASCII, which V8 keeps in half the memory, and no String.raw 
   const notAscii = /[^\0-\x7f]/
   for (const name of readdirSync(join(server, 'bundle')).filter((file) => file.endsWith('.js')))
     assert.doesNotMatch(readFileSync(join(server, 'bundle', name), 'utf8'), notAscii, name)
-  const sources = Object.keys(JSON.parse(readFileSync(join(server, 'bundle', 'manifest.json'), 'utf8')))
+  const sources = Object.keys(
+    JSON.parse(readFileSync(join(server, 'bundle', 'manifest.json'), 'utf8')),
+  )
   const raw = sources.flatMap(
     (file) => readFileSync(join(server, 'bundle', file), 'utf8').match(/String\.raw`[^`]*`/g) ?? [],
   )
@@ -94,9 +106,13 @@ test('a checkout below a folder whose name has node_modules in it has a bundle o
   cpSync(join(root, 'package.json'), join(checkout, 'package.json'))
   copySources(checkout)
   symlinkSync(join(root, 'node_modules'), join(checkout, 'node_modules'))
-  const { status, stderr } = spawnSync(process.execPath, [join(checkout, 'tools', 'bundle.js')], { encoding: 'utf8' })
+  const { status, stderr } = spawnSync(process.execPath, [join(checkout, 'tools', 'bundle.js')], {
+    encoding: 'utf8',
+  })
   assert.equal(status, 0, stderr)
-  const sources = JSON.parse(readFileSync(join(checkout, 'server', 'bundle', 'manifest.json'), 'utf8'))
+  const sources = JSON.parse(
+    readFileSync(join(checkout, 'server', 'bundle', 'manifest.json'), 'utf8'),
+  )
   for (const source of ['carillon.ts', 'http/app.ts', 'store/sqlite/writer-thread.ts'])
     assert.ok(`../${source}` in sources, source)
 })

@@ -5,11 +5,11 @@ import { iso } from '../../../server/basics/clock.ts'
 import { newId } from '../../../server/basics/ids.ts'
 import { examineDatabase } from '../../../server/commands/doctor.ts'
 import { readConfig } from '../../../server/config/read.ts'
+import { World } from '../../../server/contract/world.ts'
 import { readInbox } from '../../../server/inbox/inbox.store.ts'
 import { contentOf } from '../../../server/inbox/notification-json.ts'
 import { openStore } from '../../../server/open-store.ts'
 import { startService } from '../../../server/serve.ts'
-import { World } from '../../../server/store/contract/world.ts'
 import { newDatabase } from '../../support/postgres.ts'
 import { Folder } from '../../support/processes/carillon-process.ts'
 import { CommandLine } from '../../support/processes/command-line.ts'
@@ -59,7 +59,8 @@ for (const engine of ['SQLite', 'PostgreSQL'])
       child: () => log,
     }
     const surroundings = { log, clock: { wall: () => at, monotonic: () => performance.now() } }
-    const start = () => startService(config, surroundings as unknown as Parameters<typeof startService>[1])
+    const start = () =>
+      startService(config, surroundings as unknown as Parameters<typeof startService>[1])
     for (let starts = 0; starts < 2; starts++) {
       const service = await start()
       assert.equal((await service.store.read(readInbox, ann.id)).total, 2)

@@ -1,4 +1,5 @@
-// The first start in an empty folder: what it creates, who can read it, how often; and that no secret is in a log (A16, R4).
+// The first start in an empty folder creates what, readable by whom, how often? And no secret is in
+// a log (A16, R4).
 import assert from 'node:assert/strict'
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { test } from 'node:test'
@@ -21,13 +22,19 @@ const mode = (path: string) => (statSync(path).mode & 0o777).toString(8)
 async function inStore(folder: Folder) {
   const file = new SqliteBehind(folder.path)
   const users = (await file.rows('select username from user')).map(({ username }) => username)
-  const keys = (await file.rows('select name, scopes from producer')).map(({ name, scopes }) => `${name}: ${scopes}`)
+  const keys = (await file.rows('select name, scopes from producer')).map(
+    ({ name, scopes }) => `${name}: ${scopes}`,
+  )
   const notifications = await file.titles()
   await file.close()
   return { users, keys, notifications }
 }
 
-const made = { users: ['operator'], keys: ['first start: send'], notifications: ['Welcome to Carillon'] }
+const made = {
+  users: ['operator'],
+  keys: ['first start: send'],
+  notifications: ['Welcome to Carillon'],
+}
 
 test('a first start without a terminal writes the sign-in to a file that only its owner can read, and the log names the file', async () => {
   using folder = new Folder()
@@ -66,7 +73,9 @@ test('the first sign-in names the public URL, and the log also the address on wh
   const started = running.lines.find(({ event }) => event === 'started')
   assert.match(String(started?.listensOn), /^http:\/\/127\.0\.0\.1:\d+$/)
   assert.equal(started?.url, 'https://bell.example.org')
-  assert.ok((await fetch(`${started?.listensOn}/readyz`, { headers: { host: 'bell.example.org' } })).ok)
+  assert.ok(
+    (await fetch(`${started?.listensOn}/readyz`, { headers: { host: 'bell.example.org' } })).ok,
+  )
   const [first = ''] = firstSignInText(folder).split('\n')
   assert.ok(first.startsWith(`Open ${started?.url}/ in a browser`), first)
 })
@@ -76,8 +85,14 @@ test('the first sign-in names a public URL of this machine as it is set; without
   const port = await freePort()
   const env = { CARILLON_PORT: String(port), CARILLON_PUBLIC_URL: `http://127.0.0.1:${port}/bell/` }
   await using _ = await CarillonProcess.ready(folder, { env })
-  assert.match(firstSignInText(folder), new RegExp(`^Open http://127\\.0\\.0\\.1:${port}/bell/ in a browser`))
-  assert.match(firstSignInText(folder), new RegExp(`: http://127\\.0\\.0\\.1:${port}/bell/docs$`, 'm'))
+  assert.match(
+    firstSignInText(folder),
+    new RegExp(`^Open http://127\\.0\\.0\\.1:${port}/bell/ in a browser`),
+  )
+  assert.match(
+    firstSignInText(folder),
+    new RegExp(`: http://127\\.0\\.0\\.1:${port}/bell/docs$`, 'm'),
+  )
   using other = new Folder()
   await using __ = await CarillonProcess.ready(other)
   assert.match(firstSignInText(other), /^Open http:\/\/localhost:\d+\/ in a browser/)
@@ -92,7 +107,10 @@ test('variables that no setting has are one line of the log, with their names an
     warnings.map(({ level, event }) => [level, event]),
     [[40, 'settings-ignored']],
   )
-  assert.match(warnings[0]?.msg ?? '', /^CARILLON_TAG, CARILLON_SERVICE_HOST: no setting has this name/)
+  assert.match(
+    warnings[0]?.msg ?? '',
+    /^CARILLON_TAG, CARILLON_SERVICE_HOST: no setting has this name/,
+  )
   assert.doesNotMatch(running.stdout, /hunter2|10\.0\.0\.1/)
 })
 
@@ -125,7 +143,9 @@ test('a second start on the same folder creates no sign-in and prints none', asy
 
 test('CARILLON_FIRST_START=off creates no user, no key and no file', async () => {
   using folder = new Folder()
-  await using running = await CarillonProcess.ready(folder, { env: { CARILLON_FIRST_START: 'off' } })
+  await using running = await CarillonProcess.ready(folder, {
+    env: { CARILLON_FIRST_START: 'off' },
+  })
   assert.deepEqual(await inStore(folder), { users: [], keys: [], notifications: [] })
   assert.equal(hasFirstSignIn(folder), false)
   assert.ok(!running.stdout.includes('first'))
@@ -155,18 +175,27 @@ test('on a terminal the first sign-in is printed once, and written to no file', 
   assert.doesNotMatch(again.stdout, /password:|crl_/)
 })
 
-soakTest('with --json a terminal gets JSON lines too, and the sign-in is written to the file', async () => {
-  using folder = new Folder()
-  await using running = await CarillonProcess.ready(folder, { ...asTerminal, args: ['serve', '--json'] })
-  const { password } = firstSignInOf(folder)
-  assert.ok(!running.stdout.includes(password))
-  for (const line of running.stdout.trim().split('\n')) JSON.parse(line)
-})
+soakTest(
+  'with --json a terminal gets JSON lines too, and the sign-in is written to the file',
+  async () => {
+    using folder = new Folder()
+    await using running = await CarillonProcess.ready(folder, {
+      ...asTerminal,
+      args: ['serve', '--json'],
+    })
+    const { password } = firstSignInOf(folder)
+    assert.ok(!running.stdout.includes(password))
+    for (const line of running.stdout.trim().split('\n')) JSON.parse(line)
+  },
+)
 
 test('with --json one line on stdout is the address of a free port, at whatever level the log is', async () => {
   using folder = new Folder()
   const env = { CARILLON_LOG: 'silent' }
-  await using running = new CarillonProcess(folder, { args: ['serve', '--port', '0', '--json'], env })
+  await using running = new CarillonProcess(folder, {
+    args: ['serve', '--port', '0', '--json'],
+    env,
+  })
   const [line = '', ...more] = (await untilPrinted(running, '\n')).split('\n')
   const { listensOn, url } = JSON.parse(line)
   assert.match(listensOn, /^http:\/\/127\.0\.0\.1:\d+$/)
@@ -176,7 +205,8 @@ test('with --json one line on stdout is the address of a free port, at whatever 
 
 async function untilPrinted(running: CarillonProcess, text: string): Promise<string> {
   const gone = running.ended.then(() => true)
-  while (!running.stdout.includes(text)) assert.ok(!(await Promise.race([gone, sleep(5, false)])), running.stderr)
+  while (!running.stdout.includes(text))
+    assert.ok(!(await Promise.race([gone, sleep(5, false)])), running.stderr)
   return running.stdout
 }
 
@@ -200,19 +230,25 @@ test('two processes that start at once on a new folder both listen, and the one 
     const cookie = await here.signIn()
     const id = idIn(await there.deliver('Through the other'))
     assert.equal((await there.request({ path: '/api/me', headers: cookie })).status, 200)
-    assert.equal((await here.request({ path: `/api/notifications/${id}`, headers: cookie })).status, 200)
+    assert.equal(
+      (await here.request({ path: `/api/notifications/${id}`, headers: cookie })).status,
+      200,
+    )
     here.close()
     there.close()
   }
 })
 
-soakTest('an older first-sign-in.txt that other users can read is replaced by one that they cannot read', async () => {
-  using folder = new Folder()
-  writeFileSync(folder.file('first-sign-in.txt'), 'something older', { mode: 0o644 })
-  await using running = await CarillonProcess.ready(folder)
-  assert.match(firstSignInText(folder), new RegExp(running.url))
-  assert.equal(mode(folder.file('first-sign-in.txt')), '600')
-})
+soakTest(
+  'an older first-sign-in.txt that other users can read is replaced by one that they cannot read',
+  async () => {
+    using folder = new Folder()
+    writeFileSync(folder.file('first-sign-in.txt'), 'something older', { mode: 0o644 })
+    await using running = await CarillonProcess.ready(folder)
+    assert.match(firstSignInText(folder), new RegExp(running.url))
+    assert.equal(mode(folder.file('first-sign-in.txt')), '600')
+  },
+)
 
 test('if the file cannot be written the service starts anyway, and the log says how to get another sign-in', async () => {
   using folder = new Folder()

@@ -1,23 +1,33 @@
-// The service after its launcher is killed, or gets the signal that opens a debugger. A module that these tests preload makes
-// the launcher believe that this Node is too old, so that it starts the service in a second process, as under Node 20.
+// The service ends after its launcher is killed, and no signal opens a debugger. A preloaded module
+// makes the launcher believe that this Node is too old, so that it starts a second process, as
+// under Node 20.
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { freePort } from '../../support/network/free-port.ts'
-import { CarillonProcess, carillon, Folder, firstSignInOf } from '../../support/processes/carillon-process.ts'
+import {
+  CarillonProcess,
+  carillon,
+  Folder,
+  firstSignInOf,
+} from '../../support/processes/carillon-process.ts'
 import { UserOfService } from '../../support/processes/user-of-service.ts'
 import { soakTest } from '../../support/soak.ts'
 
-const old = "Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.19.0' } })"
+const old =
+  "Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.19.0' } })"
 const relayed = ['--import', `data:text/javascript,${encodeURIComponent(old)}`]
 const ways: [name: string, nodeOptions: readonly string[]][] = [
   ['under this Node', []],
   ['under an old Node', relayed],
 ]
 
-/** An old Node relays what it receives to a new one. So it is the way of both, and the other way is for the soak. */
+/**
+ * An old Node relays what it receives to a new one, so one test covers both; the other way is for
+ * the soak.
+ */
 function testOf(way: string, script = 'carillon serve'): typeof test {
   return way === 'under an old Node' && script === 'carillon serve' ? test : soakTest
 }
@@ -56,7 +66,10 @@ test('the service of a killed launcher drains: it responds to a request in progr
   const user = new UserOfService(running.url, firstSignInOf(folder))
   const headers = await user.signIn()
   const { version } = (await user.request({ path: '/api/notifications', headers })).json().data
-  const held = user.request({ path: `/api/notifications/changes?since=${version}&wait=25`, headers })
+  const held = user.request({
+    path: `/api/notifications/changes?since=${version}&wait=25`,
+    headers,
+  })
   await sleep(300)
   await running.end('SIGKILL')
   assert.equal((await held).status, 200)
@@ -65,21 +78,32 @@ test('the service of a killed launcher drains: it responds to a request in progr
   assert.equal(stopped?.reason, 'SIGTERM', running.stdout)
 })
 
-/** As npm runs a command: in a shell that waits for it. The shell gets npm's signals and passes none on. */
+/** npm runs a command in a shell that waits for it, gets npm's signals and passes none on. */
 const shell = ['sh', '-c', '"$@"; exit', 'sh']
 
 for (const [name, nodeOptions] of ways)
   for (const script of ["'carillon'", 'carillon serve'])
-    testOf(name, script)(`the service of "${script}" drains if npm ends its shell (${name})`, async () => {
-      using folder = new Folder()
-      const env = { npm_lifecycle_script: script, CARILLON_PORT: String(await freePort()) }
-      await using running = await CarillonProcess.ready(folder, { under: shell, nodeOptions, env })
-      // `end` waits until the output is closed, which the shell and the service hold.
-      await running.end('SIGTERM')
-      assert.equal(running.lines.find(({ msg }) => msg === 'stopped')?.reason, 'SIGTERM', running.stdout)
-      await using again = await CarillonProcess.ready(folder, { env })
-      assert.equal((await again.end('SIGTERM')).status, 0)
-    })
+    testOf(name, script)(
+      `the service of "${script}" drains if npm ends its shell (${name})`,
+      async () => {
+        using folder = new Folder()
+        const env = { npm_lifecycle_script: script, CARILLON_PORT: String(await freePort()) }
+        await using running = await CarillonProcess.ready(folder, {
+          under: shell,
+          nodeOptions,
+          env,
+        })
+        // `end` waits until the output is closed, which the shell and the service hold.
+        await running.end('SIGTERM')
+        assert.equal(
+          running.lines.find(({ msg }) => msg === 'stopped')?.reason,
+          'SIGTERM',
+          running.stdout,
+        )
+        await using again = await CarillonProcess.ready(folder, { env })
+        assert.equal((await again.end('SIGTERM')).status, 0)
+      },
+    )
 
 test('a service that no npm started goes on if its parent ends, as under nohup', async () => {
   using folder = new Folder()
@@ -101,7 +125,10 @@ test('a launcher exits with the status of the command, and neither process waits
   const wrong = await carillon(folder, ['user', 'disable', 'nobody'], { nodeOptions: relayed })
   assert.equal(wrong.status, 1)
   assert.match(wrong.stderr, /nobody/)
-  assert.equal((await carillon(folder, ['serve', '--port', 'x'], { nodeOptions: relayed })).status, 2)
+  assert.equal(
+    (await carillon(folder, ['serve', '--port', 'x'], { nodeOptions: relayed })).status,
+    2,
+  )
 })
 
 test('the process that a launcher starts uses the compile cache of the checkout', async () => {

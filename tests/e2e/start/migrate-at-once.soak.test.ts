@@ -13,7 +13,9 @@ test('processes that start at once on an empty database migrate it once (R12)', 
   t.after(drop)
   using folder = new Folder()
   const env = { CARILLON_DATABASE_URL: url }
-  const all = await Promise.all([1, 2, 3].map(() => carillon(folder, ['migrate', '--json'], { env })))
+  const all = await Promise.all(
+    [1, 2, 3].map(() => carillon(folder, ['migrate', '--json'], { env })),
+  )
   for (const { status, stderr } of all) assert.equal(status, 0, stderr)
   const applied = all.flatMap(({ stdout }) => JSON.parse(stdout).applied as string[])
   assert.ok(applied.length > 0)
@@ -29,7 +31,7 @@ test('a process that is killed during a migration leaves no part of it, and the 
   const env = { CARILLON_DATABASE_URL: proxy.urlFor(url) }
   await using killed = new CarillonProcess(folder, { args: ['migrate'], env })
   proxy.intercept = ({ direction, bytes }) => {
-    // Its tables are made by then, in a transaction that is not ended.
+    // The process has made the tables by then, in a transaction that is not ended.
     if (direction === 'to client' && bytes.includes('CREATE INDEX')) killed.child.kill('SIGKILL')
     return undefined
   }
@@ -37,7 +39,10 @@ test('a process that is killed during a migration leaves no part of it, and the 
   proxy.intercept = undefined
   const next = await carillon(folder, ['migrate', '--json'], { env })
   assert.equal(next.status, 0, next.stderr)
-  assert.ok(JSON.parse(next.stdout).applied.includes('0001-schema'), 'the killed one had done it already')
+  assert.ok(
+    JSON.parse(next.stdout).applied.includes('0001-schema'),
+    'the killed one had done it already',
+  )
   assert.ok((await schemaOf(url)) > before)
   const again = await carillon(folder, ['migrate', '--json'], { env })
   assert.deepEqual(JSON.parse(again.stdout), { applied: [] })

@@ -4,7 +4,12 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { freePort } from '../../support/network/free-port.ts'
 import { guarded, newDatabase } from '../../support/postgres.ts'
-import { CarillonProcess, carillon, type Environment, Folder } from '../../support/processes/carillon-process.ts'
+import {
+  CarillonProcess,
+  carillon,
+  type Environment,
+  Folder,
+} from '../../support/processes/carillon-process.ts'
 
 const secret = 'hunter2hunter2'
 const bare = await newDatabase({ isBare: true })
@@ -36,7 +41,9 @@ for (const [what, env, sentence] of starts)
     using folder = new Folder()
     const sealed = what === 'no secret' ? {} : { CARILLON_SECRET: 'x'.repeat(43) }
     const startedAt = performance.now()
-    const { status, stdout, stderr } = await carillon(folder, ['serve'], { env: { ...env, ...sealed } })
+    const { status, stdout, stderr } = await carillon(folder, ['serve'], {
+      env: { ...env, ...sealed },
+    })
     assert.equal(status, 1, stderr)
     assert.match(stderr, sentence)
     assert.match(stderr, /^carillon: [^\n]+\n$/)

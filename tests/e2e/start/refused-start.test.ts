@@ -16,10 +16,15 @@ import {
 import { createServer } from 'node:net'
 import { DatabaseSync } from 'node:sqlite'
 import { after, suite, test } from 'node:test'
-import { CarillonProcess, carillon, Folder, hasFirstSignIn } from '../../support/processes/carillon-process.ts'
+import {
+  CarillonProcess,
+  carillon,
+  Folder,
+  hasFirstSignIn,
+} from '../../support/processes/carillon-process.ts'
 import { soakTest } from '../../support/soak.ts'
 
-/** A database of ours, closed and at rest, to be copied. */
+/** Our closed database at rest, to be copied. */
 const model = new Folder()
 after(() => model[Symbol.dispose]())
 const migrated = await carillon(model, ['migrate'])
@@ -37,7 +42,6 @@ function change(folder: Folder, sql: string): void {
   database.close()
 }
 
-/** All that is in the folder, with what is in it. */
 function stateOf(folder: Folder): Record<string, string> {
   const entries = readdirSync(folder.path).filter((name) => statSync(folder.file(name)).isFile())
   return Object.fromEntries(
@@ -52,8 +56,12 @@ function stateOf(folder: Folder): Record<string, string> {
 
 type Refusal = { env?: Record<string, string>; under?: string[]; status?: number }
 
-/** Starts it, and it refuses: with a sentence of the form that people can act on, and nothing on stdout. */
-async function refuses(folder: Folder, sentence: RegExp, { status = 1, ...options }: Refusal = {}): Promise<void> {
+/** The sentence must have a form that people can act on, and stdout stays empty. */
+async function refuses(
+  folder: Folder,
+  sentence: RegExp,
+  { status = 1, ...options }: Refusal = {},
+): Promise<void> {
   const before = stateOf(folder)
   const ended = await carillon(folder, ['serve'], options)
   assert.equal(ended.status, status, ended.stderr + ended.stdout)
@@ -69,14 +77,20 @@ suite('a database that cannot be used', { concurrency: 2 }, () => {
   test('the error names a file that is not a database, and the file is unchanged (R6)', async () => {
     using folder = new Folder()
     writeFileSync(folder.file('carillon.db'), 'Dear diary, '.repeat(1_000))
-    await refuses(folder, /carillon\.db is not a Carillon database and was left as it is\. Name another file/)
+    await refuses(
+      folder,
+      /carillon\.db is not a Carillon database and was left as it is\. Name another file/,
+    )
   })
 
-  soakTest('the error names a database of another program, and the file is unchanged (R6)', async () => {
-    using folder = new Folder()
-    change(folder, 'create table song (title); insert into song values (1)')
-    await refuses(folder, /is not a Carillon database and was left as it is/)
-  })
+  soakTest(
+    'the error names a database of another program, and the file is unchanged (R6)',
+    async () => {
+      using folder = new Folder()
+      change(folder, 'create table song (title); insert into song values (1)')
+      await refuses(folder, /is not a Carillon database and was left as it is/)
+    },
+  )
 
   soakTest('the error names a folder at the path of the database (R6)', async () => {
     using folder = new Folder()
@@ -94,26 +108,43 @@ suite('a database that cannot be used', { concurrency: 2 }, () => {
     )
   })
 
-  soakTest('a database of a newer version is unchanged, and the error names both schemas (R6)', async () => {
-    using folder = withDatabase()
-    change(folder, "insert into kysely_migration (name, timestamp) values ('9999-from-the-future', '2030-01-01')")
-    await refuses(folder, /newer Carillon \(schema 9999-from-the-future; this program knows \d{4}-[\w-]+\)/)
-  })
+  soakTest(
+    'a database of a newer version is unchanged, and the error names both schemas (R6)',
+    async () => {
+      using folder = withDatabase()
+      change(
+        folder,
+        "insert into migration (name, timestamp) values ('9999-from-the-future', '2030-01-01')",
+      )
+      await refuses(
+        folder,
+        /newer Carillon \(schema 9999-from-the-future; this program knows \d{4}-[\w-]+\)/,
+      )
+    },
+  )
 
   test('the error names a database that this user cannot write (R4)', async () => {
     using folder = withDatabase()
     chmodSync(folder.file('carillon.db'), 0o444)
-    await refuses(folder, /carillon\.db cannot be written\. Make the file and its folder writable/, asOrdinaryUser())
+    await refuses(
+      folder,
+      /carillon\.db cannot be written\. Make the file and its folder writable/,
+      asOrdinaryUser(),
+    )
   })
 
   soakTest('the error names a folder that this user cannot write (R4)', async () => {
     using folder = new Folder()
     mkdirSync(folder.file('closed'), { mode: 0o555 })
     const env = { CARILLON_DATABASE_URL: `sqlite:${folder.file('closed/carillon.db')}` }
-    await refuses(folder, /closed\/carillon\.db cannot be written\. Make the file and its folder writable/, {
-      env,
-      ...asOrdinaryUser(),
-    })
+    await refuses(
+      folder,
+      /closed\/carillon\.db cannot be written\. Make the file and its folder writable/,
+      {
+        env,
+        ...asOrdinaryUser(),
+      },
+    )
   })
 
   soakTest(
@@ -126,16 +157,21 @@ suite('a database that cannot be used', { concurrency: 2 }, () => {
       const { status, stderr, stdout } = await carillon(folder, ['serve'])
       holder.close()
       assert.equal(status, 1)
-      assert.match(stderr, /^carillon: .*carillon\.db is locked by another process\. Stop that process.*\n$/)
+      assert.match(
+        stderr,
+        /^carillon: .*carillon\.db is locked by another process\. Stop that process.*\n$/,
+      )
       assert.equal(stdout, '')
       assert.ok(performance.now() - before < 60_000)
     },
   )
 })
 
-/** Root may write everything, so that right is taken from it; others never had it. */
+/** Root may write everything, so this takes that right from it; others never had it. */
 function asOrdinaryUser(): { under?: string[] } {
-  return process.getuid?.() === 0 ? { under: ['setpriv', '--bounding-set=-dac_override,-dac_read_search'] } : {}
+  return process.getuid?.() === 0
+    ? { under: ['setpriv', '--bounding-set=-dac_override,-dac_read_search'] }
+    : {}
 }
 
 test('one error names every invalid setting and a valid form, with exit status 2', async () => {
@@ -172,12 +208,14 @@ test('the error names a port in use, and the next start still creates the first 
   const other = createServer()
   await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
   const { port } = other.address() as { port: number }
-  const { status, stderr } = await carillon(folder, ['serve'], { env: { CARILLON_PORT: String(port) } })
+  const { status, stderr } = await carillon(folder, ['serve'], {
+    env: { CARILLON_PORT: String(port) },
+  })
   other.close()
   assert.equal(status, 1)
   assert.equal(
     stderr,
-    `carillon: 127.0.0.1:${port} is taken by another program. Stop that one, or set CARILLON_PORT to a free port.\n`,
+    `carillon: 127.0.0.1:${port} is taken by another program. Stop that one, or set CARILLON_PORT to a free port, and start again: nothing is lost.\n`,
   )
   assert.equal(hasFirstSignIn(folder), false)
   await using running = await CarillonProcess.ready(folder)
@@ -191,14 +229,20 @@ test('the error names an address that does not belong to this machine', async ()
   const env = { CARILLON_HOST: '192.0.2.1', CARILLON_INSECURE_HTTP: 'on' }
   const { status, stderr } = await carillon(folder, ['serve'], { env })
   assert.equal(status, 1)
-  assert.equal(stderr, 'carillon: 192.0.2.1 is not an address of this machine. Set CARILLON_HOST to one that is.\n')
+  assert.equal(
+    stderr,
+    'carillon: 192.0.2.1 is not an address of this machine. Set CARILLON_HOST to one that is.\n',
+  )
 })
 
 test('no empty database is created in place of a lost one (R6)', async () => {
   using folder = new Folder()
   await (await CarillonProcess.ready(folder)).end('SIGTERM')
   renameSync(folder.file('carillon.db'), folder.file('mislaid'))
-  await refuses(folder, /carillon\.db is gone, but .*carillon\.secret is still there\. Restore the database/)
+  await refuses(
+    folder,
+    /carillon\.db is gone, but .*carillon\.secret is still there\. Restore the database/,
+  )
   renameSync(folder.file('mislaid'), folder.file('carillon.db'))
   await using running = await CarillonProcess.ready(folder)
   assert.equal((await running.end('SIGTERM')).status, 0)

@@ -6,13 +6,20 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { isInRanges, rangesOf } from '../../../server/basics/ip-addresses.ts'
 import { CarillonProcess, carillon, Folder } from '../../support/processes/carillon-process.ts'
 
-/** A program of that name that notes what it was to send: the real one needs the socket of systemd. */
+/** Notes what it was to send: the real program of that name needs the socket of systemd. */
 function noteNotices(folder: Folder): { env: Record<string, string>; notices: () => string[] } {
   const program = folder.file('systemd-notify')
   const file = folder.file('notices')
   writeFileSync(program, `#!/bin/sh\necho "$1" >> '${file}'\n`, { mode: 0o755 })
-  const env = { PATH: `${folder.path}:${process.env.PATH}`, NOTIFY_SOCKET: '/run/none', WATCHDOG_USEC: '100000' }
-  return { env, notices: () => (existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : []) }
+  const env = {
+    PATH: `${folder.path}:${process.env.PATH}`,
+    NOTIFY_SOCKET: '/run/none',
+    WATCHDOG_USEC: '100000',
+  }
+  return {
+    env,
+    notices: () => (existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : []),
+  }
 }
 
 async function until(isSo: () => boolean): Promise<void> {
@@ -54,7 +61,9 @@ test('a start warns of each file with a secret that every user of the machine ma
   const name = folder.file('name')
   writeFileSync(secret, readFileSync(beside), { mode: 0o644 })
   writeFileSync(name, 'Bell', { mode: 0o644 })
-  assert.deepEqual(await start({ CARILLON_SECRET_FILE: secret, CARILLON_NAME_FILE: name }), [secret])
+  assert.deepEqual(await start({ CARILLON_SECRET_FILE: secret, CARILLON_NAME_FILE: name }), [
+    secret,
+  ])
 })
 
 test('a unit has the settings of its environment: files as credentials, and no secret in the clear', async () => {
@@ -62,26 +71,65 @@ test('a unit has the settings of its environment: files as credentials, and no s
   const secret = folder.file('secret')
   writeFileSync(secret, 'x'.repeat(40))
   const env = { CARILLON_SECRET_FILE: secret, CARILLON_NAME: 'A "b" 10%' }
-  const { stdout, stderr } = await carillon(folder, ['install-service', '--print', '--program', '/usr/bin/carillon'], {
-    env,
-  })
+  const { stdout, stderr } = await carillon(
+    folder,
+    ['install-service', '--print', '--program', '/usr/bin/carillon'],
+    {
+      env,
+    },
+  )
   for (const line of [
     'ExecStart=/usr/bin/carillon serve',
     `LoadCredential=CARILLON_SECRET:${secret}`,
     'Environment=CARILLON_SECRET_FILE=%d/CARILLON_SECRET',
     'Environment="CARILLON_NAME=A \\"b\\" 10%%"',
-    // Without it, the limit of the machine may be below the number of streams, of which doctor warns.
+    // Otherwise the limit of the machine may be below the number of streams, of which doctor warns.
     'LimitNOFILE=524288',
     'DynamicUser=yes',
-    // Without it the process of the demonstration ends at its start.
+    // Otherwise the process of the demonstration ends at its start.
     'SystemCallFilter=setpriority',
     'TimeoutStopSec=16',
   ])
     assert.ok(stdout.split('\n').includes(line), `${line}\n${stdout}${stderr}`)
-  const refused = await carillon(folder, ['install-service', '--print'], { env: { CARILLON_SECRET: 'x'.repeat(40) } })
+  const refused = await carillon(folder, ['install-service', '--print'], {
+    env: { CARILLON_SECRET: 'x'.repeat(40) },
+  })
   assert.equal(refused.status, 2)
-  assert.match(refused.stderr, /put the value of CARILLON_SECRET into a file, and set CARILLON_SECRET_FILE/)
+  assert.match(
+    refused.stderr,
+    /put the value of CARILLON_SECRET into a file, and set CARILLON_SECRET_FILE/,
+  )
   assert.equal(refused.stdout, '')
+})
+
+test('a unit is not replaced by one without its credentials, and a refusal names the settings to give again', async () => {
+  using folder = new Folder()
+  const unit = folder.file('carillon.service')
+  const files = {
+    CARILLON_SECRET_FILE: folder.file('secret'),
+    CARILLON_SMTP_URL_FILE: folder.file('smtp'),
+  }
+  writeFileSync(files.CARILLON_SECRET_FILE, 'x'.repeat(40))
+  writeFileSync(files.CARILLON_SMTP_URL_FILE, 'smtps://mail.example.org')
+  const install = (env: Record<string, string>) =>
+    carillon(folder, ['install-service', '--to', unit], { env })
+  const { status, stderr } = await install(files)
+  assert.equal(status, 0, stderr)
+  const first = readFileSync(unit, 'utf8')
+  const refused = await install({ CARILLON_NAME: 'Bell' })
+  assert.equal(refused.status, 1)
+  assert.match(
+    refused.stderr,
+    /has credentials of CARILLON_SECRET_FILE and CARILLON_SMTP_URL_FILE\. Set these again, or/,
+  )
+  const { CARILLON_SECRET_FILE } = files
+  assert.match(
+    (await install({ CARILLON_SECRET_FILE })).stderr,
+    /has credentials of CARILLON_SMTP_URL_FILE\. /,
+  )
+  assert.equal(readFileSync(unit, 'utf8'), first)
+  assert.equal((await install({ ...files, CARILLON_NAME: 'Bell' })).status, 0)
+  assert.match(readFileSync(unit, 'utf8'), /^Environment=CARILLON_NAME=Bell$/m)
 })
 
 test('containers start again with the machine, and the only trusted proxy is Caddy, whose address no other one gets (A11)', () => {
@@ -90,9 +138,14 @@ test('containers start again with the machine, and the only trusted proxy is Cad
   assert.deepEqual(restarts, ['unless-stopped', 'unless-stopped', 'unless-stopped'])
   const [, trusted = ''] = /CARILLON_TRUSTED_PROXIES: (\S+)$/m.exec(compose) ?? []
   const [, caddy = ''] =
-    /^ {2}caddy:\n(?: {4}.*\n)* {4}networks: \{ inside: \{ ipv4_address: (\S+) \} \}$/m.exec(compose) ?? []
+    /^ {2}caddy:\n(?: {4}.*\n)* {4}networks: \{ inside: \{ ipv4_address: (\S+) \} \}$/m.exec(
+      compose,
+    ) ?? []
   assert.equal(trusted, caddy)
   const [, others = ''] = /ip_range: (\S+) \}/.exec(compose) ?? []
   const rangeOfOthers = rangesOf([others])
-  assert.deepEqual([isInRanges(caddy, rangeOfOthers), isInRanges('172.30.74.130', rangeOfOthers)], [false, true])
+  assert.deepEqual(
+    [isInRanges(caddy, rangeOfOthers), isInRanges('172.30.74.130', rangeOfOthers)],
+    [false, true],
+  )
 })

@@ -1,6 +1,6 @@
-// What root does by the documents, under systemd as process 1: the package of Debian is installed, the service is restored from a backup into a
-// new folder, gets a secret from /etc by LoadCredential, and is examined and backed up by the units of the pages. Runs on a machine with
-// systemd-nspawn, as root.
+// Root does what the documents say, under systemd as process 1: installs the package of Debian,
+// restores a backup into a new folder, gives a secret from /etc by LoadCredential, and runs the
+// units for examination and backup. Needs systemd-nspawn, and root.
 import assert from 'node:assert/strict'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -12,9 +12,9 @@ import { runUnderSystemd, whyNoSystemd } from '../../support/processes/systemd-m
 
 /** The lines of the page that give the service a secret from /etc. */
 const [, dropIn = ''] =
-  /```ini\n(\[Service\]\nLoadCredential=[^`]*)```/.exec(readFileSync('docs/install.md', 'utf8')) ?? []
+  /```ini\n(\[Service\]\nLoadCredential=[^`]*)```/.exec(readFileSync('docs/install.md', 'utf8')) ??
+  []
 
-/** The first unit of a page. */
 function unitOn(page: string): string {
   return /```ini\n(\[[^`]*)```/.exec(readFileSync(page, 'utf8'))?.[1] ?? ''
 }

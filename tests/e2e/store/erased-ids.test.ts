@@ -1,4 +1,5 @@
-// What a service remembers of erased external ids survives a new secret, a backup and a restore, and holds for commands too (U7).
+// A service remembers erased external ids after a new secret, a backup and a restore, for commands
+// too (U7).
 import assert from 'node:assert/strict'
 import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs'
 import { test } from 'node:test'
@@ -14,14 +15,27 @@ test('an erased external id is still recognised after a rotation of the secret a
   const first = await CarillonProcess.ready(folder)
   const { key } = JSON.parse(await command('key', 'add', 'shop', '--scope', 'send,users', '--json'))
   const off = JSON.parse(
-    await command('key', 'add', 'careful', '--scope', 'send,users', '--creates-users', 'off', '--json'),
+    await command(
+      'key',
+      'add',
+      'careful',
+      '--scope',
+      'send,users',
+      '--creates-users',
+      'off',
+      '--json',
+    ),
   )
   assert.equal(off.createsUsers, false)
   const callOf =
     (url: string) =>
     async (method: string, path: string, body?: object, of: string = key) => {
       const headers = { authorization: `Bearer ${of}`, 'content-type': 'application/json' }
-      const response = await fetch(url + path, { method, headers, ...(body && { body: JSON.stringify(body) }) })
+      const response = await fetch(url + path, {
+        method,
+        headers,
+        ...(body && { body: JSON.stringify(body) }),
+      })
       return response.status
     }
   const letter = (externalId: string) => ({ recipients: [{ externalId }], title: 'Hi' })
@@ -31,13 +45,16 @@ test('an erased external id is still recognised after a rotation of the secret a
   assert.equal(await call('PUT', '/api/users/external/careful', {}, off.key), 201)
   assert.equal(await call('POST', '/api/notifications', letter('careful'), off.key), 201)
 
-  for (const id of ['by-route', 'by-command']) assert.equal(await call('PUT', `/api/users/external/${id}`, {}), 201)
+  for (const id of ['by-route', 'by-command'])
+    assert.equal(await call('PUT', `/api/users/external/${id}`, {}), 201)
   assert.equal(await call('DELETE', '/api/users/external/by-route'), 204)
   await command('backup', 'before.gz')
   await command('user', 'delete', '--external-id', 'by-command', '--yes')
   await command('secret', 'rotate')
   const again = async (url: string) => {
-    const statuses = ['by-route', 'by-command'].map((id) => callOf(url)('POST', '/api/notifications', letter(id)))
+    const statuses = ['by-route', 'by-command'].map((id) =>
+      callOf(url)('POST', '/api/notifications', letter(id)),
+    )
     return Promise.all(statuses)
   }
   assert.deepEqual(await again(first.url), [422, 422])
@@ -55,11 +72,15 @@ test('an erased external id is still recognised after a rotation of the secret a
     /A user who was erased after the backup was made/,
   )
   copyFileSync(folder.file('carillon.secret'), folder.file('restored/carillon.secret'))
-  await using third = await CarillonProcess.ready(folder, { env: { CARILLON_DATABASE_URL: restored } })
+  await using third = await CarillonProcess.ready(folder, {
+    env: { CARILLON_DATABASE_URL: restored },
+  })
   assert.deepEqual(await again(third.url), [422, 422])
 
   writeFileSync(folder.file('users.jsonl'), '{"externalId":"by-route"}\n{"externalId":"new"}\n')
-  const imported = JSON.parse(await command('user', 'import', 'users.jsonl', '--database-url', restored, '--json'))
+  const imported = JSON.parse(
+    await command('user', 'import', 'users.jsonl', '--database-url', restored, '--json'),
+  )
   assert.deepEqual(imported, { imported: 2, created: 2, updated: 0, erased: true })
   assert.deepEqual(await again(third.url), [201, 422])
 })
@@ -68,9 +89,18 @@ test('with CARILLON_ERASED_FOR=0 no erased external id is remembered (U7)', asyn
   using folder = new Folder()
   await using running = await CarillonProcess.ready(folder, { env: { CARILLON_ERASED_FOR: '0' } })
   const added = await carillon(folder, ['key', 'add', 'shop', '--scope', 'send,users', '--json'])
-  const headers = { authorization: `Bearer ${JSON.parse(added.stdout).key}`, 'content-type': 'application/json' }
+  const headers = {
+    authorization: `Bearer ${JSON.parse(added.stdout).key}`,
+    'content-type': 'application/json',
+  }
   const call = async (method: string, path: string, text = '{}') =>
-    (await fetch(running.url + path, { method, headers, ...(method !== 'DELETE' && { body: text }) })).status
+    (
+      await fetch(running.url + path, {
+        method,
+        headers,
+        ...(method !== 'DELETE' && { body: text }),
+      })
+    ).status
   assert.equal(await call('PUT', '/api/users/external/gone'), 201)
   assert.equal(await call('DELETE', '/api/users/external/gone'), 204)
   const body = JSON.stringify({ recipients: [{ externalId: 'gone' }], title: 'Hi' })

@@ -37,7 +37,15 @@ for (const [engine, other] of [
         const node = await nodes.add()
         if (key === '')
           key = JSON.parse(
-            await command(nodes.environment, 'key', 'add', 'walk', '--scope', 'send,users', '--json'),
+            await command(
+              nodes.environment,
+              'key',
+              'add',
+              'walk',
+              '--scope',
+              'send,users,webhooks',
+              '--json',
+            ),
           ).key
         const { calls, failures } = await walkRoutes(node.url, key)
         t.diagnostic(`${calls} calls`)
@@ -49,7 +57,11 @@ for (const [engine, other] of [
       }
       const env = await walk(first)
       await command(env, 'backup', folder.file('backup.carillon'))
-      await command({ ...env, CARILLON_DATABASE_URL: restored }, 'restore', folder.file('backup.carillon'))
+      await command(
+        { ...env, CARILLON_DATABASE_URL: restored },
+        'restore',
+        folder.file('backup.carillon'),
+      )
       const restoredEnv = await walk(restored)
       await command({ ...restoredEnv, CARILLON_TARGET_URL: moved }, 'move')
       await walk(moved)

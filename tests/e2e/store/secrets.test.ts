@@ -1,10 +1,16 @@
-// No secret that was used in a run of a real service is readable in its database, write-ahead log, backup or log, nor in what the
-// commands print afterwards (A16, S9). tests/api/sign-in/secrets-at-rest.test.ts does the same with secrets in wrong places.
+// No secret that a real service used is readable in its database, write-ahead log, backup or log,
+// nor in what the commands print (A16, S9). tests/api/sign-in/secrets-at-rest.test.ts does the same
+// with secrets in wrong places.
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { CarillonProcess, carillon, Folder, firstSignInOf } from '../../support/processes/carillon-process.ts'
+import {
+  CarillonProcess,
+  carillon,
+  Folder,
+  firstSignInOf,
+} from '../../support/processes/carillon-process.ts'
 import { Authenticator } from '../../support/sign-in/authenticator.ts'
 
 const sealing = 'nine amber owls on a wire, only for this test'
@@ -39,7 +45,9 @@ test('no secret of a run is in the database, its log, a backup, or a line of the
   secrets['the first key'] = operator.key.split('_').slice(2).join('_')
   const { username, password } = JSON.parse(await command('user', 'add', 'ann', '--json'))
   secrets['the password'] = password
-  const { id: keyId, key } = JSON.parse(await command('key', 'add', 'shop', '--scope', 'send,users', '--json'))
+  const { id: keyId, key } = JSON.parse(
+    await command('key', 'add', 'shop', '--scope', 'send,users', '--json'),
+  )
   secrets['a producer key'] = key.split('_').slice(2).join('_')
   const rotated = JSON.parse(await command('key', 'rotate', keyId, '--json'))
   secrets['a rotated producer key'] = rotated.key.split('_').slice(2).join('_')
@@ -52,7 +60,10 @@ test('no secret of a run is in the database, its log, a backup, or a line of the
   for (const [n, cookie] of session.cookies.entries())
     secrets[`cookie ${n}`] = cookieValue(cookie).split('.').at(-1) ?? ''
   secrets['a wrong password'] = 'violet kettle drum 78'
-  assert.equal((await send('/login', { username, password: secrets['a wrong password'] })).status, 401)
+  assert.equal(
+    (await send('/login', { username, password: secrets['a wrong password'] })).status,
+    401,
+  )
 
   const proof = { authorization: `Bearer ${token.json.token}` }
   const added = (await send('/api/me/factors/totp', {}, proof)).json.data
@@ -60,7 +71,8 @@ test('no secret of a run is in the database, its log, a backup, or a line of the
   const code = new Authenticator(added.secret).code(Date.now())
   const confirmed = await send('/api/me/factors/totp/confirm', { id: added.id, code }, proof)
   assert.equal(confirmed.status, 200, JSON.stringify(confirmed.json))
-  for (const [n, one] of confirmed.json.data.recoveryCodes.entries()) secrets[`recovery code ${n}`] = one
+  for (const [n, one] of confirmed.json.data.recoveryCodes.entries())
+    secrets[`recovery code ${n}`] = one
   const challenged = await send('/login', { username, password })
   assert.equal(challenged.json.error.code, 'SECOND_FACTOR_REQUIRED')
   secrets['a challenge'] = challenged.json.error.challenge.split('.').at(-1)
@@ -69,7 +81,10 @@ test('no secret of a run is in the database, its log, a backup, or a line of the
   const link = new URL(url).hash.slice(1)
   secrets['a link'] = link
   secrets['a new password'] = 'grey heron over the weir 12'
-  const reset = await send('/password/reset', { token: link, newPassword: secrets['a new password'] })
+  const reset = await send('/password/reset', {
+    token: link,
+    newPassword: secrets['a new password'],
+  })
   assert.equal(reset.status, 204, JSON.stringify(reset.json))
   await command('backup', 'carillon.backup')
   const printed =
@@ -97,6 +112,7 @@ test('no secret of a run is in the database, its log, a backup, or a line of the
   )
   for (const [name, secret] of Object.entries(secrets)) {
     assert.ok(secret.length >= 8, name)
-    for (const [place, bytes] of Object.entries(places)) assert.ok(!bytes.includes(secret), `${name} is in ${place}`)
+    for (const [place, bytes] of Object.entries(places))
+      assert.ok(!bytes.includes(secret), `${name} is in ${place}`)
   }
 })

@@ -1,5 +1,6 @@
-// The property of the store: after any acts of several devices, and any failures, each open list equals the list of the service.
-// Two tabs of a Chromium share a stream, and a second device has a token. SOAK=1 runs 200 seeds of 500 acts.
+// After any acts of several devices, and any failures, each open list equals the list of the
+// service. Two tabs of a Chromium share a stream, and a second device has a token. SOAK=1 runs 200
+// seeds of 500 acts.
 import assert from 'node:assert/strict'
 import { randomInt } from 'node:crypto'
 import { after, type TestContext, test } from 'node:test'
@@ -12,7 +13,13 @@ import {
   type OpenOptions,
 } from '../../../client/carillon-client.ts'
 import { type HeldList, type ListAct, ListHolder } from '../../../client/testing/list-holder.ts'
-import { newTab, setCookie, startBrowser, startService, tokenOf } from '../../../client/testing/tab-browser.ts'
+import {
+  newTab,
+  setCookie,
+  startBrowser,
+  startService,
+  tokenOf,
+} from '../../../client/testing/tab-browser.ts'
 import { type Random, randomFrom } from '../../support/event-source/random.ts'
 import type { Proof, TestUser } from '../../support/service.ts'
 
@@ -21,7 +28,6 @@ const producer = createProducer({ baseUrl: service.url, key: (await service.prod
 
 const isSoak = process.env.SOAK === '1'
 const { seeds, length } = isSoak ? { seeds: 200, length: 500 } : { seeds: 2, length: 120 }
-/** Between two quiet moments. */
 const actsInARow = 12
 const browser = await startBrowser()
 after(() => browser[Symbol.asyncDispose]())
@@ -35,7 +41,8 @@ type Device = {
 
 function deviceIn(page: Page): Device {
   return {
-    open: (name, options) => page.evaluate(([one, how]) => tab.lists.open(one, how), [name, options] as const),
+    open: (name, options) =>
+      page.evaluate(([one, how]) => tab.lists.open(one, how), [name, options] as const),
     act: (...args) => page.evaluate((given) => tab.lists.act(...given), args),
     state: () => page.evaluate(() => tab.lists.state()),
     connect: (isConnected) => page.context().setOffline(!isConnected),
@@ -47,12 +54,17 @@ function deviceWith(ann: TestUser): Device {
   let cut = new AbortController()
   const fetch = async (url: string, init: RequestInit) => {
     try {
-      return await globalThis.fetch(url, { ...init, signal: AbortSignal.any([cut.signal, init.signal as AbortSignal]) })
+      return await globalThis.fetch(url, {
+        ...init,
+        signal: AbortSignal.any([cut.signal, init.signal as AbortSignal]),
+      })
     } catch (error) {
       throw cut.signal.aborted ? new TypeError('cut') : error
     }
   }
-  const lists = new ListHolder(createCarillon({ baseUrl: service.url, auth: () => tokenOf(ann), fetch }))
+  const lists = new ListHolder(
+    createCarillon({ baseUrl: service.url, auth: () => tokenOf(ann), fetch }),
+  )
   return {
     open: async (...args) => lists.open(...args),
     act: async (...args) => lists.act(...args),
@@ -78,7 +90,7 @@ const filters: OpenOptions[] = [
   { category: 'a', status: 'archived', limit: 2 },
 ]
 
-/** The first of which the number is above `drawn`. */
+/** Returns the first kind whose number is above `drawn`. */
 function kindBelow<Kind extends string>(kinds: Record<Kind, number>, drawn: number): Kind {
   const names = Object.keys(kinds) as Kind[]
   return names.find((name) => drawn < kinds[name]) as Kind
@@ -131,9 +143,33 @@ class World {
     list: async () => {
       if (this.#open.length === 0) return 'none'
       const { device, name } = this.#one(this.#open)
-      const acts: ListAct[] = ['read', 'read', 'read', 'unread', 'unread', 'readAll', 'undo', 'more', 'more']
-      acts.push('archive', 'archive', 'unarchive', 'unarchive', 'snooze', 'remove', 'archiveRead', 'seen')
-      acts.push('hold', 'release', 'showNewer', ...(this.#open.length > 3 ? (['close'] as const) : []))
+      const acts: ListAct[] = [
+        'read',
+        'read',
+        'read',
+        'markUnread',
+        'markUnread',
+        'readAll',
+        'undo',
+        'more',
+        'more',
+      ]
+      acts.push(
+        'archive',
+        'archive',
+        'unarchive',
+        'unarchive',
+        'snooze',
+        'remove',
+        'archiveRead',
+        'seen',
+      )
+      acts.push(
+        'hold',
+        'release',
+        'showNewer',
+        ...(this.#open.length > 3 ? (['close'] as const) : []),
+      )
       const act = this.#one(acts)
       if (act === 'close') this.#open = this.#open.filter((one) => one.name !== name)
       await device.act(name, act, { random: this.#random.draw(), until: this.#soon() })
@@ -144,7 +180,9 @@ class World {
       const act = this.#one(['updateByKey', 'removeByKey', 'resolveByKey'])
       // No inbox may have the key.
       if (act === 'updateByKey')
-        await producer.updateByKey(key, this.#one([{ title: 'Changed' }, { expiresAt: this.#soon() }])).catch(() => {})
+        await producer
+          .updateByKey(key, this.#one([{ title: 'Changed' }, { expiresAt: this.#soon() }]))
+          .catch(() => {})
       else await producer[act as 'removeByKey'](key).catch(() => {})
       return `${act} ${key}`
     },
@@ -185,7 +223,9 @@ class World {
     return new Date(service.now() + this.#one([1_000, 100_000, 3_000_000])).toISOString()
   }
 
-  async #deliver(more: { key?: string; again?: boolean; expiresAt?: string } = {}): Promise<string> {
+  async #deliver(
+    more: { key?: string; again?: boolean; expiresAt?: string } = {},
+  ): Promise<string> {
     const category = this.#one(['a', 'b', 'c', undefined])
     await service.deliver({
       to: this.#ann,
@@ -196,7 +236,7 @@ class World {
     return `deliver ${JSON.stringify({ category, ...more })}`
   }
 
-  /** Waits until every list equals that of the service. Fails with the first difference. */
+  /** Waits until every list equals that of the service, and fails with the first difference. */
   async quiet(ms = 60_000): Promise<void> {
     const deadline = performance.now() + ms
     for (;;) {
@@ -205,7 +245,11 @@ class World {
       if (!wrong) return
       if (performance.now() > deadline) {
         const { list, expected } = wrong
-        assert.deepEqual(shownBy(list), expected, `${list.name} after\n${this.done.slice(-40).join('\n')}`)
+        assert.deepEqual(
+          shownBy(list),
+          expected,
+          `${list.name} after\n${this.done.slice(-40).join('\n')}`,
+        )
         assert.equal(JSON.stringify(shownBy(list)), JSON.stringify(expected))
         assert.equal(list.snapshot.state, 'live', `${list.name}: ${list.snapshot.error}`)
       }
@@ -216,14 +260,19 @@ class World {
   async #firstWrong(lists: readonly HeldList[]) {
     for (const list of lists) {
       const expected = await this.#expected(list)
-      if (JSON.stringify(shownBy(list)) !== JSON.stringify(expected) || list.snapshot.state !== 'live')
+      if (
+        JSON.stringify(shownBy(list)) !== JSON.stringify(expected) ||
+        list.snapshot.state !== 'live'
+      )
         return { list, expected }
     }
     return undefined
   }
 
   async #expected({ options, snapshot }: HeldList) {
-    const query = new URLSearchParams([options.category ?? []].flat().map((name) => ['category', name]))
+    const query = new URLSearchParams(
+      [options.category ?? []].flat().map((name) => ['category', name]),
+    )
     if (options.status) query.set('status', options.status)
     const count = snapshot.items.length + snapshot.newer.length
     const items: unknown[] = []
@@ -241,7 +290,13 @@ class World {
 }
 
 function shownBy({ snapshot: { items, newer, total, unread, unseen, hasMore } }: HeldList) {
-  return { items: [...items, ...newer].sort((a, b) => b.seq - a.seq), total, unread, unseen, hasMore }
+  return {
+    items: [...items, ...newer].sort((a, b) => b.seq - a.seq),
+    total,
+    unread,
+    unseen,
+    hasMore,
+  }
 }
 
 async function run(t: TestContext, seed: number): Promise<void> {
@@ -251,7 +306,8 @@ async function run(t: TestContext, seed: number): Promise<void> {
   const tabs = [await newTab(browser), await newTab(browser)]
   const device = deviceWith(ann)
   t.after(async () => {
-    for (const { name } of await device.state()) await device.act(name, 'close', { random: 0, until: '' })
+    for (const { name } of await device.state())
+      await device.act(name, 'close', { random: 0, until: '' })
     await Promise.all(tabs.map((page) => page.close()))
   })
   const proof = await service.signIn(ann, 'stateful')

@@ -1,5 +1,6 @@
-// Live streams are disconnected at random bytes while the service is killed and restarted (N2): a client that resumes from its
-// last complete event receives each notification once, in order. SOAK=1: at least 1,000 disconnects and 10,000 events.
+// Streams are disconnected at random bytes while the service is killed and restarted: a client that
+// resumes from its last complete event receives each notification once, in order (N2). SOAK=1: at
+// least 1,000 disconnects and 10,000 events.
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -25,9 +26,12 @@ const engines = {
   PostgreSQL: () => newDatabase(),
 }
 
-/** Disconnects each connection after a random number of bytes to its client. The returned function counts disconnects. */
+/**
+ * Each connection ends after a random number of bytes to its client. The returned function counts
+ * them.
+ */
 function disconnectAtRandom(proxy: TcpProxy, random: Random): () => number {
-  /** How many bytes each connection may still carry; the key is the connection's `notes`. */
+  /** Says how many bytes each connection may still carry; the key is the connection's `notes`. */
   const left = new WeakMap<object, number>()
   let disconnects = 0
   proxy.intercept = ({ direction, bytes, notes }) => {
@@ -41,7 +45,10 @@ function disconnectAtRandom(proxy: TcpProxy, random: Random): () => number {
   return () => disconnects
 }
 
-async function deliverAndKill(ledger: Ledger, { user, node }: { user: UserOfService; node: Node }): Promise<void> {
+async function deliverAndKill(
+  ledger: Ledger,
+  { user, node }: { user: UserOfService; node: Node },
+): Promise<void> {
   const stop = ledger.begin([user], { writersEach: 2 })
   for (let part = 1; part <= kills + 1; part++) {
     while (ledger.delivered.size < (minEvents * part) / (kills + 1)) await sleep(5)
@@ -65,7 +72,9 @@ suite('streams that are disconnected (N2)', { concurrency: true }, () => {
       const disconnects = disconnectAtRandom(proxy, random)
       const followers: Follower[] = []
       for (const variant of variants)
-        followers.push(new Follower(proxy.urlFor(node.url), await user.signIn(variant), { pauseMs: 5 }))
+        followers.push(
+          new Follower(proxy.urlFor(node.url), await user.signIn(variant), { pauseMs: 5 }),
+        )
 
       const ledger = new Ledger()
       await deliverAndKill(ledger, { user, node })

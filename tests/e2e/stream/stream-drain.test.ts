@@ -1,5 +1,5 @@
-// A service with hundreds of streams receives SIGTERM (R9): the streams end first, each with a random delay for the reconnect; held
-// polls and all accepted requests get a response; and the process ends within ten seconds.
+// After SIGTERM hundreds of streams end first, each with a random delay for the reconnect; held
+// polls and accepted requests get a response; the process ends within ten seconds (R9).
 import assert from 'node:assert/strict'
 import { request } from 'node:http'
 import { test } from 'node:test'
@@ -10,17 +10,23 @@ import { UserOfService } from '../../support/processes/user-of-service.ts'
 import type { Proof } from '../../support/service.ts'
 
 const polls = 20
-/** One user's, opened 50 at a time; the setting allows 1,000 with the polls. */
+/** One user opens them, 50 at a time; the setting allows 1,000 with the polls. */
 const streams = process.env.SOAK === undefined ? 200 : 950
 
 /** `status` is 0 if the connection ended without a response. */
 type Late = { sentAt: number; status: number }
 
-/** A connection that is open when the service stops, and sends its request only then. */
+/** The connection is open when the service stops, and sends its request only then. */
 function connectionForLater(url: string): Promise<(headers: Proof) => Promise<Late>> {
   return new Promise((resolve, reject) => {
     const { hostname, port } = new URL(url)
-    const outgoing = request({ host: hostname, port, path: streamPath, agent: false, method: 'GET' })
+    const outgoing = request({
+      host: hostname,
+      port,
+      path: streamPath,
+      agent: false,
+      method: 'GET',
+    })
     outgoing.on('error', reject)
     outgoing.once('socket', (socket) =>
       socket.once('connect', () =>
@@ -52,16 +58,23 @@ test(`SIGTERM with ${streams} streams, ${polls} held polls and requests in progr
   for (let n = 0; n < streams; n += 50)
     readers.push(
       ...(await Promise.all(
-        Array.from({ length: 50 }, (_, index) => EventReader.of(running.url, proofs[index % 2] ?? {})),
+        Array.from({ length: 50 }, (_, index) =>
+          EventReader.of(running.url, proofs[index % 2] ?? {}),
+        ),
       )),
     )
   const late = await Promise.all(Array.from({ length: 5 }, () => connectionForLater(running.url)))
 
-  // On open connections: a connection that still waits in the accept queue when the listener closes was not accepted.
+  // These connections are open: one that waits in the accept queue when the listener closes was not
+  // accepted.
   const list = (headers: Proof) => user.request({ path: '/api/notifications?limit=1', headers })
-  const { version } = (await Promise.all(Array.from({ length: 64 }, () => list(proofs[1]))))[0]?.json().data ?? {}
+  const { version } =
+    (await Promise.all(Array.from({ length: 64 }, () => list(proofs[1]))))[0]?.json().data ?? {}
   const held = Array.from({ length: polls }, (_, n) =>
-    user.request({ path: `/api/notifications/changes?since=${version}&wait=25`, headers: proofs[n % 2] ?? {} }),
+    user.request({
+      path: `/api/notifications/changes?since=${version}&wait=25`,
+      headers: proofs[n % 2] ?? {},
+    }),
   )
   const login = {
     method: 'POST',
@@ -70,7 +83,9 @@ test(`SIGTERM with ${streams} streams, ${polls} held polls and requests in progr
     body: loginOf(folder),
   }
   await sleep(50)
-  const requests = Array.from({ length: 40 }, (_, n) => (n % 2 === 0 ? user.request(login) : list(proofs[0])))
+  const requests = Array.from({ length: 40 }, (_, n) =>
+    n % 2 === 0 ? user.request(login) : list(proofs[0]),
+  )
   await sleep(5)
   const ended = running.end('SIGTERM')
   const signalledAt = performance.now()
@@ -95,14 +110,20 @@ test(`SIGTERM with ${streams} streams, ${polls} held polls and requests in progr
     return reader.retries[1] ?? 0
   })
   assert.ok(retries.every((retry) => retry >= 1_000 && retry <= 4_000))
-  assert.ok(new Set(retries).size > streams / 4, 'too many clients would reconnect at the same time')
+  assert.ok(
+    new Set(retries).size > streams / 4,
+    'too many clients would reconnect at the same time',
+  )
   assert.ok(Math.max(...overAt) - Math.min(...overAt) < 60_000)
   for (const response of polled) {
     assert.equal(response.status, 200, response.text)
     assert.deepEqual(response.json().data.created, [])
   }
   for (const response of responses) assert.equal(response.status, 200, response.text)
-  assert.ok(firstEndedAt - signalledAt < 60_000, `the first stream ended after ${firstEndedAt - signalledAt} ms`)
+  assert.ok(
+    firstEndedAt - signalledAt < 60_000,
+    `the first stream ended after ${firstEndedAt - signalledAt} ms`,
+  )
   // The service closes an idle connection after half a second; on a slow machine a later request has no response.
   for (const { sentAt, status: late503 } of await lateResponses)
     assert.ok(late503 === 503 || (late503 === 0 && sentAt - signalledAt > 400), `${late503}`)

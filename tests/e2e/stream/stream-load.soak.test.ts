@@ -1,5 +1,5 @@
-// What streams cost a process (N5): a client that does not read is disconnected and uses a bounded amount of memory, while others
-// are served; and closed streams leave nothing behind, however they were closed. SOAK=1: the full figures.
+// A client that does not read is disconnected and uses a bounded amount of memory, while others are
+// served; closed streams leave nothing behind (N5). SOAK=1: the full figures.
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
@@ -21,7 +21,9 @@ import type { Proof } from '../../support/service.ts'
 
 const isSoak = process.env.SOAK !== undefined
 const idlers = isSoak ? 200 : 40
-/** Sent to each client that does not read. Linux buffers 4 to 5 MiB of it for each connection. */
+/**
+ * Each client that does not read gets so much. Linux buffers 4 to 5 MiB of it for each connection.
+ */
 const sentMiB = isSoak ? 12 : 10
 const visits = isSoak ? 20_000 : 1_500
 const MiB = 1024 * 1024
@@ -50,7 +52,6 @@ class Watched implements AsyncDisposable {
     return this.#running.url
   }
 
-  /** The peak of resident memory, in bytes. */
   get highWater(): number {
     const status = readFileSync(`/proc/${this.#running.child.pid}/status`, 'utf8')
     return Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1]) * 1024
@@ -72,14 +73,17 @@ class Watched implements AsyncDisposable {
   async heapUsed(): Promise<number> {
     const before = this.#running.stderr.length
     this.#running.child.kill('SIGUSR2')
-    await untilSo(async () => this.#running.stderr.endsWith('\n') && this.#running.stderr.length > before)
+    await untilSo(
+      async () => this.#running.stderr.endsWith('\n') && this.#running.stderr.length > before,
+    )
     const { heapUsed, external } = JSON.parse(this.#running.stderr.slice(before))
     return heapUsed + external
   }
 
-  /** The lines on stderr except memory reports. */
   get errorLines(): string[] {
-    return this.#running.stderr.split('\n').filter((line) => line !== '' && !line.startsWith('{"rss"'))
+    return this.#running.stderr
+      .split('\n')
+      .filter((line) => line !== '' && !line.startsWith('{"rss"'))
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -88,10 +92,17 @@ class Watched implements AsyncDisposable {
   }
 }
 
-/** Users with one session each, written directly to the database: signing each in would take longer than the test. */
-async function signedIn(folder: Folder, count: number): Promise<{ username: string; proof: Proof }[]> {
+/**
+ * Writes users with one session each to the database: signing each in would take longer than the
+ * test.
+ */
+async function signedIn(
+  folder: Folder,
+  count: number,
+): Promise<{ username: string; proof: Proof }[]> {
   const { store } = await openStore(readDatabaseUrl(`sqlite:${folder.file('carillon.db')}`))
   const sessions = new Sessions({
+    policy: { limitedFrom: () => Number.POSITIVE_INFINITY },
     store,
     revocations: { note() {} },
     now: Date.now,
@@ -100,7 +111,12 @@ async function signedIn(folder: Folder, count: number): Promise<{ username: stri
   })
   const users = await Promise.all(
     Array.from({ length: count }, async (_, n) => {
-      const user = { id: crypto.randomUUID(), username: `idler${n}`, displayName: null, passwordHash: `none ${n}` }
+      const user = {
+        id: crypto.randomUUID(),
+        username: `idler${n}`,
+        displayName: null,
+        passwordHash: `none ${n}`,
+      }
       await store.write(addUser, { ...user, createdAt: Date.now() })
       const proven = { ...user, createdAt: Date.now(), disabledAt: null, credentialGeneration: 0 }
       const signIn = { replaces: [], signInId: newId(Date.now()), device: null, address: null }
@@ -112,7 +128,7 @@ async function signedIn(folder: Folder, count: number): Promise<{ username: stri
   return users
 }
 
-/** Opens a stream and reads only the first piece of the response. The returned function closes it. */
+/** Reads only the first piece of the response. The returned function closes the stream. */
 async function idle(url: string, proof: Proof): Promise<() => void> {
   const { hostname, port } = new URL(url)
   const socket = connect(Number(port), hostname)
@@ -124,7 +140,7 @@ async function idle(url: string, proof: Proof): Promise<() => void> {
   return () => socket.destroy()
 }
 
-/** A notification of the maximum size, about 26 KiB, which cannot be compressed. */
+/** A notification of the maximum size, about 26 KiB, which no compression makes smaller. */
 const big = () => ({
   title: '🔔'.repeat(200),
   body: '🔔'.repeat(4_000),
@@ -142,7 +158,10 @@ test(`${idlers} clients that do not read ${sentMiB} MiB each are disconnected, m
   const users = await signedIn(service.folder, idlers)
   const recipients = users.map(({ username }) => ({ username }))
   const key = { authorization: `Bearer ${signIn.key}` }
-  assert.equal((await user.post('/api/notifications', { recipients, title: 'warm' }, key)).status, 201)
+  assert.equal(
+    (await user.post('/api/notifications', { recipients, title: 'warm' }, key)).status,
+    201,
+  )
   const readers: EventReader[] = []
   for (const proof of proofs) readers.push(await EventReader.of(service.url, proof))
   const quietSockets = service.sockets
@@ -165,12 +184,16 @@ test(`${idlers} clients that do not read ${sentMiB} MiB each are disconnected, m
   })()
   const deliveries = Math.ceil((sentMiB * MiB) / 26_000)
   for (let n = 1; n <= deliveries / 5; n++) {
-    const responses = Array.from({ length: 5 }, () => user.post('/api/notifications', { recipients, ...big() }, key))
-    for (const response of await Promise.all(responses)) assert.equal(response.status, 201, response.text)
+    const responses = Array.from({ length: 5 }, () =>
+      user.post('/api/notifications', { recipients, ...big() }, key),
+    )
+    for (const response of await Promise.all(responses))
+      assert.equal(response.status, 201, response.text)
     assert.equal((await user.deliver(`No. ${n}`)).status, 201)
-    for (const reader of readers) assert.equal((await reader.next('created')).data.notification.title, `No. ${n}`)
+    for (const reader of readers)
+      assert.equal((await reader.next('created')).data.notification.title, `No. ${n}`)
   }
-  // After thirty seconds, on a machine that does nothing else.
+  // It takes thirty seconds on a machine that does nothing else.
   const disconnectedAfterMs = await untilSo(async () => service.sockets <= quietSockets, 60_000)
   isOver = true
   await requesting
@@ -183,13 +206,16 @@ test(`${idlers} clients that do not read ${sentMiB} MiB each are disconnected, m
     `all disconnected ${disconnectedAfterMs.toFixed(0)} ms after the last delivery; memory grew by ${(grown / MiB).toFixed(0)} MiB at most; ` +
       `${waits.length} requests, half within ${median.toFixed(1)} ms, all within ${longest.toFixed(0)} ms`,
   )
-  // 1 MiB for each client, half of that again until it is collected, and what a busy process needs. Without a limit it would be
-  // everything that the system does not buffer.
+  // 1 MiB for each client, half of that again until it is collected, and what a busy process needs.
+  // Without a limit it would be all that the system does not buffer.
   const bound = 1.5 * idlers * MiB + 100 * MiB
   assert.ok(bound < idlers * (sentMiB - 5) * MiB)
   assert.ok(grown < bound, `memory grew by ${grown / MiB} MiB`)
   // A client that does not read is disconnected after thirty seconds: a request that waited for that would exceed these limits.
-  assert.ok(median < 2_000 && longest < 10_000, `half within ${median} ms, all within ${longest} ms`)
+  assert.ok(
+    median < 2_000 && longest < 10_000,
+    `half within ${median} ms, all within ${longest} ms`,
+  )
   for (const reader of readers) {
     assert.ok(!reader.isOver && reader.isUpToDate)
     reader.close()
@@ -197,7 +223,6 @@ test(`${idlers} clients that do not read ${sentMiB} MiB each are disconnected, m
   assert.deepEqual(service.errorLines, [])
 })
 
-/** Opens a stream and closes it in a random way. */
 function visit(url: string, { proof, random }: { proof: Proof; random: Random }): Promise<void> {
   const { hostname, port, host } = new URL(url)
   const query = ['', '?since=0', '?since=x'][random.below(3)]
@@ -206,7 +231,9 @@ function visit(url: string, { proof, random }: { proof: Proof; random: Random })
   const way = random.below(4)
   return new Promise((resolve) => {
     const socket = connect(Number(port), hostname, () => {
-      socket.write([`GET ${streamPath}${query} HTTP/1.1`, `host: ${host}`, ...fields, '', ''].join('\r\n'))
+      socket.write(
+        [`GET ${streamPath}${query} HTTP/1.1`, `host: ${host}`, ...fields, '', ''].join('\r\n'),
+      )
       if (way === 0) socket.resetAndDestroy()
       else if (way === 1) socket.end()
     })
@@ -224,7 +251,10 @@ function visit(url: string, { proof, random }: { proof: Proof; random: Random })
 
 test(`${visits} streams that are closed in order or abruptly leave no connection, no counted stream and no memory behind (N5)`, async (t) => {
   const random = randomOf(t)
-  await using service = await Watched.start({ CARILLON_STREAMS: '100', CARILLON_STREAMS_PER_USER: '60' })
+  await using service = await Watched.start({
+    CARILLON_STREAMS: '100',
+    CARILLON_STREAMS_PER_USER: '60',
+  })
   const user = new UserOfService(service.url, firstSignInOf(service.folder), { connections: 1 })
   const proofs = [await user.signIn('stateful'), await user.signIn('stateless')]
   const churn = async (count: number) => {

@@ -1,5 +1,5 @@
-// Streams of a service of several processes (N9, Z6, S7): a node sends what happened on another node or by a command, and
-// catches up within five seconds with what it missed while its listening connection was lost.
+// A node sends what happened on another node or by a command, and catches up within five seconds
+// with what it missed while its listening connection was lost (N9, Z6, S7).
 import assert from 'node:assert/strict'
 import { after, suite, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -27,13 +27,18 @@ const endChangeSignals = (url: string) =>
      where application_name = 'carillon change signals' and datname = '${new URL(url).pathname.slice(1)}'`,
   )
 
-/** The connections that run a statement. */
 const busy = (url: string) =>
   `select pid from pg_stat_activity
    where state <> 'idle' and pid <> pg_backend_pid() and datname = '${new URL(url).pathname.slice(1)}'`
 
-/** Checks that the stream ends as revoked within `ms` and cannot be opened again. Returns how many milliseconds that took. */
-async function hasEnded(reader: EventReader, { node, proof, ms }: { node: Node; proof: Proof; ms: number }) {
+/**
+ * The stream must end as revoked within `ms` and cannot be opened again. Returns how many
+ * milliseconds that took.
+ */
+async function hasEnded(
+  reader: EventReader,
+  { node, proof, ms }: { node: Node; proof: Proof; ms: number },
+) {
   const from = performance.now()
   const { data } = await reader.next('session-ended', ms)
   assert.deepEqual(data, { reason: 'revoked' })
@@ -53,7 +58,9 @@ suite('a lost listening connection', { concurrency: true }, () => {
     const user = writing.user(nodes.firstSignIn)
     const followers: Follower[] = []
     for (const variant of variants)
-      followers.push(new Follower(listening.url, await user.signIn(variant), { pauseMs: 10, since: '1' }))
+      followers.push(
+        new Follower(listening.url, await user.signIn(variant), { pauseMs: 10, since: '1' }),
+      )
     for (const follower of followers) await follower.until(() => follower.connections === 1)
     const ledger = new Ledger()
     for (let round = 0; round < rounds; round++) {
@@ -66,7 +73,9 @@ suite('a lost listening connection', { concurrency: true }, () => {
       const from = performance.now()
       for (const follower of followers)
         await follower.until(() => follower.ids.length === ledger.delivered.size, withinMs)
-      t.diagnostic(`${ledger.delivered.size} sent after ${(performance.now() - from).toFixed(0)} ms`)
+      t.diagnostic(
+        `${ledger.delivered.size} sent after ${(performance.now() - from).toFixed(0)} ms`,
+      )
     }
     const ids = (await user.inbox(await user.signIn())).map(({ id }) => id).toReversed()
     for (const follower of followers) {
@@ -96,8 +105,13 @@ suite('a lost listening connection', { concurrency: true }, () => {
     const from = performance.now()
     // It notices the loss after two seconds at the earliest.
     if (from - deafAt < 1_500)
-      assert.deepEqual([reader.isUpToDate, ending.isOver], [true, false], 'it received the change signals')
-    for (const id of ids) assert.equal((await reader.next('created', withinMs)).data.notification.id, id)
+      assert.deepEqual(
+        [reader.isUpToDate, ending.isOver],
+        [true, false],
+        'it received the change signals',
+      )
+    for (const id of ids)
+      assert.equal((await reader.next('created', withinMs)).data.notification.id, id)
     t.diagnostic(`sent after ${(performance.now() - from).toFixed(0)} ms`)
     await ending.until(() => ending.isOver, withinMs)
     assert.equal(ending.events.at(-1)?.type, 'session-ended')
@@ -111,7 +125,10 @@ suite('a lost listening connection', { concurrency: true }, () => {
     const dying = await nodes.add()
     const user = listening.user(nodes.firstSignIn)
     const other = dying.user(nodes.firstSignIn)
-    await using follower = new Follower(listening.url, await user.signIn('stateless'), { pauseMs: 10, since: '1' })
+    await using follower = new Follower(listening.url, await user.signIn('stateless'), {
+      pauseMs: 10,
+      since: '1',
+    })
     await follower.until(() => follower.connections === 1)
     for (let n = 0; n < rounds; n++) {
       const ledger = new Ledger()
@@ -157,8 +174,14 @@ suite('a proof that ends elsewhere', { concurrency: true }, async () => {
       for (let n = 0; n < rounds; n++) {
         const proof = await user.signIn(variant)
         using stays = await EventReader.of(other.url, await user.signIn(variant))
-        const readers = [await EventReader.of(other.url, proof), await EventReader.of(one.url, proof)]
-        assert.equal((await user.request({ method: 'POST', path: '/logout', headers: proof })).status, 204)
+        const readers = [
+          await EventReader.of(other.url, proof),
+          await EventReader.of(one.url, proof),
+        ]
+        assert.equal(
+          (await user.request({ method: 'POST', path: '/logout', headers: proof })).status,
+          204,
+        )
         for (const [index, reader] of readers.entries()) {
           const node = [other, one][index] ?? assert.fail()
           slowest = Math.max(slowest, await hasEnded(reader, { node, proof, ms: withinMs }))
@@ -168,7 +191,7 @@ suite('a proof that ends elsewhere', { concurrency: true }, async () => {
       t.diagnostic(`ended after ${slowest.toFixed(0)} ms at most`)
     })
 
-  /** Runs a command beside the service and checks that every stream of its user ends, on every node. */
+  /** Checks that a command ends every stream of its user, on every node. */
   async function endedBy(
     command: readonly string[],
     { of, nodesOf }: Place,
@@ -185,8 +208,14 @@ suite('a proof that ends elsewhere', { concurrency: true }, async () => {
         const proof = await node.user(signIn).signIn(variant)
         streams.push({ node, proof, reader: await EventReader.of(node.url, proof) })
       }
-    using stays = await EventReader.of(nodesOf[0]?.url ?? '', await (nodesOf[0] as Node).user(of.firstSignIn).signIn())
-    const done = await carillon(of.folder, [...command, name], { env, stdin: 'another orchard gate 42\n' })
+    using stays = await EventReader.of(
+      nodesOf[0]?.url ?? '',
+      await (nodesOf[0] as Node).user(of.firstSignIn).signIn(),
+    )
+    const done = await carillon(of.folder, [...command, name], {
+      env,
+      stdin: 'another orchard gate 42\n',
+    })
     assert.equal(done.status, 0, done.stderr)
     let slowest = 0
     for (const { node, proof, reader } of streams)
@@ -203,21 +232,30 @@ suite('a proof that ends elsewhere', { concurrency: true }, async () => {
     const send = async (method: string, path: string, body?: object) => {
       const authorization = `Bearer ${JSON.parse(made.stdout).key}`
       const headers = { authorization, ...(body && { 'content-type': 'application/json' }) }
-      return operator.request({ method, path, headers, ...(body && { body: JSON.stringify(body) }) })
+      return operator.request({
+        method,
+        path,
+        headers,
+        ...(body && { body: JSON.stringify(body) }),
+      })
     }
     let slowest = 0
     for (let n = 0; n < rounds; n++) {
       const signIn = { username: `erased-${n}`, password: 'plum orchard gate 41', key: '' }
       const { username, password } = signIn
       const user = (await send('POST', '/api/users', { username, password })).json().data
-      const issued = (await send('POST', `/api/users/${user.id}/tokens`, { scope: 'inbox' })).json().data.token
+      const issued = (await send('POST', `/api/users/${user.id}/tokens`, { scope: 'inbox' })).json()
+        .data.token
       const proofs: Proof[] = [{ authorization: `Bearer ${issued}` }]
       for (const variant of variants) proofs.push(await one.user(signIn).signIn(variant))
       const readers = await Promise.all(proofs.map((proof) => EventReader.of(other.url, proof)))
       using stays = await EventReader.of(other.url, await operator.signIn())
       assert.equal((await send('DELETE', `/api/users/${user.id}`)).status, 204)
       for (const proof of proofs)
-        assert.equal((await operator.request({ path: '/api/notifications', headers: proof })).status, 401)
+        assert.equal(
+          (await operator.request({ path: '/api/notifications', headers: proof })).status,
+          401,
+        )
       for (const [index, reader] of readers.entries()) {
         const proof = proofs[index] ?? assert.fail()
         slowest = Math.max(slowest, await hasEnded(reader, { node: other, proof, ms: withinMs }))

@@ -1,5 +1,5 @@
-// A stream without events stays open (N6), its client reconnects soon after a restart, and a restored database counts as another
-// history (N3).
+// A stream without events stays open (N6), its client reconnects soon after a restart, and a
+// restored database is another history (N3).
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -11,7 +11,7 @@ import { Nodes } from '../../support/processes/nodes.ts'
 import { idIn } from '../../support/processes/user-of-service.ts'
 import { variants } from '../../support/service.ts'
 
-/** Longer than any idle timeout of the server; SOAK=1 long enough for several heartbeats. */
+/** No idle timeout of the server is longer; with SOAK=1 several heartbeats fit in. */
 const quietMs = process.env.SOAK === undefined ? 22_000 : 80_000
 /** Ten seconds on an idle machine; a busy one takes longer. */
 const backWithinMs = 60_000
@@ -21,11 +21,17 @@ const engines = {
   PostgreSQL: () => newDatabase(),
 }
 
-/** One comment every 15 s, of which each may be late on a busy machine; live.test.ts has the exact times. */
+/**
+ * One comment comes every 15 s, and may be late on a busy machine; live.test.ts has the exact
+ * times.
+ */
 function hasBeats(reader: EventReader): void {
   const { beats, pieces } = reader
   assert.equal(pieces.filter((piece) => String(piece) === ':\n\n').length, beats)
-  assert.ok(beats >= Math.floor(quietMs / 20_000) && beats <= Math.floor(quietMs / 15_000) + 1, `${beats} comments`)
+  assert.ok(
+    beats >= Math.floor(quietMs / 20_000) && beats <= Math.floor(quietMs / 15_000) + 1,
+    `${beats} comments`,
+  )
 }
 
 suite('a stream that stays open', { concurrency: true }, () => {
@@ -37,7 +43,8 @@ suite('a stream that stays open', { concurrency: true }, () => {
       const node = await nodes.add()
       const user = node.user(nodes.firstSignIn)
       const readers: EventReader[] = []
-      for (const variant of variants) readers.push(await EventReader.of(node.url, await user.signIn(variant)))
+      for (const variant of variants)
+        readers.push(await EventReader.of(node.url, await user.signIn(variant)))
       await sleep(quietMs)
       for (const reader of readers) {
         assert.deepEqual([reader.isOver, reader.events.length], [false, 1])
@@ -57,17 +64,27 @@ suite('a stream that stays open', { concurrency: true }, () => {
       const node = await nodes.add()
       const user = node.user(nodes.firstSignIn)
       const proofs = [await user.signIn('stateful'), await user.signIn('stateless')]
-      const followers = Array.from({ length: 10 }, (_, n) => new Follower(node.url, proofs[n % 2] ?? assert.fail()))
+      const followers = Array.from(
+        { length: 10 },
+        (_, n) => new Follower(node.url, proofs[n % 2] ?? assert.fail()),
+      )
       for (const [times, signal] of (['SIGTERM', 'SIGKILL'] as const).entries()) {
-        for (const follower of followers) await follower.until(() => follower.connections === times + 1)
+        for (const follower of followers)
+          await follower.until(() => follower.connections === times + 1)
         await node.process.end(signal)
         await node.again()
         const readyAt = performance.now()
         await user.deliver(`after ${signal}`)
-        const back = followers.map((follower) => follower.until(() => follower.connections === times + 2, backWithinMs))
+        const back = followers.map((follower) =>
+          follower.until(() => follower.connections === times + 2, backWithinMs),
+        )
         await Promise.all(back)
-        const slowest = Math.max(...followers.map(({ openedAt }) => (openedAt.at(-1) ?? 0) - readyAt))
-        t.diagnostic(`reconnected at most ${slowest.toFixed(0)} ms after the restart that followed ${signal}`)
+        const slowest = Math.max(
+          ...followers.map(({ openedAt }) => (openedAt.at(-1) ?? 0) - readyAt),
+        )
+        t.diagnostic(
+          `reconnected at most ${slowest.toFixed(0)} ms after the restart that followed ${signal}`,
+        )
         assert.ok(slowest < backWithinMs)
       }
       const ids = (await user.inbox(proofs[0] ?? {})).map(({ id }) => id).toReversed()
@@ -103,7 +120,9 @@ suite('a stream that stays open', { concurrency: true }, () => {
     const second = await after.add()
     const later = second.user(before.firstSignIn)
     await later.deliver('another one')
-    using back = await EventReader.open(second.url, { headers: { ...proof, 'last-event-id': lost.id ?? '' } })
+    using back = await EventReader.open(second.url, {
+      headers: { ...proof, 'last-event-id': lost.id ?? '' },
+    })
     const hello = await back.next('hello')
     assert.deepEqual([hello.id, hello.data.version], [undefined, 3])
     assert.match((await back.next('resync')).id ?? '', /^3-/)

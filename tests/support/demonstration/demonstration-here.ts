@@ -1,5 +1,5 @@
-// For tests: what the process of the demonstration serves, in the process of the test, with a clock that the test sets. Requests come as the
-// service passes them on.
+// Serves in the process of the test what the process of the demonstration serves, with a clock that
+// the test sets.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { request as httpRequest } from 'node:http'
 import { tmpdir } from 'node:os'
@@ -25,12 +25,17 @@ export async function demonstrationHere() {
     prefix: '',
     hosts: ['127.0.0.1'],
     hstsSubdomains: false,
+    places: 10,
   }
   const hashCost = { memoryCost: 8, timeCost: 1 }
   const { port, end } = await serveDemonstration(settings, { folder, ...sources }, hashCost)
 
   /** `facts`: what the service would add, with its secret. */
-  function send(path: string, facts: string | undefined, init: RequestInit = {}): Promise<HttpResponse> {
+  function send(
+    path: string,
+    facts: string | undefined,
+    init: RequestInit = {},
+  ): Promise<HttpResponse> {
     const { method = 'GET', headers: given = {}, body } = init as Init
     const length = method === 'GET' ? [] : ['content-length', String(Buffer.byteLength(body ?? ''))]
     const fields = ['host', '127.0.0.1:7464', ...Object.entries(given).flat(), ...length]
@@ -51,7 +56,8 @@ export async function demonstrationHere() {
       time += ms
     },
     /** A visitor with that address, who has not started yet. */
-    from: (address: string) => new Visitor({ request: (path, init) => send(path, `${secret} ${address}`, init) }),
+    from: (address: string) =>
+      new Visitor({ request: (path, init) => send(path, `${secret} ${address}`, init) }),
     async stop() {
       await end()
       rmSync(folder, { recursive: true, force: true })

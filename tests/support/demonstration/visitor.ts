@@ -1,4 +1,4 @@
-// For tests: a visitor of the demonstration. Keeps the cookies as a browser does, and sends requests in both lanes.
+// Keeps cookies as a browser does, and sends requests in both lanes of the demonstration.
 import type { Exchange, Visit } from '../../../demonstration/server/api.ts'
 import type { Controls } from '../../../demonstration/server/controls.ts'
 import type { HttpResponse } from '../service.ts'
@@ -28,8 +28,10 @@ export class Visitor {
   /** Starts, or starts again, without a cookie of the world before. */
   async again(): Promise<this> {
     const response = await this.start()
-    if (response.status !== 201) throw new Error(`no demonstration: ${response.status} ${response.text}`)
-    for (const name of [...this.cookies.keys()]) if (!name.includes('carillon-visit')) this.cookies.delete(name)
+    if (response.status !== 201)
+      throw new Error(`no demonstration: ${response.status} ${response.text}`)
+    for (const name of [...this.cookies.keys()])
+      if (!name.includes('carillon-visit')) this.cookies.delete(name)
     return this
   }
 
@@ -43,12 +45,19 @@ export class Visitor {
     return response
   }
 
-  /** Like the page: with all cookies, below `demonstration/`. */
-  async send(path: string, { method = 'GET', body, headers = {} }: Sent = {}): Promise<HttpResponse> {
+  /** Sends all cookies, below `demonstration/`, as the page does. */
+  async send(
+    path: string,
+    { method = 'GET', body, headers = {} }: Sent = {},
+  ): Promise<HttpResponse> {
     const response = await this.#app.request(`/demonstration/${path}`, {
       method,
       redirect: 'manual',
-      headers: { ...(this.cookies.size > 0 && { cookie: this.cookie }), ...(body !== undefined && json), ...headers },
+      headers: {
+        ...(this.cookies.size > 0 && { cookie: this.cookie }),
+        ...(body !== undefined && json),
+        ...headers,
+      },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     })
     for (const text of response.headers.getSetCookie()) {
@@ -59,18 +68,24 @@ export class Visitor {
     return response
   }
 
-  /** A request of the session lane. */
   session(path: string, sent: Sent = {}): Promise<HttpResponse> {
-    return this.send(`service/${path}`, { ...sent, headers: { 'carillon-visit': this.id, ...sent.headers } })
+    return this.send(`service/${path}`, {
+      ...sent,
+      headers: { 'carillon-visit': this.id, ...sent.headers },
+    })
   }
 
-  /** A request of the token lane: no cookie. */
+  /** Sends no cookie: a request of the token lane. */
   token(path: string, token: string | undefined, sent: Sent = {}): Promise<HttpResponse> {
     return this.without(`service/${path}`, token, sent)
   }
 
-  /** The same below `demonstration/`: at any server. */
-  without(path: string, token: string | undefined, { method = 'GET', body }: Sent = {}): Promise<HttpResponse> {
+  /** Sends below `demonstration/`, without cookies, as to any server. */
+  without(
+    path: string,
+    token: string | undefined,
+    { method = 'GET', body }: Sent = {},
+  ): Promise<HttpResponse> {
     return this.#app.request(`/demonstration/${path}`, {
       method,
       headers: {
@@ -95,8 +110,10 @@ export class Visitor {
     return this.send(`controls/${action}`, { method: 'POST', body: more })
   }
 
-  /** The data of a control that succeeds. */
-  async done<Data = Record<string, unknown>>(action: keyof Controls, more: object = {}): Promise<Data> {
+  async done<Data = Record<string, unknown>>(
+    action: keyof Controls,
+    more: object = {},
+  ): Promise<Data> {
     const response = await this.control(action, more)
     if (response.status !== 200) throw new Error(`${action}: ${response.status} ${response.text}`)
     return response.json().data

@@ -1,10 +1,10 @@
-// For tests: a copy of an inbox that the events of the stream keep up to date, as an application does.
+// A copy of an inbox that the events of the stream keep up to date, as an application does.
 import assert from 'node:assert/strict'
 import type { Listed, Notification } from '../service.ts'
 import type { StreamEvent } from './event-source.ts'
 
 export class InboxCopy {
-  /** Oldest first. A replaced notification keeps its place. */
+  /** A replaced notification keeps its place; the oldest is first. */
   readonly #items = new Map<string, Notification>()
   version = 0
   unread = 0
@@ -16,7 +16,6 @@ export class InboxCopy {
     this.version = version
   }
 
-  /** Newest first. */
   get items(): Notification[] {
     return [...this.#items.values()].toReversed()
   }

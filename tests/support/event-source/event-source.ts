@@ -1,5 +1,5 @@
-// For tests: a strict reader of the live stream. Each line must have exactly the form of docs/inbox/live.md. Anything else fails the
-// test, where a lenient parser would ignore it.
+// Reads the live stream strictly: each line must have exactly the form of docs/inbox/live.md, where
+// a lenient parser would ignore anything else.
 import assert from 'node:assert/strict'
 import { type IncomingMessage, request } from 'node:http'
 import type { Notification, Proof } from '../service.ts'
@@ -17,14 +17,13 @@ export type EventData = {
   id: string
   reason: string
 }
-/** `id` is undefined if the event had none. */
 export type StreamEvent = { type: string; id: string | undefined; data: EventData; text: string }
 
 export const streamPath = '/api/notifications/stream'
-/** A limit for events that never arrive; long, since the machine may be busy. */
+/** Limits the wait for events that never arrive; long, since the machine may be busy. */
 const usualWaitMs = 60_000
 
-/** Parses pieces of bytes of any size into events. Throws if they do not have the exact form. */
+/** Throws if the pieces do not have the exact form. */
 export class StrictEvents {
   readonly retries: number[] = []
   beats = 0
@@ -58,7 +57,6 @@ export type Opening = { headers?: Proof; path?: string; method?: string }
 export class EventReader implements Disposable {
   readonly status: number
   readonly headers: Headers
-  /** All events received. */
   readonly events: StreamEvent[] = []
   readonly pieces: Buffer[] = []
   /** Arrival times of the pieces, by `performance.now()`. */
@@ -77,12 +75,15 @@ export class EventReader implements Disposable {
       for (const value of values) this.headers.append(name, value)
     this.#response = response
     response.on('data', (piece: Buffer) => this.#take(piece))
-    response.on('error', () => {}) // `close` follows
+    response.on('error', () => {})
     response.on('close', () => this.#end())
   }
 
   /** Resolves when the header of the response has arrived, with any status. */
-  static open(url: string, { headers = {}, path = streamPath, method = 'GET' }: Opening = {}): Promise<EventReader> {
+  static open(
+    url: string,
+    { headers = {}, path = streamPath, method = 'GET' }: Opening = {},
+  ): Promise<EventReader> {
     return new Promise((resolve, reject) => {
       const outgoing = request(new URL(path, url), { method, headers, agent: false }, (response) =>
         resolve(new EventReader(response)),
@@ -92,7 +93,7 @@ export class EventReader implements Disposable {
     })
   }
 
-  /** As `open`, for a stream that must open: checks the status and takes the `hello` event. */
+  /** Checks the status and takes the `hello` event. */
   static async of(url: string, headers: Proof, path = streamPath): Promise<EventReader> {
     const reader = await EventReader.open(url, { headers, path })
     assert.equal(reader.status, 200, reader.text)
@@ -116,12 +117,11 @@ export class EventReader implements Disposable {
     return this.bytes.toString('utf8')
   }
 
-  /** Whether every received event was taken. */
   get isUpToDate(): boolean {
     return this.#taken === this.events.length
   }
 
-  /** Takes the next event. Throws if it is not of `type`, when given. */
+  /** Throws if the next event is not of `type`, when given. */
   async next(type?: string, withinMs = usualWaitMs): Promise<StreamEvent> {
     await this.until(() => this.events.length > this.#taken, withinMs, type)
     const event = this.events[this.#taken++]
@@ -130,12 +130,12 @@ export class EventReader implements Disposable {
     return event
   }
 
-  /** Resolves when `isSo` returns true or the stream has ended. Throws if neither happens in time. */
   async until(isSo: () => boolean, withinMs = usualWaitMs, what = 'it'): Promise<void> {
     const giveUpAt = performance.now() + withinMs
     while (!isSo() && !this.isOver) {
       const ms = giveUpAt - performance.now()
-      if (ms <= 0) assert.fail(`waited ${withinMs} ms for ${what}; there were ${this.events.length} events`)
+      if (ms <= 0)
+        assert.fail(`waited ${withinMs} ms for ${what}; there were ${this.events.length} events`)
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, ms)
         this.#wake.push(() => {
@@ -147,12 +147,10 @@ export class EventReader implements Disposable {
     if (this.#failure !== undefined) throw this.#failure
   }
 
-  /** Resolves when the service has ended the stream. */
   async ended(withinMs = usualWaitMs): Promise<void> {
     await this.until(() => this.isOver, withinMs, 'its end')
   }
 
-  /** Stops reading from the connection. */
   stopReading(): void {
     this.#response.pause()
   }
@@ -191,7 +189,6 @@ export class EventReader implements Disposable {
   }
 }
 
-/** The ids of the notifications in these events, in order of arrival. */
 export function arrivals(events: readonly StreamEvent[]): string[] {
   return events.flatMap(({ type, data }) => (type === 'created' ? [data.notification.id] : []))
 }

@@ -1,4 +1,4 @@
-// For tests: reproducible random numbers. The seed is printed; RANDOM_SEED=<seed> draws the same numbers again.
+// Draws reproducible random numbers. RANDOM_SEED=<seed> draws those of a printed seed again.
 import { randomInt } from 'node:crypto'
 import type { TestContext } from 'node:test'
 

@@ -1,4 +1,4 @@
-// A substitute for curl with the options that the documentation uses. Writes the status of the response to stderr.
+// Stands in for curl with the options that the documentation uses, and writes the status to stderr.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 
@@ -27,14 +27,21 @@ const headers = new Headers(
 )
 if (values.cookie) headers.set('cookie', readFileSync(values.cookie, 'utf8'))
 const body = values.data?.map((data) => read(data).join('')).join('&')
-if (body !== undefined && !headers.has('content-type')) headers.set('content-type', 'application/x-www-form-urlencoded')
+if (body !== undefined && !headers.has('content-type'))
+  headers.set('content-type', 'application/x-www-form-urlencoded')
 const method = values.request ?? (body === undefined ? 'GET' : 'POST')
 
 const signal = AbortSignal.timeout(Number(values['max-time'] ?? 60) * 1_000)
-const response = await fetch(positionals[0] ?? '', { method, headers, signal, ...(body !== undefined && { body }) })
+const response = await fetch(positionals[0] ?? '', {
+  method,
+  headers,
+  signal,
+  ...(body !== undefined && { body }),
+})
 const fields = [...response.headers].map(([name, value]) => `${name}: ${value}\r\n`)
 if (values.include) write('-', `HTTP/1.1 ${response.status}\r\n${fields.join('')}\r\n`)
-if (values['dump-header']) write(values['dump-header'], `HTTP/1.1 ${response.status}\r\n${fields.join('')}\r\n`)
+if (values['dump-header'])
+  write(values['dump-header'], `HTTP/1.1 ${response.status}\r\n${fields.join('')}\r\n`)
 if (values['cookie-jar']) {
   const cookies = response.headers.getSetCookie().map((cookie) => cookie.split(';', 1)[0])
   writeFileSync(values['cookie-jar'], cookies.join('; '))
@@ -46,14 +53,15 @@ process.stderr.write(`${response.status}\n`)
 async function textUntil(end: AbortSignal): Promise<string> {
   let text = ''
   try {
-    for await (const piece of response.body?.pipeThrough(new TextDecoderStream()) ?? []) text += piece
+    for await (const piece of response.body?.pipeThrough(new TextDecoderStream()) ?? [])
+      text += piece
   } catch (error) {
     if (!end.aborted) throw error
   }
   return text
 }
 
-/** The argument, or the lines of the file it names if it starts with `@`. */
+/** A text that starts with `@` names a file with the lines. */
 function read(argument: string): string[] {
   if (!argument.startsWith('@')) return [argument]
   const text = readFileSync(argument === '@-' ? 0 : argument.slice(1), 'utf8')

@@ -1,12 +1,17 @@
-// For tests: reads openapi.json and checks responses against it, with Ajv in strict mode and JSON Schema 2020-12, as OpenAPI 3.1
-// requires.
+// Reads openapi.json and checks responses against it, with Ajv in strict mode and JSON Schema
+// 2020-12, as OpenAPI 3.1 requires.
 import assert from 'node:assert/strict'
 import { Ajv2020 as Ajv, type AnySchema, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import type { Seen } from './envelope.ts'
 
 export type Schema = { readonly [keyword: string]: unknown }
-export type Parameter = { name: string; in: 'path' | 'query' | 'header'; required?: boolean; schema: Schema }
+export type Parameter = {
+  name: string
+  in: 'path' | 'query' | 'header'
+  required?: boolean
+  schema: Schema
+}
 type Content = Record<string, { schema: Schema; example?: unknown }>
 export type PromisedResponse = { description: string; content?: Content }
 export type Operation = {
@@ -36,39 +41,46 @@ export class DescribedApi {
   constructor(document: Document) {
     this.document = document
     this.operations = Object.entries(document.paths).flatMap(([template, methods]) =>
-      Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), template, operation })),
+      Object.entries(methods).map(([method, operation]) => ({
+        method: method.toUpperCase(),
+        template,
+        operation,
+      })),
     )
     addFormats.default(this.#ajv)
-    // A keyword of OpenAPI. It says which schema of a `oneOf` applies, and changes nothing about what is valid.
+    // OpenAPI has this keyword. It says which schema of a `oneOf` applies, and changes nothing
+    // about what is valid.
     this.#ajv.addKeyword('discriminator')
     for (const [name, schema] of Object.entries(document.components.schemas))
       this.#ajv.addSchema(reachable(schema), `component:${name}`)
   }
 
-  /** Compiles a schema of the document. Throws if it is invalid or has a dangling reference. */
+  /** Throws if the schema is invalid or has a dangling reference. */
   compile(schema: Schema): (value: unknown) => string[] {
     const validate = this.#compiled.get(schema) ?? this.#ajv.compile(reachable(schema))
     this.#compiled.set(schema, validate)
     return (value) => {
       validate(value)
-      return (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath || 'it'} ${message}`)
+      return (validate.errors ?? []).map(
+        ({ instancePath, message }) => `${instancePath || 'it'} ${message}`,
+      )
     }
   }
 
-  /** The operation of a request, or undefined. A literal path takes precedence over one with parameters. */
+  /** A literal path takes precedence over one with parameters. */
   find(method: string, path: string): Described | undefined {
     const bare = path.split('?', 1)[0] as string
-    const fits = this.operations.filter((one) => one.method === method && patternOf(one.template).test(bare))
+    const fits = this.operations.filter(
+      (one) => one.method === method && patternOf(one.template).test(bare),
+    )
     return fits.find(({ template }) => template === bare) ?? fits[0]
   }
 
-  /** The schema itself, if it is a reference to a component. */
   resolve(schema: Schema): Schema {
     const name = (schema.$ref as string | undefined)?.split('/').at(-1)
     return name === undefined ? schema : (this.document.components.schemas[name] as Schema)
   }
 
-  /** The error codes that a described refusal can have. */
   codesOf({ content }: PromisedResponse): string[] {
     const schema = this.resolve(content?.['application/json']?.schema ?? {})
     return [schema.anyOf ?? schema].flat().flatMap((one) => {
@@ -82,13 +94,20 @@ export class DescribedApi {
     return this.resolve((properties as Record<string, Schema>)[name] as Schema)
   }
 
-  /** Throws unless the document describes this response. Returns the status under which it is listed. */
+  /**
+   * Throws unless the document describes this response. Returns the status under which it is
+   * listed.
+   */
   promises({ method, template, operation }: Described, response: Seen): string {
     const place = `${method} ${template} got ${response.status}`
-    const listed = String(response.status) in operation.responses ? String(response.status) : 'default'
+    const listed =
+      String(response.status) in operation.responses ? String(response.status) : 'default'
     const promised = operation.responses[listed]
     assert.ok(promised, `${place}, which is not described`)
-    assert.ok(listed !== 'default' || response.status >= 400, `${place}, which is described as a refusal`)
+    assert.ok(
+      listed !== 'default' || response.status >= 400,
+      `${place}, which is described as a refusal`,
+    )
     if (promised.content === undefined) {
       if (promised.description === 'No body' || response.status === 204 || response.status === 304)
         assert.equal(response.text, '', `${place} with a body that is not described`)
@@ -98,7 +117,11 @@ export class DescribedApi {
     const described = promised.content[type]
     assert.ok(described, `${place} with ${type}, which is not described`)
     if (type !== 'application/json') return listed
-    assert.deepEqual(this.compile(described.schema)(JSON.parse(response.text)), [], `${place} with ${response.text}`)
+    assert.deepEqual(
+      this.compile(described.schema)(JSON.parse(response.text)),
+      [],
+      `${place} with ${response.text}`,
+    )
     return listed
   }
 }
@@ -107,7 +130,7 @@ function patternOf(template: string): RegExp {
   return new RegExp(`^${template.replaceAll('.', '\\.').replaceAll(/{\w+}/g, '[^/]+')}$`)
 }
 
-/** The schema with references to components by the names under which Ajv knows them. */
+/** Ajv knows the components by these names. */
 function reachable(schema: Schema): AnySchema {
   return JSON.parse(JSON.stringify(schema).replaceAll('#/components/schemas/', 'component:'))
 }

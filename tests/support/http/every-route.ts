@@ -1,26 +1,29 @@
-// For tests that send requests to every route: a service, an HTTP client, one user with each kind of proof, and the routes of the
-// published description, each with a proof that opens it.
+// Gives tests of every route a service, an HTTP client, a user with each kind of proof, and the
+// routes of the published description, each with a proof that opens it.
 import { after } from 'node:test'
 import { newId } from '../../../server/basics/ids.ts'
 import { putUsers } from '../../../server/users/put-users.store.ts'
+import { setRole } from '../../../server/users/roles.store.ts'
 import { type Proof, startTestService } from '../service.ts'
 import { HttpClient } from './http-client.ts'
 
 export type DocumentedRoute = {
   method: string
-  /** As in the description, such as `/api/notifications/{id}`. */
+  /** `/api/notifications/{id}` is one. */
   template: string
-  /** The same with the id of a notification or of a user, or with the name of a provider. */
+  /** Has the id of a notification or of a user, or the name of a provider. */
   path: string
   takesBody: boolean
-  /** A body that it accepts, if it takes one. */
   example: object | undefined
   /** Empty for an open route. */
   proof: Proof
 }
 
 type Body = { content: Record<string, { example: object }> }
-type Documented = Record<string, Record<string, { requestBody?: Body; security: Record<string, unknown>[] }>>
+type Documented = Record<
+  string,
+  Record<string, { requestBody?: Body; security: Record<string, unknown>[] }>
+>
 
 /** Closes client and service after the tests of the file. */
 export async function startEveryRoute(options: Parameters<typeof startTestService>[0] = {}) {
@@ -33,15 +36,25 @@ export async function startEveryRoute(options: Parameters<typeof startTestServic
   const ann = await app.user('ann')
   const session = await app.signIn(ann, 'stateful')
   const token = await app.signIn(ann, 'stateless')
-  const producer: Proof = { authorization: `Bearer ${(await app.producerKey(['send', 'users'])).key}` }
+  const producer: Proof = {
+    authorization: `Bearer ${(await app.producerKey(['send', 'users', 'webhooks'])).key}`,
+  }
+  const boss = await app.user('boss')
+  await app.store.write(setRole, { userId: boss.id, role: 'operator' })
+  const ofOperator = await app.signIn(boss, 'stateful')
   const resident = await app.user('resident')
   const externalId = 'customer-42'
-  await app.store.write(putUsers, { issuer: '', at: app.now(), users: [{ newId: newId(app.now()), externalId }] })
+  await app.store.write(putUsers, {
+    issuer: '',
+    at: app.now(),
+    users: [{ newId: newId(app.now()), externalId }],
+  })
   const [id = ''] = await app.deliver({ to: ann, title: 'Hi', key: 'every-route' })
   const redirect = await app.request('/carillon-client.js', { redirect: 'manual' })
   const script = `/${redirect.headers.get('location')}`
 
-  function proofFor(security: Record<string, unknown>[]): Proof {
+  function proofFor(template: string, security: Record<string, unknown>[]): Proof {
+    if (template.startsWith('/api/operator/')) return ofOperator
     const schemes = security.flatMap((one) => Object.keys(one))
     if (schemes.includes('producer')) return producer
     if (schemes.includes('session')) return session
@@ -58,12 +71,13 @@ export async function startEveryRoute(options: Parameters<typeof startTestServic
           .replace('{id}', template.startsWith('/api/users/') ? resident.id : id)
           .replace('{externalId}', externalId)
           .replace('{key}', 'every-route')
+          .replace('{keyId}', '0123456789abcdef')
           .replace('{provider}', 'staff')
           .replace('{category}', 'builds')
           .replace('/carillon-scripts/{name}', script),
         takesBody: requestBody !== undefined,
         example: requestBody?.content['application/json']?.example,
-        proof: proofFor(security),
+        proof: proofFor(template, security),
       }),
     ),
   )

@@ -1,5 +1,5 @@
-// For tests: signs any claims with the service's own key. If the service refuses such a token, the reason is the one claim that
-// the test changed, and not the signature.
+// Signs any claims with the service's own key. If the service refuses such a token, the reason is
+// the claim that the test changed, and not the signature.
 import { sign } from 'node:crypto'
 import { newId } from '../../../server/basics/ids.ts'
 import { Sealing } from '../../../server/basics/secrets.ts'
@@ -28,7 +28,7 @@ export async function openForge(app: TestService) {
     publicKeySet: keys.publicKeySet,
     header: { alg: 'EdDSA', typ: 'at+jwt', kid },
 
-    /** The claims of a token that would be accepted. */
+    /** The service would accept a token of these claims. */
     claims({ id, username }: TestUser): Claims {
       const issuedAt = Math.floor(app.now() / 1000)
       return {
@@ -45,21 +45,24 @@ export async function openForge(app: TestService) {
       }
     },
 
-    /** The same for a token of scope `inbox`. */
+    /** The service would accept a token of scope `inbox` of these. */
     inboxClaims(user: TestUser): Claims {
       const { preferred_username: _, ...claims } = this.claims(user)
       return { ...claims, scope: 'inbox', ign: 0 }
     },
 
-    /** Signs two encoded segments. */
     async signed(header: string, payload: string): Promise<string> {
       return `${header}.${payload}.${encode(sign(null, Buffer.from(`${header}.${payload}`), privateKey))}`
     },
 
-    /** Signs any texts, valid JSON or not. */
+    /** Neither text has to be valid JSON. */
     token(header: string | Header, payload: string | Claims | Buffer): Promise<string> {
-      const text = (part: string | object) => (typeof part === 'object' ? JSON.stringify(part) : part)
-      return this.signed(encode(text(header)), encode(payload instanceof Buffer ? payload : text(payload)))
+      const text = (part: string | object) =>
+        typeof part === 'object' ? JSON.stringify(part) : part
+      return this.signed(
+        encode(text(header)),
+        encode(payload instanceof Buffer ? payload : text(payload)),
+      )
     },
   }
 }

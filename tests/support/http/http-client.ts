@@ -1,4 +1,4 @@
-// For tests: sends requests exactly as given (any method, path, Host or Origin) over kept-alive connections.
+// Sends requests exactly as given (any method, path, Host or Origin) over kept-alive connections.
 import { Agent, type IncomingMessage, request } from 'node:http'
 import type { HttpResponse } from '../service.ts'
 import { wholeText } from './whole-text.ts'
@@ -8,7 +8,7 @@ export type HttpRequest = {
   path?: string
   headers?: Readonly<Record<string, string>>
   body?: string | Buffer
-  /** Sends the body in chunks, without `content-length`. */
+  /** A body in chunks has no `content-length`. */
   chunked?: boolean
 }
 
@@ -21,16 +21,29 @@ export class HttpClient {
     this.#agent = new Agent({ keepAlive: true, maxSockets: connections })
   }
 
-  request({ method = 'GET', path = '/', headers = {}, body, chunked = false }: HttpRequest): Promise<HttpResponse> {
+  request({
+    method = 'GET',
+    path = '/',
+    headers = {},
+    body,
+    chunked = false,
+  }: HttpRequest): Promise<HttpResponse> {
     const { hostname, host, port } = this.#url
-    // Explicitly, since Node sends neither field for a GET.
+    // Node sends neither field for a GET by itself.
     const framing = chunked
       ? { 'transfer-encoding': 'chunked' }
       : { 'content-length': String(Buffer.byteLength(body ?? '')) }
     const length = body === undefined ? {} : framing
     return new Promise((resolve, reject) => {
       const outgoing = request(
-        { agent: this.#agent, host: hostname, port, method, path, headers: { host, ...length, ...headers } },
+        {
+          agent: this.#agent,
+          host: hostname,
+          port,
+          method,
+          path,
+          headers: { host, ...length, ...headers },
+        },
         (incoming) => resolve(responseOf(incoming)),
       )
       outgoing.on('error', reject)
@@ -44,7 +57,7 @@ export class HttpClient {
   }
 }
 
-/** Reads the whole response. Rejects if the connection breaks before its end. */
+/** Rejects if the connection breaks before the end of the response. */
 export async function responseOf(incoming: IncomingMessage): Promise<HttpResponse> {
   const headers = new Headers()
   for (const [name, values = []] of Object.entries(incoming.headersDistinct))

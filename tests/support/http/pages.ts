@@ -1,17 +1,23 @@
-// Reads the project's documentation: commands with their printed responses, links, names of settings, routes. docs.test.ts
-// checks them.
+// Reads the documentation: commands with their printed responses, links, names of settings, routes.
 import { globSync, readFileSync } from 'node:fs'
 import { posix } from 'node:path'
 
 /** A fenced block. `sh 200 204` names the statuses of the responses to its requests. */
 export type Block = { language: string; notes: string[]; text: string; line: number }
 export type Page = { file: string; text: string; blocks: Block[] }
-/** Commands, with the output that the page shows. */
-export type Example = { line: number; commands: string; statuses: number[]; json?: string; text?: string }
+export type Example = {
+  line: number
+  commands: string
+  statuses: number[]
+  json?: string
+  text?: string
+}
 
-/** Every Markdown page below `root`. */
 export function readPages(root: string): Page[] {
-  const files = globSync('**/*.md', { cwd: root, exclude: (name) => ['node_modules', 'data', 'dist'].includes(name) })
+  const files = globSync('**/*.md', {
+    cwd: root,
+    exclude: (name) => ['node_modules', 'data', 'dist'].includes(name),
+  })
   return files.sort().map((file) => {
     const text = readFileSync(posix.join(root, file), 'utf8')
     return { file, text, blocks: blocksOf(text) }
@@ -29,22 +35,27 @@ function blocksOf(page: string): Block[] {
   )
 }
 
-/** The commands of a page, in order. */
 export function examplesOf({ blocks }: Page): Example[] {
   return blocks.flatMap(({ language, notes, text, line }, i) => {
     if (language !== 'sh') return []
     const output = blocks[i + 1]
     const hasOutput = output?.language === 'json' || output?.language === 'text'
-    return [{ line, commands: text, statuses: notes.map(Number), ...(hasOutput && { [output.language]: output.text }) }]
+    return [
+      {
+        line,
+        commands: text,
+        statuses: notes.map(Number),
+        ...(hasOutput && { [output.language]: output.text }),
+      },
+    ]
   })
 }
 
-/** Commands of npm, which .ci/run runs on a fresh clone. */
+/** .ci/run runs the commands of npm on a fresh clone. */
 export function isForNpm({ commands }: Example): boolean {
   return commands.split('\n').every((line) => line === '' || line.startsWith('npm '))
 }
 
-/** The text of a page outside its fenced blocks. */
 export function proseOf({ text }: Page): string {
   return text.replace(/^```[\s\S]*?^```$/gm, '')
 }
@@ -55,7 +66,7 @@ export function linksOf(page: Page): string[] {
   return targets.filter((target) => !/^[a-z]+:/.test(target))
 }
 
-/** The headings in the form of GitHub's anchors. */
+/** GitHub makes anchors of this form. */
 export function anchorsOf(page: Page): string[] {
   const headings = [...proseOf(page).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => heading)
   return headings.map((heading) =>
@@ -70,7 +81,7 @@ export function settingsIn({ text }: Page): string[] {
   return [...text.matchAll(/\bCARILLON_[A-Z][A-Z_]*/g)].map(([name]) => name)
 }
 
-/** Routes as `METHOD /path`, without a query. */
+/** `METHOD /path` is the form of each, without a query. */
 export function routesIn({ text }: Page): string[] {
   return [...text.matchAll(/\b(GET|HEAD|POST|PUT|PATCH|DELETE) (\/[\w/.:{}-]*)/g)].map(
     ([, method, path]) => `${method} ${path?.replace(/\.$/, '')}`,

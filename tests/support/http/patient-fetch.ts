@@ -1,5 +1,6 @@
-// For tests: fetch that sends a request once more if its idle connection was closed. If a test keeps the event loop busy for longer
-// than the service keeps an idle connection, fetch uses a closed one. A fault of the service would fail the second request too.
+// Sends a request once more if its idle connection was closed: a test that keeps the event loop
+// busy for longer than the service keeps an idle connection uses a closed one. A fault of the
+// service would fail the second request too.
 
 export async function patientFetch(url: string, init: RequestInit = {}): Promise<Response> {
   try {
@@ -11,5 +12,7 @@ export async function patientFetch(url: string, init: RequestInit = {}): Promise
 }
 
 function isClosedConnection({ cause }: Error): boolean {
-  return ['ECONNRESET', 'UND_ERR_SOCKET'].includes((cause as NodeJS.ErrnoException | undefined)?.code ?? '')
+  return ['ECONNRESET', 'UND_ERR_SOCKET'].includes(
+    (cause as NodeJS.ErrnoException | undefined)?.code ?? '',
+  )
 }

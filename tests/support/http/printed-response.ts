@@ -1,6 +1,5 @@
-// Compares a response with the one that a page shows. The text must be equal, except for values that differ each time: any id
-// matches an id (equal ids on the page must be equal in the responses), any time matches a time, and `…` matches any text
-// without a space.
+// Compares a response with the one on a page. Any id matches an id (equal ids on the page must be
+// equal in the responses), any time a time, and `…` any text without a space.
 import assert from 'node:assert/strict'
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
@@ -12,26 +11,35 @@ const firstSecond = 1_000_000_000
 export class PrintedResponses {
   readonly #idBehind = new Map<string, string>()
 
-  /** Throws AssertionError that names the place. */
+  /** Throws an AssertionError that names the place. */
   compareJson(printed: unknown, actual: unknown, place = 'response'): void {
     if (typeof printed === 'string') this.#compareString(printed, actual, place)
-    else if (typeof printed === 'object' && printed !== null) this.#compareFields(printed, actual, place)
+    else if (typeof printed === 'object' && printed !== null)
+      this.#compareFields(printed, actual, place)
     else if (typeof printed === 'number' && printed >= firstSecond)
-      assert.ok(typeof actual === 'number' && actual >= firstSecond, `${place} is not a time: ${actual}`)
+      assert.ok(
+        typeof actual === 'number' && actual >= firstSecond,
+        `${place} is not a time: ${actual}`,
+      )
     else assert.equal(actual, printed, place)
   }
 
-  /** Also compares arrays, whose field names are the indexes. */
   #compareFields(printed: object, actual: unknown, place: string): void {
     assert.ok(typeof actual === 'object' && actual !== null, `${place} is ${actual}`)
-    assert.deepEqual(Object.keys(actual).sort(), Object.keys(printed).sort(), `the fields of ${place}`)
+    assert.deepEqual(
+      Object.keys(actual).sort(),
+      Object.keys(printed).sort(),
+      `the fields of ${place}`,
+    )
     for (const [name, value] of Object.entries(printed))
       this.compareJson(value, (actual as Record<string, unknown>)[name], `${place}.${name}`)
   }
 
   #compareString(printed: string, actual: unknown, place: string): void {
     assert.ok(typeof actual === 'string', `${place} is ${actual}`)
-    const shape = [uuid, time, requestId].find((one) => one.test(printed)) ?? new RegExp(`^${patternOf(printed)}$`)
+    const shape =
+      [uuid, time, requestId].find((one) => one.test(printed)) ??
+      new RegExp(`^${patternOf(printed)}$`)
     assert.match(actual, shape, place)
     if (shape === uuid) this.#compareId(printed, actual, place)
   }
@@ -39,7 +47,10 @@ export class PrintedResponses {
   #compareId(printed: string, actual: string, place: string): void {
     const known = this.#idBehind.get(printed)
     const isNew = known === undefined && ![...this.#idBehind.values()].includes(actual)
-    assert.ok(isNew || known === actual, `${place} is not the id that the page shows in other places`)
+    assert.ok(
+      isNew || known === actual,
+      `${place} is not the id that the page shows in other places`,
+    )
     this.#idBehind.set(printed, actual)
   }
 }

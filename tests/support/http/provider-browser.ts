@@ -1,21 +1,32 @@
-// For tests: a service whose users sign in with a real provider, and a browser that goes through it, with its own cookies.
+// A browser with its own cookies goes through a service whose users sign in with a real provider.
 import type { Log } from '../../../server/basics/log.ts'
 import type { Environment } from '../../../server/config/values.ts'
-import { clientId, clientSecret, type SignInProvider, startSignInProvider } from '../network/sign-in-provider.ts'
+import {
+  clientId,
+  clientSecret,
+  type SignInProvider,
+  startSignInProvider,
+} from '../network/sign-in-provider.ts'
 import { type HttpResponse, type Proof, startTestService, type TestService } from '../service.ts'
 
 export type Visited = HttpResponse & { location: string }
-type Send = (path: string, headers: Proof, init?: Pick<RequestInit, 'method' | 'body'>) => Promise<HttpResponse>
+type Send = (
+  path: string,
+  headers: Proof,
+  init?: Pick<RequestInit, 'method' | 'body'>,
+) => Promise<HttpResponse>
 
 /** One entry under each name, with more members. */
-export function providerSetting({ url: issuer }: SignInProvider, entries: Record<string, object>): Environment {
+export function providerSetting(
+  { url: issuer }: SignInProvider,
+  entries: Record<string, object>,
+): Environment {
   const setting = Object.entries(entries).map(([name, members]) => {
     return { name, issuer, clientId, clientSecret, ...members }
   })
   return { CARILLON_PROVIDERS: JSON.stringify(setting) }
 }
 
-/** A service with one provider, `staff`. */
 export async function startWithProvider(
   members: object,
   { env = {}, log, host }: { env?: Environment; log?: Log; host?: string } = {},
@@ -24,7 +35,8 @@ export async function startWithProvider(
   const settings = { ...providerSetting(provider, { staff: members }), ...env }
   const app = await startTestService({ env: settings, ...(log && { log }) })
   provider.addClient(app.url, 'staff')
-  const send: Send = (path, headers, init) => app.request(path, { redirect: 'manual', headers, ...init })
+  const send: Send = (path, headers, init) =>
+    app.request(path, { redirect: 'manual', headers, ...init })
   return {
     app,
     provider,
@@ -45,24 +57,29 @@ export class ProviderBrowser {
     this.#send = send
   }
 
-  /** All cookies. */
   get proof(): Proof {
-    return this.jar.size === 0 ? {} : { cookie: Array.from(this.jar, ([name, value]) => `${name}=${value}`).join('; ') }
+    return this.jar.size === 0
+      ? {}
+      : { cookie: Array.from(this.jar, ([name, value]) => `${name}=${value}`).join('; ') }
   }
 
-  /** The cookies of sign-ins that have begun. */
+  /** Sign-ins that have begun set these cookies. */
   get begun(): string[] {
     return [...this.jar.keys()].filter((name) => name.includes('-with-'))
   }
 
-  async send(address: string, headers: Proof = {}, init: Parameters<Send>[2] = {}): Promise<Visited> {
+  async send(
+    address: string,
+    headers: Proof = {},
+    init: Parameters<Send>[2] = {},
+  ): Promise<Visited> {
     const path = address.startsWith(this.#app.url) ? address.slice(this.#app.url.length) : address
     const response = await this.#send(path, { ...this.proof, ...headers }, init)
     this.keep(response)
     return { ...response, location: response.headers.get('location') ?? '' }
   }
 
-  /** Keeps and removes cookies, as the response says. */
+  /** Does as the response says with its cookies. */
   keep({ headers }: Pick<HttpResponse, 'headers'>): void {
     for (const set of headers.getSetCookie()) {
       const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(set) ?? []
@@ -75,9 +92,16 @@ export class ProviderBrowser {
     return this.send(`/login/with/${name}${query}`)
   }
 
-  /** As a browser sends the form of a page of `origin`, by a top-level navigation. */
-  startByForm(name: string, form: Record<string, string>, origin: string | undefined): Promise<Visited> {
-    const headers = { 'content-type': 'application/x-www-form-urlencoded', ...(origin !== undefined && { origin }) }
+  /** A browser sends the form of a page of `origin` so, by a top-level navigation. */
+  startByForm(
+    name: string,
+    form: Record<string, string>,
+    origin: string | undefined,
+  ): Promise<Visited> {
+    const headers = {
+      'content-type': 'application/x-www-form-urlencoded',
+      ...(origin !== undefined && { origin }),
+    }
     const body = new URLSearchParams(form).toString()
     return this.send(`/login/with/${name}/start`, headers, { method: 'POST', body })
   }
@@ -87,7 +111,6 @@ export class ProviderBrowser {
     return this.send(await this.wayBack(location, username))
   }
 
-  /** The address to which the provider sends the browser back. */
   wayBack(location: string, username: string): Promise<string> {
     return this.#provider.signIn(location, username, `${this.#app.url}/login/with/`)
   }
@@ -98,20 +121,23 @@ export class ProviderBrowser {
     return this.comeBack(location, username)
   }
 
-  /** The code of a stateless sign-in. */
   async code(name: string, username: string, query = '?variant=stateless'): Promise<string> {
     return codeIn(await this.signIn(name, username, query))
   }
 
-  /** The same, of a sign-in that the form of a page began. */
-  async codeByForm(name: string, username: string, { form, origin }: { form: Record<string, string>; origin: string }) {
+  /** The form of a page began the sign-in. */
+  async codeByForm(
+    name: string,
+    username: string,
+    { form, origin }: { form: Record<string, string>; origin: string },
+  ) {
     const { status, location, text } = await this.startByForm(name, form, origin)
     if (status !== 303) throw new Error(`the sign-in got ${status}: ${text}`)
     return codeIn(await this.comeBack(location, username))
   }
 }
 
-/** The fields of the fragment. */
+/** Reads the fields of the fragment. */
 export function factsIn(location: string): Record<string, string> {
   return Object.fromEntries(new URLSearchParams(location.split('#')[1]))
 }

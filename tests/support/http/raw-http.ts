@@ -1,12 +1,11 @@
-// For tests: sends raw bytes and parses the responses strictly by RFC 9112. A truncated, doubled or mixed response fails the test,
-// where a lenient client would repair it.
+// Sends raw bytes and parses the responses strictly by RFC 9112, where a lenient client would
+// repair a truncated, doubled or mixed one.
 import assert from 'node:assert/strict'
 import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Seen } from './envelope.ts'
 
 export type RawExchange = {
-  /** All received bytes. */
   bytes: Buffer
   /** Lifetime of the connection in milliseconds. */
   lifeMs: number
@@ -15,17 +14,19 @@ export type RawExchange = {
 }
 
 export type RawOptions = {
-  /** How long to wait until the service closes the connection; long, since the machine may be busy. */
+  /** The service closes the connection by then; long, since the machine may be busy. */
   timeoutMs?: number
   /** Closes the sending side after the last byte. */
   halfClose?: boolean
-  /** Milliseconds between two pieces. */
+  /** Milliseconds pass between two pieces. */
   pauseMs?: number
   /** Sends each piece only after some response to the previous one. */
   inTurn?: boolean
 }
 
-/** Opens a connection, writes the pieces one by one, and waits until the service closes it. Never throws. */
+/**
+ * Writes the pieces one by one, and waits until the service closes the connection. Never throws.
+ */
 export async function exchangeBytes(
   url: string,
   pieces: readonly (string | Buffer)[],
@@ -40,7 +41,8 @@ export async function exchangeBytes(
   for (const [index, piece] of pieces.entries()) {
     if (index > 0) await (answered ?? sleep(pauseMs))
     if (!socket.writable) break
-    if (inTurn) answered = Promise.race([new Promise((resolve) => socket.once('data', resolve)), closed])
+    if (inTurn)
+      answered = Promise.race([new Promise((resolve) => socket.once('data', resolve)), closed])
     socket.write(piece)
   }
   if (halfClose) socket.end()
@@ -63,7 +65,7 @@ function open(url: string): { socket: Socket; closed: Promise<void>; closedAt: (
   return { socket, closed: promise, closedAt: () => at }
 }
 
-/** Every final response in these bytes, in order. Throws if they contain anything else. */
+/** Throws if the bytes contain anything but final responses. */
 export function readResponses(bytes: Buffer): Seen[] {
   const responses: Seen[] = []
   for (let rest = bytes; rest.length > 0; ) {
@@ -76,7 +78,10 @@ export function readResponses(bytes: Buffer): Seen[] {
 
 function readResponse(bytes: Buffer): { response: Seen; length: number } {
   const headLength = bytes.indexOf('\r\n\r\n') + 4
-  assert.ok(headLength > 3, `no whole header in ${JSON.stringify(bytes.toString('latin1', 0, 200))}`)
+  assert.ok(
+    headLength > 3,
+    `no whole header in ${JSON.stringify(bytes.toString('latin1', 0, 200))}`,
+  )
   const [statusLine = '', ...fields] = bytes.toString('latin1', 0, headLength - 4).split('\r\n')
   const [, status] = /^HTTP\/1\.1 (\d{3}) [\x20-\x7e]+$/.exec(statusLine) ?? []
   assert.ok(status !== undefined, `no status line: ${JSON.stringify(statusLine)}`)

@@ -1,8 +1,12 @@
-// For tests: texts that look like a place to go to after a sign-in, and lead elsewhere if they are compared carelessly (P1, open redirects).
+// These texts look like a place to go to after a sign-in, and lead elsewhere if they are compared
+// carelessly (P1, open redirects).
 
-/** The site to which a trick would lead. */
+/** A trick would lead there. */
 export const evil = 'evil.example'
-/** For a service at https://example.org/bell whose allowed origins are https://app.example and http://localhost:3000. */
+/**
+ * They are for a service at https://example.org/bell with the origins https://app.example and
+ * http://localhost:3000.
+ */
 export const tricks: readonly string[] = [
   '',
   ' ',

@@ -1,5 +1,5 @@
-// For tests: runs the HTTP suite through the published client (TEST_CLIENT=1). If the client has a method for a request, that
-// method sends it, and its result must agree with the response on the wire. Other requests go through fetch.
+// Runs the HTTP suite through the published client (TEST_CLIENT=1): a method that the client has
+// sends its request, and its result must agree with the response on the wire.
 import assert from 'node:assert/strict'
 import {
   type Carillon,
@@ -17,7 +17,6 @@ import { patientFetch } from './patient-fetch.ts'
 import { wholeTextOf } from './whole-text.ts'
 
 type SentRequest = { method: string; url: URL; headers: Headers; body: unknown; init: RequestInit }
-/** The client's two interfaces: for users and for producers. */
 type Interfaces = { carillon: Carillon; producer: Producer }
 type Made = (interfaces: Interfaces) => Promise<unknown>
 
@@ -26,7 +25,7 @@ const uuid = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i
 /** How many requests of this process went through the client, and how many did not. */
 export const passed = { through: 0, past: 0 }
 
-/** The response on the wire; undefined, with nothing sent, if the client has no method for the request. */
+/** Returns undefined, with nothing sent, if the client has no method for the request. */
 export async function throughClient(
   address: string,
   path: string,
@@ -42,9 +41,11 @@ export async function throughClient(
   const responses: HttpResponse[] = []
   const result = await outcomeOf(made(interfacesFor(address, sent, responses)))
   // A request with a cookie that was refused is sent twice.
-  if (responses.length === 2 && responses[0]?.status === 401 && bearerIn(sent) === undefined) responses.shift()
+  if (responses.length === 2 && responses[0]?.status === 401 && bearerIn(sent) === undefined)
+    responses.shift()
   const [response] = responses
-  if (response === undefined) throw 'error' in result && isCarillonError(result.error) ? result.error.cause : result
+  if (response === undefined)
+    throw 'error' in result && isCarillonError(result.error) ? result.error.cause : result
   assert.equal(responses.length, 1, 'the client sent more than one request')
   agrees(sent, result, response)
   return response
@@ -59,14 +60,19 @@ function outcomeOf(promise: Promise<unknown>): Promise<Result> {
   )
 }
 
-/** Undefined if fetch would normalize the request, or if its body is not text. */
+/** fetch would normalize some requests; those, and bodies that are not text, give undefined. */
 function read(address: string, path: string, init: RequestInit): SentRequest | undefined {
   const url = URL.parse(path, address)
-  if (url === null || url.href !== address + path || !['string', 'undefined'].includes(typeof init.body))
+  if (
+    url === null ||
+    url.href !== address + path ||
+    !['string', 'undefined'].includes(typeof init.body)
+  )
     return undefined
   const headers = new Headers(init.headers)
   const { method = 'GET', body } = init
-  if (body === undefined) return headers.has('content-type') ? undefined : { method, url, headers, body, init }
+  if (body === undefined)
+    return headers.has('content-type') ? undefined : { method, url, headers, body, init }
   if (!/^application\/json(;|$)/.test(headers.get('content-type') ?? '')) return undefined
   try {
     return { method, url, headers, body: JSON.parse(body as string), init }
@@ -79,7 +85,11 @@ function interfacesFor(address: string, sent: SentRequest, responses: HttpRespon
   const fetch = recorded(address, sent, responses)
   const token = bearerIn(sent)
   return {
-    carillon: createCarillon({ baseUrl: address, fetch, auth: token === undefined ? 'cookie' : () => token }),
+    carillon: createCarillon({
+      baseUrl: address,
+      fetch,
+      auth: token === undefined ? 'cookie' : () => token,
+    }),
     producer: createProducer({ baseUrl: address, fetch, key: token ?? 'none' }),
   }
 }
@@ -88,7 +98,7 @@ function bearerIn({ headers }: SentRequest): string | undefined {
   return /^Bearer ([!-~]+)$/.exec(headers.get('authorization') ?? '')?.[1]
 }
 
-/** Checks that the client sends the test's request, and sends it with the test's own header fields. */
+/** The client must send the test's request, with the test's own header fields. */
 function recorded(address: string, sent: SentRequest, responses: HttpResponse[]) {
   return async (url: string, init: RequestInit): Promise<Response> => {
     const actual = new URL(url)
@@ -100,8 +110,14 @@ function recorded(address: string, sent: SentRequest, responses: HttpResponse[])
     const own = new Headers(init.headers)
     if (bearerIn(sent)) assert.equal(own.get('authorization'), sent.headers.get('authorization'))
     if (sent.body !== undefined) assert.equal(own.get('content-type'), 'application/json')
-    if (`${sent.method} ${sent.url.pathname}` === 'POST /api/notifications') namesItsDelivery(sent, own)
-    const response = await patientFetch(url, { ...init, ...sent.init, body: init.body ?? null, headers: sent.headers })
+    if (`${sent.method} ${sent.url.pathname}` === 'POST /api/notifications')
+      namesItsDelivery(sent, own)
+    const response = await patientFetch(url, {
+      ...init,
+      ...sent.init,
+      body: init.body ?? null,
+      headers: sent.headers,
+    })
     const text = await wholeTextOf(response)
     const { status, headers } = response
     responses.push({ status, headers, text, json: () => JSON.parse(text) })
@@ -109,7 +125,7 @@ function recorded(address: string, sent: SentRequest, responses: HttpResponse[])
   }
 }
 
-/** Checks the Idempotency-Key: the test's own, or one that the client created. */
+/** The Idempotency-Key is the test's own, or one that the client created. */
 function namesItsDelivery({ headers }: SentRequest, own: Headers): void {
   const key = own.get('idempotency-key')
   if (headers.has('idempotency-key')) assert.equal(key, headers.get('idempotency-key'))
@@ -117,9 +133,16 @@ function namesItsDelivery({ headers }: SentRequest, own: Headers): void {
 }
 
 /** Throws AssertionError if what the method returned or threw disagrees with the response. */
-function agrees({ url }: SentRequest, result: Result, { status, headers, json }: HttpResponse): void {
+function agrees(
+  { url }: SentRequest,
+  result: Result,
+  { status, headers, json }: HttpResponse,
+): void {
   if ('value' in result) {
-    assert.ok(status >= 200 && status < 300, `${url.pathname}: the client took status ${status} for a success`)
+    assert.ok(
+      status >= 200 && status < 300,
+      `${url.pathname}: the client took status ${status} for a success`,
+    )
     const isBare = url.pathname === '/login' || url.pathname === '/token/renew'
     const content = () => (isBare ? json() : json().data)
     assert.deepEqual(result.value, status === 204 ? undefined : content())
@@ -133,11 +156,26 @@ function agrees({ url }: SentRequest, result: Result, { status, headers, json }:
     return
   }
   const { code, message, requestId, details } = json().error
-  assert.deepEqual([error.code, error.message, error.requestId, error.details], [code, message, requestId, details])
-  assert.equal(error.retryAfter, headers.has('retry-after') ? Number(headers.get('retry-after')) : undefined)
+  const [first] = details ?? []
+  const sentence = first ? `${message} (${first.field}: ${first.reason})` : message
+  assert.deepEqual(
+    [error.code, error.message, error.requestId, error.details],
+    [code, sentence, requestId, details],
+  )
+  assert.equal(
+    error.retryAfter,
+    headers.has('retry-after') ? Number(headers.get('retry-after')) : undefined,
+  )
 }
 
-/** The client method for this request, with its arguments; undefined if there is none. */
+const acts = new Map<string | undefined, 'read' | 'markUnread' | 'archive' | 'unarchive'>([
+  ['read', 'read'],
+  ['unread', 'markUnread'],
+  ['archive', 'archive'],
+  ['unarchive', 'unarchive'],
+])
+
+/** Returns undefined if the client has no method for this request. */
 function methodFor(sent: SentRequest): Made | undefined {
   const { method, url } = sent
   const { pathname } = url
@@ -153,21 +191,25 @@ function methodFor(sent: SentRequest): Made | undefined {
     return ({ carillon }) => carillon.inbox.snooze(id, (sent.body as { until: string }).until)
   if (sent.body !== undefined) return undefined
   if (method === 'GET' && one[2] === undefined) return ({ carillon }) => carillon.inbox.get(id)
-  if (method === 'DELETE' && one[2] === undefined) return ({ carillon }) => carillon.inbox.remove(id)
-  const act = (['read', 'unread', 'archive', 'unarchive'] as const).find((name) => name === one[2])
+  if (method === 'DELETE' && one[2] === undefined)
+    return ({ carillon }) => carillon.inbox.remove(id)
+  const act = acts.get(one[2])
   return method === 'PATCH' && act ? ({ carillon }) => carillon.inbox[act](id) : undefined
 }
 
 function byKey(sent: SentRequest): Made | undefined {
   const { method, url, body } = sent
-  const [, segment = '', act] = /^\/api\/notifications\/by-key\/([^/]+)(\/resolve)?$/.exec(url.pathname) ?? []
+  const [, segment = '', act] =
+    /^\/api\/notifications\/by-key\/([^/]+)(\/resolve)?$/.exec(url.pathname) ?? []
   const key = decoded(segment)
   if (!key || url.search !== '' || bearerIn(sent) === undefined) return undefined
   const isPlain = body === undefined
   if (method === 'PATCH' && !act && isShaped(body, {}, { title: isText, ...content }))
     return ({ producer }) => producer.updateByKey(key, body as NotificationChange)
   if (method === 'DELETE' && !act && isPlain) return ({ producer }) => producer.removeByKey(key)
-  return method === 'POST' && act && isPlain ? ({ producer }) => producer.resolveByKey(key) : undefined
+  return method === 'POST' && act && isPlain
+    ? ({ producer }) => producer.resolveByKey(key)
+    : undefined
 }
 
 const routes: Record<string, (sent: SentRequest) => Made | undefined> = {
@@ -188,7 +230,12 @@ const routes: Record<string, (sent: SentRequest) => Made | undefined> = {
   },
   'GET /api/notifications': (sent) => {
     const category = sent.url.searchParams.getAll('category')
-    const query = queryOf(withoutCategories(sent), { page: number, limit: number, before: text, status: listStatus })
+    const query = queryOf(withoutCategories(sent), {
+      page: number,
+      limit: number,
+      before: text,
+      status: listStatus,
+    })
     return query && (({ carillon }) => carillon.inbox.list({ ...query, category }))
   },
   'GET /api/notifications/changes': (sent) => {
@@ -219,15 +266,15 @@ const routes: Record<string, (sent: SentRequest) => Made | undefined> = {
   },
 }
 
-/** A call without body and query. */
 function plain(made: Made): (sent: SentRequest) => Made | undefined {
   return ({ body, url }) => (body === undefined && url.search === '' ? made : undefined)
 }
 
-/** Converts text to the option's type; undefined if it cannot. */
+/** Returns undefined if the text is not of the option's type. */
 type Reader<Value> = (text: string) => Value | undefined
 const text: Reader<string> = (value) => value
-const number: Reader<number> = (value) => (String(Number(value)) === value ? Number(value) : undefined)
+const number: Reader<number> = (value) =>
+  String(Number(value)) === value ? Number(value) : undefined
 const listStatus: Reader<ListStatus> = (value) =>
   (['unread', 'read', 'archived', 'snoozed', 'all'] as const).find((status) => status === value)
 
@@ -238,12 +285,16 @@ function withoutCategories(sent: SentRequest): SentRequest {
   return { ...sent, url }
 }
 
-/** The query as options; undefined if a name is unknown or repeated, or a value has the wrong type. */
-function queryOf<Readers extends Record<string, Reader<unknown>>>({ body, url }: SentRequest, readers: Readers) {
+/** Returns undefined if a name is unknown or repeated, or a value has the wrong type. */
+function queryOf<Readers extends Record<string, Reader<unknown>>>(
+  { body, url }: SentRequest,
+  readers: Readers,
+) {
   if (body !== undefined || url.href.endsWith('?')) return undefined
   const options: Record<string, unknown> = Object.create(null)
   for (const [name, value] of url.searchParams) {
-    options[name] = name in options || !Object.hasOwn(readers, name) ? undefined : readers[name]?.(value)
+    options[name] =
+      name in options || !Object.hasOwn(readers, name) ? undefined : readers[name]?.(value)
     if (options[name] === undefined) return undefined
   }
   return options as { [Name in keyof Readers]?: NonNullable<ReturnType<Readers[Name]>> }
@@ -264,7 +315,12 @@ function isShaped(value: unknown, required: Shape, optional: Shape = {}): boolea
   if (!isObject(value)) return false
   const known = { ...required, ...optional }
   const hasAll = Object.keys(required).every((name) => Object.hasOwn(value, name))
-  return hasAll && Object.entries(value).every(([name, field]) => Object.hasOwn(known, name) && known[name]?.(field))
+  return (
+    hasAll &&
+    Object.entries(value).every(
+      ([name, field]) => Object.hasOwn(known, name) && known[name]?.(field),
+    )
+  )
 }
 
 const isText = (value: unknown) => typeof value === 'string'
@@ -276,7 +332,8 @@ function isLogin(body: unknown): body is { username: string; password: string; v
   return isShaped(body, { username: isText, password: isText }, { variant: isVariant })
 }
 
-const isRecipient = (value: unknown) => isShaped(value, { username: isText }) || isShaped(value, { userId: isText })
+const isRecipient = (value: unknown) =>
+  isShaped(value, { username: isText }) || isShaped(value, { userId: isText })
 const content = { body: isText, url: isText, category: isText, data: isObject, key: isText }
 
 function isDelivery(body: unknown): body is DeliveryRequest {

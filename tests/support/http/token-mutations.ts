@@ -1,4 +1,5 @@
-// For tests: every mutation of the members of a token, generated from its header and claims, and of the token's text.
+// Generates every mutation of the members of a token, from its header and claims, and of the
+// token's text.
 import { encode } from './forge.ts'
 
 export type Members = Readonly<Record<string, unknown>>
@@ -14,7 +15,7 @@ const others: Readonly<Record<string, (value: string) => unknown>> = {
   typ: () => 'JWT',
 }
 
-/** A value that differs in its last hexadecimal digit: another user, sign-in, token or key. */
+/** Another last hexadecimal digit names another user, sign-in, token or key. */
 const withOtherEnd = (value: string) => value.slice(0, -1) + (value.endsWith('0') ? '1' : '0')
 
 const strange: Readonly<Record<string, (value: unknown) => unknown>> = {
@@ -55,11 +56,13 @@ const numbers: Readonly<Record<string, (value: number) => unknown>> = {
 
 function valuesOf(name: string, value: unknown): [what: string, value: unknown][] {
   const kinds = typeof value === 'number' ? numbers : texts
-  const changed = Object.entries({ ...strange, ...kinds }) as [string, (value: unknown, name: string) => unknown][]
+  const changed = Object.entries({ ...strange, ...kinds }) as [
+    string,
+    (value: unknown, name: string) => unknown,
+  ][]
   return changed.map(([what, change]) => [what, change(value, name)])
 }
 
-/** Every change of one member: its value, its name, its absence, and the same name twice. */
 function mutationsOfMember(members: Members, name: string): MutatedPart[] {
   const value = members[name]
   const pairs = Object.entries(members)
@@ -69,7 +72,10 @@ function mutationsOfMember(members: Members, name: string): MutatedPart[] {
     const rest = JSON.stringify({ ...members, [name]: undefined }).slice(1, -1)
     return `{"${name}":${JSON.stringify(first)},${rest},"${name}":${JSON.stringify(second)}}`
   }
-  const absent: MutatedPart = { what: `${name} missing`, json: JSON.stringify({ ...members, [name]: undefined }) }
+  const absent: MutatedPart = {
+    what: `${name} missing`,
+    json: JSON.stringify({ ...members, [name]: undefined }),
+  }
   return [
     absent,
     ...valuesOf(name, value).map(([what, one]) => ({
@@ -77,19 +83,24 @@ function mutationsOfMember(members: Members, name: string): MutatedPart[] {
       json: JSON.stringify({ ...members, [name]: one }),
     })),
     { what: `${name} renamed to upper case`, json: renamed(name.toUpperCase()) },
-    { what: `${name} renamed with a capital`, json: renamed(name.slice(0, 1).toUpperCase() + name.slice(1)) },
+    {
+      what: `${name} renamed with a capital`,
+      json: renamed(name.slice(0, 1).toUpperCase() + name.slice(1)),
+    },
     { what: `${name} renamed with a blank`, json: renamed(`${name} `) },
     { what: `${name} twice, equal`, json: doubled(value, value) },
     { what: `${name} twice, the right one first`, json: doubled(value, 'other') },
     { what: `${name} twice, the right one last`, json: doubled('other', value) },
     {
       what: `${name} with an escaped name`,
-      json: JSON.stringify(members).replace(`"${name}"`, `"\\u00${name.charCodeAt(0).toString(16)}${name.slice(1)}"`),
+      json: JSON.stringify(members).replace(
+        `"${name}"`,
+        `"\\u00${name.charCodeAt(0).toString(16)}${name.slice(1)}"`,
+      ),
     },
   ]
 }
 
-/** Other spellings of the same JSON. */
 function spellingsOf(members: Members): MutatedPart[] {
   const json = JSON.stringify(members)
   return [
@@ -107,7 +118,7 @@ function spellingsOf(members: Members): MutatedPart[] {
   ]
 }
 
-/** Members that other services write, each added to the ones that are there. */
+/** Other services write these members; each is added to those that are there. */
 const additions: Readonly<Record<string, unknown>> = {
   crit: ['b64'],
   b64: false,
@@ -125,10 +136,13 @@ const additions: Readonly<Record<string, unknown>> = {
 
 function additionsTo(members: Members): MutatedPart[] {
   const absent = Object.entries(additions).filter(([name]) => !(name in members))
-  return absent.map(([name, value]) => ({ what: `${name} added`, json: JSON.stringify({ ...members, [name]: value }) }))
+  return absent.map(([name, value]) => ({
+    what: `${name} added`,
+    json: JSON.stringify({ ...members, [name]: value }),
+  }))
 }
 
-/** All mutations of a header or of claims. A change that leaves the text as it is, such as `false` for `false`, is none. */
+/** A change that leaves the text as it is, such as `false` for `false`, is none. */
 export function mutationsOf(members: Members): MutatedPart[] {
   const all = [
     ...Object.keys(members).flatMap((name) => mutationsOfMember(members, name)),
@@ -138,28 +152,30 @@ export function mutationsOf(members: Members): MutatedPart[] {
   return all.filter(({ json }) => json !== JSON.stringify(members))
 }
 
-/** The order of the group of Ed25519 (RFC 8032, section 5.1). */
+/** The group of Ed25519 has this order (RFC 8032, section 5.1). */
 const order = 2n ** 252n + 27742317777372353535851937790883648493n
 
-/** The other signature of the same text that a lenient check would accept: S + L in place of S (RFC 8032, section 8.4). */
+/** A lenient check would accept S + L in place of S (RFC 8032, section 8.4). */
 function malleated(signature: Buffer): Buffer {
   const s = BigInt(`0x${Buffer.from(signature.subarray(32)).reverse().toString('hex')}`) + order
   const bytes = Buffer.from(s.toString(16).padStart(64, '0'), 'hex').reverse()
   return Buffer.concat([signature.subarray(0, 32), bytes])
 }
 
-/** The next character has the same first bits: the bits that differ are those that a lenient decoder ignores, if there are any. */
+/** The next character differs in bits that only a lenient decoder ignores, if there are any. */
 function respelled(segment: string): string | undefined {
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
   const other = segment.slice(0, -1) + (alphabet[alphabet.indexOf(segment.at(-1) ?? '') + 1] ?? '')
-  return Buffer.from(other, 'base64url').equals(Buffer.from(segment, 'base64url')) ? other : undefined
+  return Buffer.from(other, 'base64url').equals(Buffer.from(segment, 'base64url'))
+    ? other
+    : undefined
 }
 
-/** Mutations of the text of a token, without our key. */
 export function mutationsOfText(token: string): Record<string, string> {
   const [header = '', payload = '', signature = ''] = token.split('.')
   const bytes = Buffer.from(signature, 'base64url')
-  const signed = (of: Buffer | string) => `${header}.${payload}.${typeof of === 'string' ? of : encode(of)}`
+  const signed = (of: Buffer | string) =>
+    `${header}.${payload}.${typeof of === 'string' ? of : encode(of)}`
   const parts = { header, payload, signature }
   const join = (changed: Partial<typeof parts>) => Object.values({ ...parts, ...changed }).join('.')
   const spelled = Object.entries(parts).flatMap(([name, part]) => {
@@ -181,7 +197,9 @@ export function mutationsOfText(token: string): Record<string, string> {
     'signature one byte shorter': signed(bytes.subarray(0, -1)),
     'signature one byte longer': signed(Buffer.concat([bytes, Buffer.of(0)])),
     'signature of zeros': signed(Buffer.alloc(64)),
-    'signature with its halves exchanged': signed(Buffer.concat([bytes.subarray(32), bytes.subarray(0, 32)])),
+    'signature with its halves exchanged': signed(
+      Buffer.concat([bytes.subarray(32), bytes.subarray(0, 32)]),
+    ),
     'signature with S + L': signed(malleated(bytes)),
     'parts exchanged': `${payload}.${header}.${signature}`,
     'a fourth part': `${token}.${signature}`,

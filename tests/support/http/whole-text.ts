@@ -1,4 +1,4 @@
-// For tests: the body of a response as text. An event stream has no end, so it is read up to its first event.
+// Reads a body as text; an event stream has no end, so it is read up to its first event.
 import type { IncomingMessage } from 'node:http'
 
 /** Closes the connection of a stream after its first event. */
@@ -12,9 +12,9 @@ export async function wholeText(response: IncomingMessage): Promise<string> {
   return Buffer.concat(pieces).toString('utf8')
 }
 
-/** As `wholeText`, for a response of fetch. */
 export async function wholeTextOf(response: Response): Promise<string> {
-  if (!isEventStream(response.headers.get('content-type') ?? '') || response.body === null) return response.text()
+  if (!isEventStream(response.headers.get('content-type') ?? '') || response.body === null)
+    return response.text()
   let text = ''
   for await (const piece of response.body.pipeThrough(new TextDecoderStream())) {
     text += piece

@@ -1,8 +1,15 @@
-// For tests: a small HTTP load balancer. Requests go to the nodes in turn; a node whose /readyz is not 200, or that refuses a
-// connection, is left out. The balancer never repeats a request that it has sent: a failure becomes a response of 502, so that
-// a test sees every failure.
+// A small HTTP load balancer: nodes get requests in turn, but for those whose /readyz is not 200,
+// or that refuse a connection. It never repeats a request that it has sent: a failure becomes a
+// 502, so that a test sees it.
 import { once } from 'node:events'
-import { Agent, createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http'
+import {
+  Agent,
+  createServer,
+  type IncomingMessage,
+  request,
+  type Server,
+  type ServerResponse,
+} from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 const checkEveryMs = 50
@@ -17,7 +24,12 @@ export class Balancer implements AsyncDisposable {
   #turn = 0
 
   private constructor(ports: readonly number[], keepAlive: boolean) {
-    this.#nodes = ports.map((port) => ({ port, agent: new Agent({ keepAlive }), isReady: false, responses: 0 }))
+    this.#nodes = ports.map((port) => ({
+      port,
+      agent: new Agent({ keepAlive }),
+      isReady: false,
+      responses: 0,
+    }))
     this.#server = createServer((incoming, outgoing) => void this.#serve(incoming, outgoing))
     this.#checking = setInterval(() => void this.#checkAll(), checkEveryMs)
   }
@@ -34,7 +46,7 @@ export class Balancer implements AsyncDisposable {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
   }
 
-  /** The number of responses of each node, in the order of `ports`. */
+  /** Counts in the order of `ports`. */
   get responses(): number[] {
     return this.#nodes.map(({ responses }) => responses)
   }
@@ -76,7 +88,14 @@ export class Balancer implements AsyncDisposable {
       return
     }
     const { method, url, headers } = incoming
-    const passed = request({ agent: node.agent, host: '127.0.0.1', port: node.port, method, path: url, headers })
+    const passed = request({
+      agent: node.agent,
+      host: '127.0.0.1',
+      port: node.port,
+      method,
+      path: url,
+      headers,
+    })
     passed.on('response', (response) => {
       node.responses++
       // The node's field is about its connection to the balancer, not about the client's.

@@ -1,5 +1,5 @@
-// For tests: reads and changes the database of a running service on a separate connection, as an attacker with a copy or an
-// auditor would. The same interface for both engines; TEST_ENGINE says which engine a run tests.
+// Reads and changes the database of a running service on a separate connection, as an attacker with
+// a copy or an auditor would, with one interface for both engines (TEST_ENGINE).
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openPool } from '../../../server/store/postgres/connection/pool.ts'
@@ -13,21 +13,28 @@ export const engine: Engine = named(process.env.TEST_ENGINE ?? 'sqlite')
 type Row = Record<string, unknown>
 
 export type DatabaseBehind = {
-  /** All rows of every table, ordered by key. */
+  /**
+   * Rows are ordered by key. The service writes the time that was seen last by itself, so that is
+   * left out.
+   */
   tables(): Promise<Record<string, Row[]>>
-  /** For SQL that both engines accept: the table "user" needs quotes. */
+  /** Both engines must accept the SQL: the table "user" needs quotes. */
   rows(sql: string): Promise<Row[]>
-  /** Changes with every commit of another connection that wrote anything. */
+  /** Each commit of another connection that wrote anything changes it. */
   version(): Promise<unknown>
-  /** All stored bytes: each file by its name; on PostgreSQL also each table by its name. */
+  /** Each file has its name; on PostgreSQL each table too. */
   bytes(): Promise<Record<string, Buffer>>
-  /** Changes the schema or the rows. */
   change(sql: string): Promise<void>
-  /** Blocks all writers until the returned function is called. */
+  /** No writer gets through until the returned function is called. */
   holdWrites(): Promise<() => Promise<void>>
-  /** Each insert into the table (of that user, if given) fails until the returned function is called. */
-  failInserts(table: string, failure: { userId?: string; message: string }): Promise<() => Promise<void>>
-  /** An SQL condition for the rows of a user in the tables of inboxes. */
+  /**
+   * Each insert into the table (of that user, if given) fails until the returned function is
+   * called.
+   */
+  failInserts(
+    table: string,
+    failure: { userId?: string; message: string },
+  ): Promise<() => Promise<void>>
   isOf(userId: string): string
   close(): Promise<void>
 }
@@ -41,7 +48,9 @@ export class SqliteBehind implements DatabaseBehind {
   }
 
   async tables(): Promise<Record<string, Row[]>> {
-    const names = await this.rows("select name from sqlite_schema where type = 'table' order by name")
+    const names = await this.rows(
+      "select name from sqlite_schema where type = 'table' and name <> 'time_seen' order by name",
+    )
     return contents(names, (sql) => this.rows(sql))
   }
 
@@ -121,10 +130,14 @@ export class PostgresBehind implements DatabaseBehind {
     return (await this.#pool.query<Row>(sql)).rows
   }
 
-  /** Sums the content and the writing transaction of every row, so that an update without a change counts too. */
+  /**
+   * Sums the content and the writing transaction of every row, so that an update without a change
+   * counts too.
+   */
   async version(): Promise<unknown> {
     const sums = (await this.#names()).map(
-      ({ name }) => `select sum(hashtextextended(t.xmin::text || t::text, 0))::text as sum from "${name}" t`,
+      ({ name }) =>
+        `select sum(hashtextextended(t.xmin::text || t::text, 0))::text as sum from "${name}" t`,
     )
     return (await this.rows(sums.join(' union all '))).map(({ sum }) => sum).join()
   }
@@ -168,20 +181,26 @@ export class PostgresBehind implements DatabaseBehind {
     return this.#pool.end()
   }
 
-  /** Without partitions: their rows are read through their table. */
-  /** Without `history`, in which each process counts its writes once a second. */
+  /**
+   * Rows of partitions are read through their table. Each process writes `history` and `time_seen`
+   * by itself.
+   */
   #names(): Promise<Row[]> {
     return this.rows(
       `select relname as name from pg_class where relnamespace = 'public'::regnamespace
-       and relkind in ('r', 'p') and not relispartition and relname <> 'history' order by name`,
+       and relkind in ('r', 'p') and not relispartition and relname not in ('history', 'time_seen') order by name`,
     )
   }
 }
 
 /** Ordered by the first two columns: the key comes first, and no key has more. */
-async function contents(names: Row[], query: (sql: string) => Promise<Row[]>): Promise<Record<string, Row[]>> {
+async function contents(
+  names: Row[],
+  query: (sql: string) => Promise<Row[]>,
+): Promise<Record<string, Row[]>> {
   const tables: Record<string, Row[]> = {}
-  for (const { name } of names) tables[String(name)] = await query(`select * from "${name}" order by 1, 2`)
+  for (const { name } of names)
+    tables[String(name)] = await query(`select * from "${name}" order by 1, 2`)
   return tables
 }
 
@@ -191,6 +210,7 @@ function filesIn(dir: string): Record<string, Buffer> {
 
 function named(text: string): Engine {
   const found = engines.find((one) => one === text)
-  if (found === undefined) throw new Error(`TEST_ENGINE is ${text}; it must be ${engines.join(' or ')}`)
+  if (found === undefined)
+    throw new Error(`TEST_ENGINE is ${text}; it must be ${engines.join(' or ')}`)
   return found
 }

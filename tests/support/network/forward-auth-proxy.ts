@@ -1,6 +1,12 @@
-// For tests: a reverse proxy that lets only signed-in users through to an application below /wiki/, and passes every other path on to Carillon.
-// It asks `GET /verify` as Traefik and Caddy do, or as nginx does.
-import { createServer, type IncomingHttpHeaders, type IncomingMessage, request, type ServerResponse } from 'node:http'
+// A reverse proxy lets only signed-in users through to an application below /wiki/, and passes
+// every other path to Carillon. It asks `GET /verify` as Traefik and Caddy do, or as nginx does.
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  request,
+  type ServerResponse,
+} from 'node:http'
 
 export type Convention = 'forward-auth' | 'auth-request'
 
@@ -27,7 +33,7 @@ export async function startForwardAuthProxy(place: Place): Promise<{ stop(): Pro
   }
 }
 
-/** What the application receives in place of what the client sent. */
+/** The application receives these in place of what the client sent. */
 const ourFields = ['remote-user', 'remote-name', 'remote-user-id'] as const
 
 function verify({ carillon, convention }: Place, { headers, url = '/', method }: IncomingMessage) {
@@ -35,8 +41,13 @@ function verify({ carillon, convention }: Place, { headers, url = '/', method }:
   const asked =
     convention === 'auth-request'
       ? { 'x-original-url': `http://${host}${url}` }
-      : { 'x-forwarded-proto': 'http', 'x-forwarded-host': host, 'x-forwarded-uri': url, 'x-forwarded-method': method }
-  // An internal name: proxies reach Carillon under one.
+      : {
+          'x-forwarded-proto': 'http',
+          'x-forwarded-host': host,
+          'x-forwarded-uri': url,
+          'x-forwarded-method': method,
+        }
+  // Proxies reach Carillon under an internal name.
   const sent = { host: 'carillon:7464', accept, cookie, ...asked }
   return new Promise<{ status: number; fields: IncomingHttpHeaders }>((resolve, reject) => {
     request(`${carillon}/verify`, { headers: present(sent) }, (response) => {
@@ -53,16 +64,22 @@ type Passing = { incoming: IncomingMessage; outgoing: ServerResponse; ours?: Inc
 function pass(target: string, { incoming, outgoing, ours = {} }: Passing): void {
   const { method, url, headers } = incoming
   const replaced = Object.fromEntries(ourFields.map((name) => [name, ours[name]]))
-  const inner = request(target + url, { method, headers: present({ ...headers, ...replaced }) }, (response) => {
-    outgoing.writeHead(response.statusCode ?? 502, response.headers)
-    response.pipe(outgoing)
-  })
+  const inner = request(
+    target + url,
+    { method, headers: present({ ...headers, ...replaced }) },
+    (response) => {
+      outgoing.writeHead(response.statusCode ?? 502, response.headers)
+      response.pipe(outgoing)
+    },
+  )
   outgoing.on('close', () => inner.destroy())
   inner.on('error', () => outgoing.destroy())
   incoming.pipe(inner)
 }
 
-function present(fields: Record<string, string | string[] | undefined>): Record<string, string | string[]> {
+function present(
+  fields: Record<string, string | string[] | undefined>,
+): Record<string, string | string[]> {
   const there = Object.entries(fields).filter(([, value]) => value !== undefined)
   return Object.fromEntries(there) as Record<string, string | string[]>
 }

@@ -1,8 +1,11 @@
-// For tests: a free port that stays free while a process that used it restarts.
+// Finds a port that stays free while a process that used it restarts.
 import { randomInt } from 'node:crypto'
 import { createServer } from 'node:net'
 
-/** Below the range from which systems take ports for outgoing connections, above those that `fetch` refuses (the highest is 10080). */
+/**
+ * Systems take ports for outgoing connections from a higher range; `fetch` refuses some up to
+ * 10080.
+ */
 export async function freePort(): Promise<number> {
   const port = randomInt(11_000, 30_000)
   const probe = createServer()

@@ -1,8 +1,15 @@
-// For tests: an issuer of tokens on this machine, with keys of every algorithm. It counts the requests that it gets, and can lie
-// about its keys, redirect, stall, or send too much.
+// An issuer of tokens on this machine, with keys of every algorithm. It counts its requests, and
+// can lie about its keys, redirect, stall, or send too much.
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { type CryptoKey, exportJWK, generateKeyPair, type JWK, type JWTPayload, SignJWT } from 'jose'
+import {
+  type CryptoKey,
+  exportJWK,
+  generateKeyPair,
+  type JWK,
+  type JWTPayload,
+  SignJWT,
+} from 'jose'
 
 export type Algorithm = 'RS256' | 'ES256' | 'EdDSA'
 export type IssuerKey = { alg: Algorithm; kid: string; privateKey: CryptoKey; jwk: JWK }
@@ -19,8 +26,12 @@ export async function newKey(alg: Algorithm, kid: string): Promise<IssuerKey> {
 
 /** `now` is the clock of its tokens, in milliseconds. */
 export async function startIssuer(now: () => number) {
-  const keys = await Promise.all([newKey('RS256', 'r1'), newKey('ES256', 'e1'), newKey('EdDSA', 'd1')])
-  /** By path, in place of the usual response. */
+  const keys = await Promise.all([
+    newKey('RS256', 'r1'),
+    newKey('ES256', 'e1'),
+    newKey('EdDSA', 'd1'),
+  ])
+  /** These replace the usual response of a path. */
   const responses = new Map<string, RequestListener>()
   const requested: string[] = []
   const server = createServer((request, response) => {
@@ -28,7 +39,10 @@ export async function startIssuer(now: () => number) {
     requested.push(path)
     const special = responses.get(path)
     if (special !== undefined) return special(request, response)
-    const body = path === jwksPath ? { keys: keys.map(({ jwk }) => jwk) } : { issuer: url, jwks_uri: url + jwksPath }
+    const body =
+      path === jwksPath
+        ? { keys: keys.map(({ jwk }) => jwk) }
+        : { issuer: url, jwks_uri: url + jwksPath }
     response.setHeader('content-type', 'application/json').end(JSON.stringify(body))
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -40,7 +54,6 @@ export async function startIssuer(now: () => number) {
     jwks: url + jwksPath,
     keys,
     responses,
-    /** The paths of all requests so far. */
     requested,
     jwksPath,
     discoveryPath,
@@ -55,7 +68,9 @@ export async function startIssuer(now: () => number) {
       { key = keys[0] as IssuerKey, header = {} }: { key?: IssuerKey; header?: object } = {},
     ) {
       const { alg, kid, privateKey } = key
-      return new SignJWT(this.claims(claims)).setProtectedHeader({ alg, kid, typ: 'JWT', ...header }).sign(privateKey)
+      return new SignJWT(this.claims(claims))
+        .setProtectedHeader({ alg, kid, typ: 'JWT', ...header })
+        .sign(privateKey)
     },
 
     /** Sends the same JSON from now on. */
@@ -63,7 +78,7 @@ export async function startIssuer(now: () => number) {
       responses.set(path, (_request, response) => response.end(JSON.stringify(body)))
     },
 
-    /** Ends at once what it still sends, so that no request reaches it. */
+    /** Ends what it still sends, so that no request reaches it. */
     async stop(): Promise<void> {
       const closed = new Promise((resolve) => server.close(resolve))
       server.closeAllConnections()

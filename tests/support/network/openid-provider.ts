@@ -1,5 +1,5 @@
-// For tests: a real OpenID provider (oidc-provider) on this machine, and a user who signs in to it with a browser's steps: the
-// authorization code flow with PKCE.
+// A real OpenID provider (oidc-provider) on this machine, and a user who signs in to it with a
+// browser's steps: the authorization code flow with PKCE.
 import { createHash, randomBytes } from 'node:crypto'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -17,7 +17,7 @@ const formType = { 'content-type': 'application/x-www-form-urlencoded' }
 
 /** Each algorithm has a client of its own. Access tokens have the audience `bell`, ID tokens the id of the client. */
 export async function startOpenIdProvider() {
-  // It warns of everything that is only good for tests.
+  // The provider warns of everything that is only good for tests.
   console.warn = console.info = () => {}
   let listener: RequestListener = () => {}
   const server = createServer((request, response) => listener(request, response))
@@ -32,7 +32,7 @@ export async function startOpenIdProvider() {
   await rotateKeys()
   return {
     url,
-    /** New keys for every algorithm; the earlier ones are no longer published. Ends every sign-in. */
+    /** Publishes new keys for every algorithm and no earlier one, and ends every sign-in. */
     rotateKeys,
     signIn: (username: string, algorithm: Algorithm) => signIn(url, { username, algorithm }),
     async stop(): Promise<void> {
@@ -73,14 +73,21 @@ function configurationWith(keys: JWK[]): object {
     cookies: { keys: ['only for tests'] },
     features: {
       devInteractions: { enabled: true },
-      resourceIndicators: { enabled: true, getResourceServerInfo: inbox, useGrantedResource: () => true },
+      resourceIndicators: {
+        enabled: true,
+        getResourceServerInfo: inbox,
+        useGrantedResource: () => true,
+      },
     },
   }
 }
 
 type Tokens = { access_token: string; id_token: string }
 
-async function signIn(url: string, of: { username: string; algorithm: Algorithm }): Promise<Tokens> {
+async function signIn(
+  url: string,
+  of: { username: string; algorithm: Algorithm },
+): Promise<Tokens> {
   const verifier = randomBytes(32).toString('base64url')
   const client = { client_id: clientOf(of.algorithm), redirect_uri: redirectUri }
   const query = new URLSearchParams({
@@ -105,18 +112,26 @@ async function codeFrom(start: string, username: string): Promise<string> {
 }
 
 /**
- * Follows redirects, and fills in the forms of the provider's pages, until the provider redirects to an address that begins with
+ * Follows redirects and fills in forms until the provider redirects to an address that begins with
  * `until`. `isCancelled`: the user follows the link to cancel on the first page.
  */
 export async function wayBack(
   start: string,
-  { username, until, isCancelled = false }: { username: string; until: string; isCancelled?: boolean },
+  {
+    username,
+    until,
+    isCancelled = false,
+  }: { username: string; until: string; isCancelled?: boolean },
 ): Promise<string> {
   const cookies = new Map<string, string>()
   const visit = async (address: string, form?: Record<string, string>) => {
     const cookie = Array.from(cookies, ([name, value]) => `${name}=${value}`).join('; ')
     const post = form && { method: 'POST', body: new URLSearchParams(form).toString() }
-    const response = await fetch(address, { ...post, redirect: 'manual', headers: { ...(form && formType), cookie } })
+    const response = await fetch(address, {
+      ...post,
+      redirect: 'manual',
+      headers: { ...(form && formType), cookie },
+    })
     for (const set of response.headers.getSetCookie()) {
       const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(set) ?? []
       cookies.set(name, value)

@@ -1,6 +1,6 @@
-// For tests: a pooler that behaves like PgBouncer 1.18 as far as Carillon can see. It accepts a client itself, with an invented
-// process id, refuses unknown startup parameters, and lends connections of a bounded pool for a session, a transaction or a
-// statement.
+// Behaves like PgBouncer 1.18 as far as Carillon can see: accepts a client itself, with an invented
+// process id, refuses unknown startup parameters, and lends connections of a bounded pool for a
+// session, a transaction or a statement.
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
 
@@ -9,7 +9,10 @@ type Mode = 'session' | 'transaction' | 'statement'
 const sslRequest = 80_877_103
 const knownParameters = new Set(['user', 'database', 'application_name', 'client_encoding'])
 
-/** Splits a stream into messages of PostgreSQL's protocol: a type of one byte (none in a client's first message) and a length. */
+/**
+ * A message of PostgreSQL's protocol has a type of one byte (none in a client's first message) and
+ * a length.
+ */
 class Frames {
   #rest: Buffer = Buffer.alloc(0);
 
@@ -29,7 +32,6 @@ class Frames {
 
 class ServerConnection {
   readonly socket: Socket
-  /** The client that uses it now. */
   client: PooledClient | undefined
   readonly ready: Promise<void>
 
@@ -70,7 +72,9 @@ class PooledClient {
     socket.on('data', (bytes: Buffer) => {
       for (const frame of frames.push(bytes, () => this.#hasStarted)) this.#take(frame)
     })
-    socket.on('close', () => this.#before.then(() => this.#server && pooler.giveBack(this.#server, true)))
+    socket.on('close', () =>
+      this.#before.then(() => this.#server && pooler.giveBack(this.#server, true)),
+    )
   }
 
   #take(frame: Buffer): void {
@@ -88,12 +92,16 @@ class PooledClient {
       .filter((_, n) => n % 2 === 0)
     const unknown = names.find((name) => name !== '' && !knownParameters.has(name))
     if (unknown !== undefined) {
-      this.socket.end(message('E', `SFATAL\0VFATAL\0C08P01\0Munsupported startup parameter: ${unknown}\0\0`))
+      this.socket.end(
+        message('E', `SFATAL\0VFATAL\0C08P01\0Munsupported startup parameter: ${unknown}\0\0`),
+      )
       return
     }
     this.#pooler.startup ??= frame
     const key = Buffer.alloc(8, 7)
-    this.socket.write(Buffer.concat([message('R', Buffer.alloc(4)), message('K', key), message('Z', 'I')]))
+    this.socket.write(
+      Buffer.concat([message('R', Buffer.alloc(4)), message('K', key), message('Z', 'I')]),
+    )
   }
 
   async #send(frame: Buffer): Promise<void> {
@@ -117,9 +125,12 @@ class PooledClient {
 export class Pooler implements AsyncDisposable {
   readonly mode: Mode
   readonly size: number
-  /** Lends the connection that was idle longest, as with `server_round_robin`; otherwise the one that was used last. */
+  /**
+   * Lends the connection that was idle longest, as `server_round_robin` does, or the one that was
+   * used last.
+   */
   readonly isInTurns: boolean
-  /** The startup message of the first client: user and database. */
+  /** The first client's startup message names user and database. */
   startup: Buffer | undefined
   readonly #target: number
   readonly #listener: Server
@@ -128,7 +139,10 @@ export class Pooler implements AsyncDisposable {
   readonly #waiting: ((server: ServerConnection) => void)[] = []
   readonly #clients = new Set<Socket>()
 
-  private constructor(target: number, { mode, size, isInTurns }: { mode: Mode; size: number; isInTurns: boolean }) {
+  private constructor(
+    target: number,
+    { mode, size, isInTurns }: { mode: Mode; size: number; isInTurns: boolean },
+  ) {
     this.#target = target
     this.mode = mode
     this.size = size
@@ -148,7 +162,7 @@ export class Pooler implements AsyncDisposable {
     return pooler
   }
 
-  /** The URL of the server, changed to lead through this pooler. */
+  /** The changed URL leads through this pooler. */
   urlFor(url: string): string {
     const through = new URL(url)
     through.port = String((this.#listener.address() as AddressInfo).port)
@@ -165,13 +179,16 @@ export class Pooler implements AsyncDisposable {
     return server
   }
 
-  /** Closes a connection at the end of its session; PgBouncer would send `discard all` instead. */
+  /**
+   * PgBouncer would send `discard all`; this one closes the connection at the end of its session.
+   */
   giveBack(server: ServerConnection, isOver: boolean): void {
     server.client = undefined
     if (isOver) {
       server.socket.destroy()
       this.#all.delete(server)
-      if (this.#waiting.length > 0) void this.take().then((another) => this.giveBack(another, false))
+      if (this.#waiting.length > 0)
+        void this.take().then((another) => this.giveBack(another, false))
       return
     }
     const next = this.#waiting.shift()

@@ -1,16 +1,23 @@
-// For tests: a reverse proxy in front of a service. It passes everything on unchanged, or changes one thing.
+// A reverse proxy that passes everything on unchanged, or changes one thing.
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 
-export type Passing = { method: string; path: string; headers: Record<string, string | string[] | undefined> }
-export type Returning = { status: number; headers: Record<string, string | string[] | undefined>; body: Buffer }
+export type Passing = {
+  method: string
+  path: string
+  headers: Record<string, string | string[] | undefined>
+}
+export type Returning = {
+  status: number
+  headers: Record<string, string | string[] | undefined>
+  body: Buffer
+}
 export type Spoil = {
   onTheWay?: (passing: Passing) => unknown
   onTheWayBack?: (returning: Returning, passing: Passing) => unknown
-  /** Holds a live stream back until it ends, as a buffering proxy does. */
+  /** A buffering proxy holds a live stream back until it ends. */
   buffers?: boolean
-  /** Uses TLS, with a certificate for `localhost`. */
   tls?: boolean
   port?: number
 }
@@ -20,7 +27,8 @@ export async function startProxy(
   target: string,
   { tls = false, port = 0, ...spoil }: Spoil = {},
 ): Promise<RunningProxy> {
-  const pass = (incoming: IncomingMessage, outgoing: ServerResponse) => passOn(target, spoil, { incoming, outgoing })
+  const pass = (incoming: IncomingMessage, outgoing: ServerResponse) =>
+    passOn(target, spoil, { incoming, outgoing })
   const server = tls ? createTlsServer(certificate, pass) : createServer(pass)
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
   const { port: taken } = server.address() as AddressInfo
@@ -39,32 +47,41 @@ async function passOn(
   { onTheWay, onTheWayBack, buffers = false }: Spoil,
   { incoming, outgoing }: { incoming: IncomingMessage; outgoing: ServerResponse },
 ): Promise<void> {
-  const passing: Passing = { method: incoming.method ?? '', path: incoming.url ?? '', headers: { ...incoming.headers } }
+  const passing: Passing = {
+    method: incoming.method ?? '',
+    path: incoming.url ?? '',
+    headers: { ...incoming.headers },
+  }
   onTheWay?.(passing)
   const body = Buffer.concat(await incoming.toArray())
   const { hostname, port } = new URL(target)
   const { method, path, headers } = passing
-  const inner = request({ hostname, port, method, path, headers: present(headers) }, async (response) => {
-    if (!buffers && response.headers['content-type']?.startsWith('text/event-stream')) {
-      outgoing.on('close', () => response.destroy())
-      outgoing.writeHead(response.statusCode ?? 0, response.headers)
-      response.on('error', () => outgoing.destroy()).pipe(outgoing)
-      return
-    }
-    const chunks = await response.toArray().catch(() => null)
-    // The client closed the connection.
-    if (chunks === null) return
-    const returning: Returning = {
-      status: response.statusCode ?? 0,
-      headers: { ...response.headers },
-      body: Buffer.concat(chunks),
-    }
-    onTheWayBack?.(returning, passing)
-    outgoing.sendDate = false
-    outgoing.writeHead(returning.status, present(returning.headers)).end(returning.body)
-  })
+  const inner = request(
+    { hostname, port, method, path, headers: present(headers) },
+    async (response) => {
+      if (!buffers && response.headers['content-type']?.startsWith('text/event-stream')) {
+        outgoing.on('close', () => response.destroy())
+        outgoing.writeHead(response.statusCode ?? 0, response.headers)
+        response.on('error', () => outgoing.destroy()).pipe(outgoing)
+        return
+      }
+      const chunks = await response.toArray().catch(() => null)
+      // The client closed the connection.
+      if (chunks === null) return
+      const returning: Returning = {
+        status: response.statusCode ?? 0,
+        headers: { ...response.headers },
+        body: Buffer.concat(chunks),
+      }
+      onTheWayBack?.(returning, passing)
+      outgoing.sendDate = false
+      outgoing.writeHead(returning.status, present(returning.headers)).end(returning.body)
+    },
+  )
   outgoing.on('close', () => inner.destroy())
-  inner.on('error', () => outgoing.writeHead(502, { 'content-type': 'text/html' }).end('<h1>Bad Gateway</h1>'))
+  inner.on('error', () =>
+    outgoing.writeHead(502, { 'content-type': 'text/html' }).end('<h1>Bad Gateway</h1>'),
+  )
   inner.end(body)
 }
 
@@ -73,7 +90,10 @@ function present(headers: Passing['headers']): Record<string, string | string[]>
   return Object.fromEntries(there) as Record<string, string | string[]>
 }
 
-/** Made for these tests; the key is public and protects nothing. Valid from 2020 to 2120, for `localhost`. */
+/**
+ * Only these tests use it; the key is public and protects nothing. Valid from 2020 to 2120, for
+ * `localhost`.
+ */
 export const certificate = {
   key: `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg/kyWEs32Dw8gk2+r

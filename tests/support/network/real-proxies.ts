@@ -1,5 +1,6 @@
-// For tests: nginx, Caddy and Traefik with the files of docs/proxies/forward-authentication/, of which only addresses, names and certificates are
-// changed. None of them comes from npm: a machine has those that were installed on it.
+// Runs nginx, Caddy and Traefik with the files of docs/proxies/forward-authentication/, with other
+// addresses, names and certificates. None comes from npm: a machine has those that were installed
+// on it.
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -14,15 +15,19 @@ export type RealProxy = (typeof realProxies)[number]
 type Places = { folder: string; carillon: string; application: string; port: number }
 type Prepared = { args: string[] }
 
-/** The version that it prints; undefined if it is not on this machine. */
+/** Returns undefined if the program is not on this machine. */
 export function versionOf(proxy: RealProxy): string | undefined {
-  const { error, stdout, stderr } = spawnSync(proxy, [proxy === 'nginx' ? '-v' : 'version'], { encoding: 'utf8' })
+  const { error, stdout, stderr } = spawnSync(proxy, [proxy === 'nginx' ? '-v' : 'version'], {
+    encoding: 'utf8',
+  })
   if (error !== undefined) return undefined
   const [version] = /\d+\.\d+\.\d+/.exec(`${stdout}${stderr}`) ?? []
   return version ?? 'of an unknown version'
 }
 
-/** `carillon`, `application`: the host and port of each. Resolves when the proxy accepts connections. */
+/**
+ * `carillon`, `application`: the host and port of each. Waits until the proxy accepts connections.
+ */
 export async function startRealProxy(proxy: RealProxy, places: Omit<Places, 'port'>) {
   const port = await freePort()
   const { args } = prepare[proxy]({ ...places, port })
@@ -47,7 +52,13 @@ export async function startRealProxy(proxy: RealProxy, places: Omit<Places, 'por
 
 /** Traefik responds 404 until it has read its file. `fetch` would send another Host. */
 async function accepts(port: number): Promise<boolean> {
-  const sent = get({ host: '127.0.0.1', port, path: '/livez', agent: false, headers: { host: 'home.example.org' } })
+  const sent = get({
+    host: '127.0.0.1',
+    port,
+    path: '/livez',
+    agent: false,
+    headers: { host: 'home.example.org' },
+  })
   try {
     const [response] = await once(sent, 'response')
     response.resume()
@@ -74,21 +85,32 @@ const prepare: Record<RealProxy, (places: Places) => Prepared> = {
     const server = fileOf('nginx.conf', places)
       .replace('listen 443 ssl http2;', `listen 127.0.0.1:${port};`)
       .replaceAll(/^ *ssl_certificate.*$/gm, '')
-    const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => `${name}_temp_path ${folder};`)
+    const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
+      (name) => `${name}_temp_path ${folder};`,
+    )
     const http = `http { access_log off; ${temporary.join(' ')}\n${server}}\n`
     const head = `daemon off; pid ${folder}/nginx.pid; error_log stderr; events {}\n`
     return { args: ['-e', 'stderr', '-p', folder, '-c', write(folder, 'nginx.conf', head + http)] }
   },
   caddy(places) {
     const { folder, port } = places
-    const site = fileOf('Caddyfile', places).replace('home.example.org {', `http://home.example.org:${port} {`)
+    const site = fileOf('Caddyfile', places).replace(
+      'home.example.org {',
+      `http://home.example.org:${port} {`,
+    )
     const head = '{\n\tadmin off\n\tauto_https off\n}\n'
-    return { args: ['run', '--adapter', 'caddyfile', '--config', write(folder, 'Caddyfile', head + site)] }
+    return {
+      args: ['run', '--adapter', 'caddyfile', '--config', write(folder, 'Caddyfile', head + site)],
+    }
   },
   traefik(places) {
     const { folder, port } = places
     mkdirSync(join(folder, 'dynamic'))
-    write(folder, 'dynamic/home.yml', fileOf('traefik.yml', places).replaceAll(/^ *tls: \{\}$/gm, ''))
+    write(
+      folder,
+      'dynamic/home.yml',
+      fileOf('traefik.yml', places).replaceAll(/^ *tls: \{\}$/gm, ''),
+    )
     const settings = [
       `entryPoints: { web: { address: "127.0.0.1:${port}" } }`,
       `providers: { file: { directory: "${folder}/dynamic", watch: false } }`,

@@ -1,5 +1,5 @@
-// For tests: a real OpenID provider (oidc-provider) with which users of a service sign in, and which can be made to lie: any of its
-// responses can be changed, and it signs whatever ID token a test wants with its real keys.
+// A real OpenID provider (oidc-provider) that can be made to lie: a test can change any response,
+// and have any ID token signed with the real keys.
 import {
   createServer,
   request as httpRequest,
@@ -8,7 +8,14 @@ import {
   type ServerResponse,
 } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { type CryptoKey, decodeJwt, exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose'
+import {
+  type CryptoKey,
+  decodeJwt,
+  exportJWK,
+  generateKeyPair,
+  type JWTPayload,
+  SignJWT,
+} from 'jose'
 import { Provider } from 'oidc-provider'
 import { wholeText } from '../http/whole-text.ts'
 import { wayBack } from './openid-provider.ts'
@@ -16,7 +23,7 @@ import { wayBack } from './openid-provider.ts'
 export const clientSecret = 'lantern-sparrow-of-the-client-secret'
 export const clientId = 'bell'
 
-/** What a test does in place of the provider, at one path. `honest` sends the request on and returns the real response. */
+/** `honest` sends the request on and returns the real response. */
 export type Lie = (exchange: {
   request: IncomingMessage
   response: ServerResponse
@@ -28,7 +35,7 @@ type Tokens = { id_token: string; access_token: string }
 
 /** With the host `localhost`, it is another site than a service at 127.0.0.1. */
 export async function startSignInProvider({ host = '127.0.0.1' }: { host?: string } = {}) {
-  // It warns of everything that is only good for tests.
+  // The provider warns of everything that is only good for tests.
   console.warn = console.info = () => {}
   const { privateKey } = await generateKeyPair('RS256', { extractable: true })
   const keys = [{ ...(await exportJWK(privateKey)), alg: 'RS256', use: 'sig', kid: 'real' }]
@@ -68,11 +75,13 @@ export async function startSignInProvider({ host = '127.0.0.1' }: { host?: strin
     clientId,
     claims,
     lies,
-    /** The paths of all requests so far. */
     requested,
     privateKey,
 
-    /** Lets the service at `serviceUrl` sign users in with this provider under `name`. Ends every sign-in at the provider. */
+    /**
+     * The service at `serviceUrl` then signs users in under `name`. Ends every sign-in at the
+     * provider.
+     */
     addClient(serviceUrl: string, name: string, more: Record<string, unknown> = {}): void {
       clients.splice(0, clients.length, {
         client_id: clientId,
@@ -86,17 +95,25 @@ export async function startSignInProvider({ host = '127.0.0.1' }: { host?: strin
       serve()
     },
 
-    /** As a user in a browser: signs in there, and returns the address to which the provider sends the browser back. */
+    /** Returns the address to which the provider sends the browser back. */
     signIn: (start: string, username: string, until: string) => wayBack(start, { username, until }),
-    cancel: (start: string, until: string) => wayBack(start, { username: 'any', until, isCancelled: true }),
+    cancel: (start: string, until: string) =>
+      wayBack(start, { username: 'any', until, isCancelled: true }),
 
     /** The token endpoint sends an ID token with these claims changed (undefined removes one), signed with the real key or another. */
-    lieAboutIdToken(changed: JWTPayload, { key = privateKey, header = {} }: { key?: CryptoKey; header?: object } = {}) {
+    lieAboutIdToken(
+      changed: JWTPayload,
+      { key = privateKey, header = {} }: { key?: CryptoKey; header?: object } = {},
+    ) {
       lies.set('/token', async ({ response, honest }) => {
         const { status, body } = await honest()
         const tokens = body as Tokens
         const payload = JSON.parse(JSON.stringify({ ...decodeJwt(tokens.id_token), ...changed }))
-        const token = new SignJWT(payload).setProtectedHeader({ alg: 'RS256', kid: 'real', ...header })
+        const token = new SignJWT(payload).setProtectedHeader({
+          alg: 'RS256',
+          kid: 'real',
+          ...header,
+        })
         sendJson(response, status, { ...tokens, id_token: await token.sign(key) })
       })
     },
@@ -124,8 +141,14 @@ async function listening(listener: RequestListener) {
   }
 }
 
-/** With the fields that the client sent, `Host` included, from which the provider makes the addresses of its endpoints. */
-function forward(url: string, request: IncomingMessage): Promise<{ status: number; body: Record<string, unknown> }> {
+/**
+ * The provider makes the addresses of its endpoints from the client's `Host`, so all fields are
+ * sent on.
+ */
+function forward(
+  url: string,
+  request: IncomingMessage,
+): Promise<{ status: number; body: Record<string, unknown> }> {
   const { method, headers } = request
   return new Promise((resolve, reject) => {
     const outgoing = httpRequest(url + request.url, { method, headers }, async (response) => {

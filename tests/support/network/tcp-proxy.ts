@@ -1,4 +1,4 @@
-// For tests: faults of a network. A TCP proxy that delays and drops bytes, disconnects, refuses connections, and can be pointed
+// Makes the faults of a network: delays and drops bytes, disconnects, refuses, and can be pointed
 // at another port. It does not know the protocol; `intercept` sees the bytes and decides.
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 export type Passing = {
   direction: 'to server' | 'to client'
   bytes: Buffer
-  /** Kept for the connection: `intercept` stores here what it needs later. */
+  /** `intercept` keeps here what it needs later for the connection. */
   notes: Set<string>
 }
 /** `pass` replaces the bytes; without it they are dropped. `disconnects` then resets both ends. */
@@ -16,13 +16,11 @@ export type Interception = { pass?: Buffer; disconnects?: boolean }
 export class TcpProxy implements AsyncDisposable {
   /** The port for new connections; open connections keep theirs. */
   target: number
-  /** Each piece of bytes, in each direction, is delayed by this time. */
+  /** Each piece of bytes waits so long, in each direction. */
   delayMs = 0
-  /** A further delay for a single piece, in milliseconds. */
   delayOf: ((passing: Passing) => number) | undefined
   /** Bytes of this direction are lost, while the connections stay open. */
   drops: Passing['direction'] | 'both' | undefined
-  /** New connections are reset. */
   isRefusing = false
   /** If it returns undefined, the bytes pass unchanged. */
   intercept: ((passing: Passing) => Interception | undefined) | undefined
@@ -40,14 +38,14 @@ export class TcpProxy implements AsyncDisposable {
     return proxy
   }
 
-  /** The URL of the target, changed to lead through this proxy. */
+  /** The changed URL leads through this proxy. */
   urlFor(url: string): string {
     const through = new URL(url)
     through.port = String((this.#server.address() as AddressInfo).port)
     return through.href
   }
 
-  /** Resets every open connection on both sides. */
+  /** Both sides get a reset. */
   disconnect(): void {
     for (const pair of this.#pairs) pair.disconnect()
   }
@@ -91,7 +89,7 @@ export class TcpProxy implements AsyncDisposable {
   }
 }
 
-/** The two halves of a connection: if one breaks, the other is reset. */
+/** If one half breaks, the other is reset. */
 class Pair {
   readonly #halves: readonly Socket[]
 
@@ -113,19 +111,19 @@ class Pair {
     if (disconnects) this.#endAfterLast(to)
   }
 
-  /** Ends this half in order: a reset could overtake the last bytes. */
+  /** A reset could overtake the last bytes, so this half ends in order. */
   #endAfterLast(to: Socket): void {
     to.end()
     for (const half of this.#halves) if (half !== to) half.resetAndDestroy()
   }
 }
 
-/** At which point of one call of a PostgreSQL statement the connection breaks. */
+/** The connection breaks at this point of one call. */
 export type Break = 'before the call' | 'before the reply' | 'in the reply' | 'reply dropped'
 
 /**
- * Breaks the connection once, at the next call of a prepared statement (pg names it in its Bind message), or at the next 'commit'. In all
- * cases but the first the server has executed the call, since a call is one transaction.
+ * Breaks the connection at the next call of a prepared statement (pg names it in its Bind message),
+ * or at the next 'commit'. The server has executed the call in all cases but the first.
  */
 export function breakOnce(proxy: TcpProxy, statement: string, where: Break): Promise<void> {
   const isCommit = statement === 'commit'
@@ -133,8 +131,11 @@ export function breakOnce(proxy: TcpProxy, statement: string, where: Break): Pro
   const sent = Buffer.from(isCommit ? '\x0bcommit\0' : `\0${statement}\0`)
   const isReply = (bytes: Buffer) => !isCommit || bytes.includes('COMMIT\0')
   const { promise, resolve, reject } = Promise.withResolvers<void>()
-  // A statement that has another name now must not let its test wait for ever.
-  setTimeout(() => reject(new Error(`no statement ${statement} was sent in a minute`)), 60_000).unref()
+  // Its test must not wait for ever for a statement that has another name now.
+  setTimeout(
+    () => reject(new Error(`no statement ${statement} was sent in a minute`)),
+    60_000,
+  ).unref()
   let isSpent = false
   proxy.intercept = ({ direction, bytes, notes }) => {
     if (direction === 'to server' && !isSpent && bytes.includes(sent)) {

@@ -1,25 +1,28 @@
-// For tests: a client that writes like nginx as a reverse proxy: it writes the whole request before it reads the response, and
-// counts a failed write as a failure of the node. It detects a server that closes a connection before it has read the request.
+// Writes like nginx as a reverse proxy: the whole request before it reads the response, and a
+// failed write counts as a failure of the node. Detects a server that closes a connection before it
+// has read the request.
 import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Seen } from '../http/envelope.ts'
 import { readResponses } from '../http/raw-http.ts'
 
 const pieceBytes = 64 * 1024
-/** Between the first piece and the rest: without a pause all of it would fit into the system's buffers, whatever the server does. */
+/**
+ * Without a pause all of the request would fit into the system's buffers, whatever the server does.
+ */
 const pauseMs = 20
 
 export class WritingProxy implements Disposable {
   readonly #port: number
   readonly #idle: Socket[] = []
-  /** How often nginx would have counted the node as failed. */
+  /** nginx would have counted so many failures of the node. */
   failures = 0
 
   constructor(url: string) {
     this.#port = Number(new URL(url).port)
   }
 
-  /** The response, or 502. The connection is kept for the next request unless the response says otherwise. */
+  /** Returns the response, or 502. The connection is kept unless the response says otherwise. */
   async pass(head: string, body: Buffer | string = ''): Promise<Seen> {
     const socket = this.#idle.pop() ?? this.#connect()
     try {
@@ -40,7 +43,12 @@ export class WritingProxy implements Disposable {
   }
 
   #connect(): Socket {
-    const socket = connect({ host: '127.0.0.1', port: this.#port, allowHalfOpen: true, noDelay: true }).pause()
+    const socket = connect({
+      host: '127.0.0.1',
+      port: this.#port,
+      allowHalfOpen: true,
+      noDelay: true,
+    }).pause()
     return socket.on('error', () => {})
   }
 }
@@ -49,7 +57,9 @@ async function write(socket: Socket, bytes: Buffer): Promise<void> {
   for (let at = 0; at < bytes.length; at += pieceBytes) {
     if (at === pieceBytes) await sleep(pauseMs)
     await new Promise<void>((resolve, reject) => {
-      socket.write(bytes.subarray(at, at + pieceBytes), (error) => (error ? reject(error) : resolve()))
+      socket.write(bytes.subarray(at, at + pieceBytes), (error) =>
+        error ? reject(error) : resolve(),
+      )
     })
   }
 }
@@ -71,7 +81,8 @@ async function read(socket: Socket, { hasBody }: { hasBody: boolean }): Promise<
   }
   const bytes = hasBody ? received : withoutLength(received)
   const [response, ...more] = readResponses(bytes)
-  if (response === undefined || more.length > 0) throw new Error(`not one response: ${received.toString('latin1')}`)
+  if (response === undefined || more.length > 0)
+    throw new Error(`not one response: ${received.toString('latin1')}`)
   return response
 }
 
@@ -84,5 +95,8 @@ function isWhole(received: Buffer, hasBody: boolean): boolean {
 
 /** A response to HEAD has the length of a body, but no body. */
 function withoutLength(received: Buffer): Buffer {
-  return Buffer.from(received.toString('latin1').replace(/content-length: \d+/i, 'content-length: 0'), 'latin1')
+  return Buffer.from(
+    received.toString('latin1').replace(/content-length: \d+/i, 'content-length: 0'),
+    'latin1',
+  )
 }

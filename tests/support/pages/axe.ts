@@ -1,4 +1,4 @@
-// For tests: what axe-core finds in a page of the browser, targets of 24 px included.
+// Asks axe-core about a page, targets of 24 px included.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -12,18 +12,21 @@ declare global {
 const source = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
 const all: Axe.RunOptions = { rules: { 'target-size': { enabled: true } } }
-/** The rules for one color scheme of a page; the other one differs only in its colors, so it needs no other rule than contrast, except with SOAK=1. */
+/**
+ * The other color scheme of a page differs only in its colors, so it needs no rule but contrast,
+ * except with SOAK=1.
+ */
 export const rulesFor: Record<'light' | 'dark', Axe.RunOptions> = {
   light: all,
   dark: process.env.SOAK === undefined ? { runOnly: ['color-contrast'] } : all,
 }
 
-/** Violations of these rules, one line for each element. */
 export async function violationsIn(page: Page, options = all): Promise<string[]> {
-  // Evaluated by the debugger: the policy of the page does not stop it.
+  // The debugger evaluates it, so the policy of the page does not stop it.
   if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(source)
   const { checked, violations } = await page.evaluate(async (given) => {
-    // Only the number of passes is used, and no page has style sheets of another origin, which axe would load.
+    // No page has style sheets of another origin, which axe would load, and only the number of
+    // passes is used.
     const found = await axe.run({ ...given, preload: false, resultTypes: ['violations'] })
     return { checked: found.passes.length, violations: found.violations }
   }, options)

@@ -1,5 +1,5 @@
-// For tests: the service's own pages in a real Chromium, each opened in a profile of its own, with what the browser complains about. Behind a proxy
-// if `url` is given. `await using` ends the service and the browser; each opened page then fails its test if there was a complaint.
+// Opens the service's own pages in a real Chromium, each in a profile of its own, and fails the
+// test if the browser complained. `url` is that of a proxy.
 import assert from 'node:assert/strict'
 import type { BrowserContext, Page, Request } from 'playwright-core'
 import { Chromium } from '../chromium.ts'
@@ -9,37 +9,34 @@ import { rulesFor, violationsIn } from './axe.ts'
 import type { SiteFile } from './harbour.ts'
 
 export type PageOptions = {
-  /** Accept-Language and `navigator.language`. */
+  /** Becomes Accept-Language and `navigator.language`. */
   language?: string
   theme?: 'light' | 'dark'
   width?: number
   height?: number
-  /** Pixels of the screen for one of the page. */
   scale?: number
-  /** A touch screen. */
   isTelephone?: boolean
   hasScript?: false
-  /** The time that the scripts of the page see; it stands still. */
+  /** The scripts of the page see this time; it stands still. */
   now?: number
-  /** Sent with every request. */
   headers?: Readonly<Record<string, string>>
-  /** Files of an application at the origin of the service, by their paths. */
+  /** An application has these files at the origin of the service, by their paths. */
   site?: Readonly<Record<string, SiteFile>>
-  /** Signed in at the profile before the page is opened. */
+  /** The user signs in at the profile before the page is opened. */
   user?: Omit<TestUser, 'id'>
-  /** Opens in the profile of this page: another tab. */
+  /** The page opens as another tab of this page's profile. */
   beside?: BrowserPage
 }
 
 type Place = { service: TestService; browser: Chromium; url: string }
 
-/** Writes a picture of each state that a test names into this folder, to look at. */
+/** The folder gets a picture of each state that a test names, to look at. */
 const { SCREENSHOTS, SOAK } = process.env
 
 export class BrowserPages implements AsyncDisposable {
   readonly service: TestService
   readonly browser: Chromium
-  /** Without a slash at its end; `host: 'localhost'` for passkeys, which no address can have. */
+  /** Has no slash at its end; `host: 'localhost'` is for passkeys, which no address can have. */
   readonly url: string
 
   private constructor({ service, browser, url }: Place) {
@@ -48,7 +45,6 @@ export class BrowserPages implements AsyncDisposable {
     this.url = url
   }
 
-  /** Starts a service with these settings, unless it is given one (with the `url` of a proxy in front of it). */
   static async start({
     env = {},
     service: given,
@@ -60,11 +56,18 @@ export class BrowserPages implements AsyncDisposable {
     url?: string
     host?: string
   } = {}): Promise<BrowserPages> {
-    const [service, browser] = await Promise.all([given ?? startTestService({ env }), Chromium.start()])
-    return new BrowserPages({ service, browser, url: url ?? service.url.replace('127.0.0.1', host) })
+    const [service, browser] = await Promise.all([
+      given ?? startTestService({ env }),
+      Chromium.start(),
+    ])
+    return new BrowserPages({
+      service,
+      browser,
+      url: url ?? service.url.replace('127.0.0.1', host),
+    })
   }
 
-  /** `path`: such as `/account#sessions`, or a whole address. Resolves when the page is loaded. */
+  /** `path`: such as `/account#sessions`, or a whole address. Waits until the page is loaded. */
   async open(path: string, options: PageOptions = {}): Promise<BrowserPage> {
     const context = options.beside?.context ?? (await this.#profile(options))
     if (options.user !== undefined) await this.signIn(context, options.user)
@@ -107,8 +110,11 @@ export class BrowserPages implements AsyncDisposable {
     return context
   }
 
-  /** The cookies of `POST /login`, as this profile keeps them. */
-  async signIn(context: BrowserContext, { username, password }: Omit<TestUser, 'id'>): Promise<void> {
+  /** This profile keeps the cookies of `POST /login`. */
+  async signIn(
+    context: BrowserContext,
+    { username, password }: Omit<TestUser, 'id'>,
+  ): Promise<void> {
     const response = await context.request.post(`${this.url}/login`, {
       data: { username, password, variant: 'stateful' },
     })
@@ -125,8 +131,8 @@ export class BrowserPage implements AsyncDisposable {
   readonly page: Page
   readonly requests: Request[] = []
   /**
-   * Console errors, uncaught errors, reports of the Content Security Policy, and requests that failed or got a status of 400 or above, such as
-   * `401 POST /sign-in`.
+   * Has console errors, uncaught errors, reports of the Content Security Policy, and requests that
+   * failed or got a status of 400 or above, such as `401 POST /sign-in`.
    */
   readonly complaints: string[] = []
   readonly #expected: RegExp[] = []
@@ -144,11 +150,13 @@ export class BrowserPage implements AsyncDisposable {
     page.on('request', (request) => this.requests.push(request))
     page.on('requestfailed', (request) => {
       const reason = request.failure()?.errorText
-      // What the browser aborts itself when it leaves a page.
-      if (!/^(net::ERR|NS_BINDING)_ABORTED$/.test(reason ?? '')) this.complaints.push(`${reason} ${callOf(request)}`)
+      // The browser aborts these itself when it leaves a page.
+      if (!/^(net::ERR|NS_BINDING)_ABORTED$/.test(reason ?? ''))
+        this.complaints.push(`${reason} ${callOf(request)}`)
     })
     page.on('response', (response) => {
-      if (response.status() >= 400) this.complaints.push(`${response.status()} ${callOf(response.request())}`)
+      if (response.status() >= 400)
+        this.complaints.push(`${response.status()} ${callOf(response.request())}`)
     })
   }
 
@@ -156,12 +164,11 @@ export class BrowserPage implements AsyncDisposable {
     return this.page.context()
   }
 
-  /** Complaints that belong to the test. Each has to come. */
+  /** These complaints belong to the test. Each has to come. */
   expects(...complaints: RegExp[]): void {
     this.#expected.push(...complaints)
   }
 
-  /** The path with query and fragment in the address bar. */
   get path(): string {
     const { pathname, search, hash } = new URL(this.page.url())
     return pathname + search + hash
@@ -171,12 +178,11 @@ export class BrowserPage implements AsyncDisposable {
     await this.page.getByRole('heading', { level: 1, name, exact: true }).waitFor()
   }
 
-  /** Waits for a sentence in `role=alert`. */
   async alerts(sentence: string | RegExp): Promise<void> {
     await this.page.getByRole('alert').filter({ hasText: sentence }).waitFor()
   }
 
-  /** The accessible name of what has the focus, or its text, through shadow roots. */
+  /** Returns the accessible name of what has the focus, or its text, through shadow roots. */
   focused(): Promise<string> {
     return this.page.evaluate(() => {
       let active = document.activeElement
@@ -186,17 +192,20 @@ export class BrowserPage implements AsyncDisposable {
     })
   }
 
-  /** Waits until `focused` is this. */
   async hasFocus(name: string | RegExp): Promise<void> {
     await becomes(() => this.focused(), name)
   }
 
   /**
-   * What is displayed now follows the rules of axe in both themes, and fits its width, also at 320 px. With SOAK=1 axe checks it at 320 px as well.
+   * Checks both themes by the rules of axe, and that the page fits its width, also at 320 px. With
+   * SOAK=1 axe checks it at 320 px as well.
    */
   async isAccessible(state: string): Promise<void> {
     const { page } = this
-    assert.ok(this.#hasScript, 'axe needs script: check this state in a page without `hasScript: false`')
+    assert.ok(
+      this.#hasScript,
+      'axe needs script: check this state in a page without `hasScript: false`',
+    )
     const size = page.viewportSize() ?? { width: 1280, height: 800 }
     for (const width of new Set([size.width, 320])) {
       await page.setViewportSize({ ...size, width })
@@ -204,22 +213,27 @@ export class BrowserPage implements AsyncDisposable {
         if (width !== size.width && SOAK === undefined && SCREENSHOTS === undefined) continue
         await page.emulateMedia({ colorScheme })
         const name = `${state}-${colorScheme}${width === 320 ? '-320' : ''}`
-        if (SCREENSHOTS !== undefined) await page.screenshot({ path: `${SCREENSHOTS}/${name}.png`, fullPage: true })
+        if (SCREENSHOTS !== undefined)
+          await page.screenshot({ path: `${SCREENSHOTS}/${name}.png`, fullPage: true })
         assert.deepEqual(await violationsIn(page, rulesFor[colorScheme]), [], name)
       }
-      assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= width, `${state} at ${width} px`)
+      assert.ok(
+        (await page.evaluate(() => document.documentElement.scrollWidth)) <= width,
+        `${state} at ${width} px`,
+      )
     }
     assert.equal(await page.locator('h1:visible').count(), 1, `${state}: one heading of level 1`)
     await page.setViewportSize(size)
     await page.emulateMedia({ colorScheme: 'light' })
   }
 
-  /** Closes the tab; its profile too with the last tab. */
+  /** The last tab closes its profile too. */
   async [Symbol.asyncDispose](): Promise<void> {
     const { context } = this
     await this.page.close()
     if (context.pages().length === 0) await context.close()
-    const isExpected = (complaint: string) => this.#expected.some((expected) => expected.test(complaint))
+    const isExpected = (complaint: string) =>
+      this.#expected.some((expected) => expected.test(complaint))
     const unexpected = this.complaints.filter((complaint) => !isExpected(complaint))
     assert.deepEqual(unexpected, [], `complaints of ${this.page.url()}`)
     for (const expected of this.#expected)

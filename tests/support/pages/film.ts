@@ -1,10 +1,9 @@
-// For tests: a recording of several pages in one frame, frame by frame.
+// Records several pages in one frame, picture by picture.
 import type { Locator, Page } from 'playwright-core'
 import type { Frame, Place, View } from './frame.ts'
 
 type Screen = Omit<View, 'picture' | 'note'> & { page: Page }
 
-/** Of the pointer, from one place to another. */
 const steps = { count: 6, ms: 120 }
 
 export class Film {
@@ -20,7 +19,6 @@ export class Film {
     this.#screens = screens
   }
 
-  /** How long it is. */
   get ms(): number {
     return this.frames.reduce((sum, { ms }) => sum + ms, 0)
   }
@@ -29,7 +27,7 @@ export class Film {
     return this.frames.at(-1)?.picture ?? Buffer.alloc(0)
   }
 
-  /** Takes a picture of each page for the next frames. `notes`: beside the labels of the pages. */
+  /** `notes` stand beside the labels of the pages. */
   async show(caption: string, notes: readonly string[] = []): Promise<void> {
     this.#caption = caption
     const views: View[] = []
@@ -40,13 +38,11 @@ export class Film {
     this.#views = views
   }
 
-  /** Adds one frame. */
   async hold(ms: number): Promise<void> {
     const contents = { views: this.#views, caption: this.#caption, pointer: this.#pointer }
     this.frames.push({ picture: await this.#frame.picture(contents), ms })
   }
 
-  /** Moves the pointer to a part of the first page. */
   async pointAt(part: Locator): Promise<void> {
     const from = this.#pointer
     const to = await this.#placeOf(part)

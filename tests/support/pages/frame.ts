@@ -1,11 +1,12 @@
-// For tests: pictures of pages in one frame, each in a window or in a telephone, with a line of text above and a pointer.
+// Draws pages in one frame, each in a window or in a telephone, with a line of text above and a
+// pointer.
 import type { Page } from 'playwright-core'
 import type { BrowserPage, BrowserPages } from './browser-page.ts'
 import { harbour } from './harbour.ts'
 
 export type View = {
   label: string
-  /** Beside the label: what has just happened there. */
+  /** Stands beside the label, and says what has just happened there. */
   note?: string | undefined
   isTelephone?: boolean
   /** In pixels of the frame. */
@@ -16,7 +17,6 @@ export type View = {
 export type Place = { x: number; y: number }
 export type Contents = {
   views: readonly View[]
-  /** Above all views. */
   caption?: string
   pointer?: Place
 }
@@ -50,7 +50,10 @@ export class Frame implements AsyncDisposable {
     return this.#opened.page
   }
 
-  static async open(pages: BrowserPages, look: { theme: 'light' | 'dark'; scale: number }): Promise<Frame> {
+  static async open(
+    pages: BrowserPages,
+    look: { theme: 'light' | 'dark'; scale: number },
+  ): Promise<Frame> {
     const opened = await pages.open('/empty', { ...look, site: harbour, width: 1200, height: 900 })
     await opened.page.addStyleTag({ content: styles })
     return new Frame(opened)
@@ -68,7 +71,6 @@ export class Frame implements AsyncDisposable {
     return page.locator('#frame').screenshot()
   }
 
-  /** Where the first page is. */
   async placeOfFirst(): Promise<Place> {
     const box = await this.page.locator('img').first().boundingBox()
     return box ?? { x: 0, y: 0 }
@@ -81,7 +83,9 @@ export class Frame implements AsyncDisposable {
 
 function htmlOf({ views, caption, pointer: at }: Contents): string {
   const above = caption === undefined ? '' : `<p id="caption">${caption}</p>`
-  const cursor = at ? `<div id="pointer" style="left: ${at.x}px; top: ${at.y}px">${pointer}</div>` : ''
+  const cursor = at
+    ? `<div id="pointer" style="left: ${at.x}px; top: ${at.y}px">${pointer}</div>`
+    : ''
   return above + views.map(figureOf).join('') + cursor
 }
 

@@ -1,5 +1,5 @@
-// For tests: Harbour, an application whose pages have the elements of a real service. Its files are at the origin of the service, as behind a
-// proxy. Fonts, faces and the look of the page are those of the gallery.
+// Harbour is an application whose pages have the elements of a real service, at its origin, as
+// behind a proxy. Fonts, faces and look are those of the gallery.
 import { readFileSync } from 'node:fs'
 import type { Page } from 'playwright-core'
 import { files as galleryFiles } from '../../../element/gallery/serve.ts'
@@ -36,13 +36,14 @@ const customers = `Customer | Town | Orders | Since
   Hansen Boats | Svendborg | 9 | 2025`
 
 function tableOf(text: string): string {
-  const [head = [], ...rows] = text.split('\n').map((line) => line.split('|').map((cell) => cell.trim()))
+  const [head = [], ...rows] = text
+    .split('\n')
+    .map((line) => line.split('|').map((cell) => cell.trim()))
   const rowOf = (cells: readonly string[], tag: string) =>
     `<tr>${cells.map((cell) => `<${tag}>${cell}</${tag}>`).join('')}</tr>`
   return `<table>${rowOf(head, 'th')}${rows.map((cells) => rowOf(cells, 'td')).join('')}</table>`
 }
 
-/** A page of the site. */
 function pageOf(content: string, language = 'en'): SiteFile {
   const body = `<!doctype html>
 <html lang="${language}" dir="${language === 'ar' ? 'rtl' : 'ltr'}">
@@ -57,13 +58,11 @@ function pageOf(content: string, language = 'en'): SiteFile {
   return { contentType: 'text/html; charset=utf-8', body }
 }
 
-/** The script that the service serves. */
 const script = '<script type="module" src="/carillon-inbox.js"></script>'
 const pageWithBell = (heading: string, table: string) =>
   pageOf(`${script}
   <nav aria-label="Harbour"><a href="/orders">Harbour</a><carillon-bell></carillon-bell></nav>
   <main class="one"><h1>${heading}</h1>${tableOf(table)}</main>`)
-/** The element of the list alone, in this language. */
 const listIn = (language: string) =>
   pageOf(`${script}<main class="one"><carillon-inbox></carillon-inbox></main>`, language)
 
@@ -73,15 +72,20 @@ export const harbour: Readonly<Record<string, SiteFile>> = {
   '/customers': pageWithBell('Customers', customers),
   '/list': listIn('en'),
   '/list/ar': listIn('ar'),
-  /** Without content: a place for a picture of pages (frame.ts). */
+  /** An empty page is a place for a picture of pages (frame.ts). */
   '/empty': pageOf(''),
 }
 
 type Notice = Omit<DeliveryRequest, 'recipients'> & { minutesAgo: number; isRead?: boolean }
 
-/** What Harbour has sent to Ann, the oldest first. */
+/** Harbour has sent these to Ann, the oldest first. */
 const notices: readonly Notice[] = [
-  { minutesAgo: 2990, isRead: true, title: 'Welcome to Harbour', body: 'This is where your notifications appear.' },
+  {
+    minutesAgo: 2990,
+    isRead: true,
+    title: 'Welcome to Harbour',
+    body: 'This is where your notifications appear.',
+  },
   {
     minutesAgo: 1560,
     isRead: true,
@@ -132,7 +136,7 @@ export function passToOrders(service: TestService): void {
   service.pass(Date.UTC(2026, 10, 22, 9) - service.now())
 }
 
-/** Sends them. Each is as old as it says when this resolves. */
+/** Each is as old as it says when this resolves. */
 export async function deliverNotices(service: TestService, to: TestUser): Promise<void> {
   const proof = await service.signIn(to, 'stateful')
   for (const [index, { minutesAgo, isRead, ...content }] of notices.entries()) {
@@ -142,7 +146,7 @@ export async function deliverNotices(service: TestService, to: TestUser): Promis
   }
 }
 
-/** Waits until so many notifications are listed, with the images that are displayed: the others are loaded when they come into view. */
+/** Images are loaded when they come into view, so only those are waited for. */
 export async function listed(page: Page, count: number): Promise<void> {
   const articles = page.getByRole('article')
   await articles.nth(count - 1).waitFor()

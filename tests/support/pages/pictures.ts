@@ -1,12 +1,12 @@
-// For tests: pictures in docs/images. `npm run pictures` writes them; look at each before you commit it. Without that (`SCREENSHOTS=1`), a test takes them
-// again: what is displayed may not differ from the pictures by more than a machine can cause.
+// `npm run pictures` writes the pictures of docs/images; look at each before you commit it. With
+// SCREENSHOTS=1 alone, a test takes them anew: they may not differ by more than a machine can
+// cause.
 import assert from 'node:assert/strict'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import type { Page } from 'playwright-core'
 import { type AnimationFrame, encodeAnimation, encodePng, type Pixels } from './png.ts'
 
 export const imageFolder = new URL('../../../docs/images/', import.meta.url)
-/** Each in light and dark. */
 const names = [
   'front',
   'live',
@@ -22,9 +22,12 @@ export type PictureName = `${(typeof names)[number]}-${'light' | 'dark'}`
 export const files = names.flatMap((name) => [`${name}-dark.png`, `${name}-light.png`])
 const maxBytes = 160_000
 const maxRecordingBytes = 900_000
-/** A recording is played so often; then it stays at its last frame. */
+/** A recording plays so often, and then stays at its last frame. */
 const plays = 3
-/** Of the pixels. Text is smoothed differently by machines; a changed colour of the background or of a button is far above. */
+/**
+ * Machines smooth text differently; a changed colour of the background or of a button differs far
+ * more than this share.
+ */
 const tolerance = 0.02
 
 /** `page` is any page of the browser: it decodes both pictures. */
@@ -36,7 +39,7 @@ export async function assertPicture(name: PictureName, taken: Buffer, page: Page
   await assertSame(name, { kept, taken }, page)
 }
 
-/** `frames`: pictures of one size, each with the time for which it is displayed. `page`: as above, at an address that is secure. */
+/** All `frames` have one size, and a time each. `page`: as above, at an address that is secure. */
 export async function assertRecording(
   name: PictureName,
   frames: readonly { picture: Buffer; ms: number }[],
@@ -45,7 +48,8 @@ export async function assertRecording(
   const file = new URL(`${name}.png`, imageFolder)
   if (process.env.SCREENSHOTS === '1') {
     const decoded: AnimationFrame[] = []
-    for (const { picture, ms } of frames) decoded.push({ pixels: await pixelsOf(page, picture), ms })
+    for (const { picture, ms } of frames)
+      decoded.push({ pixels: await pixelsOf(page, picture), ms })
     write(file, encodeAnimation(decoded, plays))
   }
   const kept = readFileSync(file)
@@ -64,7 +68,11 @@ function write(file: URL, content: Buffer): void {
   writeFileSync(file, content)
 }
 
-async function assertSame(name: PictureName, { kept, taken }: { kept: Buffer; taken: Buffer }, page: Page) {
+async function assertSame(
+  name: PictureName,
+  { kept, taken }: { kept: Buffer; taken: Buffer },
+  page: Page,
+) {
   const percent = ((await difference(page, kept, taken)) * 100).toFixed(1)
   assert.ok(
     Number(percent) < tolerance * 100,
@@ -72,12 +80,15 @@ async function assertSame(name: PictureName, { kept, taken }: { kept: Buffer; ta
   )
 }
 
-/** Decodes the picture with the browser. */
 async function pixelsOf(page: Page, picture: Buffer): Promise<Pixels> {
   const { bytes, ...size } = await page.evaluate(async (base64) => {
-    const image = await createImageBitmap(new Blob([Uint8Array.fromBase64(base64)], { type: 'image/png' }))
+    const image = await createImageBitmap(
+      new Blob([Uint8Array.fromBase64(base64)], { type: 'image/png' }),
+    )
     const { width, height } = image
-    const context = new OffscreenCanvas(width, height).getContext('2d') as OffscreenCanvasRenderingContext2D
+    const context = new OffscreenCanvas(width, height).getContext(
+      '2d',
+    ) as OffscreenCanvasRenderingContext2D
     context.drawImage(image, 0, 0)
     const { data } = context.getImageData(0, 0, width, height)
     return { width, height, bytes: new Uint8Array(data.buffer).toBase64() }
@@ -86,7 +97,10 @@ async function pixelsOf(page: Page, picture: Buffer): Promise<Pixels> {
   return { ...size, colors: new Uint32Array(buffer) }
 }
 
-/** As the browser plays it: milliseconds for each frame, repetitions after the first time, and the last frame as PNG. */
+/**
+ * Decodes as the browser plays it: milliseconds for each frame, repetitions after the first time,
+ * and the last frame as PNG.
+ */
 async function decodeRecording(page: Page, recording: Buffer) {
   const { last, ...times } = await page.evaluate(async (base64) => {
     const data = Uint8Array.fromBase64(base64)
@@ -108,7 +122,7 @@ async function decodeRecording(page: Page, recording: Buffer) {
   return { ...times, last: Buffer.from(last, 'base64') }
 }
 
-/** The share of pixels that differ visibly. Throws if the sizes differ. */
+/** Throws if the sizes differ. */
 export async function difference(page: Page, one: Buffer, other: Buffer): Promise<number> {
   return page.evaluate(
     async (pictures64) => {
@@ -122,10 +136,14 @@ export async function difference(page: Page, one: Buffer, other: Buffer): Promis
         }),
       )
       if (!a || !b || a.width !== b.width || a.height !== b.height)
-        throw new Error(`The sizes differ: ${a?.width} x ${a?.height} and ${b?.width} x ${b?.height}.`)
+        throw new Error(
+          `The sizes differ: ${a?.width} x ${a?.height} and ${b?.width} x ${b?.height}.`,
+        )
       let different = 0
       for (let at = 0; at < a.data.length; at += 4) {
-        const distance = [0, 1, 2].map((part) => Math.abs((a.data[at + part] ?? 0) - (b.data[at + part] ?? 0)))
+        const distance = [0, 1, 2].map((part) =>
+          Math.abs((a.data[at + part] ?? 0) - (b.data[at + part] ?? 0)),
+        )
         if (Math.max(...distance) > 24) different++
       }
       return different / (a.data.length / 4)

@@ -1,24 +1,32 @@
-// For tests: small PNG files, with up to 256 colours, and animated ones (APNG): https://www.w3.org/TR/png-3/. Each further frame of an animation is the
-// rectangle that changed.
+// Encodes small PNG files, with up to 256 colours, and animated ones (APNG):
+// https://www.w3.org/TR/png-3/. Each further frame is the rectangle that changed.
 import { crc32, deflateSync } from 'node:zlib'
 
-/** One number for each pixel, row by row, as the bytes red, green, blue and 255. */
+/** Each pixel is a number, row by row, as the bytes red, green, blue and 255. */
 export type Pixels = { width: number; height: number; colors: Uint32Array }
 export type AnimationFrame = { pixels: Pixels; ms: number }
 type Area = { x: number; y: number; width: number; height: number }
 
 const signature = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1')
 const maxColors = 256
-/** So many of them are the most frequent ones, so that a shadow is smooth; the others are for small parts, such as a face. */
+/**
+ * The most frequent colours make a shadow smooth; the others are for small parts, such as a face.
+ */
 const maxFrequent = 176
 
 export function encodePng(pixels: Pixels): Buffer {
   const colors = new Palette([pixels])
   const data = deflated(pixels, wholeOf(pixels), colors)
-  return Buffer.concat([signature, header(pixels), colors.chunk, chunk('IDAT', data), chunk('IEND')])
+  return Buffer.concat([
+    signature,
+    header(pixels),
+    colors.chunk,
+    chunk('IDAT', data),
+    chunk('IEND'),
+  ])
 }
 
-/** All frames have the same size. It is played `plays` times and then stays at its last frame. */
+/** The animation plays `plays` times, and then stays at its last frame. */
 export function encodeAnimation(frames: readonly AnimationFrame[], plays: number): Buffer {
   const [first] = frames
   if (!first) throw new Error('an animation has a frame')
@@ -30,14 +38,28 @@ export function encodeAnimation(frames: readonly AnimationFrame[], plays: number
   })
   let sequence = 0
   const chunks = parts.map(({ area, ms, data }, index) => {
-    const control = chunk('fcTL', numbers(sequence++, area.width, area.height, area.x, area.y), delayOf(ms))
-    return Buffer.concat([control, index === 0 ? chunk('IDAT', data) : chunk('fdAT', numbers(sequence++), data)])
+    const control = chunk(
+      'fcTL',
+      numbers(sequence++, area.width, area.height, area.x, area.y),
+      delayOf(ms),
+    )
+    return Buffer.concat([
+      control,
+      index === 0 ? chunk('IDAT', data) : chunk('fdAT', numbers(sequence++), data),
+    ])
   })
   const control = chunk('acTL', numbers(frames.length, plays))
-  return Buffer.concat([signature, header(first.pixels), control, colors.chunk, ...chunks, chunk('IEND')])
+  return Buffer.concat([
+    signature,
+    header(first.pixels),
+    control,
+    colors.chunk,
+    ...chunks,
+    chunk('IEND'),
+  ])
 }
 
-/** The colours of a file. Each colour of the pictures becomes the nearest of them. */
+/** Each colour of the pictures becomes the nearest of these. */
 class Palette {
   readonly chunk: Buffer
   readonly #colors: readonly number[]
@@ -45,7 +67,8 @@ class Palette {
 
   constructor(pictures: readonly Pixels[]) {
     const counts = new Map<number, number>()
-    for (const { colors } of pictures) for (const color of colors) counts.set(color, (counts.get(color) ?? 0) + 1)
+    for (const { colors } of pictures)
+      for (const color of colors) counts.set(color, (counts.get(color) ?? 0) + 1)
     const sorted = [...counts].sort(([, one], [, other]) => other - one).map(([color]) => color)
     const frequent = sorted.slice(0, maxFrequent)
     let difference = 0
@@ -67,7 +90,11 @@ class Palette {
 }
 
 /** Adds the colours that differ more than this from all before them. It ends with one too many. */
-function withRare(frequent: readonly number[], all: readonly number[], difference: number): number[] {
+function withRare(
+  frequent: readonly number[],
+  all: readonly number[],
+  difference: number,
+): number[] {
   const chosen = [...frequent]
   for (const color of all) {
     if (chosen.length > maxColors) break
@@ -80,7 +107,6 @@ function partsOf(color: number): [red: number, green: number, blue: number] {
   return [color & 255, (color >> 8) & 255, (color >> 16) & 255]
 }
 
-/** The square of how much two colours differ. */
 function distance(one: number, other: number): number {
   const [red, green, blue] = partsOf(one)
   const [otherRed, otherGreen, otherBlue] = partsOf(other)
@@ -91,7 +117,7 @@ function wholeOf({ width, height }: Pixels): Area {
   return { x: 0, y: 0, width, height }
 }
 
-/** One pixel if nothing changed: a frame has at least one. */
+/** A frame has at least one pixel, also if nothing changed. */
 function changedArea(before: Pixels, after: Pixels): Area {
   let left = after.width
   let top = after.height
@@ -110,23 +136,24 @@ function changedArea(before: Pixels, after: Pixels): Area {
   return { x: left, y: top, width: right - left + 1, height: bottom - top + 1 }
 }
 
-/** The rows of the area as indexes of colours, each after the type of its filter: none. */
+/** Rows are indexes of colours, each after the type of its filter: none. */
 function deflated({ width, colors }: Pixels, area: Area, palette: Palette): Buffer {
   const rows = Buffer.alloc((area.width + 1) * area.height)
   let at = 0
   for (let y = area.y; y < area.y + area.height; y++) {
     at++
-    for (let x = area.x; x < area.x + area.width; x++) rows[at++] = palette.indexOf(colors[y * width + x] ?? 0)
+    for (let x = area.x; x < area.x + area.width; x++)
+      rows[at++] = palette.indexOf(colors[y * width + x] ?? 0)
   }
   return deflateSync(rows, { level: 9, memLevel: 9 })
 }
 
-/** Eight bits for a pixel, which are an index of the palette. */
+/** A pixel has eight bits, an index of the palette. */
 function header({ width, height }: Pixels): Buffer {
   return chunk('IHDR', numbers(width, height), Buffer.from([8, 3, 0, 0, 0]))
 }
 
-/** In milliseconds. The frame stays, and the next one is drawn over it. */
+/** The frame stays, and the next one is drawn over it. */
 function delayOf(ms: number): Buffer {
   return Buffer.from([ms >> 8, ms & 255, 1000 >> 8, 1000 & 255, 0, 0])
 }

@@ -1,4 +1,4 @@
-// For tests: the demonstration as a reader sees it, and the bytes that were on the wire meanwhile.
+// The demonstration as a reader sees it, and the bytes that were on the wire meanwhile.
 import type { Locator } from 'playwright-core'
 import type { ExperimentId } from '../../../demonstration/page/experiments.ts'
 import { hashOf } from '../../../demonstration/page/stage.ts'
@@ -7,7 +7,6 @@ import type { Lane } from '../../../demonstration/page/world.ts'
 import { TcpProxy } from '../network/tcp-proxy.ts'
 import type { BrowserPage, BrowserPages, PageOptions } from './browser-page.ts'
 
-/** One message as the page displays it. */
 export type Displayed = { head: string[]; body: string }
 
 export class WalkPage implements AsyncDisposable {
@@ -17,7 +16,11 @@ export class WalkPage implements AsyncDisposable {
     this.opened = opened
   }
 
-  static async open(pages: BrowserPages, path = '/demonstration', options: PageOptions = {}): Promise<WalkPage> {
+  static async open(
+    pages: BrowserPages,
+    path = '/demonstration',
+    options: PageOptions = {},
+  ): Promise<WalkPage> {
     return new WalkPage(await pages.open(path, options))
   }
 
@@ -25,7 +28,6 @@ export class WalkPage implements AsyncDisposable {
     return this.opened.page
   }
 
-  /** Loads the page again in this language. */
   async speak(language: string): Promise<void> {
     await this.page.route('**/demonstration', (route) =>
       route.continue({ headers: { ...route.request().headers(), 'accept-language': language } }),
@@ -40,7 +42,6 @@ export class WalkPage implements AsyncDisposable {
     if ((await fold.getAttribute('open')) === null) await fold.locator('> summary').click()
   }
 
-  /** Presses the button for the next step. */
   async next(id: StepId): Promise<void> {
     await this.page.locator('#next').click()
     await this.arrived(id)
@@ -54,7 +55,6 @@ export class WalkPage implements AsyncDisposable {
     return this.page.locator(`.lane.lane-${lane}`)
   }
 
-  /** The statuses of the exchanges of a lane, in order. */
   async statuses(lane: Lane): Promise<number[]> {
     return (await this.lane(lane).locator('.exchange .status').allTextContents()).map(Number)
   }
@@ -68,16 +68,16 @@ export class WalkPage implements AsyncDisposable {
     })
   }
 
-  /** Predicts one answer for each line, and runs the experiment. */
+  /** Predicts the same of each arrow. */
   async experiment(id: ExperimentId, answer: 'first' | 'last' = 'first'): Promise<Locator> {
     await this.page.evaluate((hash) => location.assign(hash), hashOf(id))
     await this.page.locator(`input[name^="${id} "]`).first().waitFor()
-    for (const line of await this.page.locator('.predictions fieldset').all())
-      await line.getByRole('radio')[answer]().check()
-    await this.page.locator('.predictions button').click()
-    const result = this.page.locator('.result')
-    await result.waitFor({ timeout: 60_000 })
-    return result
+    for (const arrow of await this.page.locator('.prediction').all())
+      await arrow.locator('label')[answer]().click()
+    await this.page.locator('.acts .primary').click()
+    const experiment = this.page.locator('.experiment')
+    await experiment.locator('.finding').waitFor({ timeout: 60_000 })
+    return experiment
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -85,7 +85,6 @@ export class WalkPage implements AsyncDisposable {
   }
 }
 
-/** A proxy that passes every byte on and keeps them all. */
 export class RecordingProxy implements AsyncDisposable {
   readonly #proxy: TcpProxy
   readonly #bytes = { 'to server': '', 'to client': '' }
@@ -104,11 +103,13 @@ export class RecordingProxy implements AsyncDisposable {
     return new RecordingProxy(await TcpProxy.to(Number(new URL(url).port)), url)
   }
 
-  /** Whether exactly this was on the wire. `…` stands for the value of a cookie that the record does not have. */
+  /** `…` stands for the value of a cookie that the record does not have. */
   saw(direction: 'to server' | 'to client', { head, body }: Displayed): boolean {
     const escaped = head.map((line) => RegExp.escape(line).replaceAll('…', '[^;\\r\\n]+'))
     const text = Buffer.from(body).toString('latin1')
-    return new RegExp(`${escaped.join('\\r\\n')}\\r\\n\\r\\n${RegExp.escape(text)}`).test(this.#bytes[direction])
+    return new RegExp(`${escaped.join('\\r\\n')}\\r\\n\\r\\n${RegExp.escape(text)}`).test(
+      this.#bytes[direction],
+    )
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

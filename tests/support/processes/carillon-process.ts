@@ -1,5 +1,5 @@
-// For tests: a real Carillon process, started by the launcher, in its own folder, with only the environment variables that the
-// test gives. `await using` ends it, even if the test fails.
+// A real Carillon process, started by the launcher, in its own folder, with only the environment
+// variables that the test gives.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
 const currentLauncher = fileURLToPath(new URL('../../../server/bin/launch.js', import.meta.url))
-/** Limits for a process that hangs; long, since the machine may be busy. */
+/** Limits the wait for a process that hangs; long, since the machine may be busy. */
 const startsWithinMs = 120_000
 const endsWithinMs = 120_000
 
@@ -16,22 +16,21 @@ export type Environment = Readonly<Record<string, string>>
 export type Ended = { status: number | null; signal: NodeJS.Signals | null }
 export type LogLine = { level: number; msg: string; url?: string; [field: string]: unknown }
 export type Options = {
-  /** Settings besides the database in the folder and a free port. */
+  /** A database in the folder and a free port are set already. */
   env?: Environment
-  /** Options of Node, such as a module to load first. */
+  /** Node may load a module first by one of these. */
   nodeOptions?: readonly string[]
-  /** A program that runs the command, such as one that drops privileges. */
+  /** Runs the command, as a program that drops privileges does. */
   under?: readonly string[]
   args?: readonly string[]
-  /** That of another version, if not of this one. */
+  /** A launcher of another version, if not of this one. */
   launcher?: string
 }
 
-/** A folder that is removed at the end of its `using` block. */
+/** The end of its `using` block removes the folder. */
 export class Folder implements Disposable {
   readonly path = mkdtempSync(join(tmpdir(), 'carillon-e2e-'))
 
-  /** The path of a file in it. */
   file(name: string): string {
     return join(this.path, name)
   }
@@ -41,24 +40,22 @@ export class Folder implements Disposable {
   }
 }
 
-/** The first sign-in, which is written before the log says that the service is listening. */
+/** The service writes it before the log says that it is listening. */
 export function firstSignInOf(folder: Folder): { username: string; password: string; key: string } {
   const text = firstSignInText(folder)
   const field = (name: string) => new RegExp(`^${name}: (.+)$`, 'm').exec(text)?.[1] ?? ''
   return { username: field('username'), password: field('password'), key: field('key') }
 }
 
-/** The whole file with the first sign-in. */
 export function firstSignInText(folder: Folder): string {
   return readFileSync(firstSignInFile(folder), 'utf8')
 }
 
-/** Whether the file with the first sign-in exists. */
 export function hasFirstSignIn(folder: Folder): boolean {
   return existsSync(firstSignInFile(folder))
 }
 
-/** Beside the SQLite database, which is in the folder itself. On PostgreSQL in `data`. */
+/** It lies beside the SQLite database, or on PostgreSQL in `data`. */
 function firstSignInFile(folder: Folder): string {
   const inData = folder.file('data/first-sign-in.txt')
   return existsSync(inData) ? inData : folder.file('first-sign-in.txt')
@@ -66,15 +63,19 @@ function firstSignInFile(folder: Folder): string {
 
 export class CarillonProcess implements AsyncDisposable {
   readonly child: ChildProcess
-  /** Its output so far. */
   stdout = ''
   stderr = ''
-  /** Resolves when the process has ended and all its output was read. */
+  /** The process has ended by then, and all its output was read. */
   readonly ended: Promise<Ended>
 
-  /** Starts it without waiting until it listens. */
   constructor(folder: Folder, options: Options = {}) {
-    const { env = {}, nodeOptions = [], under = [], args = ['serve'], launcher = currentLauncher } = options
+    const {
+      env = {},
+      nodeOptions = [],
+      under = [],
+      args = ['serve'],
+      launcher = currentLauncher,
+    } = options
     const command = [...under, process.execPath, ...nodeOptions, launcher, ...args]
     const [program = '', ...rest] = command
     this.child = spawn(program, rest, {
@@ -95,7 +96,7 @@ export class CarillonProcess implements AsyncDisposable {
     this.ended = promise
   }
 
-  /** Starts it and waits until it listens. Throws with its output if it does not. */
+  /** Throws with the output of the process if it does not listen. */
   static async ready(folder: Folder, options: Options = {}): Promise<CarillonProcess> {
     const running = new CarillonProcess(folder, options)
     await running.isReady()
@@ -107,32 +108,33 @@ export class CarillonProcess implements AsyncDisposable {
     const gone = this.ended.then(() => true)
     while (this.url === '') {
       const isOver = (await Promise.race([gone, sleep(5, false)])) || performance.now() > giveUpAt
-      if (isOver && this.url === '') throw new Error(`It does not listen.\n${this.stdout}${this.stderr}`)
+      if (isOver && this.url === '')
+        throw new Error(`It does not listen.\n${this.stdout}${this.stderr}`)
     }
   }
 
-  /** The address on which it listens; empty before that. */
   get url(): string {
     return this.lines.find(({ msg }) => msg === 'Carillon is listening')?.url ?? ''
   }
 
-  /** The lines of its log. */
   get lines(): LogLine[] {
     const whole = this.stdout.slice(0, this.stdout.lastIndexOf('\n') + 1)
-    return whole.split('\n').flatMap((line) => (line.startsWith('{') ? [JSON.parse(line) as LogLine] : []))
+    return whole
+      .split('\n')
+      .flatMap((line) => (line.startsWith('{') ? [JSON.parse(line) as LogLine] : []))
   }
 
-  /** Sends a signal and waits until the process has ended. */
   async end(signal: NodeJS.Signals): Promise<Ended & { afterMs: number }> {
     const sentAt = performance.now()
     this.child.kill(signal)
     return { ...(await this.isGone()), afterMs: performance.now() - sentAt }
   }
 
-  /** Waits until the process has ended. Throws if it does not. */
   async isGone(): Promise<Ended> {
     const waiting = new AbortController()
-    const timeout = sleep(endsWithinMs, undefined, { signal: waiting.signal }).catch(() => undefined)
+    const timeout = sleep(endsWithinMs, undefined, { signal: waiting.signal }).catch(
+      () => undefined,
+    )
     const ended = await Promise.race([this.ended, timeout])
     waiting.abort()
     if (ended === undefined) throw new Error(`It does not end.\n${this.stdout}${this.stderr}`)
@@ -145,7 +147,6 @@ export class CarillonProcess implements AsyncDisposable {
   }
 }
 
-/** Runs one command to its end. */
 export async function carillon(
   folder: Folder,
   args: readonly string[],
@@ -157,7 +158,7 @@ export async function carillon(
   return { status, signal, stdout: running.stdout, stderr: running.stderr }
 }
 
-/** The settings of every process: a database in the folder. */
+/** Every process has a database in the folder. */
 export function settingsFor(folder: Folder): Environment {
   return { CARILLON_DATABASE_URL: `sqlite:${folder.file('carillon.db')}` }
 }

@@ -1,5 +1,6 @@
-// For tests: runs commands one after the other in one process, because the start of a process takes most of the processor time of a
-// command. A test of what a process does on its own (signals, the launcher, a terminal) starts one by `carillon`.
+// Runs commands one after the other in one process, because the start of a process takes most of
+// the processor time of a command. What a process does on its own (signals, the launcher, a
+// terminal) needs `carillon`.
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { type Ended, type Environment, type Folder, settingsFor } from './carillon-process.ts'
@@ -17,7 +18,7 @@ export class CommandLine implements AsyncDisposable {
     })
   }
 
-  /** Runs one command to its end, after those that were called before. */
+  /** Waits for the commands that were called before. */
   run(
     folder: Folder,
     args: readonly string[],

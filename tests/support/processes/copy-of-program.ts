@@ -1,12 +1,11 @@
-// For tests of upgrades: the service of this commit in a folder of its own, as it is or turned into a next version.
+// Copies the service of this commit into a folder, as it is or turned into a next version.
 import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Folder } from './carillon-process.ts'
 
-/** `files`: the text of each file that the copy has and this commit has not, by its path in `server/`. */
+/** `files`: the text of each file that only the copy has, by its path in `server/`. */
 type Changes = { version?: string; files?: Readonly<Record<string, string>> }
 
-/** Returns the path of the launcher of the copy. */
 export function copyOfProgram(folder: Folder, { version, files = {} }: Changes = {}): string {
   const root = fileURLToPath(new URL('../../../', import.meta.url))
   cpSync(`${root}server`, folder.file('server'), {
@@ -15,7 +14,8 @@ export function copyOfProgram(folder: Folder, { version, files = {} }: Changes =
   })
   cpSync(`${root}package.json`, folder.file('package.json'))
   symlinkSync(`${root}node_modules`, folder.file('node_modules'))
-  for (const [name, text] of Object.entries(files)) writeFileSync(folder.file(`server/${name}`), text)
+  for (const [name, text] of Object.entries(files))
+    writeFileSync(folder.file(`server/${name}`), text)
   if (version !== undefined) {
     const manifest = JSON.parse(readFileSync(folder.file('server/package.json'), 'utf8'))
     writeFileSync(folder.file('server/package.json'), JSON.stringify({ ...manifest, version }))
@@ -23,7 +23,10 @@ export function copyOfProgram(folder: Folder, { version, files = {} }: Changes =
   return folder.file('server/bin/launch.js')
 }
 
-/** The file of a migration that a next version has on one engine; on the other it changes nothing. */
-export function migrationFiles(engine: 'sqlite' | 'postgres', text: string): Record<string, string> {
+/** The migration of a next version changes nothing on the other engine. */
+export function migrationFiles(
+  engine: 'sqlite' | 'postgres',
+  text: string,
+): Record<string, string> {
   return { 'store/schema/9999-invented.sql': `-- ${engine}:\n${text}\n` }
 }

@@ -1,9 +1,17 @@
-// For tests: an application of examples/, copied to a temporary folder, built and started there. Its packages are those of this checkout,
-// in the same versions; the client and the element are the packages that a release publishes. The examples of one test
-// process share their packages.
+// Copies an application of examples/ to a temporary folder, builds and starts it. Its packages are
+// those of this checkout; client and element are the packages that a release publishes. The
+// examples of one process share them.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -15,7 +23,9 @@ const root = fileURLToPath(new URL('../../..', import.meta.url))
 const place = mkdtempSync(join(tmpdir(), 'carillon-examples-'))
 process.on('exit', () => rmSync(place, { recursive: true, force: true }))
 
-const path = [join(root, 'node_modules', '.bin'), dirname(process.execPath), process.env.PATH].join(delimiter)
+const path = [join(root, 'node_modules', '.bin'), dirname(process.execPath), process.env.PATH].join(
+  delimiter,
+)
 const packages = join(place, 'node_modules')
 const ownPackages: Record<string, (folder: string) => void> = {
   'carillon-client': buildClient,
@@ -24,11 +34,16 @@ const ownPackages: Record<string, (folder: string) => void> = {
 
 export type ExampleApplication = { url: string } & AsyncDisposable
 
-/** Runs `npm start` of the example on a free port, or on `env.PORT`. */
-export async function startExample(name: string, env: Record<string, string>): Promise<ExampleApplication> {
+/** Listens on a free port, or on `env.PORT`. */
+export async function startExample(
+  name: string,
+  env: Record<string, string>,
+): Promise<ExampleApplication> {
   const folder = join(place, name)
   if (!existsSync(folder)) await prepare(name, folder)
-  const [program = '', ...args] = (manifestOf(folder).scripts.start ?? '').replace(/^.*&& /, '').split(' ')
+  const [program = '', ...args] = (manifestOf(folder).scripts.start ?? '')
+    .replace(/^.*&& /, '')
+    .split(' ')
   const child = spawn(program === 'node' ? process.execPath : program, args, {
     cwd: folder,
     env: { PATH: path, PORT: '0', ...env },
@@ -52,7 +67,6 @@ export function manifestOf(folder: string): Manifest {
   return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
 }
 
-/** All packages that a manifest names, with their versions. */
 export function packagesOf(folder: string): [name: string, version: string][] {
   const { dependencies, devDependencies, peerDependencies } = manifestOf(folder)
   return Object.entries({ ...dependencies, ...devDependencies, ...peerDependencies })
@@ -66,8 +80,17 @@ async function prepare(name: string, folder: string): Promise<void> {
   for (const [needed] of packagesOf(folder)) link(needed)
   const { build } = manifestOf(folder).scripts
   if (build === undefined) return
-  const child = spawn(build, { cwd: folder, shell: true, env: { PATH: path }, stdio: ['ignore', 'pipe', 'pipe'] })
-  const [[status], ...output] = await Promise.all([once(child, 'exit'), text(child.stdout), text(child.stderr)])
+  const child = spawn(build, {
+    cwd: folder,
+    shell: true,
+    env: { PATH: path },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const [[status], ...output] = await Promise.all([
+    once(child, 'exit'),
+    text(child.stdout),
+    text(child.stderr),
+  ])
   if (status !== 0) throw new Error(`The example ${name} cannot be built:\n${output.join('')}`)
 }
 
@@ -84,7 +107,6 @@ function link(name: string): void {
   for (const [needed] of packagesOf(target)) link(needed)
 }
 
-/** The address in the first line that has one. */
 async function addressIn(stdout: NodeJS.ReadableStream): Promise<string> {
   for await (const line of createInterface({ input: stdout })) {
     const [address] = /http:\/\/127\.0\.0\.1:\d+/.exec(line) ?? []

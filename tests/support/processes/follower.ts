@@ -1,5 +1,5 @@
-// For tests: a client that follows an inbox across broken connections. It resumes from its last complete event, only by the means
-// of a standard EventSource, and keeps every event.
+// Follows an inbox across broken connections: resumes from its last complete event, only by the
+// means of a standard EventSource, and keeps every event.
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { arrivals, EventReader, type StreamEvent } from '../event-source/event-source.ts'
@@ -8,9 +8,7 @@ import { onlyBroken } from './broken-connection.ts'
 
 export class Follower implements AsyncDisposable {
   readonly events: StreamEvent[] = []
-  /** Number of connections so far. */
   connections = 0
-  /** When each connection opened, by `performance.now()`. */
   readonly openedAt: number[] = []
   position: string
   readonly #where: { url: string; proof: Proof; pauseMs: number | undefined }
@@ -18,8 +16,12 @@ export class Follower implements AsyncDisposable {
   #reader: EventReader | undefined
   #isOver = false
 
-  /** Waits `pauseMs` between two connections, or the time of the last `retry` field. Starts after `since`. */
-  constructor(url: string, proof: Proof, { pauseMs, since = '0' }: { pauseMs?: number; since?: string } = {}) {
+  /** Waits `pauseMs` between two connections, or the time of the last `retry` field. */
+  constructor(
+    url: string,
+    proof: Proof,
+    { pauseMs, since = '0' }: { pauseMs?: number; since?: string } = {},
+  ) {
     this.#where = { url, proof, pauseMs }
     this.position = since
     this.#following = this.#follow()
@@ -27,12 +29,10 @@ export class Follower implements AsyncDisposable {
     this.#following.catch(() => {})
   }
 
-  /** The ids of the received notifications, in order. */
   get ids(): string[] {
     return arrivals(this.events)
   }
 
-  /** The number of events of a type. */
   count(type: string): number {
     return this.events.filter((event) => event.type === type).length
   }
@@ -40,12 +40,18 @@ export class Follower implements AsyncDisposable {
   async until(isSo: () => boolean, withinMs = 60_000): Promise<void> {
     const giveUpAt = performance.now() + withinMs
     while (!isSo()) {
-      assert.ok(performance.now() < giveUpAt, `not within ${withinMs} ms; ${this.events.length} events, ${isSo}`)
-      await Promise.race([sleep(10), this.#isOver ? this.#following : this.#following.then(() => assert.fail())])
+      assert.ok(
+        performance.now() < giveUpAt,
+        `not within ${withinMs} ms; ${this.events.length} events, ${isSo}`,
+      )
+      await Promise.race([
+        sleep(10),
+        this.#isOver ? this.#following : this.#following.then(() => assert.fail()),
+      ])
     }
   }
 
-  /** Stops following. Throws if any response or event was wrong. */
+  /** Throws if any response or event was wrong. */
   async stop(): Promise<void> {
     this.#isOver = true
     this.#reader?.close()
@@ -64,10 +70,12 @@ export class Follower implements AsyncDisposable {
     }
   }
 
-  /** Follows one connection to its end. Returns its last `retry` field. */
+  /** Returns the last `retry` field of the connection. */
   async #once(): Promise<number | undefined> {
     const { url, proof } = this.#where
-    const reader = await EventReader.open(url, { headers: { ...proof, 'last-event-id': this.position } })
+    const reader = await EventReader.open(url, {
+      headers: { ...proof, 'last-event-id': this.position },
+    })
     this.#reader = reader
     if (this.#isOver) reader.close()
     if (reader.status !== 200) {

@@ -1,5 +1,6 @@
-// For tests: producers that send continuously, and a record of the responses. Whatever happens to the service, an acknowledged
-// delivery exists exactly once; an unacknowledged one can be sent again with the same key and then exists exactly once.
+// Producers send continuously, and this records the responses. An acknowledged delivery exists
+// exactly once; an unacknowledged one can be sent again with the same key, and then exists exactly
+// once.
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { HttpResponse, Proof } from '../service.ts'
@@ -9,21 +10,23 @@ import { idIn, type UserOfService } from './user-of-service.ts'
 const pauseAfterFailureMs = 50
 
 export class Ledger {
-  /** Notification id by idempotency key, which is also the title. */
+  /** Keys are the idempotency keys, which are also the titles. */
   readonly delivered = new Map<string, string>()
   readonly #unsure = new Set<string>()
-  /** Keys of deliveries that the service reported as not done. */
+  /** The service reported these as not done. */
   readonly #undone = new Set<string>()
   readonly statuses = new Map<number, number>()
   #begun = 0
 
-  /** Starts to deliver through all `users` at once. Returns the function that stops it. */
+  /** Delivers through all `users` at once, until the returned function is called. */
   begin(users: readonly UserOfService[], { writersEach = 4 } = {}): () => Promise<void> {
     let isOver = false
     const write = async (user: UserOfService) => {
       while (!isOver) if (!(await this.#deliverOnce(user))) await sleep(pauseAfterFailureMs)
     }
-    const writing = Promise.all(users.flatMap((user) => Array.from({ length: writersEach }, () => write(user))))
+    const writing = Promise.all(
+      users.flatMap((user) => Array.from({ length: writersEach }, () => write(user))),
+    )
     // The stop function awaits it; a failure before that must not end this process.
     writing.catch(() => {})
     return async () => {
@@ -48,11 +51,15 @@ export class Ledger {
     return false
   }
 
-  /** Checks the inbox, sends each uncertain delivery twice more, and checks that every delivery exists exactly once. */
+  /**
+   * Sends each uncertain delivery twice more, and checks that every delivery exists exactly once.
+   */
   async settle(user: UserOfService, proof: Proof): Promise<{ retried: number }> {
     const there = new Map((await user.inbox(proof)).map(({ id, title }) => [title, id]))
-    for (const [key, id] of this.delivered) assert.equal(there.get(key), id, `${key} was acknowledged and is lost`)
-    for (const key of this.#undone) assert.ok(!there.has(key), `${key} was reported as not done but exists`)
+    for (const [key, id] of this.delivered)
+      assert.equal(there.get(key), id, `${key} was acknowledged and is lost`)
+    for (const key of this.#undone)
+      assert.ok(!there.has(key), `${key} was reported as not done but exists`)
     const retried = this.#unsure.size
     for (const key of this.#unsure) {
       const first = await user.deliver(key, key)
@@ -67,13 +74,15 @@ export class Ledger {
     const titles = (await user.inbox(proof)).map(({ title }) => title)
     assert.equal(titles.pop(), 'Welcome to Carillon')
     assert.deepEqual(titles.sort(), [...this.delivered.keys()].sort())
-    const { data } = (await user.request({ path: '/api/notifications/counts', headers: proof })).json()
+    const { data } = (
+      await user.request({ path: '/api/notifications/counts', headers: proof })
+    ).json()
     assert.deepEqual([data.total, data.unread], [titles.length + 1, titles.length + 1])
     return { retried }
   }
 }
 
-/** Checks the response of a service without its store, with the time to retry (E3, Z7). */
+/** A service without its store says when to retry (E3, Z7). */
 export function isUnavailable(response: HttpResponse): void {
   assert.equal(response.status, 503, response.text)
   assert.match(response.headers.get('retry-after') ?? '', /^\d+$/)

@@ -1,9 +1,13 @@
-// For tests: requests of every kind of sign-in on several nodes while something happens. What fails is counted.
+// Sends requests of every kind of sign-in to several nodes while something happens, and counts what
+// fails.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Proof } from '../service.ts'
 import type { UserOfService } from './user-of-service.ts'
 
-/** After each request of a loop. Without a pause, which SOAK=1 has not, the load takes the processor time that the nodes need to start. */
+/**
+ * Without a pause, which SOAK=1 has not, the load takes the processor time that the nodes need to
+ * start.
+ */
 const pauseMs = process.env.SOAK === undefined ? 25 : 0
 
 export class Load implements AsyncDisposable {
@@ -12,7 +16,7 @@ export class Load implements AsyncDisposable {
   #isOver = false
   count = 0
 
-  /** Each user is one on a node; the proofs of one node are used on all. */
+  /** Each user is one on a node; all nodes accept its proofs. */
   private constructor(users: readonly UserOfService[], session: Proof) {
     this.#loops = users.flatMap((user, i) => {
       const next = users[(i + 1) % users.length] as UserOfService
@@ -26,7 +30,6 @@ export class Load implements AsyncDisposable {
     return new Load(users, await first.signIn('stateful'))
   }
 
-  /** Resolves after `count` more requests. */
   async more(count: number): Promise<void> {
     const until = this.count + count
     while (this.count < until) await sleep(10)
@@ -45,14 +48,18 @@ export class Load implements AsyncDisposable {
       })
   }
 
-  /** A chain of tokens, each renewed on the node that did not make it. */
+  /** Each token is renewed on the node that did not make it. */
   async #renewals(user: UserOfService, other: UserOfService): Promise<void> {
     let token = await user.signIn('stateless')
     let renewing = other
     let next = user
     while (!this.#isOver)
       await this.#counted('renewal', async () => {
-        const { status, json } = await renewing.request({ method: 'POST', path: '/token/renew', headers: token })
+        const { status, json } = await renewing.request({
+          method: 'POST',
+          path: '/token/renew',
+          headers: token,
+        })
         if (status === 200) token = { authorization: `Bearer ${json().token}` }
         ;[renewing, next] = [next, renewing]
         return status

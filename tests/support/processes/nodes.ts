@@ -1,5 +1,5 @@
-// For tests: several processes of one service, with one database, one secret and one public URL, so that every node accepts the
-// proofs of every other. A restarted node keeps its port.
+// Several processes of one service share a database, a secret and a public URL, so that every node
+// accepts the proofs of every other. A restarted node keeps its port.
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { freePort } from '../network/free-port.ts'
@@ -30,13 +30,16 @@ export class Node implements AsyncDisposable {
     return this.#process
   }
 
-  /** Starts it again after its end, with changes of its settings. */
+  /** The next start may have changed settings. */
   async again(changes?: Environment): Promise<void> {
     this.#process = this.#start(changes)
     await this.isReady(changes)
   }
 
-  /** If the machine paused for as long as the service waits for its database, it starts once more, as under a supervisor. */
+  /**
+   * If the machine paused for as long as the service waits for its database, it starts once more,
+   * as under a supervisor.
+   */
   async isReady(changes?: Environment): Promise<void> {
     const delay = monitorEventLoopDelay({ resolution: 20 })
     delay.enable()
@@ -60,7 +63,6 @@ export class Node implements AsyncDisposable {
   }
 }
 
-/** `launcher` is that of another version of the service. */
 type NodeOptions = { databaseUrl?: string; launcher?: string }
 
 export class Nodes implements AsyncDisposable {
@@ -74,25 +76,32 @@ export class Nodes implements AsyncDisposable {
     this.#settings = settings
   }
 
-  /** Adds a node and waits until it listens. `databaseUrl` may lead to the database through a proxy. */
+  /** Waits until the node listens. `databaseUrl` may lead to the database through a proxy. */
   async add(options: NodeOptions = {}): Promise<Node> {
     const node = await this.begin(options)
     await node.isReady()
     return node
   }
 
-  /** As `add`, without waiting. */
+  /** Does not wait until the node listens. */
   async begin({ databaseUrl = this.#databaseUrl, launcher }: NodeOptions = {}): Promise<Node> {
     const port = await freePort()
-    const env = { ...this.environment, ...this.#settings, CARILLON_DATABASE_URL: databaseUrl, CARILLON_PORT: `${port}` }
+    const env = {
+      ...this.environment,
+      ...this.#settings,
+      CARILLON_DATABASE_URL: databaseUrl,
+      CARILLON_PORT: `${port}`,
+    }
     const start = (changes: Environment = {}) =>
-      new CarillonProcess(this.#folder, { env: { ...env, ...changes }, ...(launcher && { launcher }) })
+      new CarillonProcess(this.#folder, {
+        env: { ...env, ...changes },
+        ...(launcher && { launcher }),
+      })
     const node = new Node(port, start)
     this.#all.push(node)
     return node
   }
 
-  /** The environment for a command on the same service. */
   get environment(): Environment {
     return {
       CARILLON_DATABASE_URL: this.#databaseUrl,
@@ -115,17 +124,24 @@ export class Nodes implements AsyncDisposable {
   }
 }
 
-/** Waits until `isSo` returns true, and returns how many milliseconds that took. Throws after `withinMs`. */
-export async function untilSo(isSo: () => Promise<boolean>, withinMs = readyWithinMs): Promise<number> {
+/** Returns how many milliseconds it took until `isSo` returned true. Throws after `withinMs`. */
+export async function untilSo(
+  isSo: () => Promise<boolean>,
+  withinMs = readyWithinMs,
+): Promise<number> {
   const startedAt = performance.now()
   while (!(await isSo())) {
-    if (performance.now() - startedAt > withinMs) throw new Error(`Not so within ${withinMs} ms: ${isSo}`)
+    if (performance.now() - startedAt > withinMs)
+      throw new Error(`Not so within ${withinMs} ms: ${isSo}`)
     await sleep(10)
   }
   return performance.now() - startedAt
 }
 
-/** Two tries one after the other must be quick, of at most ten: a pause of the machine, which other programs use, makes some of them slow. */
+/**
+ * Two of at most ten tries must be quick, one after the other: a pause of the machine makes some of
+ * them slow.
+ */
 export async function isUsuallyQuick(isQuick: () => Promise<boolean>): Promise<void> {
   let wasQuick = false
   for (let tries = 0; tries < 10; tries++) {
@@ -136,12 +152,14 @@ export async function isUsuallyQuick(isQuick: () => Promise<boolean>): Promise<v
   throw new Error('of ten tries no two that follow each other were quick')
 }
 
-/** While `isDeaf`, a node that connects to its database through this proxy receives no change signals and does not notice. */
+/** While `isDeaf`, a node that uses this proxy receives no change signals and does not notice. */
 export function hearingThrough(proxy: TcpProxy): { isDeaf: boolean } {
   const hearing = { isDeaf: false }
   proxy.intercept = ({ direction, bytes, notes }) => {
     if (!hearing.isDeaf && bytes.includes('carillon change signals')) notes.add('change signals')
-    return hearing.isDeaf && notes.has('change signals') && direction === 'to client' ? {} : undefined
+    return hearing.isDeaf && notes.has('change signals') && direction === 'to client'
+      ? {}
+      : undefined
   }
   return hearing
 }

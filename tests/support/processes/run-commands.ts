@@ -1,4 +1,5 @@
-// The process of command-line.ts: for each order it runs carillon.ts from the start, with the arguments, settings and input of the order.
+// The process of command-line.ts runs carillon.ts from the start for each order, with its
+// arguments, settings and input.
 import { Readable } from 'node:stream'
 import type { Order, Run } from './command-line.ts'
 
@@ -12,9 +13,13 @@ process.on('message', async (order: Order) => {
 async function runCommand({ cwd, env, args, stdin }: Order): Promise<Run> {
   process.chdir(cwd)
   process.argv = [process.execPath, 'carillon', ...args]
-  for (const name of Object.keys(process.env).filter((one) => settings.test(one))) delete process.env[name]
+  for (const name of Object.keys(process.env).filter((one) => settings.test(one)))
+    delete process.env[name]
   Object.assign(process.env, env)
-  Object.defineProperty(process, 'stdin', { value: Readable.from([Buffer.from(stdin)]), configurable: true })
+  Object.defineProperty(process, 'stdin', {
+    value: Readable.from([Buffer.from(stdin)]),
+    configurable: true,
+  })
   process.exitCode = undefined
   const stdout = outputOf(process.stdout)
   const stderr = outputOf(process.stderr)
@@ -24,7 +29,6 @@ async function runCommand({ cwd, env, args, stdin }: Order): Promise<Run> {
   return { status: Number(process.exitCode ?? 0), stdout: stdout(), stderr: stderr() }
 }
 
-/** Keeps what is written to a stream from now on. */
 function outputOf(stream: NodeJS.WriteStream): () => string {
   let output = ''
   stream.write = (text: string | Uint8Array) => {

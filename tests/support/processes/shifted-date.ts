@@ -1,5 +1,6 @@
-// For tests: loaded before the program (--import). SIGUSR2 sets the wall clock of the process back by an hour, as an operator or
-// a wrong time server would. The monotonic clock and timers are not changed.
+// Node loads it before the program (--import). SIGUSR2 sets the wall clock of the process back by
+// an hour, as an operator or a wrong time server would; the monotonic clock and timers do not
+// change.
 const { now: wallClock } = Date
 let offsetMs = 0
 

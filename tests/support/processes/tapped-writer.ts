@@ -1,5 +1,5 @@
-// For tests: loaded before the program (--import). SIGUSR2 terminates the writer thread, as a crash would. The thread itself is
-// unchanged.
+// Node loads it before the program (--import). SIGUSR2 terminates the writer thread, as a crash
+// would; the thread itself is unchanged.
 import { syncBuiltinESMExports } from 'node:module'
 
 const threads = process.getBuiltinModule('node:worker_threads')

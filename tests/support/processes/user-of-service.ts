@@ -1,4 +1,4 @@
-// For tests: one user and one producer of a running service, over HTTP.
+// A user and a producer use a running service over HTTP.
 import assert from 'node:assert/strict'
 import { HttpClient, type HttpRequest } from '../http/http-client.ts'
 import type { HttpResponse, Proof } from '../service.ts'
@@ -7,7 +7,7 @@ export type SignIn = { username: string; password: string; key: string }
 
 export class UserOfService {
   readonly client: HttpClient
-  /** The cookie of a known device, which the next sign-in sends. */
+  /** The next sign-in sends the cookie of a known device. */
   device: Proof = {}
   readonly #signIn: SignIn
 
@@ -27,7 +27,6 @@ export class UserOfService {
     return { cookie: cookies[0] ?? '' }
   }
 
-  /** Sends a notification to this user. */
   deliver(title: string, idempotencyKey?: string): Promise<HttpResponse> {
     const { username, key } = this.#signIn
     const once = idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }
@@ -37,18 +36,25 @@ export class UserOfService {
 
   post(path: string, body: unknown, headers: Proof = {}): Promise<HttpResponse> {
     const fields = { 'content-type': 'application/json', ...headers }
-    return this.client.request({ method: 'POST', path, body: JSON.stringify(body), headers: fields })
+    return this.client.request({
+      method: 'POST',
+      path,
+      body: JSON.stringify(body),
+      headers: fields,
+    })
   }
 
   request(request: HttpRequest): Promise<HttpResponse> {
     return this.client.request(request)
   }
 
-  /** Every notification, newest first. */
   async inbox(proof: Proof): Promise<{ id: string; title: string; read: boolean }[]> {
     const items = []
     for (let before = ''; ; ) {
-      const response = await this.request({ path: `/api/notifications?limit=100${before}`, headers: proof })
+      const response = await this.request({
+        path: `/api/notifications?limit=100${before}`,
+        headers: proof,
+      })
       assert.equal(response.status, 200, response.text)
       const { data } = response.json()
       items.push(...data.items)
@@ -62,7 +68,6 @@ export class UserOfService {
   }
 }
 
-/** The id of the notification that a delivery created. */
 export function idIn(response: HttpResponse): string {
   return response.json().data.results[0].id
 }

@@ -1,5 +1,5 @@
-// For tests: as in a browser, a request is sent with the cookie that has replaced its own, so that a test can keep the first one; and with the
-// token that has replaced its own, as a page does that keeps it.
+// Replaces a request's cookie by the one that came after it, as a browser does, and its token, as a
+// page does, so that a test can keep the first one.
 const renewed = new Map<string, string>()
 
 type Fields = Readonly<Record<string, string>>
@@ -22,7 +22,11 @@ export function withNewestProof<Given extends Fields>(headers: Given): Given {
 }
 
 /** `sent`: the proof of the request. A sign-in and a sign-out replace no cookie of the same session, and `POST /api/me/token` no token. */
-export function noteRenewedProof(path: string, sent: Fields, response: { headers: Headers; text: string }): void {
+export function noteRenewedProof(
+  path: string,
+  sent: Fields,
+  response: { headers: Headers; text: string },
+): void {
   if (!path.startsWith('/api/me/')) return
   const own = sent.cookie?.split('; ')[0] ?? ''
   const received = response.headers.getSetCookie()[0]?.split(';')[0] ?? ''

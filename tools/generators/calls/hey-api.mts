@@ -12,13 +12,22 @@ const { url, username, password, key } = JSON.parse(process.argv[2] ?? '')
 const client = createClient({ baseUrl: url })
 
 const refused = await signIn({ client, body: { username, password: 'wrong' } })
-if (refused.error?.error.code !== 'INVALID_CREDENTIALS') throw new Error('a wrong password was accepted')
+if (refused.error?.error.code !== 'INVALID_CREDENTIALS')
+  throw new Error('a wrong password was accepted')
 
-const stateful = await signIn({ client, body: { username, password, variant: 'stateful' }, throwOnError: true })
+const stateful = await signIn({
+  client,
+  body: { username, password, variant: 'stateful' },
+  throwOnError: true,
+})
 // @ts-expect-error A stateful login has no token, so the type has to be narrowed first.
 stateful.data.token
 
-const { data: login } = await signIn({ client, body: { username, password, variant: 'stateless' }, throwOnError: true })
+const { data: login } = await signIn({
+  client,
+  body: { username, password, variant: 'stateless' },
+  throwOnError: true,
+})
 if (login.variant !== 'stateless') throw new Error('the login lost its token')
 
 const { data: delivery } = await sendNotification({
@@ -38,8 +47,13 @@ if (page.error !== undefined) {
 const ofUser = { client, auth: key, path: { externalId: 'shop/7' }, throwOnError: true } as const
 const { data: user } = await putExternalUser({ ...ofUser, body: { displayName: 'Kim' } })
 const { data: issued } = await issueExternalUserToken({ ...ofUser, body: { scope: 'inbox' } })
-const { data: empty } = await listNotifications({ client, auth: issued.data.token, throwOnError: true })
-if (user.data.externalId !== 'shop/7' || empty.data.total !== 0) throw new Error('this is not the inbox of shop/7')
+const { data: empty } = await listNotifications({
+  client,
+  auth: issued.data.token,
+  throwOnError: true,
+})
+if (user.data.externalId !== 'shop/7' || empty.data.total !== 0)
+  throw new Error('this is not the inbox of shop/7')
 
 const [{ status } = {}] = delivery.data.results
 console.log(JSON.stringify({ status, titles: page.data.data.items.map(({ title }) => title) }))

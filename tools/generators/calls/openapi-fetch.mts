@@ -8,9 +8,12 @@ const client = createClient<paths>({ baseUrl: url })
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
 
 const refused = await client.POST('/login', { body: { username, password: 'wrong' } })
-if (refused.error?.error.code !== 'INVALID_CREDENTIALS') throw new Error('a wrong password was accepted')
+if (refused.error?.error.code !== 'INVALID_CREDENTIALS')
+  throw new Error('a wrong password was accepted')
 
-const { data: login } = await client.POST('/login', { body: { username, password, variant: 'stateless' } })
+const { data: login } = await client.POST('/login', {
+  body: { username, password, variant: 'stateless' },
+})
 // @ts-expect-error A stateful login has no token, so the type has to be narrowed first.
 login?.token
 if (login?.variant !== 'stateless') throw new Error('the login lost its token')

@@ -18,7 +18,8 @@ const Gallery = {
       return withBase(`/gallery/index.html?theme=${theme}${state}`)
     }
     // All states together move the focus, which would scroll the page.
-    const frame = () => h('iframe', { title: 'Gallery of the elements', src: address('&state=many') })
+    const frame = () =>
+      h('iframe', { title: 'Gallery of the elements', src: address('&state=many') })
     return () => [
       h('div', { class: 'gallery' }, isMounted.value ? [frame()] : []),
       h('p', h('a', { href: address(''), target: '_self' }, 'The gallery with every state')),
@@ -26,25 +27,42 @@ const Gallery = {
   },
 }
 
+/** A run of the demonstration, which needs no service. */
+const Recording = () =>
+  h(
+    'p',
+    h(
+      'a',
+      { href: withBase('/demonstration/index.html'), target: '_self' },
+      'Play a recording of the demonstration',
+    ),
+  )
+
 /** Leads to the Markdown of the page, which lies beside it. */
 const Markdown = {
   setup() {
     const { page } = useData()
     return () =>
       h('aside', { class: 'as-markdown', 'aria-label': 'Other forms of this page' }, [
-        h('a', { href: withBase(`/${page.value.relativePath}`), target: '_self' }, 'This page as Markdown'),
+        h(
+          'a',
+          { href: withBase(`/${page.value.relativePath}`), target: '_self' },
+          'This page as Markdown',
+        ),
       ])
   },
 }
 
 /** The front page. That of VitePress has no main landmark. */
-const Front = () => h('main', { class: 'front' }, [h(VPHomeHero), h(VPHomeContent, null, () => h(Content))])
+const Front = () =>
+  h('main', { class: 'front' }, [h(VPHomeHero), h(VPHomeContent, null, () => h(Content))])
 
 export default {
   extends: DefaultTheme,
   Layout: () => h(DefaultTheme.Layout, null, { 'doc-after': () => h(Markdown) }),
   enhanceApp({ app }) {
     app.component('Gallery', Gallery)
+    app.component('Recording', Recording)
     app.component('Front', Front)
   },
 }

@@ -7,26 +7,30 @@ export const texts: Texts = (plurals) => ({
     navigation: 'Seiten',
     inbox: 'Posteingang',
     account: 'Konto',
+    operator: 'Verwaltung',
     demonstration: 'Vorführung',
     documentation: 'Dokumentation',
     signIn: 'Anmelden',
     signOut: 'Abmelden',
     signedInAs: 'Angemeldet als',
-    needsScript: 'Diese Seite braucht JavaScript. Erlauben Sie es in Ihrem Browser und laden Sie die Seite neu.',
+    needsScript:
+      'Diese Seite braucht JavaScript. Aktivieren Sie es in Ihrem Browser und laden Sie die Seite neu.',
     unsupportedBrowser:
-      'Diese Seite ist nicht gestartet. Laden Sie sie neu. Wenn das nicht hilft, ist Ihr Browser vielleicht zu alt, oder eine Erweiterung blockiert sie.',
+      'Die Seite wurde nicht vollständig geladen. Laden Sie sie neu. Hilft das nicht, ist Ihr Browser vielleicht zu alt, oder eine Erweiterung blockiert die Seite.',
     failureTitle: 'Etwas ist schiefgelaufen',
     notFoundTitle: 'Seite nicht gefunden',
     failures: {
       FORBIDDEN:
-        'Das Formular kam von einer anderen Website und wurde deshalb abgelehnt. Öffnen Sie diese Seite neu und senden Sie es von hier.',
-      NOT_FOUND: 'Unter dieser Adresse gibt es keine Seite. Prüfen Sie, ob Sie sich vertippt haben.',
-      TOO_MANY_REQUESTS: 'Das waren zu viele Versuche. Warten Sie einen Moment und versuchen Sie es dann noch einmal.',
+        'Das Formular wurde von einer anderen Website gesendet und deshalb abgelehnt. Laden Sie diese Seite neu und senden Sie es noch einmal ab.',
+      NOT_FOUND:
+        'Unter dieser Adresse gibt es keine Seite. Prüfen Sie, ob Sie sich vertippt haben.',
+      TOO_MANY_REQUESTS:
+        'Das waren zu viele Versuche. Warten Sie einen Moment und versuchen Sie es dann noch einmal.',
       UNAVAILABLE:
-        'Der Dienst ist ausgelastet oder wird beendet. Es ist nichts verloren. Versuchen Sie es gleich noch einmal.',
-      INVALID_REQUEST: 'Das Formular war unvollständig. Öffnen Sie diese Seite neu.',
+        'Der Dienst ist überlastet oder wird gerade beendet. Es geht nichts verloren. Versuchen Sie es gleich noch einmal.',
+      INVALID_REQUEST: 'Das Formular war unvollständig. Laden Sie diese Seite neu.',
       INTERNAL: 'Beim Dienst ist ein Fehler aufgetreten. Versuchen Sie es später noch einmal.',
-      other: 'Der Dienst hat das abgelehnt. Öffnen Sie die Seite neu.',
+      other: 'Der Dienst hat das abgelehnt. Laden Sie die Seite neu.',
     },
     back: 'Zurück',
   },
@@ -36,9 +40,7 @@ export const texts: Texts = (plurals) => ({
     username: 'Benutzername oder E-Mail-Adresse',
     usernameAlone: 'Benutzername',
     password: 'Passwort',
-    show: 'Anzeigen',
     showPassword: 'Passwort anzeigen',
-    hide: 'Verbergen',
     hidePassword: 'Passwort verbergen',
     continue: 'Weiter',
     forgot: 'Passwort vergessen?',
@@ -47,58 +49,84 @@ export const texts: Texts = (plurals) => ({
     withProvider: (name) => `Mit ${name} anmelden`,
     failures: {
       INVALID_REQUEST: 'Geben Sie Benutzername und Passwort ein.',
+      passwordEnded:
+        'Dieses Passwort wurde für Sie erzeugt und gilt nicht mehr. Bitten Sie den Betreiber dieses Dienstes um ein neues.',
       INVALID_CREDENTIALS:
-        'Der Benutzername oder das Passwort stimmt nicht. Prüfen Sie beides und versuchen Sie es noch einmal.',
+        'Benutzername oder Passwort stimmt nicht. Prüfen Sie beides und versuchen Sie es noch einmal.',
       UNAUTHORIZED:
-        'Das hat länger als 5 Minuten gedauert, oder es wurde in einem anderen Fenster abgeschlossen. Geben Sie Ihr Passwort noch einmal ein.',
+        'Die Anmeldung hat länger als 5 Minuten gedauert oder wurde in einem anderen Fenster abgeschlossen. Geben Sie Ihr Passwort noch einmal ein.',
       FORBIDDEN:
-        'Vielleicht kennt jemand anderes dieses Passwort, deshalb gilt es auf neuen Geräten nicht mehr. Legen Sie zuerst ein neues fest.',
+        'Vielleicht kennt jemand anderes dieses Passwort. Deshalb funktioniert es auf neuen Geräten nicht mehr. Legen Sie zuerst ein neues fest.',
     },
     second: {
       title: 'Zweiter Schritt',
       intro: (username) => `Ihr Passwort stimmt, ${username}. Noch ein Schritt bis zur Anmeldung.`,
-      introWithoutName: 'Noch ein Schritt bis zur Anmeldung.',
+      introWithoutName: 'Nur noch ein Schritt.',
       code: 'Code',
       codeHint: 'Sechs Ziffern aus Ihrer Authenticator-App.',
-      withPasskey: 'Ihren Passkey verwenden',
+      withPasskey: 'Passkey verwenden',
       passkeyNeedsScript:
         'Ihr Passkey braucht JavaScript und einen Browser, der Passkeys unterstützt. Ein Wiederherstellungscode funktioniert immer.',
-      recovery: 'Einen Wiederherstellungscode verwenden',
+      recovery: 'Wiederherstellungscode verwenden',
       recoveryCode: 'Wiederherstellungscode',
       recoveryHint:
-        'Einer der Codes, die Sie beim Einrichten des zweiten Schritts gespeichert haben. Jeder gilt einmal.',
+        'Einer der Codes, die Sie beim Einrichten des zweiten Schritts gespeichert haben. Jeder gilt nur einmal.',
       wrong:
-        'Dieser Code stimmt nicht oder wurde schon verwendet. Warten Sie auf den nächsten oder nehmen Sie einen anderen Wiederherstellungscode.',
+        'Dieser Code stimmt nicht oder wurde schon verwendet. Warten Sie auf den nächsten oder verwenden Sie einen anderen Wiederherstellungscode.',
       empty: 'Geben Sie einen Code ein.',
       startAgain: 'Von vorn beginnen',
     },
+    setup: {
+      title: 'Noch ein Schritt',
+      any: {
+        now: 'Dieser Dienst verlangt außer dem Passwort einen zweiten Schritt. Richten Sie ihn ein, um weiterzukommen. Haben Sie schon einen? Dann melden Sie sich ab und mit ihm wieder an.',
+        until:
+          'Ab dem # brauchen Sie außer dem Passwort einen zweiten Schritt. Richten Sie ihn jetzt ein, oder später auf Ihrer Kontoseite.',
+      },
+      passkey: {
+        now: 'Dieser Dienst verlangt einen Passkey. Fügen Sie einen hinzu, um weiterzukommen. Haben Sie schon einen? Dann melden Sie sich ab und mit ihm wieder an.',
+        until:
+          'Ab dem # brauchen Sie einen Passkey. Fügen Sie ihn jetzt hinzu, oder später auf Ihrer Kontoseite.',
+      },
+      link: 'Vielleicht kennen andere Ihr Passwort. Deshalb brauchen Sie zuerst einen Link, den nur Sie bekommen.',
+      send: 'Link per E-Mail senden',
+      ask: 'Bitten Sie den Betreiber dieses Dienstes darum.',
+      start: 'Jetzt einrichten',
+      later: 'Später',
+    },
+    linkSent:
+      'Der Link ist unterwegs. Er kommt in wenigen Minuten an. Sehen Sie auch im Spam-Ordner nach, und öffnen Sie den Link in diesem Browser.',
     signedIn: {
       title: 'Sie sind angemeldet',
-      as: (name) => `Als ${name}. Wenn Sie das nicht sind, melden Sie sich ab und verwenden Sie Ihr eigenes Konto.`,
+      as: (name) =>
+        `Als ${name}. Falls Sie das nicht sind, melden Sie sich ab und verwenden Sie Ihr eigenes Konto.`,
       continueTo: (host) => `Weiter zu ${host}`,
     },
     signedOut: 'Sie sind abgemeldet.',
     erased: 'Ihr Konto ist gelöscht.',
     cookiesBlocked:
-      'Ihr Browser blockiert Cookies für diese Website. Ohne Cookie kann er nicht angemeldet bleiben. Erlauben Sie Cookies und laden Sie die Seite neu.',
+      'Ihr Browser blockiert Cookies für diese Website. Ohne Cookies können Sie nicht angemeldet bleiben. Erlauben Sie Cookies und laden Sie die Seite neu.',
     stillSignedOut:
       'Sie haben sich gerade angemeldet, aber Ihr Browser hat das Cookie nicht gespeichert. Erlauben Sie Cookies für diese Website und melden Sie sich noch einmal an.',
     noResponse:
       'Der Dienst antwortet nicht. Ihre Eingaben sind noch da. Prüfen Sie Ihre Verbindung und versuchen Sie es noch einmal.',
     passkeyNotUsed:
       'Es wurde kein Passkey verwendet. Versuchen Sie es noch einmal oder melden Sie sich auf andere Weise an.',
-    passkeyUnknown: 'Dieser Passkey gehört zu keinem Konto hier. Melden Sie sich auf andere Weise an.',
+    passkeyUnknown:
+      'Dieser Passkey gehört zu keinem Konto bei diesem Dienst. Melden Sie sich auf andere Weise an.',
     passkeyFailed:
       'Die Anmeldung mit dem Passkey ist fehlgeschlagen. Versuchen Sie es gleich noch einmal oder melden Sie sich auf andere Weise an.',
     forgotten: {
-      intro: 'Wir senden einen Link an die E-Mail-Adresse Ihres Kontos. Damit wählen Sie ein neues Passwort.',
+      intro:
+        'Wir senden einen Link an die E-Mail-Adresse Ihres Kontos. Damit wählen Sie ein neues Passwort.',
       submit: 'Link senden',
       empty: 'Geben Sie Ihren Benutzernamen oder Ihre E-Mail-Adresse ein.',
-      sentTitle: 'Prüfen Sie Ihr Postfach',
-      sent: 'Wenn es dieses Konto gibt und es eine E-Mail-Adresse hat, ist der Link unterwegs. Er kommt in wenigen Minuten an; sehen Sie auch im Spam-Ordner nach.',
-      notSent: 'Keine E-Mail? Fragen Sie die Person, die Ihnen das Konto gegeben hat.',
+      sentTitle: 'Prüfen Sie Ihre E-Mails',
+      sent: 'Wenn es dieses Konto gibt und es eine E-Mail-Adresse hat, ist der Link unterwegs. Er kommt in wenigen Minuten an. Sehen Sie auch im Spam-Ordner nach.',
+      notSent:
+        'Keine E-Mail bekommen? Wenden Sie sich an die Person, die Ihr Konto eingerichtet hat.',
       noMail:
-        'Dieser Dienst sendet keine E-Mails. Bitten Sie die Person, die Ihnen das Konto gegeben hat, um einen Link, mit dem Sie ein neues Passwort wählen.',
+        'Dieser Dienst verschickt keine E-Mails. Bitten Sie die Person, die Ihr Konto eingerichtet hat, um einen Link, mit dem Sie ein neues Passwort wählen.',
       back: 'Zurück zur Anmeldung',
     },
     provider: {
@@ -114,18 +142,22 @@ export const texts: Texts = (plurals) => ({
     },
   },
   demonstrationPage: {
-    title: 'Sitzung oder Token: beiden bei der Arbeit zusehen',
-    lead: 'Sie melden sich einmal an. Woher weiß der Server beim nächsten Klick, dass Sie es noch sind? Probieren Sie beide Antworten aus.',
+    title: 'Sitzung oder Token: Sehen Sie beiden bei der Arbeit zu',
+    lead: 'Sie melden sich einmal an. Woher weiß der Server beim nächsten Klick, dass Sie es noch sind? Es gibt zwei Antworten. Probieren Sie beide aus.',
   },
   front: {
     welcome: (service) => `Willkommen bei ${service}`,
     welcomeText: 'Melden Sie sich an, um Ihre Mitteilungen zu lesen und Ihr Konto zu verwalten.',
-    hello: (user) => `Hallo, ${user}`,
-    unread: plurals({ one: 'Sie haben # ungelesene Mitteilung.', other: 'Sie haben # ungelesene Mitteilungen.' }),
+    hello: (user) => `Hallo ${user}`,
+    unread: plurals({
+      one: 'Sie haben # ungelesene Mitteilung.',
+      other: 'Sie haben # ungelesene Mitteilungen.',
+    }),
     nothingUnread: 'Sie haben alles gelesen.',
-    inboxText: 'Ihre Mitteilungen, sobald sie eintreffen.',
+    inboxText: 'Ihre Mitteilungen, immer aktuell.',
     accountText: 'Name, Sprache, Passwort, Geräte und Anmeldemethoden.',
-    demonstrationText: 'Sehen Sie, was eine Sitzung von einem Token unterscheidet: nebeneinander, mit echten Anfragen.',
+    demonstrationText:
+      'Sehen Sie, was eine Sitzung von einem Token unterscheidet: nebeneinander, mit echten Anfragen.',
     documentationText: 'Alle Routen der API, mit Beispielen zum Kopieren.',
     firstStartTitle: 'Zum ersten Mal hier?',
     firstStart:
@@ -133,24 +165,42 @@ export const texts: Texts = (plurals) => ({
     noUsersTitle: 'Es gibt noch keine Benutzer',
     noUsers: 'Legen Sie auf der Kommandozeile einen an und melden Sie sich dann an:',
   },
-  inbox: { category: 'Kategorie', allCategories: 'Alle Kategorien', settings: 'Einstellungen' },
+  operator: {
+    needsFactor: {
+      text: 'Der Dienst ist von anderen Rechnern aus erreichbar. Deshalb reicht für diese Seite ein Passwort allein nicht. Fügen Sie Ihrem Konto zuerst einen Passkey oder eine Authenticator-App hinzu.',
+      link: 'Hinzufügen',
+    },
+  },
+  inbox: {
+    generatedPassword: 'Ihr Passwort wurde erzeugt und gilt nur sieben Tage lang.',
+    ownPassword: 'Eigenes wählen',
+    category: 'Kategorie',
+    allCategories: 'Alle Kategorien',
+    settings: 'Einstellungen',
+  },
   firstSteps: {
     title: 'Erste Schritte',
-    send: 'Mir eine Mitteilung senden',
-    sent: 'Gesendet. Sie steht oben in Ihrem Posteingang.',
-    refused: 'Nicht gesendet. Möglich sind zehn in der Stunde, solange es keinen zweiten Benutzer gibt.',
-    bell: 'Zwei Zeilen bringen die Glocke auf eine Ihrer Seiten:',
-    user: 'Benutzer anlegen:',
-    key: 'Schlüssel erzeugen, mit dem Ihre Anwendung Mitteilungen sendet:',
+    signedIn: 'Angemeldet',
+    test: 'Testmitteilung angekommen',
+    send: 'Testmitteilung senden',
+    sent: 'Gesendet.',
+    refused:
+      'Nicht gesendet: Sie können zehn pro Stunde senden, solange Sie der einzige Benutzer sind.',
+    bell: 'Glocke auf Ihrer Seite',
+    address: 'Adresse Ihrer Seite',
+    lines: 'Fügen Sie diese zwei Zeilen in die Seite ein:',
+    setting: 'Starten Sie Carillon mit dieser Einstellung:',
+    key: 'Eigener Schlüssel, mit dem Ihre Anwendung sendet',
     notification: {
       title: 'Es funktioniert',
       body: 'Diese Mitteilung kam von selbst an: Sie mussten die Seite nicht neu laden.',
     },
   },
   docs: {
-    intro: 'Alle Routen der API mit ihren Daten und Beispielen zum Kopieren; die Beschreibungen sind auf Englisch.',
+    intro:
+      'Alle Routen der API mit ihren Daten und Beispielen zum Kopieren; die Beschreibungen sind auf Englisch.',
     filter: 'Routen filtern',
-    noMatch: 'Keine Route passt dazu.',
+    noMatch: 'Keine passende Route gefunden.',
     copy: 'Kopieren',
     copied: 'Kopiert',
     notCopied: 'Vom Browser blockiert',
@@ -174,7 +224,7 @@ export const texts: Texts = (plurals) => ({
     signedIn: 'Sie sind angemeldet. Melden Sie sich beim nächsten Mal mit diesem Passwort an.',
     invalidTitle: 'Dieser Link ist nicht mehr gültig',
     invalid:
-      'Er wurde schon benutzt, ist abgelaufen oder wurde durch einen neueren ersetzt. Wenn Sie damit ein Passwort festgelegt haben, melden Sie sich mit diesem an.',
+      'Er wurde schon verwendet, ist abgelaufen oder wurde durch einen neueren ersetzt. Wenn Sie damit ein Passwort festgelegt haben, melden Sie sich mit diesem an.',
     missingTitle: 'Der Link ist unvollständig',
     missing:
       'Öffnen Sie den Link aus der E-Mail noch einmal, oder kopieren Sie ihn vollständig in die Adresszeile. Er endet mit # und 43 Zeichen.',
@@ -187,37 +237,87 @@ export const texts: Texts = (plurals) => ({
       'username-changed': 'Ihr Benutzername wurde geändert',
       'factor-added': 'Ihrem Konto wurde eine Authenticator-App hinzugefügt',
       'passkey-added': 'Ihrem Konto wurde ein Passkey hinzugefügt',
-      'factor-removed': 'Ein zweiter Faktor oder Passkey wurde aus Ihrem Konto entfernt',
-      'factors-reset': 'Alle zweiten Faktoren und Passkeys wurden aus Ihrem Konto entfernt',
+      'factor-removed': 'Ein Passkey oder eine Authenticator-App wurde aus Ihrem Konto entfernt',
+      'factors-reset': 'Alle Passkeys und Authenticator-Apps wurden aus Ihrem Konto entfernt',
       'recovery-codes-created': 'Für Ihr Konto wurden neue Wiederherstellungscodes erstellt',
-      'provider-linked': 'Ein Konto bei einem anderen Dienst wurde mit Ihrem verknüpft',
-      'provider-unlinked': 'Die Verknüpfung mit einem Konto bei einem anderen Dienst wurde aufgehoben',
+      'provider-linked': 'Ein Konto bei einem anderen Dienst wurde mit Ihrem Konto verknüpft',
+      'provider-unlinked':
+        'Die Verknüpfung mit einem Konto bei einem anderen Dienst wurde aufgehoben',
       'old-session-presented': 'Jemand hat eine alte Kopie Ihrer Anmeldung verwendet',
+      'user-signed-out': 'Sie wurden überall abgemeldet',
+      'user-disabled': 'Ihr Konto wurde gesperrt',
+      'user-enabled': 'Ihr Konto wurde entsperrt',
+      'link-created': 'Ein Link zum Einrichten Ihrer Anmeldung wurde erstellt',
+      'role-changed': 'Ihre Rolle wurde geändert',
+      'mail-stopped': 'Keine E-Mails mehr an Ihre Adresse',
     },
     unknownDevice: 'einem unbekannten Gerät',
     aBrowser: 'einem Browser',
     on: 'auf',
     newDevice: (device) => `Neue Anmeldung mit ${device}`,
     newDeviceText: (device, address) =>
-      `Jemand hat sich mit ${device} bei Ihrem Konto angemeldet, von der Adresse ${address}. Wenn Sie das nicht waren, öffnen Sie dies und wählen Sie „Das war ich nicht“.`,
-    byUser: (device, address) => `Das geschah mit ${device}, von der Adresse ${address}.`,
-    byOperator: 'Das geschah durch die Betreiber des Dienstes.',
-    byApplication: 'Das geschah durch Ihre Anwendung.',
+      `Jemand hat sich mit ${device} bei Ihrem Konto angemeldet, von der Adresse ${address}. Falls Sie das nicht waren, öffnen Sie diese Mitteilung und wählen Sie „Das war ich nicht“.`,
+    byUser: (device, address) => `Ausgelöst mit ${device}, von der Adresse ${address}.`,
+    byOperator: 'Das war ein Betreiber des Dienstes.',
+    byApplication: 'Das war Ihre Anwendung.',
     byUnknown: 'Das hat der Dienst bemerkt.',
-    advice: 'Wenn Sie das nicht erwartet haben, prüfen Sie Ihr Konto und legen Sie ein neues Passwort fest.',
+    advice:
+      'Falls Sie das nicht erwartet haben, prüfen Sie Ihr Konto und legen Sie ein neues Passwort fest.',
     ended:
       'Das Gerät wurde abgemeldet. Melden Sie sich neu an, prüfen Sie Ihr Konto und legen Sie ein neues Passwort fest.',
+    mailStopped:
+      'Der Mailserver Ihrer Adresse hat unsere E-Mails an zwei Tagen abgelehnt, deshalb senden wir keine mehr. Bitten Sie den Betreiber des Dienstes oder Ihrer Anwendung, Ihre Adresse zu prüfen. Mitteilungen kommen hier weiterhin an.',
+  },
+  push: { arrived: plurals({ one: '# neue Mitteilung', other: '# neue Mitteilungen' }) },
+  unsubscribe: {
+    title: 'E-Mails abschalten',
+    question:
+      'Möchten Sie zu Mitteilungen dieser Art keine E-Mails mehr bekommen? In Ihrem Posteingang erscheinen sie weiterhin.',
+    submit: 'Diese E-Mails abschalten',
+    doneTitle: 'Diese E-Mails sind abgeschaltet',
+    done: 'Zu Mitteilungen dieser Art bekommen Sie keine E-Mails mehr. In Ihrem Posteingang erscheinen sie weiterhin.',
   },
   mails: {
     reset: ({ username, until, service }) => ({
       subject: `Ein neues Passwort bei ${service}`,
       before: [
-        `Bei ${service} wurde ein neues Passwort angefordert für das Konto`,
+        `Jemand hat bei ${service} ein neues Passwort angefordert, für das Konto`,
         username,
-        `Um es zu wählen, öffnen Sie diesen Link. Er gilt einmal, bis zum ${until}:`,
+        `Öffnen Sie diesen Link, um das neue Passwort zu wählen. Er gilt nur einmal, bis zum ${until}:`,
       ],
       link: 'Neues Passwort wählen',
-      after: ['Wenn Sie das nicht waren, ignorieren Sie diese E-Mail: Ihr Passwort bleibt, wie es ist.'],
+      after: [
+        'Wenn Sie das nicht waren, ignorieren Sie diese E-Mail: Ihr Passwort bleibt, wie es ist.',
+      ],
+    }),
+    factor: ({ username, until, service }) => ({
+      subject: `Richten Sie den zweiten Schritt bei ${service} ein`,
+      before: [
+        `Jemand hat sich bei ${service} mit dem Passwort angemeldet, beim Konto`,
+        username,
+        `und möchte einen zweiten Schritt einrichten. Öffnen Sie diesen Link im selben Browser. Er gilt nur einmal, bis zum ${until}:`,
+      ],
+      link: 'Zweiten Schritt einrichten',
+      after: [
+        'Wenn Sie das nicht waren, öffnen Sie den Link nicht. Jemand kennt Ihr Passwort: Wählen Sie ein neues.',
+      ],
+    }),
+    unread: {
+      subject: (count, service) =>
+        `${plurals({ one: '# ungelesene Mitteilung', other: '# ungelesene Mitteilungen' })(count)} (${service})`,
+      others: 'Sonstige',
+      more: (count) => `und ${count} weitere`,
+      open: 'Posteingang öffnen',
+      settings: 'Einstellen, wann Sie E-Mails bekommen',
+      unsubscribe: 'Diese E-Mails abschalten',
+    },
+    test: ({ service }) => ({
+      subject: `Es funktioniert: eine E-Mail von ${service}`,
+      before: [
+        `Diese E-Mail wurde gesendet, um den Mailserver von ${service} zu prüfen. Sie müssen nichts tun.`,
+      ],
+      link: `${service} öffnen`,
+      after: [],
     }),
     changes: ({ count, title, lines, service }) => ({
       subject: `${count === 1 ? title : `${count} Änderungen an Ihrem Konto`} (${service})`,

@@ -1,13 +1,18 @@
-// The account page: its user, how that user signs in, where, and what happened; and the dialog that confirms a sign-in.
 import type { Plurals } from '../plurals.ts'
 
 export type Texts = typeof texts
 
 export const texts = (plurals: Plurals) => ({
-  /** The name of the navigation between the parts of the page. */
   sections: 'On this page',
   passwordDemanded: 'Someone else signed in to your account, so they may know your password.',
+  passwordEnds: (at: string) => `This password was generated for you. It works until ${at}.`,
   passwordLink: 'Choose a new password',
+  /** # is a time. */
+  factorBy: 'From # on, you need a passkey or an authenticator app to sign in.',
+  passkeyBy: 'From # on, you need a passkey to sign in.',
+  factorNow: 'Add one of these to go on.',
+  passkeyNow: 'Add a passkey to go on.',
+  factorLink: 'Set it up',
   profile: {
     title: 'Name and language',
     username: 'Username',
@@ -29,8 +34,8 @@ export const texts = (plurals: Plurals) => ({
     none: 'You have no password here: you sign in with a linked account.',
     current: 'Current password',
     next: 'New password',
-    /** `minLength`: from 8 to 64. */
-    rules: (minLength: number) => `At least ${minLength} characters. Several words are easy to remember.`,
+    rules: (minLength: number) =>
+      `At least ${minLength} characters. Several words are easy to remember.`,
     show: 'Show passwords',
     change: 'Change the password',
     effect: 'You will stay signed in here, and be signed out everywhere else.',
@@ -44,6 +49,37 @@ export const texts = (plurals: Plurals) => ({
     everything: 'All notifications',
     mandatory: 'Cannot be muted',
     none: 'Once an application has sent you notifications, you can mute them by category here.',
+    category: 'Category',
+    columns: { bell: 'In the inbox', mail: 'By e-mail', push: 'On your devices' },
+    mails: {
+      off: 'Never',
+      '5m': 'After 5 minutes',
+      '15m': 'After 15 minutes',
+      '1h': 'After an hour',
+      hourly: 'Every hour',
+      daily: 'Once a day',
+      weekly: 'Once a week',
+    },
+    pushes: { usual: 'Default', on: 'On', off: 'Off' },
+    usual: (rule: string) => `Default (${rule})`,
+    atOnce: 'At once',
+    noMail: {
+      off: 'This service sends no e-mails about notifications.',
+      'no-address':
+        'For e-mails about what you have not read, your account needs a verified e-mail address.',
+      refused:
+        'The mail server of your address refused our e-mails, so we send no more. Ask for your address to be checked.',
+    },
+    noPush: 'This browser cannot show notifications while the page is closed.',
+    hours: {
+      title: 'When',
+      timeZone: 'Time zone',
+      digestAt: 'Daily and weekly e-mails at',
+      quiet: 'Quiet hours: nothing is sent',
+      from: 'From',
+      to: 'to',
+      hint: 'What is due in quiet hours is sent afterwards.',
+    },
     choices: {
       none: 'Not muted',
       hour: 'Muted for an hour',
@@ -79,7 +115,8 @@ export const texts = (plurals: Plurals) => ({
       code: 'This code is wrong or has been used. Wait for the next one.',
       recoveryCode: 'This recovery code is wrong or has been used.',
     },
-    otherwise: 'If none of these works, sign out, sign in again, and make the change within ten minutes.',
+    otherwise:
+      'If none of these works, sign out, sign in again, and make the change within ten minutes.',
   },
   loading: 'Loading…',
   more: 'Show more',
@@ -92,7 +129,8 @@ export const texts = (plurals: Plurals) => ({
   unknownDevice: 'Unknown device',
   sessions: {
     title: 'Devices',
-    intro: 'Sign out the devices that you no longer use. If you do not recognise one, choose “That was not me”.',
+    intro:
+      'Sign out the devices that you no longer use. If you do not recognise one, choose “That was not me”.',
     current: 'This device',
     signedIn: (time: string) => `signed in ${time}`,
     lastSeen: (time: string) => `active ${time}`,
@@ -101,7 +139,8 @@ export const texts = (plurals: Plurals) => ({
     endedAlready: 'That device was already signed out.',
     endOthers: 'Sign out all other devices',
     endOthersTitle: 'Sign out all other devices?',
-    endOthersText: 'They are signed out at once. Applications that act for you have to ask you again.',
+    endOthersText:
+      'They are signed out at once. Applications that act for you have to ask you again.',
     othersEnded: 'All other devices are signed out.',
     disown: 'That was not me',
     disownTitle: 'Was that not you?',
@@ -109,8 +148,24 @@ export const texts = (plurals: Plurals) => ({
       'Then someone may know your password. The device is signed out at once, and until you set a new password, the current one works on this device only.',
     disownAction: 'Sign it out and set a new password',
     disowned: 'The device is signed out. Now set a new password.',
-    linkedEnded: 'The device from the notification is already signed out. You can still say that it was not you.',
+    linkedEnded:
+      'The device from the notification is already signed out. You can still say that it was not you.',
     notYours: 'Your account has no such device.',
+  },
+  push: {
+    title: 'On the lock screen',
+    hint: 'New notifications appear on this device, also while no page is open. They end when you sign out.',
+    on: 'Notify me on this device',
+    off: 'Do not notify me on this device',
+    isOn: 'Notifications appear on this device.',
+    isOff: 'No more notifications on this device.',
+    denied: 'Your browser blocks notifications of this site. Allow them in its settings.',
+    unsupported:
+      'This browser cannot do that here. On an iPhone or iPad, first add this page to the Home Screen.',
+    since: (time: string) => `notified since ${time}`,
+    remove: 'Turn off',
+    removed: 'Notifications on that device are off.',
+    ended: 'They were already off.',
   },
   factors: {
     title: 'Ways to sign in',
@@ -134,13 +189,17 @@ export const texts = (plurals: Plurals) => ({
     removeLastText:
       'It is your last one. Without it, your password alone is enough to sign in, and your recovery codes stop working.',
     removed: 'Removed.',
-    onlyWay: 'This passkey is the only way to sign in to your account. First add another one, or set a password.',
+    onlyWay: 'Without it, you could not sign in any more. First add another one.',
+    linkEnded: 'The link is no longer valid. Load the page again to get a new one.',
     tooMany: 'Your account has the maximum number of these. Remove one first.',
     passkeyAdded: 'The passkey was added.',
-    passkeyCancelled: 'No passkey was added: the browser cancelled it, or it took too long. Try again.',
+    passkeyCancelled:
+      'No passkey was added: the browser cancelled it, or it took too long. Try again.',
     passkeyExists: 'This device already has a passkey for your account.',
-    passkeyUnsupported: 'This browser does not support passkeys. Use a newer one, or an authenticator app.',
-    passkeyRefused: 'The service did not accept the passkey. Load the page again, then try once more.',
+    passkeyUnsupported:
+      'This browser does not support passkeys. Use a newer one, or an authenticator app.',
+    passkeyRefused:
+      'The service did not accept the passkey. Load the page again, then try once more.',
     passkeyNeedsName: 'Passkeys need a host name, and the address of this page is a number.',
     passkeyOpenAt: (host: string) => `Open this page at ${host}`,
     scanTitle: 'Connect the app',
@@ -164,11 +223,13 @@ export const texts = (plurals: Plurals) => ({
     renew: 'New recovery codes',
     renewTitle: 'Create new recovery codes?',
     renewText: 'Your current codes stop working.',
-    shownOnce: 'These codes are shown only once. Keep them in a safe place, such as a password manager or on paper.',
+    shownOnce:
+      'These codes are shown only once. Keep them in a safe place, such as a password manager or on paper.',
     download: 'Download',
     print: 'Print',
     file: 'recovery-codes.txt',
-    fileTitle: (service: string, user: string) => `Recovery codes of ${user} at ${service}. Each works once.`,
+    fileTitle: (service: string, user: string) =>
+      `Recovery codes of ${user} at ${service}. Each works once.`,
     keep: 'I have saved them',
   },
   providers: {
@@ -209,18 +270,22 @@ export const texts = (plurals: Plurals) => ({
       'account-delayed': 'Someone may be guessing your password: further attempts have to wait',
       'account-unlocked': 'You can try to sign in again',
       'old-session-presented': 'An old copy of your sign-in was used; the device was signed out',
-      'old-token-presented': 'A token from before a change was used; it was refused, and the sign-in goes on',
+      'old-token-presented':
+        'A token from before a change was used; it was refused, and the sign-in goes on',
       'session-ended': 'You signed out a device',
       'sessions-ended': 'You signed out all other devices',
       'sign-in-disowned': 'You reported a sign-in that was not you',
       'password-changed': 'The password was changed',
       'password-reset': 'A new password was set with a link',
-      'link-created': 'A link to set a password was created',
+      'link-created': 'A link to set up your sign-in was created',
       'link-refused': 'A link to set a password was refused',
       'user-created': 'The account was created',
       'user-changed': 'Your name or e-mail address was changed',
       'user-disabled': 'The account was disabled',
+      'user-signed-out': 'All your devices were signed out',
       'user-enabled': 'The account was enabled',
+      'role-changed': 'Your role was changed',
+      'user-viewed': 'An operator looked at your account',
       'factor-added': 'A passkey or an app was added',
       'factor-removed': 'A passkey or an app was removed',
       'factors-reset': 'All passkeys and apps were removed',
@@ -230,6 +295,7 @@ export const texts = (plurals: Plurals) => ({
       'provider-linked': 'An account at a provider was linked',
       'provider-unlinked': 'An account at a provider was unlinked',
       'tokens-revoked': 'The access of applications was revoked',
+      'mail-stopped': 'E-mails to your address were stopped',
     },
   },
   data: {
@@ -238,6 +304,7 @@ export const texts = (plurals: Plurals) => ({
     download: 'Download my data',
     erase: 'Delete my account',
     eraseTitle: 'Delete your account?',
-    eraseText: 'Your notifications, preferences and ways to sign in are lost for good. All devices are signed out.',
+    eraseText:
+      'Your notifications, preferences and ways to sign in are lost for good. All devices are signed out.',
   },
 })

@@ -1,11 +1,11 @@
-// Why a request of a page failed, and why a password was refused: for the scripts of all pages.
 import type { Plurals } from '../plurals.ts'
 
 export type Texts = typeof texts
 
 export const texts = (plurals: Plurals) => ({
   failures: {
-    NETWORK: 'There was no response. Check your connection, then try again. What you typed is still here.',
+    NETWORK:
+      'There was no response. Check your connection, then try again. What you typed is still here.',
     UNREADABLE: 'The response did not come from this service. Try again later.',
     UNAUTHORIZED: 'You are signed out.',
     INVALID_CREDENTIALS: 'This is not correct. Check it, then try again.',
@@ -26,13 +26,13 @@ export const texts = (plurals: Plurals) => ({
   inSeconds: plurals({ one: 'Try again in # second.', other: 'Try again in # seconds.' }),
   inMinutes: plurals({ one: 'Try again in # minute.', other: 'Try again in # minutes.' }),
   tryAgain: 'Try again',
-  /** The link after the sentence of UNAUTHORIZED. */
   signInAgain: 'Sign in again',
   passwordFaults: {
     too_short: (minLength: number) => `Enter at least ${minLength} characters.`,
     too_long: 'Enter at most 256 characters.',
     too_common: 'Choose another one: many people use this password, so it is easy to guess.',
-    contains_name: 'Choose another one: this is little more than your username or the name of this service.',
+    contains_name:
+      'Choose another one: this is little more than your username or the name of this service.',
     unusable: 'Enter it without line breaks or other invisible characters.',
   },
 })

@@ -1,17 +1,17 @@
-// Change signals between processes if other programs use the database too, or if a proxy in between drops notices.
+// Other programs may use the database too, and a proxy may drop notices.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { TcpProxy } from '../../../../tests/support/network/tcp-proxy.ts'
 import { newDatabase, queryAt } from '../../../../tests/support/postgres.ts'
+import { isUnavailable, World } from '../../../contract/world.ts'
 import { readInbox } from '../../../inbox/inbox.store.ts'
-import { isUnavailable, World } from '../../contract/world.ts'
 import type { ChangeSignal } from '../../events.ts'
 import { openPostgresStore } from '../store.ts'
 
 const { url, drop } = await newDatabase()
 after(drop)
-/** On an idle machine 4 s until the loss is noticed, and 2 s for a connection that receives no notices either; a busy one is slower. */
+/** On an idle machine 4 s, and 2 s for another connection without notices. */
 const noticedAndBackWithinMs = 60_000
 const open = async (through = url) => (await openPostgresStore(through, { partitions: 3 })).store
 
@@ -32,7 +32,10 @@ test('an address that passes no notices is refused at the start, and noticed if 
   const deaf = ({ direction, bytes }: { direction: string; bytes: Buffer }) =>
     direction === 'to client' ? { pass: withoutNotices(bytes) } : undefined
   proxy.intercept = deaf
-  await assert.rejects(open(proxy.urlFor(url)), (error) => isUnavailable(error) && /not a pooler/.test(error.message))
+  await assert.rejects(
+    open(proxy.urlFor(url)),
+    (error) => isUnavailable(error) && /not a pooler/.test(error.message),
+  )
 
   proxy.intercept = undefined
   const store = await open(proxy.urlFor(url))
@@ -70,7 +73,10 @@ test('every process uses the clock of the server (S7)', async () => {
   const store = await open()
   const clock = () => store.clock?.() ?? assert.fail()
   const before = clock()
-  const { rows } = await queryAt(url, 'select extract(epoch from clock_timestamp())::float8 * 1000 as time')
+  const { rows } = await queryAt(
+    url,
+    'select extract(epoch from clock_timestamp())::float8 * 1000 as time',
+  )
   assert.ok(rows[0].time > before - 1_000 && rows[0].time < clock() + 1_000)
   await store.close()
 })
@@ -78,7 +84,10 @@ test('every process uses the clock of the server (S7)', async () => {
 test('concurrent deliveries are all counted, whatever default isolation the database has and whatever timeouts the URL sets', async () => {
   const strict = await newDatabase()
   const name = new URL(strict.url).pathname.slice(1)
-  await queryAt(strict.url, `alter database ${name} set default_transaction_isolation = 'repeatable read'`)
+  await queryAt(
+    strict.url,
+    `alter database ${name} set default_transaction_isolation = 'repeatable read'`,
+  )
   const store = await open(`${strict.url}?statement_timeout=0&options=-c%20work_mem%3D5MB`)
   const world = await World.on(store)
   const ann = await world.addUser('ann')
@@ -107,11 +116,14 @@ test('a database with another encoding is refused, and the encoding is named', a
   const name = `latin_${process.pid}`
   await queryAt(url, `create database ${name} encoding 'LATIN1' locale 'C' template template0`)
   const latin = Object.assign(new URL(url), { pathname: `/${name}` }).href
-  await assert.rejects(open(latin), (error) => isUnavailable(error) && /LATIN1.*createdb -E UTF8/.test(error.message))
+  await assert.rejects(
+    open(latin),
+    (error) => isUnavailable(error) && /LATIN1.*createdb -E UTF8/.test(error.message),
+  )
   await queryAt(url, `drop database ${name} with (force)`)
 })
 
-/** Without the messages of type A, NotificationResponse (PostgreSQL manual, section 53.7). */
+/** Drops messages of type A, NotificationResponse (PostgreSQL manual, section 53.7). */
 function withoutNotices(bytes: Buffer): Buffer {
   const kept: Buffer[] = []
   for (let at = 0; at < bytes.length; ) {

@@ -1,6 +1,6 @@
-// Change signals between processes: NOTIFY after the commit, and LISTEN on a separate connection. If that connection is
-// lost, signals may be lost too, so every listener receives "anything may have changed" once there is a new one. Signals of
-// inboxes are gathered, so that many commits are one notice: with a NOTIFY in each transaction all commits wait for one lock.
+// Sends change signals by NOTIFY after the commit, and listens on a separate connection, whose loss
+// may lose signals: every listener then gets "anything may have changed". A NOTIFY in each
+// transaction would make all commits wait for one lock, so signals of inboxes are gathered.
 import { randomUUID } from 'node:crypto'
 import type pg from 'pg'
 import { unavailable } from '../../../basics/errors.ts'
@@ -21,12 +21,11 @@ export class ChangeSignals {
   readonly #pool: pg.Pool
   readonly #number: WriterNumber
   readonly #listeners = new Map<ChangeListener, readonly ChangeSignal['about'][] | undefined>()
-  /** The current one; after its loss the last one, whose clock and history still hold. */
+  /** After a loss the last one stays: its clock and history still hold. */
   #connection: ListeningConnection | undefined
   readonly #gathered = new Set<string>()
   #sending: NodeJS.Timeout | undefined
   #retryMs = firstRetryMs
-  /** When the connection was lost, by `performance.now()`; undefined while there is one. */
   #lostAt: number | undefined
   #isClosed = false
 
@@ -36,7 +35,7 @@ export class ChangeSignals {
     this.#number = new WriterNumber(pool, this.#node)
   }
 
-  /** Throws if the server cannot be reached. After that, a lost connection is replaced without the caller. */
+  /** Later losses are repaired without the caller. */
   async open(): Promise<void> {
     const connection = new ListeningConnection(this.#url, {
       node: this.#node,
@@ -58,11 +57,10 @@ export class ChangeSignals {
     return () => this.#listeners.delete(listener)
   }
 
-  /** Call it after a commit: this process receives the signal at once, the others within some 20 ms. */
+  /** Call it after a commit: this process gets the signal at once, others within 20 ms. */
   send(signal: ChangeSignal): void {
     this.#emit(signal)
     void this.#number.written()
-    // The notice of the end of a session or token is in the commit.
     if (signal.about !== 'inbox') return
     this.#gathered.add(signal.userId)
     this.#notifyIn(gatherMs)
@@ -79,13 +77,19 @@ export class ChangeSignals {
     return this.#connection?.serverTime() ?? 0
   }
 
+  /** Undefined while the connection is lost: another process may take what this one claimed. */
+  holder(): number | undefined {
+    return this.#lostAt === undefined ? this.#connection?.holder : undefined
+  }
+
   get history(): string {
     return this.#connection?.history ?? ''
   }
 
   #emit(signal: ChangeSignal): void {
     for (const [listener, about] of this.#listeners)
-      if (about === undefined || signal.about === 'anything' || about.includes(signal.about)) listener(signal)
+      if (about === undefined || signal.about === 'anything' || about.includes(signal.about))
+        listener(signal)
   }
 
   #notifyIn(ms: number): void {
@@ -97,9 +101,14 @@ export class ChangeSignals {
     if (this.#gathered.size === 0) return
     const users = [...this.#gathered]
     this.#gathered.clear()
-    const payloads = noticesOf(users).map((notice) => JSON.stringify({ from: this.#node, ...notice }))
+    const payloads = noticesOf(users).map((notice) =>
+      JSON.stringify({ from: this.#node, ...notice }),
+    )
     try {
-      await this.#pool.query('select pg_notify($1, payload) from unnest($2::text[]) payload', [channel, payloads])
+      await this.#pool.query('select pg_notify($1, payload) from unnest($2::text[]) payload', [
+        channel,
+        payloads,
+      ])
     } catch {
       for (const user of users) this.#gathered.add(user)
       if (!this.#isClosed) this.#notifyIn(resendMs)
@@ -114,7 +123,7 @@ export class ChangeSignals {
   #reconnect(): void {
     if (this.#isClosed) return
     this.#lostAt ??= performance.now()
-    // Another factor from 0.5 to 1 in each process, so that many that lost their server do not reconnect in step.
+    // The factor is 0.5 to 1, so that many processes do not reconnect in step.
     const factor = 0.5 + Number.parseInt(this.#node.slice(0, 4), 16) / 0x20000
     const delayMs = this.#retryMs * factor
     this.#retryMs = Math.min(this.#retryMs * 2, maxRetryMs)

@@ -1,17 +1,21 @@
-// If a database loses changes that clients have already received, its positions belong to another history: a client that is ahead
-// of the database gets a resync and does not miss anything silently.
+// A client that is ahead of a database that was set back gets a resync and misses nothing silently.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { TcpProxy } from '../../../../tests/support/network/tcp-proxy.ts'
-import { guarded, newDatabase, PostgresServer, queryAt } from '../../../../tests/support/postgres.ts'
+import {
+  guarded,
+  newDatabase,
+  PostgresServer,
+  queryAt,
+} from '../../../../tests/support/postgres.ts'
 import { soakTest } from '../../../../tests/support/soak.ts'
 import { readDatabaseUrl } from '../../../config/database-url.ts'
+import { World } from '../../../contract/world.ts'
 import { ChangesSince } from '../../../live/changes.ts'
 import { StreamLimits } from '../../../live/stream-limits.ts'
 import { openStore } from '../../../open-store.ts'
-import { World } from '../../contract/world.ts'
 
 test('a planned restart and a crash of PostgreSQL change no position (R15)', async (t) => {
   const server = await PostgresServer.start()
@@ -84,7 +88,10 @@ test('the statement of the page about backups begins a new history, which every 
   const place = await newPlace(t)
   await place.send(1)
   const here = await place.position()
-  const page = readFileSync(new URL('../../../../docs/operations/backup.md', import.meta.url), 'utf8')
+  const page = readFileSync(
+    new URL('../../../../docs/operations/backup.md', import.meta.url),
+    'utf8',
+  )
   const [, statement = ''] = /```sql\n(update history [^;]+);/.exec(page) ?? []
   const before = place.store.history
   await place.query(statement)
@@ -121,8 +128,14 @@ test('200 deliveries raise the number of their process at most once a second (R1
   await Promise.all(Array.from({ length: 200 }, () => world.send(ann)))
   await store.close()
   const seconds = (performance.now() - begun) / 1_000
-  const { rows } = await queryAt(url, "select coalesce(sum(number), 0)::int as raised from history where node <> ''")
-  assert.ok(rows[0].raised >= 1 && rows[0].raised <= seconds + 1, `${rows[0].raised} times in ${seconds} s`)
+  const { rows } = await queryAt(
+    url,
+    "select coalesce(sum(number), 0)::int as raised from history where node <> ''",
+  )
+  assert.ok(
+    rows[0].raised >= 1 && rows[0].raised <= seconds + 1,
+    `${rows[0].raised} times in ${seconds} s`,
+  )
 })
 
 test('after a failover to a replica that lagged, a client ahead of it gets a resync, even once its version is reached again', async (t) => {
@@ -155,7 +168,7 @@ test('two processes on one database give the same positions', async (t) => {
   assert.equal(store.history, place.store.history)
 })
 
-/** A store that reaches its server through a proxy, with one user. */
+/** Through a proxy, with one user. */
 async function newPlace(t: TestContext, at?: string) {
   const made = at === undefined ? await newDatabase() : undefined
   const url = made?.url ?? at ?? ''
@@ -188,10 +201,9 @@ async function newPlace(t: TestContext, at?: string) {
     proxy,
     until,
     query,
-    /** The sum of the numbers that processes have raised. */
     numbers: async () =>
-      (await query("select coalesce(sum(number), 0)::int as sum from history where node <> ''"))[0].sum,
-    /** Waits until the store listens for change signals again. */
+      (await query("select coalesce(sum(number), 0)::int as sum from history where node <> ''"))[0]
+        .sum,
     async reconnectedBy(act: () => Promise<void>): Promise<void> {
       const { promise: isBack, resolve } = Promise.withResolvers<void>()
       const off = store.onChange(({ about }) => about === 'anything' && resolve())

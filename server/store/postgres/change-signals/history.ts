@@ -1,5 +1,6 @@
-// Notices that the storage of PostgreSQL was set back, which leaves no trace in the database (decision 0068): each process that writes raises
-// a number of its own in the table `history`. If the database has lost one, a new history begins. Every process finds it with its next heartbeat.
+// Notices that the storage was set back, which leaves no trace in the database (decision 0068):
+// each process raises a number of its own in `history`. If the database has lost one, a new history
+// begins.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 
@@ -17,7 +18,6 @@ const begin =
 export class WriterNumber {
   readonly #pool: pg.Pool
   readonly #node: string
-  /** The highest one that the database has confirmed. */
   #number = 0
   #isRaising = false
   #isDue = false
@@ -27,23 +27,23 @@ export class WriterNumber {
     this.#node = node
   }
 
-  /** Call it after a commit. It raises the number now, or a second after the last time. */
+  /** Call it after a commit. Raises the number at most once a second. */
   async written(): Promise<void> {
     this.#isDue = true
     if (this.#isRaising) return
     this.#isRaising = true
     while (this.#isDue) {
       this.#isDue = false
-      // If it fails, the write after the next second raises the number.
       await this.#compareWith(raise, this.#number + 1).catch(() => {})
       await sleep(raiseEveryMs, undefined, { ref: false })
     }
     this.#isRaising = false
   }
 
-  /** Call it after the connection was lost: the server may be another one now. */
+  /** Call it after a lost connection: the server may be another one. */
   async compare(): Promise<void> {
-    if (this.#number > 0) await this.#compareWith('select number from history where node = $1', this.#number)
+    if (this.#number > 0)
+      await this.#compareWith('select number from history where node = $1', this.#number)
   }
 
   async #compareWith(text: string, expected: number): Promise<void> {

@@ -1,25 +1,27 @@
-// One connection that listens for notices. Every second it sends a notice to itself and reads the server's clock: a
-// connection that is dead without an error, or goes through a pooler that passes no notices, is lost after 3 seconds.
+// One connection that listens. Every second it notifies itself and reads the server's clock: a dead
+// connection, or a pooler that passes no notices, is found after 3 seconds.
+import { randomInt } from 'node:crypto'
 import type { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { unavailable } from '../../../basics/errors.ts'
-import type { ChangeSignal } from '../../events.ts'
+import { type ChangeSignal, holderLock } from '../../events.ts'
 import { Client } from '../connection/pool.ts'
 
 export const channel = 'carillon'
 
-/** In a NOTIFY: a signal of a commit, without sender, or users whose inboxes changed; a heartbeat has its sender only. Others are ignored. */
 export type Notice = { from?: string; signal?: ChangeSignal; users?: string[] }
 
 const heartbeatMs = 1_000
 const responseTimeoutMs = 2_000
 const silenceTimeoutMs = 3_000
-/** A notice to this process, with the server's time in milliseconds since 1970, and the history of the database. */
+/** The server notices within 25 seconds that a machine is gone, and frees its lock. */
+const keepAlives = `select set_config('tcp_keepalives_idle', '10', false), set_config('tcp_keepalives_interval', '5', false),
+  set_config('tcp_keepalives_count', '3', false)`
+/** Returns the server's time (ms since 1970) and the history. */
 const heartbeat = `select pg_notify($1, $2), (extract(epoch from clock_timestamp()) * 1000)::float8 as time,
   (select concat_ws(' ', tableoid, number) from history where node = '') as history`
 
 type Options = {
-  /** Names this process: a notice from it is a heartbeat. */
   node: string
   onNotice: (notice: Notice) => void
   /** Called once if the connection is lost after `open` resolved; not after `close`. */
@@ -30,12 +32,11 @@ export class ListeningConnection {
   readonly #options: Options
   readonly #client: Client
   #heartbeat: NodeJS.Timeout | undefined
-  /** When the last heartbeat was received, by `performance.now()`; 0 before the first. */
   #heardAt = 0
-  /** A time of the server, and when this process received it, by `performance.now()`. */
   #clock = { serverMs: 0, at: 0 }
   #server = ''
   history = ''
+  readonly holder = randomInt(1, 2 ** 31)
 
   constructor(url: string, options: Options) {
     this.#options = options
@@ -51,11 +52,13 @@ export class ListeningConnection {
     this.#client.on('notification', ({ payload }) => this.#receive(payload ?? ''))
   }
 
-  /** Throws if the server cannot be reached, or if its notices do not arrive. */
+  /** Throws if the server's notices do not arrive. */
   async open(): Promise<void> {
     try {
       await this.#client.connect()
       await this.#client.query(`listen ${channel}`)
+      await this.#client.query(keepAlives)
+      await this.#client.query(`select pg_advisory_lock(${holderLock}, ${this.holder})`)
       this.#server = await serverOf(this.#client)
       await this.#beat()
       await this.#firstHeartbeat()
@@ -70,12 +73,12 @@ export class ListeningConnection {
     }, heartbeatMs).unref()
   }
 
-  /** Milliseconds since 1970 by the server's clock. */
+  /** Returns milliseconds since 1970 by the server's clock. */
   serverTime(): number {
     return Math.round(this.#clock.serverMs + performance.now() - this.#clock.at)
   }
 
-  /** Does not wait: a server that hangs, or a network that drops packets, never confirms the end. */
+  /** Does not wait: a server that hangs never confirms the end. */
   close(): void {
     clearInterval(this.#heartbeat)
     this.#heartbeat = undefined
@@ -120,8 +123,7 @@ export class ListeningConnection {
   }
 }
 
-// The identifier of the database cluster, and its timeline, which changes if a replica takes over. A managed service may refuse these functions:
-// then the numbers of the processes (history.ts) show a replica that lagged.
+// The timeline changes if a replica takes over. A managed service may refuse these functions.
 async function serverOf(client: Client): Promise<string> {
   const text = `select concat_ws(' ', system_identifier, left(pg_walfile_name(pg_current_wal_lsn()), 8)) as server
     from pg_control_system()`
@@ -135,7 +137,7 @@ async function serverOf(client: Client): Promise<string> {
 
 const anything: Notice = { signal: { about: 'anything' } }
 
-/** Any client of the database may notify: a payload that is not a notice counts as "anything may have changed". */
+/** Any client may notify: an unknown payload counts as "anything may have changed". */
 function noticeIn(payload: string): Notice {
   try {
     const notice = Object(JSON.parse(payload)) as Notice

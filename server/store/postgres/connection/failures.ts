@@ -1,11 +1,11 @@
-// What a failure of PostgreSQL means: whether anything was stored, whether the write may run again, and its CarillonError. Loads no `pg`.
+// What a failure means: was anything stored, may the write run again? Loads no `pg`.
 import type { DatabaseError } from 'pg'
 import { CarillonError } from '../../../basics/errors.ts'
 import { RunAgain } from '../../statements.ts'
 import { refusedWriteState, writeRefusal } from '../../transfer-state.ts'
 import { outcomeUnknown, takenBack, wentAway } from '../../unavailable.ts'
 
-/** Deadlocks, rows that another write added at the same time, and connections that ended; no timeouts, which have taken long enough. */
+/** A timeout is none of these: it has taken long enough. */
 export function mayRunAgain(error: unknown): boolean {
   if (error instanceof RunAgain) return true
   const code = sqlState(error)
@@ -14,10 +14,13 @@ export function mayRunAgain(error: unknown): boolean {
   return /^(40001|40P01|23505|25P03|57P0[12]|08)/.test(code)
 }
 
-/** SQLSTATE classes of a system that fails: connection, rollback, resources, operator, system; a server in recovery. */
+/**
+ * These classes say that the system failed: connection, rollback, resources, operator, system; a
+ * server in recovery.
+ */
 const systemFailures = /^(08|40|53|57|58|XX|25006|55P03)/
 
-/** The server refused the statement or rolled it back, and the connection still works. */
+/** The server refused or rolled back, and the connection still works. */
 export function isRefusal(error: unknown): boolean {
   return (error as Partial<DatabaseError> | null)?.severity === 'ERROR'
 }
@@ -28,16 +31,16 @@ export function asStoreError(error: unknown): unknown {
   if (code === undefined) return wentAway(error)
   if (code === refusedWriteState) return writeRefusal(error)
   if (!systemFailures.test(code)) return error
-  // After an error the transaction was rolled back; after a fatal error it may have been committed.
+  // After an error the server rolled back; after a fatal error it may have committed.
   return isRefusal(error) ? takenBack(error) : outcomeUnknown(error)
 }
 
-/** The SQLSTATE that the server sent (PostgreSQL manual, appendix A), or undefined if it sent none. */
+/** Appendix A of the PostgreSQL manual lists them. */
 export function sqlState(error: unknown): string | undefined {
   return error instanceof Error && 'severity' in error ? (error as DatabaseError).code : undefined
 }
 
-/** Whether the server rolled the batch back because of one of its calls, such as for a deadlock or for a lock that is held for long. */
+/** A deadlock or a lock that is held for long is one call's. */
 export function isOfOneCall(error: unknown): boolean {
   return !(error instanceof CarillonError) || /^(40|55P03)/.test(sqlState(error.cause) ?? '')
 }

@@ -1,12 +1,11 @@
-// Calls that share a round trip and a commit: what one of them suffers, the others do not.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import pg from 'pg'
 import { newDatabase } from '../../../../tests/support/postgres.ts'
+import { at, isUnavailable, type Person, World } from '../../../contract/world.ts'
 import { deliver } from '../../../delivery/delivery.store.ts'
 import { readInbox } from '../../../inbox/inbox.store.ts'
 import { markRead } from '../../../inbox/marks.store.ts'
-import { at, isUnavailable, type Person, World } from '../../contract/world.ts'
 import { openPostgresStore } from '../store.ts'
 import { Gathering, type Together } from './gathering.ts'
 
@@ -18,8 +17,11 @@ after(async () => {
 })
 const world = await World.on(store)
 
-/** Echoes its calls after `release`, and keeps the batches that it got. */
-function heldEcho({ weightOf = () => 1, keyOf = () => undefined }: Partial<Together<string, string>> = {}) {
+/** Echoes its calls after `release`. */
+function heldEcho({
+  weightOf = () => 1,
+  keyOf = () => undefined,
+}: Partial<Together<string, string>> = {}) {
   const batches: (readonly string[])[] = []
   const held = Promise.withResolvers<void>()
   const run = async (_: unknown, calls: readonly string[]) => {
@@ -79,7 +81,10 @@ test('if the server hangs, waiting calls are refused after two seconds, and more
   assert.throws(() => gathering.add('one too many'), /Too many calls are waiting for the store/)
   for (const outcome of await Promise.allSettled(waiting)) {
     assert.equal(outcome.status, 'rejected')
-    assert.match(String(outcome.status === 'rejected' && outcome.reason), /cannot be reached now; nothing was done/)
+    assert.match(
+      String(outcome.status === 'rejected' && outcome.reason),
+      /cannot be reached now; nothing was done/,
+    )
   }
   assert.ok(performance.now() - startedAt > 1_900)
   release()
@@ -142,7 +147,9 @@ test('deliveries and marks that wait for locks one after the other do not hold u
   const client = new pg.Client(url)
   await client.connect()
   await client.query('begin')
-  await client.query('select from inbox where user_id = any ($1) for update', [people.slice(0, 3).map(({ id }) => id)])
+  await client.query('select from inbox where user_id = any ($1) for update', [
+    people.slice(0, 3).map(({ id }) => id),
+  ])
   let isReleased = false
   const waiting = []
   for (const [n, { id: userId }] of people.slice(0, 3).entries()) {
@@ -156,7 +163,9 @@ test('deliveries and marks that wait for locks one after the other do not hold u
     .slice(3)
     .flatMap((person, n) => [
       world.send(person, 'Second').then(() => isReleased),
-      store.write(markRead, { userId: person.id, id: ids[n + 3] as string, at: at(1) }).then(() => isReleased),
+      store
+        .write(markRead, { userId: person.id, id: ids[n + 3] as string, at: at(1) })
+        .then(() => isReleased),
     ])
   assert.deepEqual(await Promise.all(others), Array(6).fill(false))
   isReleased = true

@@ -1,4 +1,3 @@
-// If a PostgreSQL database cannot be used, one sentence says what to do, and never contains the password.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
@@ -6,8 +5,13 @@ import { after, test } from 'node:test'
 import pg from 'pg'
 import { freePort } from '../../../../tests/support/network/free-port.ts'
 import { TcpProxy } from '../../../../tests/support/network/tcp-proxy.ts'
-import { guarded, newDatabase, PostgresServer, queryAt } from '../../../../tests/support/postgres.ts'
-import { isUnavailable } from '../../contract/world.ts'
+import {
+  guarded,
+  newDatabase,
+  PostgresServer,
+  queryAt,
+} from '../../../../tests/support/postgres.ts'
+import { isUnavailable } from '../../../contract/world.ts'
 import { openPostgresStore } from '../store.ts'
 import { openingFailure } from './opening.ts'
 
@@ -42,7 +46,10 @@ test('a wrong or missing password is named in the error', async () => {
     urlWith(asRole(guarded.role, secret)),
     /^PostgreSQL refuses the password\. Correct CARILLON_DATABASE_URL/,
   )
-  await refuses(urlWith(asRole(guarded.role)), /^PostgreSQL requires a password\. Add it to CARILLON_DATABASE_URL/)
+  await refuses(
+    urlWith(asRole(guarded.role)),
+    /^PostgreSQL requires a password\. Add it to CARILLON_DATABASE_URL/,
+  )
 })
 
 test('a role that does not exist or may not log in is named in the error', async () => {
@@ -63,7 +70,9 @@ test('a database for which pg_hba.conf has no line may be missing: the error doe
     0,
     'error',
   )
-  const failure = openingFailure(Object.assign(refused, { code: '28000', routine: 'ClientAuthentication' }))
+  const failure = openingFailure(
+    Object.assign(refused, { code: '28000', routine: 'ClientAuthentication' }),
+  )
   assert.match(
     failure.message,
     /^pg_hba\.conf allows this user no connection to this database\. Does the database exist\?/,
@@ -71,7 +80,10 @@ test('a database for which pg_hba.conf has no line may be missing: the error doe
 })
 
 test('an unknown host, and a port without a server, are named in the error', async () => {
-  await refuses(`postgres://me:${secret}@nowhere.invalid/carillon`, /^The host of CARILLON_DATABASE_URL/)
+  await refuses(
+    `postgres://me:${secret}@nowhere.invalid/carillon`,
+    /^The host of CARILLON_DATABASE_URL/,
+  )
   const port = String(await freePort())
   for (const hostname of ['127.0.0.1', 'localhost'])
     await refuses(
@@ -105,15 +117,24 @@ test('a start gives up at its time limit; it waits only for a server that cannot
   const reasons: string[] = []
   const startTimeout = { timeoutMs: 1_200, onWait: (reason: string) => void reasons.push(reason) }
   const away = urlWith((url) => Object.assign(url, { port: String(free) }))
-  await assert.rejects(openPostgresStore(away, { partitions: 3, startTimeout }), /^CarillonError: No server responds/)
+  await assert.rejects(
+    openPostgresStore(away, { partitions: 3, startTimeout }),
+    /^CarillonError: No server responds/,
+  )
   assert.equal(reasons.length, 1, 'the same reason is reported once')
   const wrong = urlWith(asRole(guarded.role, secret))
   const never = { timeoutMs: 60_000, onWait: assert.fail }
-  await assert.rejects(openPostgresStore(wrong, { partitions: 3, startTimeout: never }), /refuses the password/)
+  await assert.rejects(
+    openPostgresStore(wrong, { partitions: 3, startTimeout: never }),
+    /refuses the password/,
+  )
 })
 
 test('an invalid URL is named in the error', async () => {
-  await refuses(`postgres://me:${secret}@127.0.0.1:99999/carillon`, /^CARILLON_DATABASE_URL is not a URL\. Write /)
+  await refuses(
+    `postgres://me:${secret}@127.0.0.1:99999/carillon`,
+    /^CARILLON_DATABASE_URL is not a URL\. Write /,
+  )
 })
 
 test('a server that is not PostgreSQL, or never responds, is named in the error after a few seconds', async (t) => {
@@ -128,7 +149,10 @@ test('a server that is not PostgreSQL, or never responds, is named in the error 
     t.after(() => other.close())
     await once(other.listen(0, '127.0.0.1'), 'listening')
     const { port } = other.address() as AddressInfo
-    await refuses(`postgres://me:${secret}@127.0.0.1:${port}/carillon`, /^No PostgreSQL responds at the address/)
+    await refuses(
+      `postgres://me:${secret}@127.0.0.1:${port}/carillon`,
+      /^No PostgreSQL responds at the address/,
+    )
   })
   await Promise.all(refused)
   assert.ok(performance.now() - startedAt < 60_000)
@@ -153,7 +177,8 @@ test('a server that is too old is named in the error', async () => {
 
 test('a role without rights is named in the error, whether the schema exists or not', async () => {
   const rights = /^This role has too few rights\..* grant create on schema public to/
-  for (const { url } of [bare, database]) await refuses(urlWith(asRole(guarded.role, guarded.password), url), rights)
+  for (const { url } of [bare, database])
+    await refuses(urlWith(asRole(guarded.role, guarded.password), url), rights)
 })
 
 test('a server without a free connection is named in the error', async (t) => {

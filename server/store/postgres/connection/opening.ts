@@ -1,5 +1,5 @@
-// Opens a pool and checks that Carillon can work on the PostgreSQL database that a URL names; turns each failure into a
-// sentence that says what to do. Doctor (doctor/store/postgres.ts) checks more and refuses nothing.
+// Opens a pool, or says in a sentence what to do. Doctor (doctor/store/postgres.ts) checks more and
+// refuses nothing.
 import type { Pool, PoolClient } from 'pg'
 import { CarillonError, messageOf, unavailable } from '../../../basics/errors.ts'
 import { sqlState } from './failures.ts'
@@ -8,7 +8,7 @@ import { type Client, connectionsOfProcess, openPool } from './pool.ts'
 const minServerVersion = 150_000
 const slowTimeoutMs = 3_600_000
 
-/** A pool for slow work: migrations and transfers. Throws, often UNAVAILABLE with a sentence, if the database cannot be used. */
+/** For slow work: migrations and transfers. Throws if the database cannot be used. */
 export async function openCheckedPool(url: string): Promise<Pool> {
   const pool = openPool(url, { timeoutMs: slowTimeoutMs })
   try {
@@ -26,7 +26,10 @@ export async function openCheckedPool(url: string): Promise<Pool> {
 export async function refuseOld(pool: Pool): Promise<void> {
   const { rows } = await pool.query("select current_setting('server_version_num')::int as version")
   if (rows[0].version < minServerVersion)
-    throw unavailable('This PostgreSQL is too old: Carillon needs version 15 or later', 'Upgrade PostgreSQL.')
+    throw unavailable(
+      'This PostgreSQL is too old: Carillon needs version 15 or later',
+      'Upgrade PostgreSQL.',
+    )
 }
 
 /** With another encoding, the server refuses some text and sorts it differently. */
@@ -39,17 +42,16 @@ async function refuseOtherEncoding(pool: Pool): Promise<void> {
     )
 }
 
-/** migrate.ts has tried for an hour. */
 const noLocks = [
   'A migration did not get its locks',
   'End the transactions that hold them (pg_locks, pg_stat_activity), and start again.',
 ] as const
 
-/** `url` names the database URL in the sentences: by its setting, or "its URL" if a command works on two databases. */
+/** `url` names it by its setting, or "its URL" if a command has two. */
 const reasons = (url: string): Record<string, readonly [problem: string, remedy: string]> => ({
   '28P01': ['PostgreSQL refuses the password', `Correct ${url}.`],
   '28000': ['PostgreSQL refuses this user', `Correct ${url}, or allow the user in pg_hba.conf.`],
-  // pg_hba.conf may name databases: PostgreSQL then refuses an unknown one before it looks for it.
+  // pg_hba.conf may name databases: PostgreSQL refuses an unknown one before it looks for it.
   ClientAuthentication: [
     'pg_hba.conf allows this user no connection to this database',
     `Does the database exist? Make it with createdb, correct ${url}, or allow both in pg_hba.conf.`,
@@ -60,42 +62,54 @@ const reasons = (url: string): Record<string, readonly [problem: string, remedy:
     'Run as the owner of the database: grant create on schema public to <role>;',
   ],
   '25006': ['This PostgreSQL is a read-only replica', `Name the primary in ${url}.`],
-  '53300': ['This PostgreSQL has no connection left', 'Raise max_connections, or run fewer processes.'],
+  '53300': [
+    'This PostgreSQL has no connection left',
+    'Raise max_connections, or run fewer processes.',
+  ],
   '55P03': noLocks,
   '40P01': noLocks,
   '57P03': ['This PostgreSQL is starting or stopping', 'Try again in a moment.'],
   ECONNREFUSED: [`No server responds at the address of ${url}`, 'Is PostgreSQL running there?'],
-  ERR_INVALID_URL: [`${url} is not a URL`, 'Write postgres://<user>:<password>@<host>:<port>/<database>.'],
-  ETIMEDOUT: [`No PostgreSQL responds at the address of ${url}`, 'Correct it, or try again in a moment.'],
+  ERR_INVALID_URL: [
+    `${url} is not a URL`,
+    'Write postgres://<user>:<password>@<host>:<port>/<database>.',
+  ],
+  ETIMEDOUT: [
+    `No PostgreSQL responds at the address of ${url}`,
+    'Correct it, or try again in a moment.',
+  ],
   ENOTFOUND: [`The host of ${url} is unknown`, 'Correct its name.'],
-  EAI_AGAIN: [`The host of ${url} cannot be looked up now`, 'Correct its name, or try again in a moment.'],
+  EAI_AGAIN: [
+    `The host of ${url} cannot be looked up now`,
+    'Correct its name, or try again in a moment.',
+  ],
   noPassword: ['PostgreSQL requires a password', `Add it to ${url}.`],
 })
-/** Errors that pg itself throws, without a code, and the key of their reason. */
 const uncoded: readonly (readonly [RegExp, string])[] = [
   [/password must be a string/, 'noPassword'],
   [/timeout/, 'ETIMEDOUT'],
 ]
 
-/** Why the database could not be opened, and what to do; never the URL, which may contain a password. */
+/** Never the URL, which may contain a password. */
 export function openingFailure(error: unknown, url = 'CARILLON_DATABASE_URL'): CarillonError {
   if (error instanceof CarillonError) return error
   const message = messageOf(error)
   const code = sqlState(error) ?? (error as NodeJS.ErrnoException).code
   const key = code ?? uncoded.find(([shape]) => shape.test(message))?.[1] ?? ''
-  const unknown = [`PostgreSQL cannot be used: ${message}`, `Correct ${url}, or read the log of PostgreSQL.`] as const
+  const unknown = [
+    `PostgreSQL cannot be used: ${message}`,
+    `Correct ${url}, or read the log of PostgreSQL.`,
+  ] as const
   const { routine = '' } = error as { routine?: string }
-  const [problem, remedy] = reasons(url)[key === '28000' && routine in reasons(url) ? routine : key] ?? unknown
+  const [problem, remedy] =
+    reasons(url)[key === '28000' && routine in reasons(url) ? routine : key] ?? unknown
   return unavailable(problem, remedy, error)
 }
 
-/** For a server that does not respond yet: how long to try again. `onWait` is called with each new reason. */
 export type StartTimeout = { timeoutMs: number; onWait: (reason: string) => void }
 
-/** System errors and SQLSTATEs of a server that cannot be reached now and may be back in a moment. */
 const awayCodes =
   /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|53300|57P0[123]|08.*)$/
-/** Messages of pg without a code that mean the same. */
 const awayMessages = /timeout|terminated/
 
 export function isServerAway(error: unknown): error is CarillonError {
@@ -106,15 +120,19 @@ export function isServerAway(error: unknown): error is CarillonError {
   return cause instanceof Error && awayMessages.test(cause.message)
 }
 
-// Does a pooler, such as PgBouncer, give each client its own server connection? LISTEN, prepared statements and settings belong to one.
+// LISTEN and prepared statements need a server connection of their own.
 type Pooling = 'none' | 'session' | 'transaction' | 'too small'
 
-/** Each client reads its server process twice in a row in each round. Whatever order a pooler lends in, one read shows sharing. */
+/**
+ * Each client reads its server process twice: in whatever order a pooler lends, one read shows
+ * sharing.
+ */
 const rounds = 5
 
 /**
- * A pooler invents the process id that it sends at the start (PostgreSQL manual, "BackendKeyData"). If that differs from the server's, a second
- * client is opened: two sessions never have the same server process, and neither changes it, unless the pooler lends connections for less.
+ * A pooler invents the process id that it sends (PostgreSQL manual, "BackendKeyData"). Then a
+ * second client is opened: two sessions never share a server process, and none changes it, unless
+ * the pooler lends connections for less.
  */
 export async function poolingOf(pool: Pool): Promise<Pooling> {
   const first = await pool.connect()
@@ -135,7 +153,6 @@ async function compare(pool: Pool, first: PoolClient): Promise<Pooling> {
       for (const [n, client] of [first, second].entries())
         for (let read = 0; read < 2; read++) seen[n]?.add(await processOf(client))
   } catch (error) {
-    // The pooler accepted the client but had no server connection for it.
     if (error instanceof Error && /timeout/i.test(error.message)) return 'too small'
     throw error
   } finally {
@@ -154,7 +171,7 @@ export const poolingRemedy =
 
 /** Throws UNAVAILABLE if a pooler lends connections for less than a session, or has too few. */
 async function refuseSharedConnections(url: string): Promise<void> {
-  // With the usual timeout even for slow work: a pooler without a free connection makes its client wait.
+  // With the usual timeout: a pooler without a free connection makes its client wait.
   const pool = openPool(url)
   const pooling = await poolingOf(pool).finally(() => pool.end())
   if (pooling === 'transaction')

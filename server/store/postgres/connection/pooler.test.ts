@@ -1,15 +1,14 @@
-// Carillon behind a pooler that imitates PgBouncer (tests/support/network/pooler.ts). In session mode it works without settings;
-// in any other mode it is refused with one sentence.
+// tests/support/network/pooler.ts imitates PgBouncer. Only its session mode works.
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { Pooler } from '../../../../tests/support/network/pooler.ts'
 import { newDatabase, queryAt } from '../../../../tests/support/postgres.ts'
 import { readDatabaseUrl } from '../../../config/database-url.ts'
+import { isUnavailable, World } from '../../../contract/world.ts'
 import { examinePostgres } from '../../../doctor/store/postgres.ts'
 import { readInbox } from '../../../inbox/inbox.store.ts'
 import { openStore } from '../../../open-store.ts'
-import { isUnavailable, World } from '../../contract/world.ts'
 import { newFolder } from '../../sqlite/testing/folder.ts'
 import { backUp, restoreBackup } from '../../transfer/backup.ts'
 import { moveDatabase } from '../../transfer/move.ts'
@@ -38,7 +37,9 @@ test('in session mode a store opens, writes, reads and sends change signals with
     const received = Promise.withResolvers<void>()
     const world = await World.on(here.store)
     const ann = await world.addUser('ann')
-    other.store.onChange((signal) => signal.about === 'inbox' && signal.userId === ann.id && received.resolve())
+    other.store.onChange(
+      (signal) => signal.about === 'inbox' && signal.userId === ann.id && received.resolve(),
+    )
     await Promise.all(Array.from({ length: 30 }, () => world.send(ann)))
     await received.promise
     assert.equal((await here.store.read(readInbox, ann.id)).total, 30)
@@ -59,10 +60,18 @@ test('a connection has the same settings behind a pooler, whatever the URL says'
     await pool.end()
     return rows[0]
   }
-  const usual = { plan: 'force_generic_plan', jit: 'off', workers: '0', isolation: 'read committed', timeout: '4s' }
+  const usual = {
+    plan: 'force_generic_plan',
+    jit: 'off',
+    workers: '0',
+    isolation: 'read committed',
+    timeout: '4s',
+  }
   assert.deepEqual(await of(url), usual)
   assert.deepEqual(await of(pooler.urlFor(url)), usual)
-  const options = new URLSearchParams({ options: '-c plan_cache_mode=auto -c statement_timeout=3000' })
+  const options = new URLSearchParams({
+    options: '-c plan_cache_mode=auto -c statement_timeout=3000',
+  })
   assert.deepEqual(await of(`${url}?${options}`), usual)
 })
 
@@ -103,10 +112,14 @@ for (const mode of ['transaction', 'statement'] as const)
         now: () => 0,
         report,
       })
-    const refused = /lends a connection for one transaction or statement.* Set pool_mode = session in pgbouncer\.ini/
+    const refused =
+      /lends a connection for one transaction or statement.* Set pool_mode = session in pgbouncer\.ini/
     await assert.rejects(move({ from, to: through }), refused)
     await assert.rejects(move({ from: through, to: `sqlite:${join(folder, 'new.db')}` }), refused)
-    await assert.rejects(restoreBackup({ file, to: readDatabaseUrl(through), partitions: 1, report }), refused)
+    await assert.rejects(
+      restoreBackup({ file, to: readDatabaseUrl(through), partitions: 1, report }),
+      refused,
+    )
     // The source of the refused move still accepts writes.
     const { store } = await openStore(readDatabaseUrl(from))
     await World.on(store)

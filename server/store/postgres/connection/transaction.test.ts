@@ -1,4 +1,3 @@
-// Writes that are written once for both engines, in a transaction: what a failure in the middle of one leaves, and when it runs again.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -7,8 +6,14 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { newDatabase, queryAt } from '../../../../tests/support/postgres.ts'
-import { addChallenge, addFactor, factorsOf, type NewFactor, useFactor } from '../../../factors/factors.store.ts'
-import { at, isUnavailable, newId, type Person, World } from '../../contract/world.ts'
+import { at, isUnavailable, newId, type Person, World } from '../../../contract/world.ts'
+import {
+  addChallenge,
+  addFactor,
+  factorsOf,
+  type NewFactor,
+  useFactor,
+} from '../../../factors/factors.store.ts'
 import { openPostgresStore } from '../store.ts'
 
 const { url, drop } = await newDatabase()
@@ -42,7 +47,6 @@ async function connected(t: { after: (end: () => Promise<void>) => void }): Prom
   return client
 }
 
-/** Repeats a query until it has a row. */
 async function untilFound(client: pg.Client, text: string): Promise<void> {
   // A transaction sees the activity of its first look.
   while ((await client.query(text)).rows.length === 0) {
@@ -93,8 +97,14 @@ test('a write that the server chose to end a deadlock runs again', async (t) => 
 
 test('a statement that fails takes back the whole write, and the next write has a connection that works', async () => {
   const ann = await world.addUser('refused')
-  await queryAt(url, "alter table recovery_code add constraint no_bad_code check (code_hash <> 'bad')")
-  const { id, factor } = { id: ann.id, factor: { id: newId(), kind: 'totp', label: 'l', createdAt: 1 } as const }
+  await queryAt(
+    url,
+    "alter table recovery_code add constraint no_bad_code check (code_hash <> 'bad')",
+  )
+  const { id, factor } = {
+    id: ann.id,
+    factor: { id: newId(), kind: 'totp', label: 'l', createdAt: 1 } as const,
+  }
   const add = (code: string) =>
     store.write(addFactor, {
       userId: id,
@@ -130,7 +140,9 @@ test('if the connection is lost during the commit, the outcome is unknown, and t
 test('if a process stops in a transaction, the writes of other processes that wait for its locks go on within 6 seconds', async (t) => {
   const ann = await world.addUser('stopped')
   const main = fileURLToPath(new URL('./testing/stuck-in-transaction.ts', import.meta.url))
-  const stuck = spawn(process.execPath, [main, url, ann.id], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
+  const stuck = spawn(process.execPath, [main, url, ann.id], {
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  })
   t.after(() => stuck.kill('SIGKILL'))
   assert.deepEqual(await once(stuck, 'message'), ['locked', undefined])
   stuck.kill('SIGSTOP')

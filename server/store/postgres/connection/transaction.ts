@@ -1,17 +1,26 @@
-// Runs on PostgreSQL what is written once for both engines: reads, and each write in a transaction of its own.
+// Runs on PostgreSQL what is written once for both engines.
 import type pg from 'pg'
 import type { AuditEntry, ChangeSignal } from '../../events.ts'
-import { boundValues, type Read, type SqlStatement, type Statement, Texts, type Write } from '../../statements.ts'
+import {
+  boundValues,
+  type Read,
+  type SqlStatement,
+  type Statement,
+  Texts,
+  type Write,
+} from '../../statements.ts'
 import type { Notice } from '../change-signals/listening-connection.ts'
 
-/** The prepared statement of each template: its name is the same on every connection of this process. */
 type Prepared = { name: string; text: string }
 let prepared = 0
 const texts = preparedWith('')
 const lockingTexts = preparedWith(' for update')
 
 function preparedWith(end: string): Texts<Prepared> {
-  return new Texts('postgres', (text) => ({ name: `${++prepared} ${text.trim().slice(0, 40)}`, text: text + end }))
+  return new Texts('postgres', (text) => ({
+    name: `${++prepared} ${text.trim().slice(0, 40)}`,
+    text: text + end,
+  }))
 }
 
 export async function runRead<Result>(
@@ -27,14 +36,15 @@ export async function runRead<Result>(
 }
 
 function queryOf(statement: SqlStatement): pg.QueryConfig {
-  return { ...(statement.locks ? lockingTexts : texts).of(statement), values: boundValues(statement, 'postgres') }
+  return {
+    ...(statement.locks ? lockingTexts : texts).of(statement),
+    values: boundValues(statement, 'postgres'),
+  }
 }
 
-/** On a connection that nothing else uses until its end. */
 export class Transaction {
   readonly #client: pg.ClientBase
   readonly #isOnCitus: boolean
-  /** The outcomes of the statements that the write does not wait for. */
   readonly #sent: Promise<void>[] = []
   #failure: { error: unknown } | undefined
   readonly signals: ChangeSignal[] = []
@@ -47,10 +57,9 @@ export class Transaction {
     this.#isOnCitus = isOnCitus
   }
 
-  /** Throws the first failure. The transaction is still open then, unless the connection is lost. */
+  /** The transaction is still open after a failure, unless the connection is lost. */
   async run<Result>(write: Write<Result>): Promise<Result> {
     try {
-      // It goes to the server together with the first statement.
       this.#send({ text: 'begin' })
       let step = write.next()
       while (!step.done) step = write.next(await this.#outcomeOf(step.value))
@@ -81,15 +90,14 @@ export class Transaction {
   }
 
   async #commit(): Promise<void> {
-    // change-signals.ts gathers the signals of inboxes.
     const others = this.signals.filter(({ about }) => about !== 'inbox')
     const notices = others.map((signal) => JSON.stringify({ signal } satisfies Notice))
     const text = "select pg_notify('carillon', notice) from unnest($1::text[]) notice"
-    if (notices.length > 0) this.#send({ name: 'sendNotices', text, values: [[...new Set(notices)]] })
+    if (notices.length > 0)
+      this.#send({ name: 'sendNotices', text, values: [[...new Set(notices)]] })
     this.isCommitting = true
     const { command } = await this.#client.query({ text: 'commit' })
     await Promise.all(this.#sent)
-    // The server rolls a transaction back in which a statement failed.
     if (this.#failure !== undefined) throw this.#failure.error
     if (command !== 'COMMIT') throw new Error(`The transaction ended with ${command}`)
   }

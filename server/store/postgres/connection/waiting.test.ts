@@ -1,16 +1,15 @@
-// Calls that write the same rows lock them in one order, so that they never deadlock. PostgreSQL would end a deadlock after a
-// second, and one of the two calls would fail.
+// PostgreSQL would end a deadlock after a second, and one of the two calls would fail.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import pg from 'pg'
 import { newDatabase } from '../../../../tests/support/postgres.ts'
+import { at, newId, runs, World } from '../../../contract/world.ts'
 import { deliver } from '../../../delivery/delivery.store.ts'
 import { readCounts } from '../../../inbox/inbox.store.ts'
 import { markRead } from '../../../inbox/marks.store.ts'
 import { revokeTokens, tokenRevocations } from '../../../tokens/tokens.store.ts'
 import { putUsers } from '../../../users/put-users.store.ts'
-import { at, newId, runs, World } from '../../contract/world.ts'
 import { openPostgresStore } from '../store.ts'
 
 const { url, drop } = await newDatabase()
@@ -23,7 +22,9 @@ const world = await World.on(store)
 
 test('deliveries with and without a key do not deadlock, even if some recipients have no inbox yet', async () => {
   for (let round = 0; round < runs(30); round++) {
-    const users = await Promise.all(['ann', 'ben', 'cid', 'dan'].map((name) => world.addUser(`${name} ${round}`)))
+    const users = await Promise.all(
+      ['ann', 'ben', 'cid', 'dan'].map((name) => world.addUser(`${name} ${round}`)),
+    )
     // In the order in which inboxes are locked, every second user has one already.
     const inOrder = users.toSorted((a, b) => (a.id < b.id ? -1 : 1))
     await Promise.all(inOrder.filter((_, n) => n % 2 === 0).map((user) => world.send(user)))
@@ -40,11 +41,14 @@ test('batches of two nodes do not deadlock, whatever the order of their recipien
   const other = await openPostgresStore(url, { partitions: 3 })
   t.after(() => other.store.close())
   for (let round = 0; round < runs(10); round++) {
-    const users = await Promise.all(Array.from({ length: 6 }, (_, n) => world.addUser(`node ${round} ${n}`)))
+    const users = await Promise.all(
+      Array.from({ length: 6 }, (_, n) => world.addUser(`node ${round} ${n}`)),
+    )
     const letter = (n: number) =>
       world.letter({
         to: n % 2 === 0 ? users.slice(n % 6) : users.toReversed(),
-        idempotency: n % 5 === 0 ? null : { key: `${round} ${n % 4 === 0 ? n : 40 - n}`, bodyHash: 'b' },
+        idempotency:
+          n % 5 === 0 ? null : { key: `${round} ${n % 4 === 0 ? n : 40 - n}`, bodyHash: 'b' },
         key: n % 7 === 0 ? 'build' : null,
         category: 'ci',
       })
@@ -62,13 +66,23 @@ test('marks and deliveries of two nodes do not deadlock, and the counters stay r
   const other = await openPostgresStore(url, { partitions: 3 })
   t.after(() => other.store.close())
   for (let round = 0; round < runs(5); round++) {
-    const users = await Promise.all(Array.from({ length: 8 }, (_, n) => world.addUser(`marks ${round} ${n}`)))
-    const outcomes = await Promise.all(Array.from({ length: 5 }, () => world.deliver({ to: users, category: 'ci' })))
-    const marks = outcomes.flatMap(({ results }) => results as readonly { userId: string; id: string }[])
+    const users = await Promise.all(
+      Array.from({ length: 8 }, (_, n) => world.addUser(`marks ${round} ${n}`)),
+    )
+    const outcomes = await Promise.all(
+      Array.from({ length: 5 }, () => world.deliver({ to: users, category: 'ci' })),
+    )
+    const marks = outcomes.flatMap(
+      ({ results }) => results as readonly { userId: string; id: string }[],
+    )
     await Promise.all([
       ...marks.map(({ userId, id }) => store.write(markRead, { userId, id, at: at(1) })),
-      ...marks.toReversed().map(({ userId, id }) => other.store.write(markRead, { userId, id, at: at(1) })),
-      ...users.map(() => other.store.write(deliver, world.letter({ to: users.toReversed(), category: 'ci' }))),
+      ...marks
+        .toReversed()
+        .map(({ userId, id }) => other.store.write(markRead, { userId, id, at: at(1) })),
+      ...users.map(() =>
+        other.store.write(deliver, world.letter({ to: users.toReversed(), category: 'ci' })),
+      ),
     ])
     for (const { id } of users) {
       const { inbox, categories } = await store.read(readCounts, id)
@@ -115,10 +129,18 @@ test('sign-outs do not deadlock while expired revocations are removed', async ()
   const ann = await world.addUser('ann')
   const day = 24 * 3_600
   const revoke = (seconds: number) =>
-    store.write(revokeTokens, { userId: ann.id, signInId: newId(), at: at(seconds), expiresAt: at(seconds) + 1 })
+    store.write(revokeTokens, {
+      userId: ann.id,
+      signInId: newId(),
+      at: at(seconds),
+      expiresAt: at(seconds) + 1,
+    })
   for (let round = 0; round < runs(5); round++) {
     await Promise.all(Array.from({ length: 50 }, () => revoke(round * 2 * day)))
     await Promise.all(Array.from({ length: 50 }, () => revoke((round * 2 + 1) * day + 5)))
   }
-  assert.ok((await store.read(tokenRevocations, 0)).length <= 100, 'expired revocations were not removed')
+  assert.ok(
+    (await store.read(tokenRevocations, 0)).length <= 100,
+    'expired revocations were not removed',
+  )
 })

@@ -1,25 +1,27 @@
--- Deliveries of several callers in one transaction, so that they share a round trip and a commit; one alone, too. Not on Citus, where one
--- statement cannot write to the inboxes of several nodes. A delivery gets a null if its idempotency key was used before, if it creates a user,
--- or if a recipient has muted it: the caller runs it alone (server/delivery/delivery.store.ts).
+-- Deliveries of several callers share a commit. Not on Citus, where one statement cannot write to
+-- several nodes. The caller runs one alone that gets null: its idempotency key was used, it creates
+-- a user, or a recipient muted it or has rules for mails (server/delivery/delivery.store.ts).
 
--- Locks are taken in one order: idempotency keys, then inboxes, each sorted. So two batches of different nodes cannot deadlock.
--- A lock that another transaction holds for long fails the batch: its deliveries then run alone, and only one of them waits.
--- Without nested loops, because PostgreSQL expects few rows of a batch, and a loop in a loop over 1,000 would take seconds.
--- Returns one answer for each delivery, in their order.
+-- Locks have one order, so that batches cannot deadlock: idempotency keys, then inboxes, each
+-- sorted. A lock that is held for long fails the batch: its deliveries run alone, and only one
+-- waits. PostgreSQL expects few rows, and a nested loop over 1,000 would take seconds. The answers
+-- are in the order of the deliveries.
 create or replace function deliver_together(batch json) returns text[] language plpgsql
 set lock_timeout = '250ms' set enable_nestloop = off as $$
 #variable_conflict use_column
 declare
   answers text[];
   delivered_to text[];
+  reminders json;
+  watched json;
 begin
   with delivered as materialized (
     select * from json_to_recordset(batch -> 'deliveries') as d (
       n integer, id text, producer text, secret_hash text, idempotency_key text, body_hash text, max_unknown integer,
-      title text, body text, url text, category text, data text, look text, expires_at text, created_at text, at bigint, application text
+      title text, body text, url text, category text, data text, look text, expires_at text, priority text, created_at text, at bigint, application text, watch json
     )
   ),
-  -- `id`: of the notification, which is that of the first mention of the user.
+  -- A user mentioned twice gets the first id.
   named as materialized (
     select w.n, w.place, coalesce(w.is_new, false) as is_new, u.user_id,
       first_value(w.id) over same_user as id, row_number() over same_user as mention
@@ -27,7 +29,7 @@ begin
       n integer, place integer, username text, user_id text, external_id text, issuer text, is_new boolean, id text
     )
     cross join lateral (
-      -- Subqueries, not joins, also below: with a join, PostgreSQL may decide to read the whole table.
+      -- Subqueries, here and below: for a join, PostgreSQL may read the whole table.
       select case
         when w.username is not null then (
           select u.id from "user" u where u.username = w.username and starts_with(u.issuer, coalesce(w.issuer, ''))
@@ -44,8 +46,9 @@ begin
     select n, array_agg(place order by place) filter (where user_id is null) as unknown,
       bool_or(user_id is null and is_new or (
         select true from preference m
-        where m.user_id = named.user_id and m.category in ('', d.category) and m.muted_until > d.created_at
-          and (select true from category c where c.application = d.application and c.name = d.category and c.mandatory = 1) is null limit 1
+        where m.user_id = named.user_id and m.category in ('', d.category)
+          and (m.mail is not null or m.hours is not null or m.muted_until > d.created_at
+          and (select true from category c where c.application = d.application and c.name = d.category and c.mandatory = 1) is null) limit 1
       ) is not null) as is_alone,
       json_agg(json_build_object(
         'userId', user_id, 'id', case when user_id is not null then named.id end,
@@ -53,7 +56,8 @@ begin
       ) order by place) as results
     from named join delivered d using (n) group by n
   ),
-  -- `number`: of the producer, 0 for the service itself, null if the key is not valid. `is_sent`: unless its idempotency key was used before.
+  -- `number`: 0 for the service, null if the key is not valid. `is_sent`: the idempotency key is
+  -- new.
   decided as materialized (
     select d.*, p.number, not o.is_alone and p.number is not null and not s.has_too_few as is_sent,
       case
@@ -95,16 +99,16 @@ begin
     on conflict (user_id) do update set
       version = inbox.version + excluded.version, last_seq = inbox.last_seq + excluded.last_seq,
       total = inbox.total + excluded.total, unread = inbox.unread + excluded.unread, unseen = inbox.unseen + excluded.unseen
-    returning user_id, version, last_seq
+    returning user_id, version, last_seq, reach
   ),
   notes as (
     insert into notification (user_id, seq, id, version, title, body, url, category, data, created_at, look,
-      expires_at, producer)
+      expires_at, priority, producer)
     select w.user_id, b.last_seq - w.count + w.nth, w.id, b.version - w.count + w.nth, d.title, d.body, d.url, d.category, d.data,
-      d.created_at, d.look, d.expires_at, nullif(d.number, 0)
+      d.created_at, d.look, d.expires_at, d.priority, nullif(d.number, 0)
     from wanted w join boxes b on b.user_id = w.user_id join decided d on d.n = w.n
   ),
-  -- From boxes, so that the inboxes are locked first. Otherwise PostgreSQL runs this part before that one.
+  -- PostgreSQL locks the inboxes before it runs this part.
   counted as (
     insert into inbox_category (user_id, category, total, unread)
     select b.user_id, d.category, count(*), count(*)
@@ -113,17 +117,64 @@ begin
     on conflict (user_id, category) do update set
       total = inbox_category.total + excluded.total, unread = inbox_category.unread + excluded.unread
   )
-  select array_agg(case when not is_repeated then answer end order by n), (select array_agg(user_id) from wanted where nth = 1)
-    into answers, delivered_to from settled;
+  select array_agg(case when not is_repeated then answer end order by n), (select array_agg(user_id) from wanted where nth = 1), (
+      select json_agg(json_build_object('user_id', b.user_id, 'seq', b.last_seq - w.count + w.nth, 'version', b.version - w.count + w.nth,
+        'rule', case when b.reach & 1 = 1 and batch ->> 'mail_unread' is not null then
+          coalesce((select c.mail from category c where c.application = d.application and c.name = d.category), batch ->> 'mail_unread') end,
+        'push_at', case when b.reach & 2 = 2 then d.at + (batch ->> 'push_delay')::bigint end))
+      from boxes b join wanted w on w.user_id = b.user_id join delivered d on d.n = w.n where b.reach & 3 > 0
+    ), (
+      select json_agg(json_build_object('user_id', b.user_id, 'seq', b.last_seq - w.count + w.nth, 'version', b.version - w.count + w.nth,
+        'marks', d.watch ->> 'marks', 'arrivals', d.watch ->> 'arrivals', 'due', d.watch ->> 'due'))
+      from boxes b join wanted w on w.user_id = b.user_id join delivered d on d.n = w.n
+      where d.watch is not null and (batch ->> 'is_watched')::boolean
+    )
+    into answers, delivered_to, reminders, watched from settled;
   perform refuse_erased(delivered_to);
+  -- A separate statement sees the timers that another transaction changed before it released the
+  -- inboxes.
+  if reminders is not null then
+    insert into reminder (user_id, channel, due_at, from_seq, from_version)
+    select r.user_id, d.channel, min(d.at), min(r.seq), min(r.version)
+    from json_to_recordset(reminders) as r (user_id text, seq bigint, version bigint, rule text, push_at bigint)
+    cross join lateral (values ('mail', (batch -> 'due' ->> r.rule)::bigint), ('push', r.push_at)) as d (channel, at)
+    where d.at is not null and (
+      select true from reminder m where m.user_id = r.user_id and m.channel = d.channel and m.due_at <= d.at
+    ) is null
+    group by r.user_id, d.channel order by r.user_id, d.channel
+    on conflict (user_id, channel) do update set due_at = excluded.due_at;
+  end if;
+  if watched is not null then
+    perform watch_arrived(watched);
+  end if;
   return answers;
 end $$;
 
--- A user can be erased after the delivery found the user and before it locked the inbox; from then on an erasure waits. Then the delivery is
--- rolled back and runs again.
+-- The timers of webhooks, for deliveries of applications that have some (server/inbox/reminders.store.ts).
+create or replace function watch_arrived(watched json) returns void language plpgsql as $$
+begin
+  update inbox set reach = reach | 8 where reach & 8 = 0 and user_id = any(array(
+    select user_id from json_to_recordset(watched) as w (user_id text, marks boolean) where marks order by user_id
+  ));
+  insert into reminder (user_id, channel, due_at, from_seq, from_version)
+    select user_id, 'webhook', 0, min(seq), min(version) - 1
+    from json_to_recordset(watched) as w (user_id text, seq bigint, version bigint, arrivals boolean)
+    where arrivals group by user_id order by user_id
+    on conflict (user_id, channel) do nothing;
+  insert into reminder (user_id, channel, due_at, from_seq, from_version)
+    select user_id, 'unread', min(due), min(seq), min(version)
+    from json_to_recordset(watched) as w (user_id text, seq bigint, version bigint, due bigint)
+    where due is not null and (
+      select true from reminder m where m.user_id = w.user_id and m.channel = 'unread' and m.due_at <= w.due
+    ) is null
+    group by user_id order by user_id
+    on conflict (user_id, channel) do update set due_at = excluded.due_at;
+end $$;
+
+-- An erasure may come before the inbox is locked; later ones wait. The delivery is then rolled back
+-- and runs again.
 create or replace function refuse_erased(users text[]) returns void language plpgsql as $$
 begin
-  -- Without a join.
   if exists (select from unnest(users) w where (select u.id from "user" u where u.id = w) is null) then
     raise exception 'carillon: a recipient was erased during the delivery' using errcode = '40001';
   end if;

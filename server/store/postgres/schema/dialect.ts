@@ -1,12 +1,16 @@
-// The tables of schema/ in the words of PostgreSQL. The text of each column has the collation "C", which orders it by its bytes, as SQLite does.
-const types: Record<string, string> = { integer: 'bigint', text: 'text collate "C"', blob: 'text collate "C"' }
-/** By user_id, so that a hot statement touches one partition. */
-const partitioned = ['session', 'inbox', 'inbox_category', 'notification', 'read_mark']
+// Writes the tables of schema/ for PostgreSQL. Collation "C" orders text by its bytes, as SQLite
+// does.
+const types: Record<string, string> = {
+  integer: 'bigint',
+  text: 'text collate "C"',
+  blob: 'text collate "C"',
+}
+/** With partitions by user_id, a hot statement touches one. */
+const partitioned = ['session', 'inbox', 'inbox_category', 'notification', 'bulk', 'reminder']
 
 const column = /^( {2}\w+|alter table .* add column \w+) (integer|text|blob)\b/gm
 const table = /^(create table "?(\w+)"? \($.*?^\)) without rowid, strict;$/gms
 
-/** `partitions`: how many each partitioned table gets. */
 export function onPostgres(migration: string, partitions: number): string {
   return migration
     .replace(column, (_, start: string, type: string) => `${start} ${types[type]}`)
@@ -19,5 +23,8 @@ export function onPostgres(migration: string, partitions: number): string {
 
 function partitionsOf(name: string, count: number): string[] {
   const values = (remainder: number) => `for values with (modulus ${count}, remainder ${remainder})`
-  return Array.from({ length: count }, (_, n) => `create table ${name}_${n} partition of ${name} ${values(n)};`)
+  return Array.from(
+    { length: count },
+    (_, n) => `create table ${name}_${n} partition of ${name} ${values(n)};`,
+  )
 }

@@ -1,10 +1,10 @@
--- Distributes Carillon's tables over the nodes of a Citus cluster: the tables of users by user_id, colocated, and a copy of
--- the others on every node. Run it with psql on the coordinator while no Carillon process runs; docs/scale/citus.md says when to
--- use it and what changes. Without Citus it changes nothing and says so. If it runs again, it does only what is missing.
+-- Distributes the tables over the nodes of a Citus cluster: those of users by user_id, a copy of
+-- the others on every node. Run it with psql on the coordinator while no Carillon process runs
+-- (docs/scale/citus.md). Run again, it does what is missing.
 do $$
 declare
-  -- These stay on the coordinator, where the migrations run and to which every process connects.
-  ledger constant text[] := array['history', 'kysely_migration'];
+  -- These stay on the coordinator, to which every process connects.
+  ledger constant text[] := array['history', 'migration', 'outbox', 'push_subscription'];
   one record;
   parts bigint;
 begin

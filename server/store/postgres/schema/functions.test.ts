@@ -1,5 +1,4 @@
-// A database has the functions of the newest version of Carillon that was started on it, in whatever order versions start.
-// tests/e2e/nodes/rolling-upgrade.test.ts runs two versions at the same time.
+// Versions start in any order. tests/e2e/nodes/rolling-upgrade.test.ts runs two at the same time.
 import assert from 'node:assert/strict'
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -60,8 +59,11 @@ test('a start creates the functions if the database has none, those of an older 
   const { url, query } = await database(t)
   const current = await textsOf(query)
   const older = '0.0.99'
-  for (const label of ['null', ...[older, program.version].map((version) => `'${labelOf({ version })}'`)]) {
-    await query(`${otherText}; comment on table kysely_migration is ${label}`)
+  for (const label of [
+    'null',
+    ...[older, program.version].map((version) => `'${labelOf({ version })}'`),
+  ]) {
+    await query(`${otherText}; comment on table migration is ${label}`)
     assert.notDeepEqual(await textsOf(query), current)
     await open(url)
     assert.deepEqual(await textsOf(query), current)
@@ -78,7 +80,7 @@ test('a start on a database with the current functions changes nothing, so it wa
 
 test('a node of an older version leaves the functions of a newer one as they are', async (t) => {
   const { url, query } = await database(t)
-  await query(`${otherText}; comment on table kysely_migration is '${labelOf({ version: '99.0.0' })}'`)
+  await query(`${otherText}; comment on table migration is '${labelOf({ version: '99.0.0' })}'`)
   const before = await rowsOf(query)
   await open(url)
   assert.deepEqual(await rowsOf(query), before)
@@ -87,8 +89,10 @@ test('a node of an older version leaves the functions of a newer one as they are
 test('versions are compared by their three numbers, and not by their texts', async (t) => {
   const { query } = await database(t)
   const isCreated = async ({ found, by }: { found: string; by: string }) => {
-    await query(`comment on table kysely_migration is '${labelOf({ version: found })}'`)
-    const asked = { query: async (text: string) => ({ rows: await query(text) }) } as unknown as Asked
+    await query(`comment on table migration is '${labelOf({ version: found })}'`)
+    const asked = {
+      query: async (text: string) => ({ rows: await query(text) }),
+    } as unknown as Asked
     return needsFunctions(asked, { version: by, hash: 'f'.repeat(16), text: '' })
   }
   const rising = ['0.2.0', '0.10.0', '0.10.2', '0.10.10', '1.0.0']
@@ -103,7 +107,7 @@ test('versions are compared by their three numbers, and not by their texts', asy
 
 test('nodes that start at the same time create the functions once, and no running request fails', async (t) => {
   const { url, query } = await database(t)
-  await query('comment on table kysely_migration is null')
+  await query('comment on table migration is null')
   const pools = Array.from({ length: 5 }, () => openPool(url))
   const calls = openPool(url)
   t.after(() => Promise.all([...pools, calls].map((pool) => pool.end())))
@@ -111,7 +115,11 @@ test('nodes that start at the same time create the functions once, and no runnin
   const requests = (async () => {
     do
       assert.equal(
-        (await calls.query("select (mark_together('{read}', '{u}', '{n}', '{null}', '{now}'))[1] as is")).rows[0].is,
+        (
+          await calls.query(
+            "select (mark_together('{read}', '{u}', '{n}', '{null}', '{now}', '{null}'))[1] as is",
+          )
+        ).rows[0].is,
         'absent',
       )
     while (!isDone)
@@ -128,24 +136,33 @@ test('if a function cannot be created, its migration is rolled back with it', as
   cpSync(new URL('../../schema/', import.meta.url), join(path, 'schema'), { recursive: true })
   cpSync(folder, join(path, 'functions'), { recursive: true })
   writeFileSync(join(path, 'schema', '0002-more.sql'), 'create table more (what text);')
-  writeFileSync(join(path, 'functions', 'zebra.sql'), 'create function zebra() returns text language nothing as $$ $$;')
+  writeFileSync(
+    join(path, 'functions', 'zebra.sql'),
+    'create function zebra() returns text language nothing as $$ $$;',
+  )
   const { query, url } = await database(t, { isBare: true })
   const pool = openPool(url)
   t.after(() => pool.end())
-  const [from, functions] = ['schema/', 'functions/'].map((name) => pathToFileURL(join(path, name))) as [URL, URL]
-  await assert.rejects(migrate(pool, { partitions: 1, from, functions: knownFunctions(functions) }), /nothing/)
+  const [from, functions] = ['schema/', 'functions/'].map((name) =>
+    pathToFileURL(join(path, name)),
+  ) as [URL, URL]
+  await assert.rejects(
+    migrate(pool, { partitions: 1, from, functions: knownFunctions(functions) }),
+    /nothing/,
+  )
   assert.deepEqual(await query("select 1 from pg_proc where proname = 'deliver_together'"), [])
   // What is before the last migration stays.
-  assert.deepEqual(await query('select name from kysely_migration'), [{ name: '0001-schema' }])
+  assert.deepEqual(await query('select name from migration'), [{ name: '0001-schema' }])
   assert.deepEqual(await query("select 1 from pg_tables where tablename = 'more'"), [])
 })
 
 const otherText = `create or replace function
-  mark_together(kinds text[], users text[], ids text[], seqs bigint[], moments text[])
+  mark_together(kinds text[], users text[], ids text[], seqs bigint[], moments text[], untils text[])
   returns text[] language sql as $$ select '{absent}'::text[] $$`
 
 const program = knownFunctions()
-const labelOf = ({ version }: { version: string }) => `carillon functions ${version} 0123456789abcdef`
+const labelOf = ({ version }: { version: string }) =>
+  `carillon functions ${version} 0123456789abcdef`
 
 type Asked = Parameters<typeof needsFunctions>[0]
 type Query = (sql: string) => Promise<Record<string, unknown>[]>
@@ -153,7 +170,10 @@ const ours = "from pg_proc where pronamespace = 'public'::regnamespace order by 
 const textsOf = (query: Query) => query(`select proname, prosrc, proargnames ${ours}`)
 const rowsOf = (query: Query) => query(`select oid, xmin ${ours}`)
 
-async function database(t: TestContext, options: { isBare?: boolean } = {}): Promise<{ url: string; query: Query }> {
+async function database(
+  t: TestContext,
+  options: { isBare?: boolean } = {},
+): Promise<{ url: string; query: Query }> {
   const { url, drop } = await newDatabase(options)
   t.after(drop)
   return { url, query: async (sql) => [await queryAt(url, sql)].flat().at(-1)?.rows ?? [] }

@@ -1,5 +1,4 @@
-// Migrations on PostgreSQL: each is applied once, and completely or not at all, even if several processes start at the same time
-// or the connection is lost at any message (R12).
+// Each is applied once, completely or not at all, whatever starts or is lost meanwhile (R12).
 import assert from 'node:assert/strict'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -10,15 +9,16 @@ import { pathToFileURL } from 'node:url'
 import pg from 'pg'
 import { TcpProxy } from '../../../../tests/support/network/tcp-proxy.ts'
 import { newDatabase, PostgresServer, queryAt } from '../../../../tests/support/postgres.ts'
+import { isUnavailable } from '../../../contract/world.ts'
 import { openStore } from '../../../open-store.ts'
-import { isUnavailable } from '../../contract/world.ts'
 import { isInChunks, knownMigrations, type Notice, type Noticed, textOf } from '../../migrations.ts'
 import { openPool } from '../connection/pool.ts'
 import { appliedMigrations, migrate } from './migrate.ts'
 
 const isSoak = process.env.SOAK !== undefined
 const good = 'create table diary (entry text);\ninsert into diary values (1);'
-const failsHalfWay = 'create table half (done text);\ndrop table diary;\ninsert into nowhere values (1);'
+const failsHalfWay =
+  'create table half (done text);\ndrop table diary;\ninsert into nowhere values (1);'
 
 test('applies each migration once, in order, and returns their names', async (t) => {
   const place = await newPlace(t)
@@ -28,7 +28,9 @@ test('applies each migration once, in order, and returns their names', async (t)
   assert.deepEqual(await place.migrate(), [])
   place.write('0003-last', "update diary set entry = entry || '!'")
   assert.deepEqual(await place.migrate(), ['0003-last'])
-  assert.deepEqual(await place.query('select entry, page from diary'), [{ entry: '1!', page: null }])
+  assert.deepEqual(await place.query('select entry, page from diary'), [
+    { entry: '1!', page: null },
+  ])
 })
 
 test('a migration that fails is rolled back, and the migrations before it stay', async (t) => {
@@ -38,7 +40,7 @@ test('a migration that fails is rolled back, and the migrations before it stay',
   await assert.rejects(place.migrate(), /nowhere/)
   assert.deepEqual(await place.tables(), ['diary'])
   assert.deepEqual(await place.query('select entry from diary'), [{ entry: '1' }])
-  assert.deepEqual(await place.query('select name from kysely_migration'), [{ name: '0001-start' }])
+  assert.deepEqual(await place.query('select name from migration'), [{ name: '0001-start' }])
   place.write('0002-broken', 'create table half (done text)')
   assert.deepEqual(await place.migrate(), ['0002-broken'])
 })
@@ -89,7 +91,9 @@ test('if the connection is lost at any message, each migration is complete or ab
     for (let breakAt = 1; ; breakAt += isSoak ? 1 : 7) {
       let messages = 0
       proxy.intercept = (passing) =>
-        passing.direction === direction && ++messages === breakAt ? { disconnects: true } : undefined
+        passing.direction === direction && ++messages === breakAt
+          ? { disconnects: true }
+          : undefined
       const isDone = await place.migrate({ url: through }).then(
         () => true,
         () => false,
@@ -103,7 +107,9 @@ test('if the connection is lost at any message, each migration is complete or ab
       seen.add(tables.length)
       await place.migrate()
       assert.deepEqual(await place.tables(), whole.at(-1))
-      assert.deepEqual(await place.query('select entry, page from diary'), [{ entry: '1', page: null }])
+      assert.deepEqual(await place.query('select entry, page from diary'), [
+        { entry: '1', page: null },
+      ])
       assert.deepEqual(await place.query('select what from more'), [{ what: '2' }])
       await place.query('drop schema public cascade; create schema public')
       if (isDone) break
@@ -126,8 +132,9 @@ test('while a migration waits for a table that a backup reads, other processes c
     isApplied = true
   })
   for (let round = 0; round < 2; round++) {
-    while ((await place.query('select from pg_locks where not granted')).length === 0) await sleep(2)
-    // It waits behind the migration. If the migration did not give up, this would fail with a timeout.
+    while ((await place.query('select from pg_locks where not granted')).length === 0)
+      await sleep(2)
+    // If the migration did not give up, this would fail with a timeout.
     await place.query("set statement_timeout = '20s'; select entry from diary")
   }
   assert.equal(isApplied, false)
@@ -167,7 +174,10 @@ test('a migration has all locks of its first line before its first statement, in
 test('a migration that PostgreSQL ends because of a deadlock is repeated (R14)', async (t) => {
   const place = await newPlace(t)
   place.write('0001-start', `${good}\ncreate sequence tries;`)
-  place.write('0002-more', "do $$ begin if nextval('tries') < 2 then raise sqlstate '40P01'; end if; end $$")
+  place.write(
+    '0002-more',
+    "do $$ begin if nextval('tries') < 2 then raise sqlstate '40P01'; end if; end $$",
+  )
   assert.deepEqual(await place.migrate(), ['0001-start', '0002-more'])
 })
 
@@ -203,21 +213,29 @@ test('an index of a partitioned table is built without a lock on its rows, also 
     insert into diary select 7 from generate_series(1, 2)`,
   )
   await place.migrate()
-  const holding = (await place.query('select tableoid::regclass::text as name from diary limit 1'))[0]?.name
+  const holding = (
+    await place.query('select tableoid::regclass::text as name from diary limit 1')
+  )[0]?.name
   const left = `diary_by_page_on_${holding}`
-  await assert.rejects(place.query(`create unique index concurrently ${left} on ${holding} (page)`), /could not create/)
+  await assert.rejects(
+    place.query(`create unique index concurrently ${left} on ${holding} (page)`),
+    /could not create/,
+  )
   place.write(
     '0002-more',
     'create index concurrently diary_by_page on diary (page);\nalter table diary add column entry text',
   )
-  // A request that does not end: the index is built beside it, and only the column waits.
+  // The index is built beside this request, and only the column waits.
   const request = new pg.Client({ connectionString: place.url })
   await request.connect()
   await request.query('begin; insert into diary values (8)')
   const migrating = place.migrate()
   migrating.catch(() => {})
   // The build waits for transactions that began before it.
-  while ((await place.query("select from pg_locks where locktype = 'virtualxid' and not granted")).length === 0)
+  while (
+    (await place.query("select from pg_locks where locktype = 'virtualxid' and not granted"))
+      .length === 0
+  )
     await sleep(2)
   await place.query("set statement_timeout = '20s'; insert into diary values (9)")
   await request.query('commit')
@@ -226,7 +244,12 @@ test('an index of a partitioned table is built without a lock on its rows, also 
   const indexes =
     await place.query(`select c.relname as name, indisvalid, indisunique, inhrelid is not null as is_part from pg_index
     join pg_class c on c.oid = indexrelid left join pg_inherits on inhrelid = indexrelid order by 1`)
-  const partOf = (name: string, isPart: boolean) => ({ name, indisvalid: true, indisunique: false, is_part: isPart })
+  const partOf = (name: string, isPart: boolean) => ({
+    name,
+    indisvalid: true,
+    indisunique: false,
+    is_part: isPart,
+  })
   const found = indexes.filter(({ name }) => String(name).startsWith('diary'))
   assert.deepEqual(found, [
     partOf('diary_by_page', false),
@@ -235,7 +258,7 @@ test('an index of a partitioned table is built without a lock on its rows, also 
   ])
 })
 
-/** The tables that a migration changes, and has not created itself. */
+/** Without those that it has created itself. */
 function changedTables(text: string): string[] {
   const namesAfter = (words: RegExp) => [...text.matchAll(words)].map(([, table]) => table ?? '')
   const made = namesAfter(/^create table "?(\w+)/gm)
@@ -246,8 +269,12 @@ function changedTables(text: string): string[] {
 }
 
 test('each migration names every table that it changes in its first line, or runs in chunks (R14)', () => {
-  const invented = 'create table diary (page bigint);\nalter table "user" add a text;\ninsert into diary values (1);'
-  assert.deepEqual(changedTables(`${invented}\ncreate index concurrently by_a on session (a);`), ['session', 'user'])
+  const invented =
+    'create table diary (page bigint);\nalter table "user" add a text;\ninsert into diary values (1);'
+  assert.deepEqual(changedTables(`${invented}\ncreate index concurrently by_a on session (a);`), [
+    'session',
+    'user',
+  ])
   const [schema, ...migrations] = knownMigrations()
   assert.equal(schema, '0001-schema')
   for (const name of migrations) {
@@ -255,7 +282,11 @@ test('each migration names every table that it changes in its first line, or run
     if (isInChunks(text)) continue
     const needed = changedTables(text)
     const locks = /^-- locks: (.+)/m.exec(text)?.[1]?.split(', ') ?? []
-    assert.deepEqual(locks.toSorted(), needed, `the first line of ${name} must be: -- locks: ${needed.join(', ')}`)
+    assert.deepEqual(
+      locks.toSorted(),
+      needed,
+      `the first line of ${name} must be: -- locks: ${needed.join(', ')}`,
+    )
   }
 })
 
@@ -273,7 +304,9 @@ test('a migration in chunks changes a part of its table in each transaction (R12
       where page in (select page from diary where entry is null order by page limit 3)`,
   )
   assert.deepEqual(await place.migrate(), ['0002-chunks'])
-  const found = await place.query('select count(*)::int as rows from diary group by entry order by min(page)')
+  const found = await place.query(
+    'select count(*)::int as rows from diary group by entry order by min(page)',
+  )
   assert.deepEqual(
     found.map(({ rows }) => rows),
     [3, 3, 3, 1],
@@ -289,14 +322,20 @@ test('a migration in chunks says every ten seconds how many are done', async (t)
   t.mock.timers.enable({ apis: ['setInterval'] })
   const said: string[] = []
   const write = pg.Client.prototype.query
-  t.mock.method(pg.Client.prototype, 'query', function (this: pg.Client, ...given: Parameters<typeof write>) {
-    if (String(given[0]).startsWith('-- chunks')) t.mock.timers.tick(5_000)
-    return Reflect.apply(write, this, given)
-  })
+  t.mock.method(
+    pg.Client.prototype,
+    'query',
+    function (this: pg.Client, ...given: Parameters<typeof write>) {
+      if (String(given[0]).startsWith('-- chunks')) t.mock.timers.tick(5_000)
+      return Reflect.apply(write, this, given)
+    },
+  )
   await place.migrate({ onNotice: ({ event, sentence }) => said.push(`${event}: ${sentence}`) })
   assert.deepEqual(
     said,
-    [1, 3, 5].map((chunks) => `migration-continues: Migration 0002-chunks: ${chunks} chunks are done`),
+    [1, 3, 5].map(
+      (chunks) => `migration-continues: Migration 0002-chunks: ${chunks} chunks are done`,
+    ),
   )
 })
 
@@ -317,10 +356,17 @@ test('a migration that waits says every five seconds which connection holds what
       'begin isolation level repeatable read; select 1',
       /holds ExclusiveLock on virtualxid since \d{4}-/,
     ],
-    ['select 1', 'select pg_advisory_lock(7160004213)', /holds ExclusiveLock on advisory since \d{4}-/],
+    [
+      'select 1',
+      'select pg_advisory_lock(7160004213)',
+      /holds ExclusiveLock on advisory since \d{4}-/,
+    ],
   ]
   for (const [n, [migration, work, held]] of waits.entries()) {
-    const holder = new pg.Client({ connectionString: place.url, application_name: 'nightly backup' })
+    const holder = new pg.Client({
+      connectionString: place.url,
+      application_name: 'nightly backup',
+    })
     holder.on('error', () => {})
     await holder.connect()
     await holder.query(work)
@@ -335,7 +381,10 @@ test('a migration that waits says every five seconds which connection holds what
     })
     await saidTwice
     for (const sentence of said) {
-      assert.match(sentence, /^migration-waits: A migration waits: connection \d+ \(nightly backup, idle/)
+      assert.match(
+        sentence,
+        /^migration-waits: A migration waits: connection \d+ \(nightly backup, idle/,
+      )
       assert.match(sentence, held)
       assert.doesNotMatch(sentence, /;/)
     }
@@ -361,10 +410,10 @@ test('an opened store passes on what its migration says', async (t) => {
 
 type Migrating = { url?: string; from?: URL } & Noticed
 
-/** A new database and a folder for migrations. */
 async function newPlace(t: TestContext, other?: string) {
   const path = mkdtempSync(join(tmpdir(), 'carillon-migrations-'))
-  const { url, drop } = other === undefined ? await newDatabase({ isBare: true }) : { url: other, drop: async () => {} }
+  const { url, drop } =
+    other === undefined ? await newDatabase({ isBare: true }) : { url: other, drop: async () => {} }
   t.after(async () => {
     await drop()
     rmSync(path, { recursive: true })
@@ -380,8 +429,11 @@ async function newPlace(t: TestContext, other?: string) {
     folder,
     query,
     write: (name: string, sql: string) => writeFileSync(new URL(`${name}.sql`, migrations), sql),
-    /** As one process migrates. */
-    async migrate({ url: way = url, from = migrations, onNotice }: Migrating = {}): Promise<string[]> {
+    async migrate({
+      url: way = url,
+      from = migrations,
+      onNotice,
+    }: Migrating = {}): Promise<string[]> {
       const pool = openPool(way)
       try {
         const applied = await migrate(pool, { partitions: 3, from, onNotice })
@@ -391,14 +443,16 @@ async function newPlace(t: TestContext, other?: string) {
         await pool.end()
       }
     },
-    /** The tables except the ledger. */
     async tables(): Promise<string[]> {
-      const rows = await query("select tablename from pg_tables where schemaname = 'public' order by 1")
-      return rows.map(({ tablename }) => tablename as string).filter((name) => !name.startsWith('kysely'))
+      const rows = await query(
+        "select tablename from pg_tables where schemaname = 'public' order by 1",
+      )
+      return rows.map(({ tablename }) => tablename as string).filter((name) => name !== 'migration')
     },
-    /** The server finishes the work of a client that is gone; this waits for it. */
+    /** The server finishes the work of a client that is gone. */
     async isAlone(): Promise<void> {
-      const others = 'select 1 from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()'
+      const others =
+        'select 1 from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()'
       while ((await query(others)).length > 0) await sleep(2)
     },
   }

@@ -1,4 +1,3 @@
-// What the guard of a database file reports as a loss, and what it accepts as the work of another process.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -15,7 +14,9 @@ test('a checkpoint in progress after a vacuum is not a loss; a file that stays s
   const path = join(await newFolder(t), 'carillon.db')
   openDatabase(path).close()
   const database = connect(path)
-  database.exec('pragma user_version = 7; create table t (x); insert into t values (zeroblob(400000)); drop table t')
+  database.exec(
+    'pragma user_version = 7; create table t (x); insert into t values (zeroblob(400000)); drop table t',
+  )
   database.close()
   const { dev, ino } = statSync(path, { bigint: true })
   const guard = new FileGuard({ path, database: { dev, ino }, schemaNow: () => 99 })
@@ -29,7 +30,9 @@ test('a checkpoint in progress after a vacuum is not a loss; a file that stays s
   truncateSync(path, 2 * pageSize)
   // The other process starts to write before the guard checks, and ends when it has written.
   const finish = `setTimeout(() => require('node:fs').writeFileSync(${JSON.stringify(path)}, require('node:fs').readFileSync(${JSON.stringify(`${path}.whole`)}), { flag: 'r+' }), 200); console.log('begun')`
-  const checkpoint = spawn(process.execPath, ['-e', finish], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const checkpoint = spawn(process.execPath, ['-e', finish], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
   await once(checkpoint.stdout, 'data')
   assert.equal(guard.loss(), undefined)
   writeFileSync(path, whole)

@@ -1,7 +1,7 @@
-// Which file is this database, and does its write-ahead log belong to it? SQLite looks only at names: it applies a log to any file that has
-// replaced the right one. So Carillon keeps a small identity file beside the database, and a stamp in its header (`user_version`) that no
-// earlier copy has (decision 0068). While a process runs, a FileGuard checks around every commit and once a second that the file at the path is
-// still the open one: a write to a removed file is lost, and a write to one that replaced it destroys that file.
+// SQLite applies a log to any file of the right name, also one that replaced the database. So
+// Carillon keeps an identity file beside it, and a stamp in its header (`user_version`) that no
+// earlier copy has (decision 0068). A FileGuard checks around every commit and once a second that
+// the open file is at the path.
 import { randomBytes, randomInt } from 'node:crypto'
 import * as fs from 'node:fs'
 import { dirname } from 'node:path'
@@ -18,20 +18,19 @@ import {
   resultCode,
 } from '../database.ts'
 
-/** Identifies a file by its inode and, if the file system has it, its creation time. */
 type FileId = { inode: string; bornAt?: string }
 
 export type Identity = {
   history: string
-  /** The stamp of the file without its log, then the last two stamps of the file with its log. */
+  /** The first stamp is that of the file without its log, then the last two with its log. */
   stamps: number[]
   database: FileId
   log: FileId | null
-  /** The identity file itself: a copy of it is another file. */
+  /** This identifies the identity file: a copy of it is another file. */
   own: FileId
-  /** Everything that was acknowledged is in the file itself, so the log may be absent. */
+  /** The file has everything that was acknowledged, so the log may be absent. */
   closed: boolean
-  /** The last checkpoint before a log was lost. It is known as long as the history that began then. */
+  /** It is known as long as the history that began then. */
   lostLog?: string | undefined
 }
 
@@ -43,7 +42,7 @@ function identityFileOf(path: string): string {
   return `${resolved(path).replace(/\.db$/, '')}.identity`
 }
 
-/** The path of the log of the database at `path`. SQLite keeps it beside the target of a symbolic link. */
+/** SQLite keeps the log beside the target of a symbolic link. */
 function logOf(path: string): string {
   return `${resolved(path)}-wal`
 }
@@ -52,7 +51,6 @@ function resolved(path: string): string {
   return fs.existsSync(path) ? fs.realpathSync(path) : path
 }
 
-/** Undefined if there is no identity file or it cannot be parsed. */
 export function readIdentity(path: string): Identity | undefined {
   try {
     return JSON.parse(fs.readFileSync(identityFileOf(path), 'utf8')) as Identity
@@ -62,47 +60,49 @@ export function readIdentity(path: string): Identity | undefined {
 }
 
 /**
- * Whether the log beside `path` certainly belongs to another file, and would destroy this one: the log is the recorded file, and the database
- * is another file or has an unknown stamp. A folder that was copied completely has another log file, which SQLite applies as usual.
+ * The log belongs to another file, or the database has an unknown stamp: SQLite would destroy it. A
+ * complete copy of the folder has another log file, which is right.
  */
 export function hasForeignLog(path: string): boolean {
   for (;;) {
     const identity = readIdentity(path)
     const log = statusOf(logOf(path))
     const database = statusOf(path)
-    if (identity === undefined || log === undefined || log.size === 0n || database === undefined) return false
+    if (identity === undefined || log === undefined || log.size === 0n || database === undefined)
+      return false
     if (identity.log === null || !isFile(identity.log, log)) return false
     if (!isFile(identity.database, database)) return true
     if (identity.stamps.includes(readHeader(path).readUInt32BE(stampOffset))) return false
-    // A running process may have changed both during these reads. Then the check is repeated.
+    // A running process may have changed both meanwhile.
     if (JSON.stringify(readIdentity(path)) === JSON.stringify(identity)) return true
   }
 }
 
 /**
- * The time of the last checkpoint, if the log beside `path` is gone or empty although no process has recorded that the file has everything.
- * A database that was restored over the file has a stamp that the identity does not know.
+ * Returns the last checkpoint if the log is gone and no process recorded a close. The identity
+ * knows no stamp of a restored database.
  */
 export function lostLogSince(path: string): string | undefined {
-  // In this order: a process that ends meanwhile records its close, and then deletes the log.
+  // A process that ends records its close, then deletes the log.
   const isEmpty = isLogEmpty(path)
   const identity = readIdentity(path)
   const database = statusOf(path)
-  if (!isEmpty || identity === undefined || identity.closed || database === undefined) return undefined
-  return identity.stamps.includes(readHeader(path).readUInt32BE(stampOffset)) ? database.mtime.toISOString() : undefined
+  if (!isEmpty || identity === undefined || identity.closed || database === undefined)
+    return undefined
+  return identity.stamps.includes(readHeader(path).readUInt32BE(stampOffset))
+    ? database.mtime.toISOString()
+    : undefined
 }
 
 function isLogEmpty(path: string): boolean {
   return !statusOf(logOf(path))?.size
 }
 
-/** Moves the log of another file aside, and returns a sentence for the operator. The next open starts a new log. */
 export function setLogAside(path: string): string {
   const log = logOf(path)
   const writtenAt = fs.statSync(log).mtime.toISOString().replaceAll(':', '-')
   const aside = `${log}.from-another-database-${writtenAt}`
   fs.renameSync(log, aside)
-  // The index of that log. A process that has it open can still use it.
   fs.rmSync(`${resolved(path)}-shm`, { force: true })
   syncFolder(dirname(log))
   return (
@@ -111,9 +111,12 @@ export function setLogAside(path: string): string {
   )
 }
 
-/** The recorded history if the last process left the database as it is, else a new one: other changes may reach the same versions. */
+/** Returns a new history if another program wrote: other changes may reach the same versions. */
 export function continuedHistory(database: Database, path: string): string {
-  return recordedHistory(path, numberIn(database, 'user_version')) ?? randomBytes(16).toString('base64url')
+  return (
+    recordedHistory(path, numberIn(database, 'user_version')) ??
+    randomBytes(16).toString('base64url')
+  )
 }
 
 function recordedHistory(path: string, stamp: number): string | undefined {
@@ -127,22 +130,29 @@ function recordedHistory(path: string, stamp: number): string | undefined {
 
 type Recordable = { path: string; history: string; lostLog?: string }
 
-/** Gives the database a stamp that no copy has, and returns those that its file can have. Records `history` if it continues no other. */
-export function stampDatabase(database: Database, { path, history, lostLog }: Recordable): number[] {
+export function stampDatabase(
+  database: Database,
+  { path, history, lostLog }: Recordable,
+): number[] {
   inWriteLock(database, () => {
     const identity = readIdentity(path)
     const before = numberIn(database, 'user_version')
     const stamp = randomInt(1, stampRange)
     const stamps = [...onDisk(path, identity), before, stamp]
-    // In this order, so that the stamp is in the list whenever the power fails.
+    // The list then has the stamp whenever the power fails.
     writeIdentity(path, { history: recordedHistory(path, before) ?? history, stamps, lostLog })
     database.exec(`pragma user_version = ${stamp}`)
   })
   return settleStamp(database, { path, history })
 }
 
-/** Writes the stamp into the file; if a read prevents that, first and last stamp differ. Records no earlier one, which earlier copies have. */
-export function settleStamp(database: Database, { path, history }: { path: string; history: string }): number[] {
+/**
+ * If a read prevents it, first and last stamp differ. Records no earlier one, which copies have.
+ */
+export function settleStamp(
+  database: Database,
+  { path, history }: { path: string; history: string },
+): number[] {
   database.exec('pragma wal_checkpoint(passive)')
   return inWriteLock(database, () => {
     const identity = readIdentity(path)
@@ -154,47 +164,61 @@ export function settleStamp(database: Database, { path, history }: { path: strin
 }
 
 /**
- * Before a connection is closed, which deletes the log if it is the last one: copies the log into the file, and records that the file has
- * everything. If another process writes meanwhile, that process does so at its own end. A full disk may prevent it.
+ * The last connection to close deletes the log: this copies the log into the file and records that.
  */
 export function recordClose(database: Database, path: string): void {
   try {
     if (database.isTransaction) database.exec('rollback')
     const version = numberIn(database, 'data_version')
     const { log, checkpointed } = logPages(database, 'full')
-    // Nothing was written since the log was found lost: the next start says so again.
     if (log <= 0 || log !== checkpointed) return
     inWriteLock(database, () => {
       const isOpen = readIdentity(path)?.closed === false
       if (!isOpen || numberIn(database, 'data_version') !== version) return
       const stamp = numberIn(database, 'user_version')
-      writeIdentity(path, { history: continuedHistory(database, path), stamps: [stamp, stamp, stamp], closed: true })
+      writeIdentity(path, {
+        history: continuedHistory(database, path),
+        stamps: [stamp, stamp, stamp],
+        closed: true,
+      })
     })
   } catch {}
 }
 
-/** For a file that was overwritten: removes every recorded stamp, so that the log is foreign to it, whatever stamp it has. */
+/** The log is then foreign to the file that was overwritten. */
 function disown(path: string): void {
   const identity = readIdentity(path)
   if (identity !== undefined) writeIdentity(path, { history: identity.history, stamps: [] })
 }
 
-/** `schema`: a change of the schema raises it, and so does `vacuum into` in the copy. `isShort`: the file has fewer pages than its header says. */
+/**
+ * `schema` also rises in the copy of `vacuum into`. `isShort`: fewer pages than the header says.
+ */
 type HeaderOnDisk = { stamp: number; schema: number; isShort: boolean }
 
-/** Reads the file without its log through SQLite: opening and closing the file directly would release SQLite's locks (POSIX). */
+/** Opening and closing the file without SQLite would release its locks (POSIX). */
 function headerOnDisk(path: string): HeaderOnDisk | 'unreadable' | 'no database' {
   const header = readPastLog(path, { isShort: false })
   return header === 'no database' ? readPastLog(path, { isShort: true }) : header
 }
 
-function readPastLog(path: string, { isShort }: { isShort: boolean }): HeaderOnDisk | 'unreadable' | 'no database' {
+function readPastLog(
+  path: string,
+  { isShort }: { isShort: boolean },
+): HeaderOnDisk | 'unreadable' | 'no database' {
   try {
-    using database = new Database(`${pathToFileURL(path).href}?immutable=1`, { readOnly: true, defensive: false })
-    // A checkpoint writes the first page first, and may be killed then. With this pragma SQLite does not compare the number of pages with
-    // the length of the file (lockBtree in btree.c).
+    using database = new Database(`${pathToFileURL(path).href}?immutable=1`, {
+      readOnly: true,
+      defensive: false,
+    })
+    // A killed checkpoint has written the first page only. The pragma stops SQLite from comparing
+    // the length (lockBtree in btree.c).
     if (isShort) database.exec('pragma writable_schema = on')
-    return { stamp: numberIn(database, 'user_version'), schema: numberIn(database, 'schema_version'), isShort }
+    return {
+      stamp: numberIn(database, 'user_version'),
+      schema: numberIn(database, 'schema_version'),
+      isShort,
+    }
   } catch (error) {
     const code = resultCode(error)
     return code === corrupt || code === notADatabase ? 'no database' : 'unreadable'
@@ -208,12 +232,12 @@ function onDisk(path: string, identity: Identity | undefined): number[] {
 
 type Recorded = Pick<Identity, 'history' | 'stamps' | 'lostLog'> & { closed?: boolean }
 
-/** `closed`: without it, whether the log is empty, so that nothing can be lost with it. After the first stamp of a process it never is. */
+/** An empty log can lose nothing, so `closed` may be absent. */
 function writeIdentity(path: string, { history, stamps, closed, lostLog }: Recorded): void {
   const before = readIdentity(path)
   const database = fs.statSync(path, { bigint: true })
   const log = statusOf(logOf(path))
-  // A file system without creation times returns 0 or the time of the last change.
+  // Some file systems return 0 or the time of the last change.
   const hasBirth = database.birthtimeNs > 0n && database.birthtimeNs !== database.ctimeNs
   const idOf = ({ ino, birthtimeNs }: fs.BigIntStats): FileId => ({
     inode: String(ino),
@@ -233,7 +257,7 @@ function writeIdentity(path: string, { history, stamps, closed, lostLog }: Recor
   })
 }
 
-/** Does not compare the device number, which can change when the machine restarts. */
+/** The device number can change when the machine restarts. */
 function isFile(id: FileId, { ino, birthtimeNs }: fs.BigIntStats): boolean {
   return id.inode === String(ino) && (id.bornAt === undefined || id.bornAt === String(birthtimeNs))
 }
@@ -246,16 +270,15 @@ function statusOf(path: string): fs.BigIntStats | undefined {
   }
 }
 
-/** Identifies a file until the machine restarts. */
 export type FileNumber = { dev: bigint; ino: bigint }
 
-/** A checkpoint writes up to 64 MB (maxLogPages in writer-thread.ts). */
+/** A checkpoint writes up to 64 MB. */
 const checkpointTimeoutMs = 3_000
 
 export type FileLoss = {
   reason: string
   remedy: string
-  /** Only the log is gone. The database file is still the right one, and closing it copies the content of the log into it. */
+  /** Closing the right database file copies the log into it. */
   isLogOnly: boolean
 }
 
@@ -270,8 +293,12 @@ export class FileGuard {
   #identityChangedAt: bigint | undefined
   #stamps: readonly number[] = []
 
-  /** `database` is the file that was at `path` when the store was opened; `schemaNow` reads its schema version, log included. */
-  constructor({ path, database, schemaNow }: { path: string; database: FileNumber; schemaNow: () => number }) {
+  /** `schemaNow` reads the schema version, log included. */
+  constructor({
+    path,
+    database,
+    schemaNow,
+  }: { path: string; database: FileNumber; schemaNow: () => number }) {
     this.#schemaNow = schemaNow
     this.#path = path
     this.#log = logOf(path)
@@ -279,18 +306,17 @@ export class FileGuard {
     this.#database = database
   }
 
-  /** Sets the stamps that the file without its log can have from now on. */
   expect(stamps: readonly number[]): void {
     this.#stamps = stamps
     this.#logFile ??= statusOf(this.#log)
   }
 
-  /** Whether the file itself has the last stamp. Until then an earlier copy looks the same. */
+  /** Until the file has the last stamp, an earlier copy looks the same. */
   get isSettled(): boolean {
     return this.#stamps[0] === this.#stamps.at(-1)
   }
 
-  /** Before each commit, under its write lock: another process may have recorded that the file has everything. Costs 2 us. */
+  /** Call it before each commit, under its lock: another process may have recorded a close. */
   recordOpen(): void {
     if (statusOf(this.#identityFile)?.ctimeNs === this.#identityChangedAt) return
     const identity = readIdentity(this.#path)
@@ -298,7 +324,6 @@ export class FileGuard {
     this.#identityChangedAt = statusOf(this.#identityFile)?.ctimeNs
   }
 
-  /** Checks the file at the path; undefined if it is the right one. Costs 4 us. */
   loss(): FileLoss | undefined {
     const status = statusOf(this.#path)
     if (status === undefined) return lossOf(`${this.#path} was removed or renamed`)
@@ -312,10 +337,9 @@ export class FileGuard {
     return { reason, remedy: 'Start again: nothing of it was lost.', isLogOnly: true }
   }
 
-  /** Whether the content is this database. A checkpoint of any process changes the file, and so does a copy of another file over it. */
+  /** A checkpoint changes the file, and so does a copy over it. */
   #isContentKnown(status: fs.BigIntStats): boolean {
     if (status.mtimeNs === this.#seen?.mtimeNs && status.size === this.#seen.size) return true
-    // Before the first write of this process any stamp is allowed.
     if (this.#stamps.length === 0) return true
     const header = headerOnDisk(this.#path)
     if (header === 'unreadable') return true
@@ -328,7 +352,7 @@ export class FileGuard {
     return true
   }
 
-  // A checkpoint in progress makes the file shorter if another process vacuumed it just before: it is read again until that is done.
+  // After another process's vacuum a checkpoint makes the file shorter.
   #isTruncated({ size }: fs.BigIntStats): boolean {
     if (this.#seen === undefined || size >= this.#seen.size) return false
     for (let waitedMs = 0; waitedMs < checkpointTimeoutMs; waitedMs += 20) {
@@ -339,9 +363,10 @@ export class FileGuard {
     return true
   }
 
-  /** Another process may change the stamp between the two reads of the file and the identity. Then both are read again. */
+  /** Another process may change the stamp between the two reads. */
   #isStampKnown(stamp: number): boolean {
-    if (this.#stamps.includes(stamp) || readIdentity(this.#path)?.stamps.includes(stamp)) return true
+    if (this.#stamps.includes(stamp) || readIdentity(this.#path)?.stamps.includes(stamp))
+      return true
     const again = headerOnDisk(this.#path)
     return typeof again === 'object' && again.stamp !== stamp && this.#isStampKnown(again.stamp)
   }
@@ -353,5 +378,9 @@ function isSame(one: FileNumber | undefined, other: FileNumber): boolean {
 
 function lossOf(what: string): FileLoss {
   const reason = `${what} while this process had it open, and nothing more was written to it`
-  return { reason, remedy: 'Put the right file there, or restore a backup, and start again.', isLogOnly: false }
+  return {
+    reason,
+    remedy: 'Put the right file there, or restore a backup, and start again.',
+    isLogOnly: false,
+  }
 }

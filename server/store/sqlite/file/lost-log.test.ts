@@ -1,15 +1,23 @@
-// A write-ahead log that is gone (R15): a start says so if acknowledged writes were lost with it, and never otherwise.
+// A start says so if acknowledged writes were lost with the log (R15), and never otherwise.
 import assert from 'node:assert/strict'
-import { copyFileSync, cpSync, existsSync, readdirSync, readFileSync, rmSync, truncateSync } from 'node:fs'
+import {
+  copyFileSync,
+  cpSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import fc from 'fast-check'
-import { listAudit, recordAudit } from '../../../audit/audit.store.ts'
+import { listAudit, record } from '../../../audit/audit.store.ts'
 import { auditEntry, serviceSource } from '../../../audit/entry.ts'
+import { runs } from '../../../contract/world.ts'
 import { examineSqlite } from '../../../doctor/store/sqlite.ts'
 import { openStore } from '../../../open-store.ts'
-import { runs } from '../../contract/world.ts'
 import type { Notice } from '../../migrations.ts'
 import type { Store } from '../../store.ts'
 import { backUp } from '../../transfer/backup.ts'
@@ -19,21 +27,22 @@ import { OtherProcess } from '../testing/other-process.ts'
 
 async function write(store: Store): Promise<string> {
   const entry = auditEntry(serviceSource, { event: 'settings-changed', at: Date.now() })
-  await store.write(recordAudit, [entry])
+  await store.write(record, [entry])
   return entry.id
 }
 
-/** Opens the store as the next start does, and closes it. */
 async function start(path: string, { isWriting = true } = {}) {
   const notices: Notice[] = []
-  const { store } = await openStore({ engine: 'sqlite', path }, { onNotice: (notice) => notices.push(notice) })
+  const { store } = await openStore(
+    { engine: 'sqlite', path },
+    { onNotice: (notice) => notices.push(notice) },
+  )
   const entries = await store.read(listAudit, { limit: 100_000 })
   if (isWriting) await write(store)
   await store.close()
   return { notices, history: store.history, ids: new Set(entries.map(({ id }) => id)) }
 }
 
-/** A database that was closed. */
 async function closedDatabase(t: TestContext): Promise<string> {
   const path = join(await newFolder(t), 'carillon.db')
   const { store } = await openStore({ engine: 'sqlite', path })
@@ -61,7 +70,8 @@ const removals = {
   'the log and its index': (path: string) => {
     for (const ending of ['-wal', '-shm']) rmSync(`${path}${ending}`, { force: true })
   },
-  'the content of the log': (path: string) => existsSync(`${path}-wal`) && truncateSync(`${path}-wal`, 0),
+  'the content of the log': (path: string) =>
+    existsSync(`${path}-wal`) && truncateSync(`${path}-wal`, 0),
   nothing: () => {},
 }
 
@@ -73,7 +83,12 @@ test('after a kill at any moment, a start without the log says what is lost, and
     isClosing: fc.boolean(),
     removal: fc.constantFrom(...(Object.keys(removals) as (keyof typeof removals)[])),
   })
-  const lost = { afterWrites: 20, afterMs: 5, isClosing: false, removal: 'the log and its index' } as const
+  const lost = {
+    afterWrites: 20,
+    afterMs: 5,
+    isClosing: false,
+    removal: 'the log and its index',
+  } as const
   await fc.assert(
     fc.asyncProperty(when, async ({ afterWrites, afterMs, isClosing, removal }) => {
       const path = await closedDatabase(t)
@@ -112,7 +127,10 @@ test('after a kill at any moment, a start without the log says what is lost, and
       const again = await start(path)
       assert.deepEqual([again.notices, again.history], [[], after.history])
     }),
-    { numRuns: runs(6), examples: [[lost], [{ ...lost, removal: 'nothing' }], [{ ...lost, isClosing: true }]] },
+    {
+      numRuns: runs(6),
+      examples: [[lost], [{ ...lost, removal: 'nothing' }], [{ ...lost, isClosing: true }]],
+    },
   )
   assert.ok(losses > 0)
 })
@@ -202,10 +220,14 @@ test('backup and move refuse a database whose log is gone, and leave the sign of
   const folder = await newFolder(t)
   const to = { engine: 'sqlite', path: join(folder, 'moved.db') } as const
   const report = () => () => {}
-  const refused = /carillon\.db-wal is gone, with what was written after 20\d\d-.* start the service once/
+  const refused =
+    /carillon\.db-wal is gone, with what was written after 20\d\d-.* start the service once/
   const at = '2026-01-01T00:00:00.000Z'
   await assert.rejects(backUp({ from, file: join(folder, 'backup.gz'), at, report }), refused)
-  await assert.rejects(moveDatabase({ from, to, partitions: 1, id: 'm1', now: () => 0, report }), refused)
+  await assert.rejects(
+    moveDatabase({ from, to, partitions: 1, id: 'm1', now: () => 0, report }),
+    refused,
+  )
   const { notices } = await start(path)
   assert.deepEqual(
     notices.map(({ event }) => event),

@@ -1,4 +1,4 @@
-// For tests: a temporary folder for a database, its content, and the commits in a write-ahead log.
+// A temporary folder for a database, its content, and the commits in a write-ahead log.
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
@@ -8,35 +8,38 @@ import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { connect } from '../database.ts'
 
-/** A new folder that is removed when the test ends. */
 export async function newFolder(t: TestContext): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'carillon-'))
   t.after(() => rm(folder, { recursive: true }))
   return folder
 }
 
-/** The name, mode and content of every file in a folder, to compare before and after. */
+/** To compare before and after. */
 export function contentOf(folder: string): Record<string, string> {
   const files = readdirSync(folder).sort()
   return Object.fromEntries(
     files.map((name) => {
       const path = join(folder, name)
-      const hash = statSync(path).isFile() ? createHash('sha256').update(readFileSync(path)).digest('hex') : 'folder'
+      const hash = statSync(path).isFile()
+        ? createHash('sha256').update(readFileSync(path)).digest('hex')
+        : 'folder'
       return [name, `${statSync(path).mode.toString(8)} ${hash}`]
     }),
   )
 }
 
-/** Fails if SQLite finds an error in the database. */
 export function assertIntact(path: string): void {
   const database = connect(path)
-  assert.deepEqual({ ...database.prepare('pragma integrity_check').get() }, { integrity_check: 'ok' })
+  assert.deepEqual(
+    { ...database.prepare('pragma integrity_check').get() },
+    { integrity_check: 'ok' },
+  )
   database.close()
 }
 
 /**
- * How many commits the write-ahead log holds. A frame's header begins with the page number and the size of the database
- * after a commit, which is 0 except in the last frame of a commit: https://sqlite.org/fileformat.html section 4.1.
+ * A frame's header has the page number and the size of the database after a commit, 0 except in the
+ * last frame of a commit: https://sqlite.org/fileformat.html section 4.1.
  */
 export function commitsIn(path: string): number {
   if (!existsSync(`${path}-wal`)) return 0

@@ -1,5 +1,5 @@
-// For tests, loaded before the program (--import): in the writer thread a timer of one second fires again and again without a
-// delay, so that one is due at every moment, including the end.
+// Loaded before the program (--import): in the writer thread a timer of one second fires again and
+// again, so that one is due at every moment, including the end.
 import { isMainThread } from 'node:worker_threads'
 
 if (!isMainThread) {

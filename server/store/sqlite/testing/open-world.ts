@@ -1,11 +1,10 @@
-// For tests: a world on a store with a new file, and its writer thread. `await using` closes the store.
 import assert from 'node:assert/strict'
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import type { Worker } from 'node:worker_threads'
+import { World } from '../../../contract/world.ts'
 import { openStore } from '../../../open-store.ts'
-import { World } from '../../contract/world.ts'
 import { newFolder } from './folder.ts'
 
 export async function openWorld(t: TestContext, path?: string) {

@@ -1,4 +1,4 @@
-// What runs in the second process: it opens, locks and calls what the orders of its parent say. See other-process.ts.
+// Runs in the second process, by the orders of its parent (other-process.ts).
 import { BroadcastChannel } from 'node:worker_threads'
 import { CarillonError } from '../../../basics/errors.ts'
 import { openStore } from '../../../open-store.ts'
@@ -31,7 +31,10 @@ async function execute(order: Order): Promise<unknown> {
     }
     case 'call':
       if (store === undefined) throw new Error('open a store first')
-      return (store[order.method] as (...args: unknown[]) => unknown)(operations[order.operation], ...order.args)
+      return (store[order.method] as (...args: unknown[]) => unknown)(
+        operations[order.operation],
+        ...order.args,
+      )
     case 'close':
       return store?.close()
     case 'run':
@@ -49,7 +52,6 @@ async function execute(order: Order): Promise<unknown> {
   }
 }
 
-/** Opens and closes a store `rounds` times, and returns the failures that it reported. */
 async function failuresOf({ path, rounds }: { path: string; rounds: number }): Promise<string[]> {
   const failures: string[] = []
   for (let round = 0; round < rounds; round++) {
@@ -60,7 +62,7 @@ async function failuresOf({ path, rounds }: { path: string; rounds: number }): P
   return failures
 }
 
-/** Runs SQL on the writer thread's connection, through writer-tap.ts. */
+/** By writer-tap.ts. */
 async function queryWriter(sql: string): Promise<unknown> {
   const channel = new BroadcastChannel('writer-tap')
   const received = new Promise((resolve) => {
@@ -72,7 +74,7 @@ async function queryWriter(sql: string): Promise<unknown> {
   return rows
 }
 
-/** Becomes an unprivileged user, because root may write to every file. A user that is not root stays as it is. */
+/** Root may write to every file. */
 function dropRoot(): void {
   if (process.getuid?.() !== 0) return
   process.setgroups?.([])

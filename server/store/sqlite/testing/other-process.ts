@@ -1,4 +1,4 @@
-// For tests: a second process on the same database, which the test controls over a channel. It runs other-process-main.ts.
+// A second process on the same database runs other-process-main.ts.
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -12,23 +12,26 @@ import type { Order, Report } from './other-process-main.ts'
 const main = fileURLToPath(new URL('./other-process-main.ts', import.meta.url))
 
 type Options = {
-  /** Node's own options, such as a module to load first. */
+  /** Such as a module to load first. */
   nodeOptions?: string[]
-  /** The maximum size of its files, in units of `ulimit -f` (512 or 1,024 bytes), which stands for a full disk. */
+  /** In units of `ulimit -f` (512 or 1,024 bytes); stands for a full disk. */
   fileSizeLimit?: number
 }
 
-/** `await using` ends it. */
 export class OtherProcess implements AsyncDisposable {
   readonly #child: ChildProcess
-  readonly #pending = new Map<number, { resolve: (value: unknown) => void; reject: (error: Error) => void }>()
+  readonly #pending = new Map<
+    number,
+    { resolve: (value: unknown) => void; reject: (error: Error) => void }
+  >()
   #count = 0
 
   private constructor(child: ChildProcess) {
     this.#child = child
     child.on('message', ([number, report]: [number, Report]) => this.#settle(number, report))
     child.on('exit', (code, signal) => {
-      for (const { reject } of this.#pending.values()) reject(new Error(`the other process ended: ${signal ?? code}`))
+      for (const { reject } of this.#pending.values())
+        reject(new Error(`the other process ended: ${signal ?? code}`))
     })
   }
 
@@ -43,15 +46,18 @@ export class OtherProcess implements AsyncDisposable {
     return new OtherProcess(child)
   }
 
-  /** Opens the store at `path` and returns the migrations that it applied. */
+  /** Returns the migrations that it applied. */
   open(path: string): Promise<string[]> {
     return this.#send({ act: 'open', path }) as Promise<string[]>
   }
 
-  /** The other process's store: the name of each operation and its input are sent over the channel. */
+  /** Each operation's name and input go over the channel. */
   get store(): Store {
-    const call = (method: 'read' | 'write', operation: Parameters<typeof nameOf>[0], args: unknown[]) =>
-      this.#send({ act: 'call', method, operation: nameOf(operation), args })
+    const call = (
+      method: 'read' | 'write',
+      operation: Parameters<typeof nameOf>[0],
+      args: unknown[],
+    ) => this.#send({ act: 'call', method, operation: nameOf(operation), args })
     return {
       ...stubStore(),
       read: (operation, ...args) => call('read', operation, args) as Promise<never>,
@@ -60,12 +66,12 @@ export class OtherProcess implements AsyncDisposable {
     }
   }
 
-  /** Runs SQL on a separate connection, as another program would, and keeps it open with its locks. */
+  /** Keeps the connection open with its locks, as another program would. */
   async run(path: string, sql: string): Promise<void> {
     await this.#send({ act: 'run', path, sql })
   }
 
-  /** Runs SQL on the writer thread's connection, if `nodeOptions` loads writer-tap.ts. */
+  /** If `nodeOptions` loads writer-tap.ts. */
   queryWriter(sql: string): Promise<unknown> {
     return this.#send({ act: 'query writer', sql })
   }
@@ -74,12 +80,11 @@ export class OtherProcess implements AsyncDisposable {
     await this.#send({ act: 'open database unprivileged', path })
   }
 
-  /** Opens and closes a store `rounds` times, and returns the failures that it reported. */
+  /** Returns the failures that it reported. */
   openAndClose(path: string, rounds: number): Promise<string[]> {
     return this.#send({ act: 'open and close', path, rounds }) as Promise<string[]>
   }
 
-  /** Kills the process like `kill -9`. */
   async kill(): Promise<void> {
     if (this.#child.exitCode !== null || this.#child.signalCode !== null) return
     const ended = once(this.#child, 'exit')
@@ -108,5 +113,7 @@ export class OtherProcess implements AsyncDisposable {
 }
 
 function asError({ code, message }: { code: string; message: string }): Error {
-  return code === 'not a CarillonError' ? new Error(message) : new CarillonError(code as ErrorCode, message)
+  return code === 'not a CarillonError'
+    ? new Error(message)
+    : new CarillonError(code as ErrorCode, message)
 }

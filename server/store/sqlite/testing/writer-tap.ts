@@ -1,5 +1,5 @@
-// For tests, loaded before the program (--import): runs SQL of the test on the writer thread's own connection. The SQL comes over
-// a BroadcastChannel, so that the thread runs its shipped code.
+// Loaded before the program (--import): runs SQL on the writer thread's own connection. It comes
+// over a BroadcastChannel, so that the thread runs its shipped code.
 import { syncBuiltinESMExports } from 'node:module'
 import { BroadcastChannel, isMainThread } from 'node:worker_threads'
 
@@ -17,7 +17,9 @@ if (!isMainThread) {
   channel.onmessage = (event) => {
     const { data } = event as unknown as { data: unknown }
     if (typeof data === 'string')
-      channel.postMessage(connections.filter(({ isOpen }) => isOpen).flatMap((one) => one.prepare(data).all()))
+      channel.postMessage(
+        connections.filter(({ isOpen }) => isOpen).flatMap((one) => one.prepare(data).all()),
+      )
   }
   channel.unref()
 }

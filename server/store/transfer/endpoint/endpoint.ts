@@ -1,29 +1,42 @@
-// A database of either engine as an endpoint of a transfer: its rows in the order of their keys, and the move that refuses writes there.
+// A database of either engine as an endpoint of a transfer, and the move that refuses writes there.
 import { resolve } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
 import { conflict, unavailable } from '../../../basics/errors.ts'
-import { type Database, displayDatabase } from '../../../config/database-url.ts'
+import { type Database, displayDatabase } from '../../database.ts'
 import { knownMigrations } from '../../migrations.ts'
-import { fillingIn, fillingPrefix, type Move, movingTable, refuseIncomplete } from '../../transfer-state.ts'
-import { type Endpoint, ledger, type Row, rowsInBatch, type Source, type Table, tableNames } from '../rows.ts'
+import {
+  fillingIn,
+  fillingPrefix,
+  type Move,
+  movingTable,
+  refuseIncomplete,
+} from '../../transfer-state.ts'
+import {
+  type Endpoint,
+  ledger,
+  type Row,
+  rowsInBatch,
+  type Source,
+  type Table,
+  tableNames,
+} from '../rows.ts'
 
 const currentMigrations = knownMigrations()
 export const newestMigration = currentMigrations.at(-1) ?? ''
 
-/** Opens a database in any state; creates the file if SQLite has none. */
 export async function openEndpoint(database: Database): Promise<Endpoint> {
   if (database.engine === 'postgres') {
     const { openPostgres } = await import('./postgres.ts')
     return openPostgres(database.url, displayDatabase(database))
   }
   const { openSqlite } = await import('./sqlite.ts')
-  // Absolute, because SQLite does not take ':memory:' and 'file:' as the names of files.
+  // In an absolute path ':memory:' and 'file:' are names of files.
   return openSqlite(resolve(database.path))
 }
 
-/** Throws UNAVAILABLE if the database has no schema, or as `hasSchema` does. */
 export async function refuseUnusable(source: Endpoint): Promise<void> {
-  if (!(await hasSchema(source))) throw unavailable(`There is no Carillon database at ${source.name}`)
+  if (!(await hasSchema(source)))
+    throw unavailable(`There is no Carillon database at ${source.name}`)
 }
 
 async function hasTable(endpoint: Endpoint, name: string): Promise<boolean> {
@@ -32,25 +45,28 @@ async function hasTable(endpoint: Endpoint, name: string): Promise<boolean> {
 
 async function entriesOf(endpoint: Endpoint): Promise<string[]> {
   if (!(await hasTable(endpoint, ledger))) return []
-  return (await endpoint.query(`select name from ${ledger} order by name`)).map(([name]) => String(name))
+  return (await endpoint.query(`select name from ${ledger} order by name`)).map(([name]) =>
+    String(name),
+  )
 }
 
-/** False if the database has no schema yet. Throws UNAVAILABLE if it is not the one of this program, or is not filled completely. */
+/** Throws UNAVAILABLE if the schema is another program's, or not filled completely. */
 export async function hasSchema(endpoint: Endpoint): Promise<boolean> {
   const found = await entriesOf(endpoint)
   refuseIncomplete(found, endpoint.name)
   if (found.length === 0 || found.join() === currentMigrations.join()) return found.length > 0
   const problem = `${endpoint.name} has the schema ${found.at(-1)}, and this program has ${newestMigration}`
-  const remedy = 'Bring an older one up to date with carillon migrate; for a newer one, run the version that wrote it.'
+  const remedy =
+    'Bring an older one up to date with carillon migrate; for a newer one, run the version that wrote it.'
   throw unavailable(problem, remedy)
 }
 
-/** Creates the tables of a new database. `partitions`: see migrate. */
 export async function createTables(target: Endpoint, partitions: number): Promise<void> {
-  if ((await fillingOf(target)) === undefined && !(await hasSchema(target))) await target.migrate(partitions)
+  if ((await fillingOf(target)) === undefined && !(await hasSchema(target)))
+    await target.migrate(partitions)
 }
 
-/** Runs `work` in a transaction that no write of another process overlaps. Does not block readers. */
+/** Does not block readers. */
 export async function exclusively<T>(endpoint: Endpoint, work: () => Promise<T>): Promise<T> {
   try {
     for (const text of endpoint.begin) await endpoint.query(text)
@@ -63,7 +79,6 @@ export async function exclusively<T>(endpoint: Endpoint, work: () => Promise<T>)
   }
 }
 
-/** The rows of a database that has this program's schema. They can be read several times. */
 export async function sourceAt(endpoint: Endpoint): Promise<Source> {
   const found = await endpoint.query(endpoint.catalogue)
   const tables = tableNames.map((table) => {
@@ -82,7 +97,7 @@ async function* rowsOf(endpoint: Endpoint, table: Table, after?: Row): AsyncGene
     const where = last === undefined ? '' : `where (${keys.join(', ')}) > (${key})`
     const text = `select ${table.columns.join(', ')} from "${table.name}" ${where} order by ${keys.join(', ')} limit ${rowsInBatch}`
     const rows = await endpoint.query(text, last ?? [])
-    // SQLite reads synchronously: without this, the process could not react to a signal before the end.
+    // SQLite reads synchronously: without this, a signal would wait until the end.
     await turn()
     yield rows
     if (rows.length < rowsInBatch) return
@@ -90,19 +105,18 @@ async function* rowsOf(endpoint: Endpoint, table: Table, after?: Row): AsyncGene
   }
 }
 
-/** The key of the last row, in the order of the key; undefined without a row. */
 export async function lastKey(endpoint: Endpoint, table: Table): Promise<Row | undefined> {
   const keys = table.columns.slice(0, table.key)
   const order = keys.map((name) => `${name} desc`).join(', ')
-  return (await endpoint.query(`select ${keys.join(', ')} from "${table.name}" order by ${order} limit 1`))[0]
+  return (
+    await endpoint.query(`select ${keys.join(', ')} from "${table.name}" order by ${order} limit 1`)
+  )[0]
 }
 
-/** What fills the database; undefined if it is complete or empty. */
 export async function fillingOf(endpoint: Endpoint) {
   return fillingIn(await entriesOf(endpoint))
 }
 
-/** Begins a filling, in place of an earlier one, or without `entry` ends it. */
 export async function setFilling(endpoint: Endpoint, entry?: string): Promise<void> {
   await endpoint.query(`delete from ${ledger} where name like '${fillingPrefix}%'`)
   if (entry !== undefined) await endpoint.query(`insert into ${ledger} values ($1, '')`, [entry])
@@ -110,19 +124,21 @@ export async function setFilling(endpoint: Endpoint, entry?: string): Promise<vo
     await endpoint.query(entry === undefined ? endpoint.lateIndex.create : endpoint.lateIndex.drop)
 }
 
-/** Throws CONFLICT if another call has begun to fill the database since this one wrote its entry, or has filled it. */
+/** Throws CONFLICT if another call has begun since. */
 export async function refuseLaterCall(endpoint: Endpoint, entry: string): Promise<void> {
-  if ((await endpoint.query(`select name from ${ledger} where name = $1`, [entry])).length > 0) return
+  if ((await endpoint.query(`select name from ${ledger} where name = $1`, [entry])).length > 0)
+    return
   throw conflict(`Another call fills ${endpoint.name} now`)
 }
 
-/** Null if the database is not being moved, and was not. */
 export async function moveOf(endpoint: Endpoint): Promise<Move | null> {
-  const [row] = (await hasTable(endpoint, movingTable)) ? await endpoint.query(`select state from ${movingTable}`) : []
+  const [row] = (await hasTable(endpoint, movingTable))
+    ? await endpoint.query(`select state from ${movingTable}`)
+    : []
   return row === undefined ? null : JSON.parse(String(row[0]))
 }
 
-/** Waits for the writes in progress. From then on the database refuses every write of every process. */
+/** Waits for the writes in progress. */
 export function refuseWrites(endpoint: Endpoint, move: Move): Promise<void> {
   return exclusively(endpoint, async () => {
     await endpoint.query(`create table ${movingTable} (state text primary key)`)
@@ -133,21 +149,24 @@ export function refuseWrites(endpoint: Endpoint, move: Move): Promise<void> {
 
 export function allowWrites(endpoint: Endpoint): Promise<void> {
   return exclusively(endpoint, async () => {
-    for (const text of [...endpoint.unguards, `drop table ${movingTable}`]) await endpoint.query(text)
+    for (const text of [...endpoint.unguards, `drop table ${movingTable}`])
+      await endpoint.query(text)
   })
 }
 
-/** Throws CONFLICT if the database refuses writes for another move, or for none. */
+/** Throws CONFLICT if the database refuses writes for another move, or none. */
 export async function refuseGivenUp(endpoint: Endpoint, id: string): Promise<Move> {
   const move = await moveOf(endpoint)
   if (move?.id === id) return move
   throw conflict('Another process has given up this move', 'Empty the new database.')
 }
 
-/** Records the end of a move. Throws as `refuseGivenUp` does. */
 export function endMove(endpoint: Endpoint, { id, at }: { id: string; at: number }): Promise<void> {
   return exclusively(endpoint, async () => {
-    const state = JSON.stringify({ ...(await refuseGivenUp(endpoint, id)), endedAt: at } satisfies Move)
+    const state = JSON.stringify({
+      ...(await refuseGivenUp(endpoint, id)),
+      endedAt: at,
+    } satisfies Move)
     await endpoint.query(`update ${movingTable} set state = $1`, [state])
   })
 }

@@ -1,4 +1,4 @@
-// A PostgreSQL database as an endpoint of a transfer. All statements of a snapshot or a transaction run on its one connection.
+// All statements of a snapshot or a transaction run on the endpoint's one connection.
 import { CarillonError, messageOf, unavailable } from '../../../basics/errors.ts'
 import { sqlState } from '../../postgres/connection/failures.ts'
 import { openCheckedPool, openingFailure } from '../../postgres/connection/opening.ts'
@@ -10,7 +10,10 @@ import { type Endpoint, guardedTables, type Row, type Table } from '../rows.ts'
 type Opened = { pool: Pool; client: PoolClient }
 
 const guard = 'carillon_moving'
-/** The timeout is shorter than the server's deadlock_timeout: in a deadlock the move tries again, and no write of the service fails. */
+/**
+ * Shorter than deadlock_timeout: in a deadlock the move tries again, and no write of the service
+ * fails.
+ */
 const lock = `do $$ begin
   for attempt in 1..60 loop
     begin
@@ -56,11 +59,19 @@ class Postgres implements Endpoint {
 
   async query(text: string, values: readonly unknown[] = []): Promise<Row[]> {
     try {
-      return (await this.#opened.client.query<Row[number][]>({ text, values: [...values], rowMode: 'array' })).rows
+      return (
+        await this.#opened.client.query<Row[number][]>({
+          text,
+          values: [...values],
+          rowMode: 'array',
+        })
+      ).rows
     } catch (cause) {
       // data_corrupted and index_corrupted (PostgreSQL, appendix A).
       const isDamaged = sqlState(cause)?.startsWith('XX00')
-      const remedy = isDamaged ? 'pg_amcheck names what is damaged. Restore the newest backup.' : undefined
+      const remedy = isDamaged
+        ? 'pg_amcheck names what is damaged. Restore the newest backup.'
+        : undefined
       throw unavailable(`${this.name}: ${messageOf(cause)}`, remedy, cause)
     }
   }
@@ -69,9 +80,10 @@ class Postgres implements Endpoint {
     return placeholder
   }
 
-  /** Each row is the text of a composite value (PostgreSQL manual, section 8.16.2), so that the server needs no list of types. */
+  /** Composite values (PostgreSQL manual, section 8.16.2) need no list of types. */
   async insert({ name }: Table, rows: readonly Row[]): Promise<void> {
-    const quoted = (value: Row[number]) => (value === null ? '' : `"${String(value).replace(/["\\]/g, '\\$&')}"`)
+    const quoted = (value: Row[number]) =>
+      value === null ? '' : `"${String(value).replace(/["\\]/g, '\\$&')}"`
     const records = rows.map((row) => `(${row.map(quoted).join()})`)
     await this.query(`insert into "${name}" select * from unnest($1::"${name}"[])`, [records])
   }
@@ -82,7 +94,6 @@ class Postgres implements Endpoint {
   }
 }
 
-/** Throws UNAVAILABLE if the database cannot be used; the sentence begins with `name`, because a move has two URLs. */
 export async function openPostgres(url: string, name: string): Promise<Endpoint> {
   let pool: Pool | undefined
   try {

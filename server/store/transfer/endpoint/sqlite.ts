@@ -1,12 +1,18 @@
-// A SQLite database as an endpoint of a transfer. Uses one connection; the service and its writer thread may have others.
+// The endpoint uses one connection; the service and its writer thread may have others.
 import { statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { messageOf, unavailable } from '../../../basics/errors.ts'
 import { textOf } from '../../migrations.ts'
-import { corrupt, type Database, openDatabase, openingFailure, resultCode } from '../../sqlite/database.ts'
+import {
+  corrupt,
+  type Database,
+  openDatabase,
+  openingFailure,
+  resultCode,
+} from '../../sqlite/database.ts'
 import { hasForeignLog, lostLogSince, recordClose } from '../../sqlite/file/identity.ts'
 import { migrate } from '../../sqlite/migrate.ts'
-import { userIdOfDigits } from '../../statements.ts'
+import { idOfDigits } from '../../statements.ts'
 import { refusedWrite } from '../../transfer-state.ts'
 import { type Endpoint, guardedTables, type Row, type Table } from '../rows.ts'
 
@@ -18,9 +24,11 @@ class Sqlite implements Endpoint {
     from sqlite_schema m join pragma_table_info(m.name) c where m.type = 'table' group by m.name`
   readonly lateIndex = {
     drop: 'drop index if exists notification_by_id',
-    create: /^create unique index notification_by_id on [^;]*/m.exec(textOf('0001-schema', 'sqlite'))?.[0] ?? '',
+    create:
+      /^create unique index notification_by_id on [^;]*/m.exec(
+        textOf('0001-schema', 'sqlite'),
+      )?.[0] ?? '',
   }
-  /** SQLite has one writer at a time. */
   readonly begin = ['begin immediate']
   readonly guards = guardedTables.flatMap((table) =>
     ['insert', 'update', 'delete'].map(
@@ -28,7 +36,9 @@ class Sqlite implements Endpoint {
         begin select raise(abort, '${refusedWrite}'); end`,
     ),
   )
-  readonly unguards = this.guards.map((text) => text.replace(/^create (trigger \w+) .*/s, 'drop $1'))
+  readonly unguards = this.guards.map((text) =>
+    text.replace(/^create (trigger \w+) .*/s, 'drop $1'),
+  )
   readonly #database: Database
 
   constructor(name: string, database: Database) {
@@ -37,7 +47,9 @@ class Sqlite implements Endpoint {
   }
 
   migrate(): Promise<unknown> {
-    return migrate(this.#database).catch((error) => Promise.reject(openingFailure(error, this.name)))
+    return migrate(this.#database).catch((error) =>
+      Promise.reject(openingFailure(error, this.name)),
+    )
   }
 
   async query(text: string, values: Row = []): Promise<Row[]> {
@@ -46,13 +58,17 @@ class Sqlite implements Endpoint {
       statement.setReturnArrays(true)
       const rows = statement.all(...values) as unknown as (Row[number] | Uint8Array)[][]
       const digits = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex')
-      return rows.map((row) => row.map((one) => (one instanceof Uint8Array ? userIdOfDigits(digits(one)) : one)))
+      return rows.map((row) =>
+        row.map((one) => (one instanceof Uint8Array ? idOfDigits(digits(one)) : one)),
+      )
     })
   }
 
   /** A blob is the id of a user, which is text in a backup and on PostgreSQL (decision 0054). */
   stored(placeholder: string, { table, name }: { table: Table; name: string }): string {
-    const type = this.#database.prepare('select type from pragma_table_info(?) where name = ?').get(table.name, name)
+    const type = this.#database
+      .prepare('select type from pragma_table_info(?) where name = ?')
+      .get(table.name, name)
     return type?.type === 'BLOB' ? `unhex(${placeholder}, '-')` : placeholder
   }
 
@@ -80,11 +96,13 @@ class Sqlite implements Endpoint {
   }
 }
 
-/** Opens the database at `path`, and creates the file if it does not exist. Throws UNAVAILABLE if it cannot be used. */
 export function openSqlite(path: string): Endpoint {
-  const [size, logSize] = [path, `${path}-wal`].map((file) => statSync(file, { throwIfNoEntry: false })?.size)
-  // SQLite would apply the log of a lost database to the new one; and it deletes the log of an empty file.
-  const isLost = size === undefined ? logSize !== undefined : size === 0 && logSize !== undefined && logSize > 0
+  const sizeOf = (file: string) => statSync(file, { throwIfNoEntry: false })?.size
+  const size = sizeOf(path)
+  const logSize = sizeOf(`${path}-wal`)
+  // SQLite would apply a lost database's log, and delete that of an empty file.
+  const isLost =
+    size === undefined ? logSize !== undefined : size === 0 && logSize !== undefined && logSize > 0
   if (isLost || hasForeignLog(path))
     throw unavailable(
       `${path}-wal belongs to another database file, or to one that is gone`,
@@ -97,7 +115,7 @@ export function openSqlite(path: string): Endpoint {
       'Restore a backup if it has more. Otherwise start the service once, which records what is lost.',
     )
   const database = openDatabase(path)
-  // A large index is sorted in a file beside the database, which SQLite deletes when it opens it: a container may have no other writable folder.
+  // SQLite sorts a large index in a file: a container may have no other writable folder.
   database.exec(`pragma temp_store_directory = '${dirname(path).replaceAll("'", "''")}'`)
   return new Sqlite(path, database)
 }

@@ -1,4 +1,3 @@
-// For tests: runs the command line as a process, to await it or to kill it.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
@@ -16,7 +15,10 @@ export function start(args: readonly string[], env: Record<string, string> = {})
   })
 }
 
-export async function carillon(args: readonly string[], env: Record<string, string> = {}): Promise<Ended> {
+export async function carillon(
+  args: readonly string[],
+  env: Record<string, string> = {},
+): Promise<Ended> {
   const child = start(args, env)
   const [stdout, stderr] = await Promise.all([
     text(child.stdout as NodeJS.ReadableStream),

@@ -1,11 +1,14 @@
-// For tests: a database that has rows in every table, and empty databases of either engine.
+// Databases that have rows in every table, and empty ones of either engine.
+
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { newDatabase } from '../../../../tests/support/postgres.ts'
 import { readDatabaseUrl } from '../../../config/database-url.ts'
-import { markAllRead, markRead } from '../../../inbox/marks.store.ts'
+import { at, newId, type Person, World } from '../../../contract/world.ts'
+import { markAllRead } from '../../../inbox/bulk.store.ts'
+import { markRead } from '../../../inbox/marks.store.ts'
 import { openStore } from '../../../open-store.ts'
 import { touchProducer } from '../../../producers/producers.store.ts'
 import { addSession } from '../../../sessions/sessions.store.ts'
@@ -14,7 +17,6 @@ import { addSigningKey, retireSigningKeys } from '../../../tokens/signing-keys.s
 import { revokeTokens } from '../../../tokens/tokens.store.ts'
 import { disableUser } from '../../../users/user-changes.store.ts'
 import { addUser } from '../../../users/users.store.ts'
-import { at, newId, type Person, World } from '../../contract/world.ts'
 import { connect } from '../../sqlite/database.ts'
 import { newFolder } from '../../sqlite/testing/folder.ts'
 import type { Store } from '../../store.ts'
@@ -24,10 +26,10 @@ import { type Checksum, checksumsOf, type Endpoint } from '../rows.ts'
 export const engines = ['sqlite', 'postgres'] as const
 export type Engine = (typeof engines)[number]
 
-/** A step of a transfer, of which nothing is displayed. */
+/** Nothing is displayed. */
 export const report = () => () => {}
 
-/** Text that two engines might store or sort differently. */
+/** Two engines might store or sort them differently. */
 const words = [
   'a',
   'Z',
@@ -46,7 +48,6 @@ const words = [
 ]
 const hour = 3_600_000
 
-/** The URL of a new, empty database. */
 export async function emptyPlace(t: TestContext, engine: Engine): Promise<string> {
   if (engine === 'sqlite') return `sqlite:${join(await newFolder(t), 'carillon.db')}`
   const { url, drop } = await newDatabase({ isBare: true })
@@ -54,12 +55,11 @@ export async function emptyPlace(t: TestContext, engine: Engine): Promise<string
   return url
 }
 
-/** The file of a place of SQLite. */
 export function sqliteFile(url: string): string {
   return url.replace(/^sqlite:/, '')
 }
 
-/** The URL of a SQLite database in which every table has rows, and at least `notifications` notifications. */
+/** At least `notifications` of them are notifications. */
 export async function filledPlace(t: TestContext, { notifications = 0 } = {}): Promise<string> {
   const path = join(await newFolder(t), 'carillon.db')
   const original = originals.get(notifications) ?? makeOriginal(notifications)
@@ -68,7 +68,7 @@ export async function filledPlace(t: TestContext, { notifications = 0 } = {}): P
   return `sqlite:${path}`
 }
 
-/** Made once for a test file; the key is the number of notifications. */
+/** By the number of notifications; made once for a test file. */
 const originals = new Map<number, Promise<Buffer>>()
 
 async function makeOriginal(notifications: number): Promise<Buffer> {
@@ -86,15 +86,22 @@ async function makeOriginal(notifications: number): Promise<Buffer> {
 
 /** Tables whose rows no store operation makes here. A transfer does not know what a row means. */
 const filledWithWords = [
-  ...'known_device guess_count one_time_link factor recovery_code challenge provider_account audit'.split(' '),
-  ...'archive_mark removal preference category key_change erased_id erased_key'.split(' '),
+  ...'known_device guess_count one_time_link factor recovery_code challenge provider_account audit'.split(
+    ' ',
+  ),
+  ...'removal preference category key_change erased_id sealed_key reminder outbox hourly webhook'.split(
+    ' ',
+  ),
+  ...['push_subscription', 'factor_rule'],
 ]
 
 function fillWithWords(path: string): void {
   const database = connect(path)
   for (const name of filledWithWords) {
     const types = database.prepare('select type from pragma_table_info(?)').all(name)
-    const insert = database.prepare(`insert into ${name} values (${types.map(() => '?').join(', ')})`)
+    const insert = database.prepare(
+      `insert into ${name} values (${types.map(() => '?').join(', ')})`,
+    )
     for (const [n, word] of words.entries()) {
       const byType: Record<string, string | Buffer> = { TEXT: word, BLOB: Buffer.alloc(16, n) }
       insert.run(...types.map(({ type }) => byType[String(type)] ?? n))
@@ -120,20 +127,33 @@ async function fillEveryTable(store: Store, notifications: number): Promise<void
   for (const [n, word] of words.entries()) {
     await world.send(ann, word, { category: word, key: word })
     const content = { category: word, data: { category: word, data: n } }
-    await world.deliver({ to: [ben], ...content, idempotency: { key: word, bodyHash: `${n}` }, producerId: newId() })
-    await store.write(revokeTokens, { userId: ann.id, signInId: word, at: at(n), expiresAt: at(n) + hour })
+    await world.deliver({
+      to: [ben],
+      ...content,
+      idempotency: { key: word, bodyHash: `${n}` },
+      producerId: newId(),
+    })
+    await store.write(revokeTokens, {
+      userId: ann.id,
+      signInId: word,
+      at: at(n),
+      expiresAt: at(n) + hour,
+    })
     await startSession(store, ann, word)
   }
   await world.sendTimes(12, ben)
   const ids = await world.ids(ben)
   for (const id of ids.slice(0, 9)) await store.write(markRead, { userId: ben.id, id, at: at(1) })
-  // The words are categories: every text has to survive in the key of category_read_mark.
+  // The words are categories: every text has to survive in the JSON of the act.
   await store.write(markAllRead, { userId: ann.id, throughId: null, categories: words, at: at(2) })
   await store.write(markAllRead, { userId: ann.id, throughId: null, at: at(2) })
   await store.write(markAllRead, { userId: cid.id, throughId: null, at: at(3) })
   await store.write(disableUser, { userId: cid.id, at: at(4) })
   await store.write(addSigningKey, { key: signingKey('k1', { startsAt: 1 }), after: null })
-  await store.write(addSigningKey, { key: signingKey('k2', { createdAt: 3, startsAt: 9 }), after: 'k1' })
+  await store.write(addSigningKey, {
+    key: signingKey('k2', { createdAt: 3, startsAt: 9 }),
+    after: 'k1',
+  })
   await store.write(retireSigningKeys, { kids: ['k1'], at: at(10) })
   await store.write(touchProducer, { producerId: world.producerId, at: at(5) })
   const rounds = Math.ceil(notifications / people.length)
@@ -159,8 +179,10 @@ async function startSession(store: Store, { id }: Person, secretHash: string): P
   })
 }
 
-/** Works on a database as an endpoint. */
-export async function onEndpoint<Result>(url: string, work: (endpoint: Endpoint) => Promise<Result>): Promise<Result> {
+export async function onEndpoint<Result>(
+  url: string,
+  work: (endpoint: Endpoint) => Promise<Result>,
+): Promise<Result> {
   await using endpoint = await openEndpoint(readDatabaseUrl(url))
   return await work(endpoint)
 }
@@ -169,7 +191,6 @@ export function checksumsAt(url: string): Promise<Checksum[]> {
   return onEndpoint(url, async (endpoint) => checksumsOf(await sourceAt(endpoint)))
 }
 
-/** The URL of an empty database that has its tables. */
 export async function emptyTables(t: TestContext, engine: Engine): Promise<string> {
   const url = await emptyPlace(t, engine)
   await (await openStore(readDatabaseUrl(url))).store.close()

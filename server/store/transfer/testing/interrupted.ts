@@ -1,4 +1,4 @@
-// For tests: runs a command again and again until one run was interrupted at the wanted moment, since a run may be done before.
+// A run may be done before the wanted moment: the command runs until one was interrupted.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
@@ -11,12 +11,16 @@ type Attempt = {
   args: readonly string[]
   env?: Record<string, string>
   signal: NodeJS.Signals
-  /** Whether the moment has come. */
   isDue: () => Promise<boolean> | boolean
 }
 
-/** Undefined if the command was done before the moment came. */
-export async function interrupted({ args, env, signal, isDue }: Attempt): Promise<Interrupted | undefined> {
+/** Undefined if the command was done before. */
+export async function interrupted({
+  args,
+  env,
+  signal,
+  isDue,
+}: Attempt): Promise<Interrupted | undefined> {
   const child = start(args, env)
   const closed = once(child, 'close')
   const printed = text(child.stderr as NodeJS.ReadableStream)
@@ -28,7 +32,9 @@ export async function interrupted({ args, env, signal, isDue }: Attempt): Promis
 }
 
 /** `attempt` begins with new places each time. */
-export async function untilInterrupted<Result>(attempt: () => Promise<Result | undefined>): Promise<Result> {
+export async function untilInterrupted<Result>(
+  attempt: () => Promise<Result | undefined>,
+): Promise<Result> {
   for (let tries = 0; tries < 5; tries++) {
     const result = await attempt()
     if (result !== undefined) return result

@@ -1,4 +1,3 @@
-// For tests: a move, what it leaves in a database, and whether a database accepts writes.
 import assert from 'node:assert/strict'
 import { randomInt } from 'node:crypto'
 import { queryAt } from '../../../../tests/support/postgres.ts'
@@ -14,11 +13,23 @@ import { interrupted } from './interrupted.ts'
 
 let moves = 0
 
-export function move(from: string, to: string, options: Partial<Parameters<typeof moveDatabase>[0]> = {}) {
+export function move(
+  from: string,
+  to: string,
+  options: Partial<Parameters<typeof moveDatabase>[0]> = {},
+) {
   const source = readDatabaseUrl(from)
   const target = readDatabaseUrl(to)
   const id = `m${++moves}`
-  return moveDatabase({ from: source, to: target, partitions: usualPartitions, id, now: () => 0, report, ...options })
+  return moveDatabase({
+    from: source,
+    to: target,
+    partitions: usualPartitions,
+    id,
+    now: () => 0,
+    report,
+    ...options,
+  })
 }
 
 export function refusal(message: RegExp) {
@@ -31,14 +42,16 @@ export async function acceptsWrites(url: string): Promise<boolean> {
     await store.write(revokeTokens, { userId: 'nobody', signInId: 's', at: 1, expiresAt: 2 })
     return true
   } catch (error) {
-    assert.ok(refusal(/^This database is being moved, and can only be read\. /)(error), String(error))
+    assert.ok(
+      refusal(/^This database is being moved, and can only be read\. /)(error),
+      String(error),
+    )
     return false
   } finally {
     await store.close()
   }
 }
 
-/** Runs SQL in the database, past the service. */
 export async function run(url: string, sql: string): Promise<void> {
   if (url.startsWith('postgres:')) return void (await queryAt(url, sql))
   const database = connect(sqliteFile(url))
@@ -49,7 +62,7 @@ export async function run(url: string, sql: string): Promise<void> {
   }
 }
 
-/** How many notifications a database that has its tables holds. Reads past the service, which refuses an incomplete one. */
+/** Reads past the service, which refuses an incomplete database. */
 export async function notificationsAt(url: string): Promise<number> {
   const counting = 'select cast(count(*) as integer) as count from notification'
   if (url.startsWith('postgres:')) return (await queryAt(url, counting)).rows[0].count
@@ -61,26 +74,30 @@ export async function notificationsAt(url: string): Promise<number> {
   }
 }
 
-/**
- * Runs a command that fills `to` and kills it when it has copied a random number of notifications. Undefined if the command was done before, else
- * how many rows are there.
- */
-export async function killedWhileFilling(args: readonly string[], to: string): Promise<number | undefined> {
+/** After a random number of notifications. Undefined if the command was done before. */
+export async function killedWhileFilling(
+  args: readonly string[],
+  to: string,
+): Promise<number | undefined> {
   const enough = randomInt(1, 4_000)
   const isDue = async () => (await notificationsAt(to)) >= enough
   return (await interrupted({ args, signal: 'SIGKILL', isDue })) && rowsAt(to)
 }
 
-/** The call was the second one: it continued behind the rows that were there, and says so. */
-export function assertContinued(call: Ended, { rows, total }: { rows: number; total: number }): void {
+/** It continued behind the rows that were there, and says so. */
+export function assertContinued(
+  call: Ended,
+  { rows, total }: { rows: number; total: number },
+): void {
   assert.equal(call.status, 0, call.stderr)
-  const [, all, there] = /^Copying (\d+) rows, after the (\d+) that are there$/m.exec(call.stderr) ?? []
+  const [, all, there] =
+    /^Copying (\d+) rows, after the (\d+) that are there$/m.exec(call.stderr) ?? []
   assert.equal(Number(all), total, call.stderr)
   // The server of PostgreSQL may have committed a batch after its client was killed.
   assert.ok(Number(there) >= rows && Number(there) <= rows + 1_000, `${there} of ${rows}`)
 }
 
-/** No program works on the database, and each says with which command it is filled. */
+/** Each program says with which command the database is filled. */
 export async function isRefusedAsIncomplete(url: string, call: string): Promise<void> {
   const expected =
     `^carillon: (The database|\\S+) has only a part of its rows: a restore or a move into it is not done\\. ` +
@@ -100,7 +117,7 @@ export async function isRefusedAsIncomplete(url: string, call: string): Promise<
   assert.ok(stdout.includes(call), stdout)
 }
 
-/** Whether another process is writing to the database, in a transaction. */
+/** In a transaction of another process. */
 export async function isFilling(url: string): Promise<boolean> {
   const filling =
     "select from pg_stat_activity where datname = current_database() and query like 'insert into %unnest%'"

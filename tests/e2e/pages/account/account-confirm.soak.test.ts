@@ -1,24 +1,29 @@
-// The dialog that confirms a sign-in of more than ten minutes ago, in a real Chromium: by password, code, recovery code and passkey. The change
-// that needed it is then made, or left as it is typed (A18).
+// The dialog confirms a sign-in of more than ten minutes ago, by password, code, recovery code and
+// passkey. The change that needed it is then made, or left as it is typed (A18).
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { Locator } from 'playwright-core'
 import { type BrowserPage, BrowserPages } from '../../../support/pages/browser-page.ts'
-import { Authenticator, type CarefulUser, carefulUser } from '../../../support/sign-in/authenticator.ts'
+import {
+  Authenticator,
+  type CarefulUser,
+  carefulUser,
+} from '../../../support/sign-in/authenticator.ts'
 
 // Browsers have passkeys for this name, and for no address.
 const pages = await BrowserPages.start({ host: 'localhost' })
 after(() => pages[Symbol.asyncDispose]())
 const { service } = pages
 
-/** Longer than a sign-in is fresh. */
+/** A sign-in is fresh for ten minutes. */
 const tenMinutes = 10 * 60_000 + 1_000
 const title = 'Confirm that it is you'
 
 const dialog = ({ page }: BrowserPage): Locator => page.getByRole('dialog', { name: title })
 const inDialog = (opened: BrowserPage, name: string): Locator =>
   dialog(opened).getByRole('button', { name, exact: true })
-const field = (opened: BrowserPage, label: string): Locator => dialog(opened).getByLabel(label, { exact: true })
+const field = (opened: BrowserPage, label: string): Locator =>
+  dialog(opened).getByLabel(label, { exact: true })
 
 /** The first step of adding an app, which needs a fresh sign-in. */
 async function startAdding(opened: BrowserPage): Promise<void> {
@@ -27,17 +32,19 @@ async function startAdding(opened: BrowserPage): Promise<void> {
   await opened.page.getByRole('button', { name: 'Continue', exact: true }).click()
 }
 
-/** The change was made: the key of the new app is there. */
 async function isStarted({ page }: BrowserPage): Promise<void> {
   await page.locator('code.key').waitFor()
 }
 
-/** What was typed into the dialog is gone. The browser reports that a dialog is closed a moment after it has gone. */
+/**
+ * What was typed is gone. The browser reports that a dialog is closed a moment after it has gone.
+ */
 async function isEmptied({ page }: BrowserPage): Promise<void> {
-  await page.waitForFunction(() => document.querySelector<HTMLInputElement>('#confirm-proof')?.value === '')
+  await page.waitForFunction(
+    () => document.querySelector<HTMLInputElement>('#confirm-proof')?.value === '',
+  )
 }
 
-/** The account page of a user, whose sign-in is too old. */
 async function openStale(user: { username: string; password: string }): Promise<BrowserPage> {
   const opened = await pages.open('/account', { user })
   await opened.page.locator('#display-name').waitFor()
@@ -50,7 +57,9 @@ async function openStaleWithFactor(user: CarefulUser): Promise<BrowserPage> {
   const opened = await pages.open('/')
   const { request } = opened.context
   const { username, password } = user
-  const first = await request.post(`${pages.url}/login`, { data: { username, password, variant: 'stateful' } })
+  const first = await request.post(`${pages.url}/login`, {
+    data: { username, password, variant: 'stateful' },
+  })
   const { challenge } = (await first.json()).error
   const data = { challenge, code: user.app.code(service.now()) }
   const second = await request.post(`${pages.url}/login/second-factor`, { data })
@@ -98,7 +107,10 @@ test('a user who cancels is where they were, with what is typed and nothing said
     if (way === 'key') await page.keyboard.press('Escape')
     else await inDialog(opened, 'Cancel').click()
     await dialog(opened).waitFor({ state: 'hidden' })
-    assert.equal(await page.getByRole('textbox', { name: 'Name', exact: true }).inputValue(), 'My phone')
+    assert.equal(
+      await page.getByRole('textbox', { name: 'Name', exact: true }).inputValue(),
+      'My phone',
+    )
     assert.deepEqual(
       (await page.getByRole('alert').allTextContents()).filter((text) => text.trim()),
       [],
@@ -145,7 +157,11 @@ test('a user with a passkey confirms by it; if it is refused, the dialog says so
   const { page } = opened
   const cdp = await opened.context.newCDPSession(page)
   await cdp.send('WebAuthn.enable')
-  const authenticator = { protocol: 'ctap2', transport: 'internal', automaticPresenceSimulation: true } as const
+  const authenticator = {
+    protocol: 'ctap2',
+    transport: 'internal',
+    automaticPresenceSimulation: true,
+  } as const
   const abilities = { hasResidentKey: true, hasUserVerification: true, isUserVerified: true }
   const { authenticatorId } = await cdp.send('WebAuthn.addVirtualAuthenticator', {
     options: { ...authenticator, ...abilities },
@@ -186,7 +202,10 @@ test('a second factor that another tab has added since is asked for (A18)', asyn
   const { id, secret } = (await service.post('/api/me/factors/totp', {}, proof)).json().data
   const app = new Authenticator(secret)
   const code = app.code(service.now())
-  assert.equal((await service.post('/api/me/factors/totp/confirm', { id, code }, proof)).status, 200)
+  assert.equal(
+    (await service.post('/api/me/factors/totp/confirm', { id, code }, proof)).status,
+    200,
+  )
   await field(opened, 'Password').fill(ann.password)
   await inDialog(opened, 'Confirm').click()
   await field(opened, 'Code from your authenticator app').waitFor()
@@ -200,7 +219,9 @@ test('without an answer the dialog says so, keeps what is typed, and works later
   const ann = await service.user()
   await using opened = await openStale(ann)
   opened.expects(/^403 POST/, /^net::ERR_CONNECTION_REFUSED POST \/api\/me\/confirm$/)
-  await opened.page.route('**/api/me/confirm', (route) => route.abort('connectionrefused'), { times: 1 })
+  await opened.page.route('**/api/me/confirm', (route) => route.abort('connectionrefused'), {
+    times: 1,
+  })
   await startAdding(opened)
   await field(opened, 'Password').fill(ann.password)
   await inDialog(opened, 'Confirm').click()

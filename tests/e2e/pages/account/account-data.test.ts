@@ -44,7 +44,10 @@ test('a user downloads a file with everything, and deletes the account only afte
   await page.getByRole('status').filter({ hasText: 'Your account is deleted.' }).waitFor()
   assert.equal(opened.path, '/sign-in')
   assert.equal(await service.store.read(findUser, user.id), undefined)
-  assert.deepEqual((await opened.context.cookies()).map(({ name }) => name).includes('carillon'), false)
+  assert.deepEqual(
+    (await opened.context.cookies()).map(({ name }) => name).includes('carillon'),
+    false,
+  )
 })
 
 test('more than ten minutes after the sign-in, the user first confirms the deletion', async () => {

@@ -13,7 +13,8 @@ const pages = await BrowserPages.start({ service, host: 'localhost' })
 after(() => pages[Symbol.asyncDispose]())
 
 const codesOf = (page: Page) => page.locator('recovery-codes li').allTextContents()
-const status = (page: Page, text: string | RegExp) => page.getByRole('status').filter({ hasText: text }).waitFor()
+const status = (page: Page, text: string | RegExp) =>
+  page.getByRole('status').filter({ hasText: text }).waitFor()
 
 async function factorsPage(user: TestUser, language = 'en'): Promise<BrowserPage> {
   const opened = await pages.open('/account#factors', { user, language })
@@ -42,7 +43,9 @@ test('a user adds an authenticator app by its key, with a wrong code first, and 
   await opened.hasFocus('Connect the app')
   const app = await appFrom(page)
   const link = await page.getByRole('link', { name: 'Open in an app' }).getAttribute('href')
-  assert.ok(link?.startsWith('otpauth://totp/') && link.includes(app.secret.length ? 'secret=' : ''))
+  assert.ok(
+    link?.startsWith('otpauth://totp/') && link.includes(app.secret.length ? 'secret=' : ''),
+  )
   await opened.isAccessible('factors-app-code')
 
   opened.expects(/401 POST .*confirm/)
@@ -81,7 +84,10 @@ test('a user adds an authenticator app by its key, with a wrong code first, and 
   service.pass(60_000)
   const challenge = await challengeOf(service, user, 'stateful')
   const recoveryCode = codes[3]
-  assert.equal((await service.post('/login/second-factor', { challenge, recoveryCode })).status, 200)
+  assert.equal(
+    (await service.post('/login/second-factor', { challenge, recoveryCode })).status,
+    200,
+  )
 })
 
 test('after the first factor the page offers to end the other sign-ins, which began without it', async () => {
@@ -137,9 +143,15 @@ test('new recovery codes replace the old ones, and only after a question', async
   await page.getByRole('alertdialog').getByRole('button', { name: 'New recovery codes' }).click()
   await page.locator('recovery-codes li').nth(9).waitFor()
   const codes = await codesOf(page)
-  const refused = { challenge: await challengeOf(service, user, 'stateful'), recoveryCode: user.recoveryCodes[0] }
+  const refused = {
+    challenge: await challengeOf(service, user, 'stateful'),
+    recoveryCode: user.recoveryCodes[0],
+  }
   assert.equal((await service.post('/login/second-factor', refused)).status, 401)
-  assert.equal((await service.post('/login/second-factor', { ...refused, recoveryCode: codes[0] })).status, 200)
+  assert.equal(
+    (await service.post('/login/second-factor', { ...refused, recoveryCode: codes[0] })).status,
+    200,
+  )
 })
 
 test('a passkey is added, used to confirm a sign-in that is not fresh, and removed, which needs an answer (A18)', async () => {
@@ -181,7 +193,9 @@ test('a passkey is added, used to confirm a sign-in that is not fresh, and remov
   await question.getByRole('button', { name: 'Remove' }).click()
   await confirm.getByRole('button', { name: 'Use a passkey' }).click()
   await status(page, 'Removed.')
-  await page.getByText('Add one of these, and your password alone is no longer enough to sign in.').waitFor()
+  await page
+    .getByText('Add one of these, and your password alone is no longer enough to sign in.')
+    .waitFor()
   assert.equal(await page.locator('#factors li').count(), 0)
 })
 
@@ -218,7 +232,10 @@ test('at the address 127.0.0.1 the page says why there are no passkeys, with a l
   const { page } = numbered
   await page.getByRole('button', { name: 'Add a passkey' }).click()
   const link = page.getByRole('link', { name: /^Open this page at localhost:\d+$/ })
-  assert.equal(await link.getAttribute('href'), `${service.url.replace('127.0.0.1', 'localhost')}/account#factors`)
+  assert.equal(
+    await link.getAttribute('href'),
+    `${service.url.replace('127.0.0.1', 'localhost')}/account#factors`,
+  )
   await page.getByRole('button', { name: 'Cancel' }).click()
 })
 
@@ -248,12 +265,13 @@ async function tabTo(opened: BrowserPage, name: string): Promise<void> {
   assert.fail(`the focus never came to ${name}`)
 }
 
-/** Signed in with the second factor in a browser of its own. */
 async function openedBy(user: Awaited<ReturnType<typeof carefulUser>>): Promise<BrowserPage> {
   const opened = await pages.open('/docs')
   const { request } = opened.context
   const { username, password } = user
-  const first = await request.post(`${pages.url}/login`, { data: { username, password, variant: 'stateful' } })
+  const first = await request.post(`${pages.url}/login`, {
+    data: { username, password, variant: 'stateful' },
+  })
   const { challenge } = (await first.json()).error
   service.pass(30_000)
   const data = { challenge, code: user.app.code(service.now()) }
@@ -266,7 +284,11 @@ async function openedBy(user: Awaited<ReturnType<typeof carefulUser>>): Promise<
 async function authenticatorOf(page: Page) {
   const cdp = await page.context().newCDPSession(page)
   await cdp.send('WebAuthn.enable')
-  const authenticator = { protocol: 'ctap2', transport: 'internal', automaticPresenceSimulation: true } as const
+  const authenticator = {
+    protocol: 'ctap2',
+    transport: 'internal',
+    automaticPresenceSimulation: true,
+  } as const
   const abilities = { hasResidentKey: true, hasUserVerification: true, isUserVerified: true }
   const options = { ...authenticator, ...abilities }
   const { authenticatorId } = await cdp.send('WebAuthn.addVirtualAuthenticator', { options })

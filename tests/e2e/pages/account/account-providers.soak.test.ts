@@ -2,7 +2,10 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { addProviderUser, providerAccounts } from '../../../../server/providers/provider-accounts.store.ts'
+import {
+  addProviderUser,
+  providerAccounts,
+} from '../../../../server/providers/provider-accounts.store.ts'
 import { startWithProvider } from '../../../support/http/provider-browser.ts'
 import { BrowserPages } from '../../../support/pages/browser-page.ts'
 
@@ -29,7 +32,10 @@ test('a user links an account at a provider, comes back to the page, signs in wi
   const row = page.locator('account-providers li', { hasText: 'Example Staff' })
   await row.filter({ hasText: 'ann@elsewhere.example' }).waitFor()
   assert.equal(opened.path, '/hello/account#factors')
-  assert.equal(await page.getByRole('button', { name: 'Link Example Staff', exact: true }).count(), 0)
+  assert.equal(
+    await page.getByRole('button', { name: 'Link Example Staff', exact: true }).count(),
+    0,
+  )
   await opened.isAccessible('providers')
   const other = browser()
   assert.equal((await other.signIn('staff', 'ann')).status, 303)
@@ -49,7 +55,14 @@ test('a user links an account at a provider, comes back to the page, signs in wi
 
 test('the only way to sign in is not unlinked, and the page says what to do first', async () => {
   const id = '01900000-0000-7000-8000-000000000001'
-  const account = { issuer: provider.url, subject: 'only', newId: id, displayName: 'Only', email: null, at: app.now() }
+  const account = {
+    issuer: provider.url,
+    subject: 'only',
+    newId: id,
+    displayName: 'Only',
+    email: null,
+    at: app.now(),
+  }
   await app.store.write(addProviderUser, account)
   await using opened = await pages.open('/docs')
   const { page } = opened
@@ -67,10 +80,11 @@ test('the only way to sign in is not unlinked, and the page says what to do firs
 
 /** The pages of the provider load a font of another site. */
 function withoutFonts(page: Page): Promise<unknown> {
-  return page.route('https://fonts.googleapis.com/**', (route) => route.fulfill({ contentType: 'text/css', body: '' }))
+  return page.route('https://fonts.googleapis.com/**', (route) =>
+    route.fulfill({ contentType: 'text/css', body: '' }),
+  )
 }
 
-/** On the pages of the provider. */
 async function signInAt(page: Page, username: string): Promise<void> {
   await page.fill('input[name=login]', username)
   await page.fill('input[name=password]', 'any')

@@ -10,7 +10,6 @@ const { service } = pages
 const phone =
   'Mozilla/5.0 (iPhone; CPU iPhone OS 19_0 like Mac OS X) AppleWebKit/605.1 Version/19.0 Mobile Safari/604.1'
 
-/** Another sign-in of the user, on a phone. */
 async function onPhone({ username, password }: { username: string; password: string }) {
   const response = await service.request('/login', {
     method: 'POST',
@@ -39,7 +38,8 @@ test('a user sees each sign-in with device and address, ends one, and then all o
   await page.getByRole('status').filter({ hasText: 'The device is signed out.' }).waitFor()
   await page.locator(`#session-${first.id}`).waitFor({ state: 'detached' })
   await opened.hasFocus('Devices')
-  const isOpen = async (proof: Record<string, string>) => (await service.get('/routeRestreinte', proof)).status === 200
+  const isOpen = async (proof: Record<string, string>) =>
+    (await service.get('/routeRestreinte', proof)).status === 200
   assert.deepEqual([await isOpen(first.proof), await isOpen(second.proof)], [false, true])
 
   await page.getByRole('button', { name: 'Sign out all other devices' }).click()
@@ -88,7 +88,10 @@ test('after ten minutes "That was not me" ends a newer sign-in at once, and then
   service.pass(11 * 60_000)
   await page.reload()
   await page.locator(`#session-${id}`).getByRole('button', { name: 'That was not me' }).click()
-  await page.getByRole('alertdialog').getByRole('button', { name: 'Sign it out and set a new password' }).click()
+  await page
+    .getByRole('alertdialog')
+    .getByRole('button', { name: 'Sign it out and set a new password' })
+    .click()
   const dialog = page.getByRole('dialog', { name: 'Confirm that it is you' })
   await dialog.getByLabel('Password').waitFor()
   assert.equal((await service.get('/routeRestreinte', proof)).status, 401)
@@ -147,7 +150,11 @@ test('a part of the page that cannot be loaded says so, and is loaded again on r
   await page.route('**/api/me/activity*', (route) => route.abort('connectionfailed'))
   opened.expects(/ERR_INTERNET_DISCONNECTED GET|ERR_CONNECTION_FAILED GET/)
   await page.goto(`${pages.url}/account`)
-  await page.locator('#activity').getByRole('alert').filter({ hasText: 'There was no response.' }).waitFor()
+  await page
+    .locator('#activity')
+    .getByRole('alert')
+    .filter({ hasText: 'There was no response.' })
+    .waitFor()
   await page.locator('#sessions li').waitFor()
   await opened.isAccessible('activity-not-loaded')
   await page.unroute('**/api/me/activity*')
@@ -190,7 +197,10 @@ test('the activity is in words, in pages, and leads from a sign-in to the place 
   await opened.isAccessible('activity')
   await page.locator('#activity').getByRole('button', { name: 'Show more' }).click()
   await rows.nth(10).and(page.locator(':focus')).waitFor()
-  assert.match((await rows.last().textContent()) ?? '', /The account was created.*by the service itself/s)
+  assert.match(
+    (await rows.last().textContent()) ?? '',
+    /The account was created.*by the service itself/s,
+  )
   await rows.nth(0).getByRole('link', { name: 'Not you?' }).click()
   await page.locator('#sessions li:focus', { hasText: 'This device' }).waitFor()
 })

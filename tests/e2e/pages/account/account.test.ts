@@ -2,7 +2,12 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { findUser, updateUser } from '../../../../server/users/users.store.ts'
-import { type BrowserPage, BrowserPages, becomes, type PageOptions } from '../../../support/pages/browser-page.ts'
+import {
+  type BrowserPage,
+  BrowserPages,
+  becomes,
+  type PageOptions,
+} from '../../../support/pages/browser-page.ts'
 import type { TestUser } from '../../../support/service.ts'
 import { soakTest } from '../../../support/soak.ts'
 
@@ -12,8 +17,10 @@ const { service } = pages
 const newPassword = 'grey heron over the weir'
 
 const section = ({ page }: BrowserPage, id: string) => page.locator(`section#${id}`)
-const field = ({ page }: BrowserPage, name: string) => page.getByRole('textbox', { name, exact: true })
-const button = ({ page }: BrowserPage, name: string) => page.getByRole('button', { name, exact: true })
+const field = ({ page }: BrowserPage, name: string) =>
+  page.getByRole('textbox', { name, exact: true })
+const button = ({ page }: BrowserPage, name: string) =>
+  page.getByRole('button', { name, exact: true })
 /** A password is no textbox for assistive technology. */
 const password = ({ page }: BrowserPage, label: string) => page.getByLabel(label, { exact: true })
 
@@ -21,7 +28,6 @@ async function says(opened: BrowserPage, sentence: string | RegExp): Promise<voi
   await opened.page.getByRole('status').filter({ hasText: sentence }).waitFor()
 }
 
-/** Resolves when the page displays its sections. */
 async function openAccount(options: PageOptions, path = '/account'): Promise<BrowserPage> {
   const opened = await pages.open(path, options)
   await opened.page.locator('#display-name').waitFor()
@@ -38,14 +44,16 @@ async function canSignIn({ username }: TestUser, tried: string): Promise<boolean
   return (await service.post('/login', { username, password: tried })).status === 200
 }
 
-/** The service sends the next request to `path` no response. */
 async function loses({ page }: BrowserPage, path: string): Promise<void> {
   await page.route(`**${path}`, (route) => route.abort('connectionrefused'), { times: 1 })
 }
 
 test('without a session, the account page leads to the sign-in page, which leads back', async () => {
   const response = await fetch(`${service.url}/account`, { redirect: 'manual' })
-  assert.deepEqual([response.status, response.headers.get('location')], [303, '/sign-in?return_to=%2Faccount'])
+  assert.deepEqual(
+    [response.status, response.headers.get('location')],
+    [303, '/sign-in?return_to=%2Faccount'],
+  )
 })
 
 test('a user changes the display name, which is in the header at once and stays', async () => {
@@ -57,7 +65,10 @@ test('a user changes the display name, which is in the header at once and stays'
   await field(opened, 'Display name').fill('  Ann Lee ')
   await field(opened, 'Display name').press('Enter')
   await says(opened, 'Your name is saved.')
-  await becomes(async () => (await opened.page.locator('.who').textContent()) ?? '', 'Signed in as Ann Lee')
+  await becomes(
+    async () => (await opened.page.locator('.who').textContent()) ?? '',
+    'Signed in as Ann Lee',
+  )
   await becomes(() => field(opened, 'Display name').inputValue(), 'Ann Lee')
   assert.equal((await userOf(ann)).displayName, 'Ann Lee')
   await opened.page.reload()
@@ -94,7 +105,8 @@ test('the whole page changes to another language at once, and keeps what is type
   await says(opened, 'Die Sprache ist gespeichert.')
   assert.equal(await page.evaluate(() => document.documentElement.lang), 'de')
   assert.equal(await page.title(), 'Konto · Carillon')
-  for (const name of ['Abmelden', 'Speichern', 'Passwort ändern']) assert.equal(await button(opened, name).count(), 1)
+  for (const name of ['Abmelden', 'Speichern', 'Passwort ändern'])
+    assert.equal(await button(opened, name).count(), 1)
   assert.equal(await field(opened, 'Anzeigename').inputValue(), 'half typed')
   assert.equal(await password(opened, 'Neues Passwort').inputValue(), 'and this')
   await opened.isAccessible('account-de')
@@ -138,7 +150,10 @@ test('a user changes the password: this sign-in stays, every other ends, and the
   for (const label of ['Current password', 'New password'])
     await becomes(() => password(opened, label).inputValue(), '')
   await opened.isAccessible('account-password-changed')
-  assert.deepEqual([await canSignIn(ann, newPassword), await canSignIn(ann, ann.password)], [true, false])
+  assert.deepEqual(
+    [await canSignIn(ann, newPassword), await canSignIn(ann, ann.password)],
+    [true, false],
+  )
   assert.equal((await service.get('/api/me', other)).status, 401)
   await opened.page.reload()
   await opened.heading('Account')
@@ -147,7 +162,11 @@ test('a user changes the password: this sign-in stays, every other ends, and the
 test('a password that is refused has its reason beside its field, in the language of the reader, and both stay typed', async () => {
   const wendy = await service.user('wendy-harbour')
   await using opened = await openAccount({ user: wendy })
-  opened.expects(/^400 PUT \/api\/me\/password$/, /^401 PUT \/api\/me\/password$/, /^413 PUT \/api\/me\/password$/)
+  opened.expects(
+    /^400 PUT \/api\/me\/password$/,
+    /^401 PUT \/api\/me\/password$/,
+    /^413 PUT \/api\/me\/password$/,
+  )
   const current = password(opened, 'Current password')
   const next = password(opened, 'New password')
   const change = button(opened, 'Change the password')
@@ -173,7 +192,9 @@ test('a password that is refused has its reason beside its field, in the languag
   await current.fill('not the one of wendy')
   await next.fill(newPassword)
   await change.click()
-  await opened.page.locator('#current-password-fault', { hasText: 'This is not your current password.' }).waitFor()
+  await opened.page
+    .locator('#current-password-fault', { hasText: 'This is not your current password.' })
+    .waitFor()
   await opened.hasFocus('Current password')
   assert.equal(await next.getAttribute('aria-invalid'), 'false')
   assert.equal(await next.inputValue(), newPassword)
@@ -181,21 +202,24 @@ test('a password that is refused has its reason beside its field, in the languag
   await opened.alerts('Ce n’est pas votre mot de passe actuel.')
 })
 
-soakTest('passwords are hidden until the user shows them, and hidden again when they are sent', async () => {
-  await using opened = await openAccount({ user: await service.user() })
-  opened.expects(/^400 PUT/)
-  const types = () =>
-    opened.page
-      .locator('#password input:not([hidden])')
-      .evaluateAll((all) => all.map((one) => one.getAttribute('type')))
-  assert.deepEqual(await types(), ['password', 'password'])
-  await button(opened, 'Show passwords').click()
-  assert.deepEqual(await types(), ['text', 'text'])
-  assert.equal(await button(opened, 'Show passwords').getAttribute('aria-pressed'), 'true')
-  await button(opened, 'Change the password').click()
-  await opened.alerts('Enter your current password first.')
-  assert.deepEqual(await types(), ['password', 'password'])
-})
+soakTest(
+  'passwords are hidden until the user shows them, and hidden again when they are sent',
+  async () => {
+    await using opened = await openAccount({ user: await service.user() })
+    opened.expects(/^400 PUT/)
+    const types = () =>
+      opened.page
+        .locator('#password input:not([hidden])')
+        .evaluateAll((all) => all.map((one) => one.getAttribute('type')))
+    assert.deepEqual(await types(), ['password', 'password'])
+    await button(opened, 'Show passwords').first().click()
+    assert.deepEqual(await types(), ['text', 'text'])
+    assert.equal(await button(opened, 'Show passwords').last().getAttribute('aria-pressed'), 'true')
+    await button(opened, 'Change the password').click()
+    await opened.alerts('Enter your current password first.')
+    assert.deepEqual(await types(), ['password', 'password'])
+  },
+)
 
 soakTest('a demand for a new password is displayed until there is one', async () => {
   const ann = await service.user()
@@ -204,7 +228,10 @@ soakTest('a demand for a new password is displayed until there is one', async ()
   await using opened = await openAccount({ user: ann })
   const { page } = opened
   assert.equal(await page.getByText('so they may know your password').count(), 0)
-  assert.equal((await opened.context.request.post(`${pages.url}/api/me/sessions/${id}/disown`)).status(), 200)
+  assert.equal(
+    (await opened.context.request.post(`${pages.url}/api/me/sessions/${id}/disown`)).status(),
+    200,
+  )
   await page.reload()
   await opened.alerts('Someone else signed in to your account, so they may know your password.')
   await opened.isAccessible('account-demand')
@@ -223,7 +250,9 @@ soakTest('the page says to a user without a username that there is no password',
   // As after a sign-in with a provider: no route takes a username away.
   await opened.page.route('**/api/session', async (route) => {
     const { data } = await (await route.fetch()).json()
-    await route.fulfill({ json: { success: true, data: { ...data, user: { ...data.user, username: null } } } })
+    await route.fulfill({
+      json: { success: true, data: { ...data, user: { ...data.user, username: null } } },
+    })
   })
   await opened.page.reload()
   await section(opened, 'password').getByText('You have no password here').waitFor()
@@ -231,23 +260,37 @@ soakTest('the page says to a user without a username that there is no password',
   await opened.isAccessible('account-no-password')
 })
 
-soakTest('an address of a part of the page scrolls to it, marks it and moves the focus there', async () => {
-  await using opened = await openAccount({ user: await service.user(), height: 500 }, '/account#preferences')
-  const { page } = opened
-  const marked = page.locator('section.target')
-  await marked.waitFor()
-  await page.locator('section#preferences.target:focus').waitFor()
-  await page.getByRole('navigation', { name: 'On this page' }).getByRole('link', { name: 'Password' }).click()
-  await page.locator('section#password.target:focus').waitFor()
-  assert.equal(await marked.count(), 1)
-  const { y = -1 } = (await section(opened, 'password').boundingBox()) ?? {}
-  assert.ok(y >= 0 && y < 200, `at ${y} px`)
-})
+soakTest(
+  'an address of a part of the page scrolls to it, marks it and moves the focus there',
+  async () => {
+    await using opened = await openAccount(
+      { user: await service.user(), height: 500 },
+      '/account#preferences',
+    )
+    const { page } = opened
+    const marked = page.locator('section.target')
+    await marked.waitFor()
+    await page.locator('section#preferences.target:focus').waitFor()
+    await page
+      .getByRole('navigation', { name: 'On this page' })
+      .getByRole('link', { name: 'Password' })
+      .click()
+    await page.locator('section#password.target:focus').waitFor()
+    assert.equal(await marked.count(), 1)
+    const { y = -1 } = (await section(opened, 'password').boundingBox()) ?? {}
+    assert.ok(y >= 0 && y < 200, `at ${y} px`)
+  },
+)
 
 soakTest('without an answer, nothing typed is lost, and the same button works later', async () => {
   const ann = await service.user()
   await using opened = await openAccount({ user: ann })
-  opened.expects(/^net::ERR_CONNECTION_REFUSED PATCH/, /^net::ERR_CONNECTION_REFUSED PUT/, /^503 PUT/, /^502 PUT/)
+  opened.expects(
+    /^net::ERR_CONNECTION_REFUSED PATCH/,
+    /^net::ERR_CONNECTION_REFUSED PUT/,
+    /^503 PUT/,
+    /^502 PUT/,
+  )
   await loses(opened, '/api/me')
   await field(opened, 'Display name').fill('Ann')
   await button(opened, 'Save').click()
@@ -266,8 +309,12 @@ soakTest('without an answer, nothing typed is lost, and the same button works la
 
   await password(opened, 'Current password').fill(ann.password)
   await password(opened, 'New password').fill(newPassword)
-  const fails = (response: { status: number; headers?: Record<string, string>; body?: string; json?: object }) =>
-    page.route('**/api/me/password', (route) => route.fulfill(response), { times: 1 })
+  const fails = (response: {
+    status: number
+    headers?: Record<string, string>
+    body?: string
+    json?: object
+  }) => page.route('**/api/me/password', (route) => route.fulfill(response), { times: 1 })
   const busy = { success: false, error: { code: 'UNAVAILABLE', message: 'busy' } }
   for (const [happens, sentence] of [
     [() => loses(opened, '/api/me/password'), 'There was no response.'],
@@ -275,7 +322,10 @@ soakTest('without an answer, nothing typed is lost, and the same button works la
       () => fails({ status: 503, headers: { 'retry-after': '120' }, json: busy }),
       'The service is busy. Try again in 2 minutes.',
     ],
-    [() => fails({ status: 502, body: '<h1>Bad gateway</h1>' }), 'The response did not come from this service.'],
+    [
+      () => fails({ status: 502, body: '<h1>Bad gateway</h1>' }),
+      'The response did not come from this service.',
+    ],
   ] as const) {
     await happens()
     await button(opened, 'Change the password').click()
@@ -314,22 +364,26 @@ test('if the sign-in ends while the page is open, a link leads to the sign-in pa
   await says(opened, 'Your name is saved.')
 })
 
-soakTest('a page that becomes visible after another user has signed in displays the account of that user', async () => {
-  const ann = await service.user()
-  const bob = await service.user()
-  await using opened = await openAccount({ user: ann })
-  const { page } = opened
-  const becomesVisible = () => page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')))
-  await field(opened, 'Display name').fill('half typed')
-  const checked = page.waitForResponse('**/api/session')
-  await becomesVisible()
-  await checked
-  assert.equal(await field(opened, 'Display name').inputValue(), 'half typed')
-  await pages.signIn(opened.context, bob)
-  await becomesVisible()
-  await page.locator('.who', { hasText: bob.username }).waitFor()
-  await becomes(() => field(opened, 'Display name').inputValue(), '')
-})
+soakTest(
+  'a page that becomes visible after another user has signed in displays the account of that user',
+  async () => {
+    const ann = await service.user()
+    const bob = await service.user()
+    await using opened = await openAccount({ user: ann })
+    const { page } = opened
+    const becomesVisible = () =>
+      page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')))
+    await field(opened, 'Display name').fill('half typed')
+    const checked = page.waitForResponse('**/api/session')
+    await becomesVisible()
+    await checked
+    assert.equal(await field(opened, 'Display name').inputValue(), 'half typed')
+    await pages.signIn(opened.context, bob)
+    await becomesVisible()
+    await page.locator('.who', { hasText: bob.username }).waitFor()
+    await becomes(() => field(opened, 'Display name').inputValue(), '')
+  },
+)
 
 soakTest('too many wrong passwords get a time to try again', async () => {
   const ann = await service.user()
@@ -344,9 +398,49 @@ soakTest('too many wrong passwords get a time to try again', async () => {
     const sent = opened.page.waitForResponse('**/api/me/password')
     await button(opened, 'Change the password').click()
     await sent
-    await button(opened, 'Change the password').and(opened.page.locator('[aria-disabled="false"]')).waitFor()
+    await button(opened, 'Change the password')
+      .and(opened.page.locator('[aria-disabled="false"]'))
+      .waitFor()
   }
   await delayed.waitFor()
+})
+
+test('each part that an address names is at the top of the window, on a cold load too, and stays there while others arrive', async () => {
+  const ann = await service.user()
+  for (const category of ['tea', 'soup', 'bread'])
+    await service.deliver({ to: ann, title: 'Hi', category })
+  for (let signIns = 0; signIns < 6; signIns++) await service.signIn(ann, 'stateful')
+  const ids = [
+    'profile',
+    'password',
+    'factors',
+    'sessions',
+    'notifications',
+    'preferences',
+    'activity',
+    'data',
+  ]
+  for (const id of ids)
+    for (const width of id === 'notifications' ? [1280, 390] : [1280]) {
+      await using opened = await pages.open('/', { user: ann, width })
+      const { page } = opened
+      // One after the other, from the bottom to the top.
+      let waits = 0
+      await page.route('**/api/**', async (route) => {
+        const isFirst = route.request().url().endsWith('/api/session')
+        if (!isFirst) await new Promise((resolve) => setTimeout(resolve, 80 * ++waits))
+        await route.continue()
+      })
+      await page.goto(`${pages.url}/account#${id}`)
+      await page.locator('account-activity li').first().waitFor()
+      await page.locator('account-sessions li').nth(5).waitFor()
+      await page.locator('account-notifications select').nth(3).waitFor()
+      const place = async () => `${Math.round((await section(opened, id).boundingBox())?.y ?? 999)}`
+      await becomes(place, /^(1?\d|2[0-4])$/)
+      await page.mouse.wheel(0, -100)
+      // The reader goes elsewhere, and is not taken back.
+      await becomes(async () => `${(await place()) === '16'}`, 'false')
+    }
 })
 
 test('the account page works by keyboard alone', async () => {
@@ -378,12 +472,14 @@ test('the account page works by keyboard alone', async () => {
   await tabTo('Change the password')
   await page.keyboard.press('Enter')
   await says(opened, 'Your password was changed.')
-  // It stays where it was.
   await opened.hasFocus('Change the password')
 })
 
 test('without script, the account page says that it needs it', async () => {
-  await using opened = await pages.open('/account', { user: await service.user(), hasScript: false })
+  await using opened = await pages.open('/account', {
+    user: await service.user(),
+    hasScript: false,
+  })
   assert.match(await opened.page.locator('noscript').innerHTML(), /This page needs JavaScript\./)
   assert.ok(await opened.page.locator('noscript p').isVisible())
 })

@@ -2,7 +2,11 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { type BrowserPage, BrowserPages, type PageOptions } from '../../../support/pages/browser-page.ts'
+import {
+  type BrowserPage,
+  BrowserPages,
+  type PageOptions,
+} from '../../../support/pages/browser-page.ts'
 
 const pages = await BrowserPages.start()
 after(() => pages[Symbol.asyncDispose]())
@@ -14,8 +18,10 @@ async function openPreferences(options: PageOptions): Promise<BrowserPage> {
   return opened
 }
 
-const choice = ({ page }: BrowserPage, name: string) => page.getByRole('radio', { name, exact: true })
-const background = (page: Page) => page.evaluate(() => getComputedStyle(document.body).backgroundColor)
+const choice = ({ page }: BrowserPage, name: string) =>
+  page.getByRole('radio', { name, exact: true })
+const background = (page: Page) =>
+  page.evaluate(() => getComputedStyle(document.body).backgroundColor)
 const light = 'rgb(255, 255, 255)'
 const dark = 'rgb(20, 21, 26)'
 
@@ -59,7 +65,10 @@ test('a page is never painted in another theme than the chosen one', async () =>
       (part) => performance.getEntries().find(({ name }) => name.includes(part))?.startTime,
     ),
   )
-  assert.ok(requested > 0 && painted > requested + 500, `painted at ${painted} ms, script requested at ${requested} ms`)
+  assert.ok(
+    requested > 0 && painted > requested + 500,
+    `painted at ${painted} ms, script requested at ${requested} ms`,
+  )
 })
 
 test('the theme is changed with the keyboard alone', async () => {

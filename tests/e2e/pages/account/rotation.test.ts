@@ -15,6 +15,8 @@ test('no tab looks signed out after a change in another tab, and its list goes o
   await using account = await pages.open('/account', { user })
   await account.page.locator('#display-name').waitFor()
   await using inbox = await pages.open('/inbox', { beside: account })
+  const requests: Promise<unknown>[] = []
+  inbox.page.on('request', (request) => requests.push(request.response()))
   await service.deliver({ to: user, title: 'Before' })
   await inbox.page.getByText('Before', { exact: true }).waitFor()
 
@@ -28,6 +30,8 @@ test('no tab looks signed out after a change in another tab, and its list goes o
   assert.equal(changed, 204)
   assert.equal(await page.evaluate(async () => (await fetch('/api/me')).status), 200)
   const reconnected = streams()
+  // Time passes only once nothing is on its way with the old cookie.
+  await Promise.all(requests)
   service.pass(elevenSeconds)
   assert.equal((await reconnected).status(), 200)
 

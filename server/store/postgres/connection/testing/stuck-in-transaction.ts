@@ -1,5 +1,5 @@
-// For tests: a process that locks the row of a user in a transaction, says so, and then does nothing more.
-//   node stuck-in-transaction.ts <url> <user id>
+// Locks the row of a user in a transaction, says so, and does nothing more: node
+// stuck-in-transaction.ts <url> <user id>
 import { lock, type Write } from '../../../statements.ts'
 import { ChangeSignals } from '../../change-signals/change-signals.ts'
 import { Database } from '../connection.ts'

@@ -1,0 +1,54 @@
+// The service worker of web push: shows what a push says, closes what was read since, and opens the page of what the reader clicks. The service serves
+// it as /carillon-push.js. A site with a service worker of its own imports it there: importScripts('/bell/carillon-push.js').
+
+/**
+ * @typedef {{ data: { ids?: string[], url?: string } | null, close(): void }} Shown
+ * @typedef {{ url: string, focus(): Promise<unknown> }} Page
+ * @typedef {{
+ *   registration: { showNotification(title: string, options: object): Promise<void>, getNotifications(): Promise<Shown[]> },
+ *   clients: { matchAll(options: object): Promise<Page[]>, openWindow(url: string): Promise<unknown> },
+ *   navigator: { setAppBadge?(count: number): Promise<void> },
+ *   addEventListener(type: string, listener: (event: any) => void): void,
+ * }} Worker
+ * @typedef {{ title: string, navigate: string, tag: string, lang: string, body?: string, data: { ids: string[] } }} Message
+ */
+
+const worker = /** @type {Worker} */ (/** @type {unknown} */ (self))
+
+/** Browsers withdraw the permission for pushes that show nothing, so each shows one. @param {{ notification: Message, app_badge: number, unread: string[] }} push */
+async function show({
+  notification: { title, navigate, data, ...options },
+  app_badge: count,
+  unread,
+}) {
+  await worker.registration.showNotification(title, {
+    ...options,
+    renotify: true,
+    data: { ...data, url: navigate },
+  })
+  for (const shown of await worker.registration.getNotifications()) {
+    const ids = shown.data?.ids
+    if (ids && !ids.some((id) => unread.includes(id))) shown.close()
+  }
+  // Some browsers refuse it outside of an installed application.
+  await worker.navigator.setAppBadge?.(count).catch(() => {})
+}
+
+/** @param {string} url */
+async function open(url) {
+  const pages = await worker.clients.matchAll({ type: 'window', includeUncontrolled: true })
+  const page = pages.find((one) => one.url === url)
+  await (page ? page.focus() : worker.clients.openWindow(url))
+}
+
+worker.addEventListener('push', (event) => {
+  const push = event.data?.json()
+  // Another part of the site may send pushes of its own.
+  if (push?.web_push === 8030 && push.unread) event.waitUntil(show(push))
+})
+worker.addEventListener('notificationclick', (event) => {
+  const { data } = event.notification
+  if (!data?.url) return
+  event.notification.close()
+  event.waitUntil(open(data.url))
+})

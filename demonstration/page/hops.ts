@@ -1,0 +1,148 @@
+// The hops of an exchange, with each call that decided its response. Colours follow the owner: what
+// a thief gets is bad, what is refused to a thief is good.
+import type { Exchange, Step } from '../server/api.ts'
+import type { Texts } from '../texts/texts.ts'
+import type { Cell } from './experiments.ts'
+import { cookieSentBy, cookieSetBy, fieldOf, secondsLeft } from './proof-parts.ts'
+import { type Lane, lanes, tokenIn } from './world.ts'
+
+export type PlaceId = 'browser' | 'server' | 'store' | 'other'
+export type Tone = Lane | 'plain' | 'good' | 'bad'
+/**
+ * `sentence`: below the picture. A hop from a place to itself is work. `cell`: the prediction that
+ * it decides.
+ */
+export type Hop = {
+  from: PlaceId
+  to: PlaceId
+  label: string
+  sentence: string
+  tone: Tone
+  cell?: Cell
+}
+export type Words = { texts: Texts; language: string; cookieName: string }
+
+export const statusOf = ({ response }: Exchange) => Number(/ (\d{3})\b/.exec(response.line)?.[1])
+
+/**
+ * `GET /routeRestreinte`: as the server of the world sees it. Of queries, only the status of a list
+ * stays.
+ */
+export function lineOf({ request: { line } }: Exchange): string {
+  const path = line.replace(/ \S*\/demonstration\/(service|other-server)\b/, ' ')
+  return path.replace(/\?(?!status=).*| HTTP\/.*/, '').replace(/[\da-f]{8}-[\da-f-]{27}/, ':id')
+}
+
+export function msText(ms: number, language: string): string {
+  return `${new Intl.NumberFormat(language, { maximumSignificantDigits: 2 }).format(ms)} ms`
+}
+
+export function timeText(
+  ms: number,
+  language: string,
+  style: 'medium' | 'short' = 'medium',
+): string {
+  return new Intl.DateTimeFormat(language, { dateStyle: style, timeStyle: style }).format(ms)
+}
+
+export function proofOf(exchange: Exchange, cookieName: string): keyof Texts['proofs'] {
+  if (exchange.request.body.includes('"password"')) return 'password'
+  if (fieldOf(exchange, 'authorization') !== undefined) return 'token'
+  return cookieSentBy(exchange, cookieName) === undefined ? 'none' : 'session'
+}
+
+export function broughtBy(exchange: Exchange, cookieName: string): Lane | undefined {
+  if (tokenIn(exchange) !== undefined) return 'token'
+  const secret = cookieSetBy(exchange, cookieName).find(({ name }) => name === 'secret')
+  return secret?.value ? 'session' : undefined
+}
+
+export function hopsOf(exchange: Exchange, words: Words): Hop[] {
+  const { texts, cookieName } = words
+  const to = exchange.to === 'service' ? 'server' : 'other'
+  const proof = proofOf(exchange, cookieName)
+  const line = lineOf(exchange)
+  const request: Hop = {
+    from: 'browser',
+    to,
+    label: line.replace(/^.*(?=\?)|^.*(?=\/[\w-]+$)/, ''),
+    sentence: `${line}, ${texts.proofs[proof]}`,
+    tone: lanes.find((lane) => lane === proof) ?? 'plain',
+  }
+  return [request, ...callsOf(exchange, words), responseOf(exchange, to, words)]
+}
+
+function responseOf(exchange: Exchange, from: PlaceId, { texts, cookieName }: Words): Hop {
+  const { by } = exchange
+  const code = statusOf(exchange)
+  const isAccepted = code < 400
+  const brought = broughtBy(exchange, cookieName)
+  const outcome = outcomeOf(exchange, texts)
+  const status = exchange.response.line.split(' ').slice(1).join(' ')
+  return {
+    from,
+    to: 'browser',
+    label: outcome ? `${code} · ${outcome}` : String(code),
+    sentence: [status, brought && texts.proofs[brought], outcome].filter(Boolean).join(', '),
+    tone: by === 'browser' && isAccepted && brought ? brought : toneOf(exchange, isAccepted),
+  }
+}
+
+function outcomeOf(exchange: Exchange, { gets, answers }: Texts): string | undefined {
+  if (exchange.by === 'browser') return undefined
+  return statusOf(exchange) < 400 ? gets[exchange.by] : answers.fails
+}
+
+function toneOf({ by }: Exchange, isAccepted: boolean): Tone {
+  return isAccepted === (by === 'browser') ? 'good' : 'bad'
+}
+
+/** The call that refused comes last, though what it called began later. */
+function callsOf(exchange: Exchange, words: Words): Hop[] {
+  const { refusals } = words.texts
+  const inner = exchange.steps.filter(
+    ({ name }) => !name.endsWith('.verify') || name === 'passwords.verify',
+  )
+  const reasons = inner.filter((step) => reasonOf(exchange, step) in refusals)
+  const outer = exchange.steps.filter(
+    (step) => !inner.includes(step) && reasonOf(exchange, step) in refusals,
+  )
+  const drawn = [...inner, ...(reasons.length === 0 ? outer : [])]
+  // The request checks refuse before any call is recorded.
+  if (statusOf(exchange) === 403 && drawn.length === 0)
+    drawn.push({ name: 'origin', detail: 'none', ms: 0 })
+  return drawn.flatMap((step) => callOf(exchange, step, words))
+}
+
+/** Returns a key of `refusals`, such as `store.findSession:none`. */
+function reasonOf(exchange: Exchange, { name, detail, kid }: Step): string {
+  if (name === 'signatures.check' && kid === undefined) return 'no token'
+  const isOver = name === 'accessTokens.verify' && detail === 'none' && secondsLeft(exchange) === 0
+  return `${name}:${isOver ? 'expired' : detail}`
+}
+
+function callOf(exchange: Exchange, step: Step, { texts, language }: Words): Hop[] {
+  const { name, ms, algorithm, kid } = step
+  const reason = (texts.refusals as Readonly<Record<string, string>>)[reasonOf(exchange, step)]
+  const call = (texts.calls as Readonly<Record<string, string>>)[name]
+  const label = reason ?? call
+  if (label === undefined) return []
+  const isOfStore = name.startsWith('store.')
+  const place = exchange.to === 'service' ? 'server' : 'other'
+  const what =
+    algorithm === undefined ? call : `${call} (${algorithm}, ${texts.key} ${kid?.slice(0, 8)})`
+  const parts = [what, reason, ms > 0 && msText(ms, language)].filter(Boolean)
+  const isPlain = name === 'passwords.verify'
+  const usual = isOfStore ? 'session' : 'token'
+  const tone = isPlain ? 'plain' : usual
+
+  return [
+    {
+      from: place,
+      to: isOfStore ? 'store' : place,
+      label,
+      sentence: parts.join(', '),
+      tone: reason === undefined ? tone : toneOf(exchange, false),
+    },
+  ]
+}

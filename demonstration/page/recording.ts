@@ -1,0 +1,17 @@
+// A run of all steps and experiments, which the page plays without a service (npm run demonstration:record).
+import type { ExperimentId, Outcome } from './experiments.ts'
+import type { KeyStep, Measurement } from './result.ts'
+import type { Walk } from './walk.ts'
+
+export type Recording = {
+  walk: [...Parameters<Walk['results']['set']>][]
+  outcomes: { [id in ExperimentId]?: Outcome }
+  measurement: Measurement
+  keys: readonly KeyStep[]
+}
+
+/** Undefined if the page has a service. */
+export function recordingHere(): Recording | undefined {
+  const text = document.getElementById('recording')?.textContent
+  return text ? JSON.parse(text) : undefined
+}

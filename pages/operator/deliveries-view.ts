@@ -1,0 +1,71 @@
+// What became of notifications: of one, of all with a key, and by producer and category. Never what they say.
+import { html, nothing, type TemplateResult } from 'lit'
+import { states } from '../account/account-section.ts'
+import type { Page } from '../account/loaded-section.ts'
+import { OperatorView, type Row, valuesOf } from './operator-view.ts'
+
+type Heard = { since: string | null; examined: number; items: Row[] }
+/** `path`: of a key, which can be withdrawn. */
+type Found = { facts: Row; path?: string }
+
+const idShape = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i
+
+export class DeliveriesView extends OperatorView<Heard> {
+  static override properties = states('found')
+
+  declare found: Found | undefined
+
+  protected override async read(): Promise<Page<Heard>> {
+    return { items: [await this.call<Heard>('heard')], next: null }
+  }
+
+  async #find(event: Event): Promise<void> {
+    const { sent = '', application } = valuesOf(event)
+    const path = `by-key/${encodeURIComponent(sent)}${application ? `?application=${encodeURIComponent(application)}` : ''}`
+    await this.act(async () => {
+      this.found = undefined
+      if (idShape.test(sent)) this.found = { facts: await this.#read(`explain/${sent}`) }
+      else if (sent !== '') {
+        const { counts, ...facts } = await this.#read(path)
+        this.found = { facts: { ...facts, ...(counts as Row) }, path }
+      }
+    })
+  }
+
+  #read(path: string): Promise<Row> {
+    return this.explained(this.call<Row>(path), { NOT_FOUND: () => this.own.noMatch })
+  }
+
+  async #withdraw(path: string): Promise<void> {
+    const { withdraw, withdrawn } = this.own.deliveries
+    let inboxes = 0
+    const work = async () => {
+      await this.ask({ title: `${withdraw}?`, text: this.own.users.cannotUndo, action: withdraw })
+      inboxes = (await this.call<{ inboxes: number }>(path, { method: 'DELETE' })).inboxes
+      this.found = undefined
+    }
+    await this.act(work, () => withdrawn(inboxes))
+  }
+
+  protected override content({ items }: Page<Heard>): TemplateResult {
+    const { own, found } = this
+    const { since, examined, items: rows } = items[0] as Heard
+    const { deliveries } = own
+    const columns = ['producer', 'category', 'delivered', 'muted', 'seen', 'read', 'archived']
+    return html`<form role="search" @submit=${this.#find}>${this.field('sent', deliveries.find)}${this.field('application', deliveries.application)}
+<p class="buttons"><button class="primary">${own.search}</button></p></form>
+${
+  found
+    ? this.facts(
+        found.facts,
+        Object.keys(found.facts).filter((name) => Object.hasOwn(own.columns, name)),
+      )
+    : nothing
+}
+${found?.path ? html`<p class="buttons">${this.button(deliveries.withdraw, () => this.#withdraw(found.path ?? ''), 'danger')}</p>` : nothing}
+${this.outcome()}
+<h3>${deliveries.heard}</h3>
+${since === null ? nothing : html`<p class="hint">${deliveries.heardHint(examined.toLocaleString(this.account.language), this.account.exact(since))}</p>`}
+${this.table(deliveries.heard, { rows, columns, empty: deliveries.empty })}`
+  }
+}

@@ -1,0 +1,88 @@
+// The keys of producers: create, rotate, revoke. A secret is displayed once, and is nowhere after the view is left.
+import { html, type TemplateResult } from 'lit'
+import { states } from '../account/account-section.ts'
+import type { Page } from '../account/loaded-section.ts'
+import { OperatorView, type Row, valuesOf } from './operator-view.ts'
+
+type Key = Row & { id: string; name: string; revokedAt: string | null }
+
+export class KeysView extends OperatorView<Key> {
+  static override properties = states('made')
+
+  /** The key that was just made or rotated. */
+  declare made: string | undefined
+
+  protected override async read(): Promise<Page<Key>> {
+    return { next: null, ...(await this.call<{ items: Key[] }>('keys')) }
+  }
+
+  async #create(event: Event): Promise<void> {
+    const { name, application, days, ...scopes } = valuesOf(event)
+    const wanted = {
+      name,
+      application,
+      scopes: Object.keys(scopes),
+      ...(days && { days: Number(days) }),
+    }
+    const form = event.target as HTMLFormElement
+    if (await this.#make('keys', wanted)) form.reset()
+  }
+
+  #make(path: string, body: object): Promise<boolean> {
+    return this.act(async () => {
+      this.made = (await this.call<{ key: string }>(path, { body })).key
+      await this.reload()
+    })
+  }
+
+  async #rotate({ id, name }: Key): Promise<void> {
+    const { rotate, overlap } = this.own.keys
+    await this.#asked({ title: `${rotate}: ${name}`, text: overlap, action: rotate }, () =>
+      this.#make(`keys/${id}/rotate`, { overlapHours: 24 }),
+    )
+  }
+
+  async #revoke({ id, name }: Key): Promise<void> {
+    const { revoke } = this.own.keys
+    await this.#asked(
+      { title: `${revoke}: ${name}`, text: this.own.users.cannotUndo, action: revoke },
+      () =>
+        this.act(async () => {
+          await this.call(`keys/${id}`, { method: 'DELETE' })
+          await this.reload()
+        }),
+    )
+  }
+
+  async #asked(
+    question: Parameters<KeysView['ask']>[0],
+    act: () => Promise<unknown>,
+  ): Promise<void> {
+    const isAgreed = await this.ask(question).then(
+      () => true,
+      () => false,
+    )
+    if (isAgreed) await act()
+  }
+
+  protected override content({ items }: Page<Key>): TemplateResult {
+    const { keys, titles } = this.own
+    const columns = ['name', 'application', 'scopes', 'createdAt', 'expiresAt', 'lastUsedAt']
+    return html`${this.table(titles.keys, { rows: items, columns, end: (key) => this.#acts(key), empty: keys.empty })}
+${this.secret(keys.secret, this.made)}${this.outcome()}
+<form @submit=${this.#create}><h3>${keys.create}</h3>
+${this.field('name', keys.name)}${this.field('application', keys.application)}${this.field('days', keys.days, 'number')}
+<label class="choice"><input type="checkbox" name="send" checked>${keys.scopes.send}</label>
+<label class="choice"><input type="checkbox" name="users">${keys.scopes.users}</label>
+<label class="choice"><input type="checkbox" name="webhooks">${keys.scopes.webhooks}</label>
+<p class="buttons"><button class="primary">${keys.create}</button></p></form>`
+  }
+
+  #acts(key: Key) {
+    const { rotate, revoke, revoked } = this.own.keys
+    if (key.revokedAt !== null) return html`<span class="badge">${revoked}</span>`
+    const which = html`<span class="for-readers"> ${key.name}</span>`
+    return html`<p class="buttons">${this.button(html`${rotate}${which}`, () => this.#rotate(key))}
+${this.button(html`${revoke}${which}`, () => this.#revoke(key), 'danger')}</p>`
+  }
+}

@@ -1,0 +1,141 @@
+// The script of the page /operator: one view at a time, by the anchor of the address, such as operator#users/<id>.
+import type { Me } from 'carillon-client'
+import { html, nothing, type TemplateResult } from 'lit'
+import { isCarillonError, signedOut } from '../../client/transport/errors.ts'
+import { timesOf } from '../../element/times.ts'
+import { pageLanguageOf, textsOf } from '../../server/pages/texts/texts.ts'
+import { faultOf, PageElement, states } from '../account/account-section.ts'
+import { ConfirmDialog } from '../account/confirm-dialog.ts'
+import { type Sending, send } from '../account/requests.ts'
+import { AttacksView } from './attacks-view.ts'
+import { AuditView } from './audit-view.ts'
+import { DeliveriesView } from './deliveries-view.ts'
+import { KeysView } from './keys-view.ts'
+import { NowView } from './now-view.ts'
+import type { Operator } from './operator-view.ts'
+import { OperatorStrip } from './strip.ts'
+import { PersonView, UsersView } from './users-view.ts'
+
+const elements = {
+  'confirm-dialog': ConfirmDialog,
+  'operator-strip': OperatorStrip,
+  'operator-now': NowView,
+  'operator-users': UsersView,
+  'operator-person': PersonView,
+  'operator-attacks': AttacksView,
+  'operator-audit': AuditView,
+  'operator-keys': KeysView,
+  'operator-deliveries': DeliveriesView,
+}
+for (const [name, element] of Object.entries(elements)) customElements.define(name, element)
+
+const container = document.getElementById('operator')
+const { root = '', pages = '' } = container?.dataset ?? {}
+
+const views = {
+  now: () => new NowView(),
+  users: (argument: string) => (argument === '' ? new UsersView() : new PersonView()),
+  keys: () => new KeysView(),
+  deliveries: () => new DeliveriesView(),
+  attacks: () => new AttacksView(),
+  audit: () => new AuditView(),
+}
+type Name = keyof typeof views
+const names = Object.keys(views) as Name[]
+
+class OperatorFrame extends PageElement {
+  static override properties = states('account', 'failure', 'name')
+
+  declare account: Operator | undefined
+  declare failure: unknown
+  declare name: Name
+  #view: HTMLElement & { account?: Operator } = new NowView()
+
+  override connectedCallback(): void {
+    super.connectedCallback()
+    addEventListener('hashchange', () => this.#show(true))
+    void this.#start()
+  }
+
+  async #start(): Promise<void> {
+    const language = pageLanguageOf([document.documentElement.lang])
+    const [texts, words, own] = await Promise.all([
+      textsOf('account', language),
+      textsOf('requests', language),
+      textsOf('operator', language),
+    ])
+    const { format } = new Intl.DateTimeFormat(language, {
+      dateStyle: 'medium',
+      timeStyle: 'short',
+    })
+    const me = await send<Me | null>(`${root}api/session`).catch((error: unknown) => {
+      this.failure = faultOf(error, { words, pages })
+    })
+    container?.querySelector('.skeleton')?.remove()
+    if (this.failure !== undefined) return
+    if (!me) {
+      this.failure = faultOf(signedOut(), { words, pages })
+      return
+    }
+    const refresh = async () => {}
+    const times = { times: timesOf(language), exact: (at: string) => format(Date.parse(at)) }
+    const place = {
+      root,
+      pages,
+      language,
+      passwordMinLength: 0,
+      offered: [],
+      revision: 0,
+      argument: '',
+    }
+    this.account = {
+      ...place,
+      ...times,
+      texts,
+      words,
+      own,
+      me,
+      send: this.#send.bind(this),
+      refresh,
+      refreshFrame: refresh,
+    }
+    this.#show(false)
+  }
+
+  /** As on the account page: what needs a recent sign-in, or a second factor, is confirmed in a dialog and sent again. */
+  async #send<Data>(path: string, sending?: Sending): Promise<Data> {
+    try {
+      return await send<Data>(root + path, sending)
+    } catch (error) {
+      if (!isCarillonError(error, 'FRESH_SIGN_IN_REQUIRED')) throw error
+    }
+    await this.querySelector<ConfirmDialog>('confirm-dialog')?.confirm()
+    return send<Data>(root + path, sending)
+  }
+
+  #show(isMoved: boolean): void {
+    const [wanted = '', argument = ''] = location.hash.slice(1).split('/')
+    // "Skip to the content" has an anchor of its own.
+    if (isMoved && !names.includes(wanted as Name)) return
+    this.name = names.find((name) => name === wanted) ?? 'now'
+    this.#view = views[this.name](argument)
+    if (this.account) this.account = { ...this.account, argument }
+    if (isMoved) void this.updateComplete.then(() => this.querySelector('h2')?.focus())
+  }
+
+  protected override render(): TemplateResult | typeof nothing {
+    const { account, failure, name } = this
+    if (failure) return html`<p class="fault" role="alert">${failure}</p>`
+    if (!account) return nothing
+    const { titles, views: label } = account.own
+    this.#view.account = account
+    return html`<nav class="sections" aria-label=${label}><ul>
+${names.map((one) => html`<li><a href="#${one}" aria-current=${one === name ? 'page' : nothing}>${titles[one]}</a></li>`)}
+</ul></nav>
+<section class="card" aria-labelledby="view-title"><h2 id="view-title" tabindex="-1">${titles[name]}</h2>${this.#view}</section>
+<confirm-dialog .account=${account}></confirm-dialog>`
+  }
+}
+
+customElements.define('operator-frame', OperatorFrame)
+container?.append(new OperatorFrame())

@@ -1,0 +1,85 @@
+// What the views of the operator's page share: their texts, lists of facts and tables. What they display is text as the service sends it.
+import { html, nothing, type TemplateResult } from 'lit'
+import type { TextsOf } from '../../server/pages/texts/texts.ts'
+import type { Account } from '../account/account-section.ts'
+import { PagedSection } from '../account/loaded-section.ts'
+
+/** `argument`: what follows the name of the view in the address, such as the id of a user. */
+export type Operator = Account & { own: TextsOf<'operator'>; argument: string }
+export type Row = Readonly<Record<string, unknown>>
+
+/** `end`: what follows in a row, such as a button. `empty`: what will be there. */
+type Table<One> = {
+  rows: readonly One[]
+  columns: readonly string[]
+  end?: (row: One) => unknown
+  empty?: string
+}
+
+export abstract class OperatorView<Item> extends PagedSection<Item> {
+  declare account: Operator
+
+  protected get own(): Operator['own'] {
+    return this.account.own
+  }
+
+  /** A route of the operator. */
+  protected call<Data>(path: string, sending?: Parameters<Account['send']>[1]): Promise<Data> {
+    return this.account.send<Data>(`api/operator/${path}`, sending)
+  }
+
+  protected columnName(name: string): string {
+    const columns: Readonly<Record<string, string>> = this.own.columns
+    return columns[name] ?? name
+  }
+
+  protected cell(name: string, value: unknown): string {
+    if (value === null || value === undefined || value === '') return '–'
+    if (typeof value === 'boolean') return value ? this.own.yes : this.own.no
+    if (typeof value === 'string' && /(At|^at|Until)$/.test(name) && /^\d{4}-.*Z$/.test(value))
+      return this.account.exact(value)
+    if (Array.isArray(value)) return value.join(', ')
+    return typeof value === 'object' ? JSON.stringify(value) : String(value)
+  }
+
+  protected table<One extends Row>(
+    title: string,
+    { rows, columns, end, empty = this.own.nothing }: Table<One>,
+  ): TemplateResult {
+    if (rows.length === 0) return html`<p class="hint">${empty}</p>`
+    return html`<div class="scroll" role="group" tabindex="0" aria-label=${title}><table>
+<thead><tr>${columns.map((name) => html`<th scope="col">${this.columnName(name)}</th>`)}${end && html`<td></td>`}</tr></thead>
+<tbody>${rows.map(
+      (row) =>
+        html`<tr>${columns.map((name) => html`<td>${this.cell(name, row[name])}</td>`)}${end && html`<td>${end(row)}</td>`}</tr>`,
+    )}</tbody></table></div>`
+  }
+
+  /** Facts that have a value. */
+  protected facts(row: Row, names: readonly string[]): TemplateResult {
+    const known = names.filter(
+      (name) => row[name] !== null && row[name] !== undefined && row[name] !== '',
+    )
+    return html`<dl>${known.map((name) => html`<div><dt>${this.columnName(name)}</dt><dd>${this.cell(name, row[name])}</dd></div>`)}</dl>`
+  }
+
+  protected field(id: string, label: string, type = 'text'): TemplateResult {
+    return html`<div class="field"><label for=${id}>${label}</label><input id=${id} name=${id} type=${type} maxlength="255" autocomplete="off" min="1"></div>`
+  }
+
+  /** What is shown once. */
+  protected secret(intro: string, text: string | undefined): TemplateResult | typeof nothing {
+    return text === undefined
+      ? nothing
+      : html`<div class="card panel" role="status"><p>${intro}</p><pre>${text}</pre></div>`
+  }
+}
+
+/** The values of the fields of a form, without empty ones. */
+export function valuesOf(event: Event): Record<string, string> {
+  event.preventDefault()
+  const data = new FormData(event.target as HTMLFormElement)
+  return Object.fromEntries(
+    [...data].map(([name, value]) => [name, String(value).trim()]).filter(([, value]) => value),
+  )
+}

@@ -1,0 +1,48 @@
+// The small pictures of the operator's page, as SVG: the lanes of one user, and the heat map of refused sign-ins. Tables beside them have the same
+// facts, so a screen reader gets their titles alone.
+import { html, svg, type TemplateResult } from 'lit'
+import type { Row } from './operator-view.ts'
+
+const hourMs = 3_600_000
+const dayMs = 24 * hourMs
+const laneDays = 30
+const laneHeight = 14
+const heatDays = 28
+const cell = 14
+
+/** Signs in the row above the lanes: changes of the password or a factor, refusals, "That was not me". */
+const marked = /password|factor|passkey|refused|disowned/
+const wrong = /refused|disowned/
+
+/** A bar for each sign-in, from its beginning to its last use, in the last 30 days. */
+export function lanes(
+  title: string,
+  { signIns, trail }: { signIns: readonly Row[]; trail: readonly Row[] },
+  now: number,
+): TemplateResult {
+  const since = now - laneDays * dayMs
+  const place = (at: unknown) =>
+    Math.max(0, (100 * (Date.parse(String(at)) - since)) / (now - since))
+  const recent = signIns.filter(({ lastSeenAt }) => place(lastSeenAt) > 0)
+  const marks = trail.filter(({ at, event }) => place(at) > 0 && marked.test(String(event)))
+  const height = laneHeight * (recent.length + 1)
+  return html`<svg class="lanes" role="img" aria-label=${title} height=${height}>
+${marks.map(({ at, event }) => svg`<circle class=${wrong.test(String(event)) ? 'wrong' : ''} cx="${place(at)}%" cy="6" r="4"><title>${event} ${at}</title></circle>`)}
+${recent.map(
+  ({ createdAt, lastSeenAt, device }, n) =>
+    svg`<rect x="${place(createdAt)}%" y=${laneHeight * (n + 1)} width="${Math.max(0.5, place(lastSeenAt) - place(createdAt))}%" height="8"><title>${device} ${createdAt}</title></rect>`,
+)}</svg>`
+}
+
+export type Attacks = { since: string; hours: { at: string; refusals: number }[]; addresses: Row[] }
+
+/** A column for each day, a row for each hour of it (UTC); more refusals are darker. */
+export function heatMap(title: string, { since, hours }: Attacks): TemplateResult {
+  const most = Math.max(1, ...hours.map(({ refusals }) => refusals))
+  return html`<svg class="heat" role="img" aria-label=${title} viewBox="0 0 ${heatDays * cell} ${24 * cell}">
+<rect width="100%" height="100%"></rect>
+${hours.map(({ at, refusals }) => {
+  const hour = (Date.parse(at) - Date.parse(since)) / hourMs
+  return svg`<rect class="wrong" x=${Math.floor(hour / 24) * cell} y=${(hour % 24) * cell} width=${cell - 1} height=${cell - 1} opacity=${0.2 + (0.8 * refusals) / most}><title>${at}: ${refusals}</title></rect>`
+})}</svg>`
+}

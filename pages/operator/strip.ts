@@ -1,0 +1,161 @@
+// One strip of numbers over time, drawn by uPlot. No screen reader reads a canvas: the view has the same numbers as a table.
+import uPlot from 'uplot'
+import { PageElement } from '../account/account-section.ts'
+import type { Operator } from './operator-view.ts'
+
+const height = 130
+/** The axis on the right has this width, in pixels. */
+const msWidth = 50
+const tones = ['--accent', '--wrong', '--right', '--muted']
+const dayMs = 24 * 3_600_000
+
+/** `axis`: `ms` has a scale of its own, on the right. Each bar stands on the bar before it. */
+export type Line = {
+  label: string
+  values: readonly (number | null)[]
+  kind: 'bar' | 'line' | 'ms' | 'forecast'
+}
+/** Times are milliseconds; the last one is the end of the axis. */
+export type Strip = {
+  lines: readonly Line[]
+  times: readonly number[]
+  marks: readonly { at: number; sign: string }[]
+}
+
+export class OperatorStrip extends PageElement {
+  static override properties = { account: { attribute: false }, strip: { attribute: false } }
+
+  declare account: Operator
+  declare strip: Strip
+  #plot: uPlot | undefined
+  readonly #resized = new ResizeObserver(() => {
+    if (this.#plot?.width !== this.clientWidth) this.#draw()
+  })
+
+  override connectedCallback(): void {
+    super.connectedCallback()
+    this.#resized.observe(this)
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback()
+    this.#resized.disconnect()
+  }
+
+  protected override updated(): void {
+    this.#draw()
+  }
+
+  /** The colour that a name has in the theme of the page: a canvas knows no names. */
+  #colour(name: string): string {
+    this.style.color = `var(${name})`
+    return getComputedStyle(this).color
+  }
+
+  /** Seconds, and the values; bars with those of the lines before. The highest bars come first, so that the lower ones are in front of them. */
+  #data(): uPlot.AlignedData {
+    const { times, lines } = this.strip
+    const heights = times.map(() => 0)
+    const drawn = lines.map(({ values, kind }) =>
+      kind === 'bar'
+        ? values.map((value, n) => {
+            heights[n] = (heights[n] ?? 0) + (value ?? 0)
+            return value === null ? null : heights[n]
+          })
+        : [...values],
+    )
+    return [times.map((at) => at / 1_000), ...drawn.toReversed()]
+  }
+
+  #draw(): void {
+    this.#plot?.destroy()
+    const { lines, times } = this.strip
+    const hasMs = lines.some(({ kind }) => kind === 'ms')
+    const isLong = (times.at(-1) ?? 0) - (times[0] ?? 0) > 2 * dayMs
+    const { language, own } = this.account
+    const { format: formatTime } = new Intl.DateTimeFormat(
+      language,
+      isLong ? { day: 'numeric', month: 'short' } : { timeStyle: 'short' },
+    )
+    const { format } = new Intl.NumberFormat(language, { notation: 'compact' })
+    const series = lines.map((line, n) => this.#series(line, n)).toReversed()
+    const grid = { stroke: this.#colour('--border'), width: 1 }
+    const axis = { stroke: this.#colour('--muted'), grid, ticks: grid }
+    const values: uPlot.Axis.Values = (_, all) => all.map((value) => format(value))
+    this.#plot = new uPlot(
+      {
+        width: this.clientWidth,
+        height,
+        // The axes of all strips end at the same place.
+        padding: [8, hasMs ? 0 : msWidth, 0, 0],
+        cursor: { sync: { key: 'operator' }, y: false, drag: { x: false } },
+        scales: { y: { range: fromZero }, ms: { range: fromZero } },
+        axes: [
+          {
+            ...axis,
+            values: (_, all) => all.map((seconds) => formatTime(1_000 * seconds)),
+            space: 70,
+          },
+          { ...axis, values },
+          ...(hasMs
+            ? [
+                {
+                  ...axis,
+                  values,
+                  scale: 'ms',
+                  side: 1 as const,
+                  size: msWidth,
+                  grid: { show: false },
+                },
+              ]
+            : []),
+        ],
+        series: [
+          {
+            label: own.columns.at,
+            value: (_, seconds) => (seconds ? formatTime(1_000 * seconds) : ''),
+          },
+          ...series,
+        ],
+        hooks: { draw: [(plot) => this.#drawMarks(plot)] },
+      },
+      this.#data(),
+      this,
+    )
+  }
+
+  #series({ label, kind, values }: Line, n: number): uPlot.Series {
+    const stroke = this.#colour(tones[n] ?? '--text')
+    const value = (_: uPlot, __: number, ___: number, index: number | null) =>
+      String(values[index ?? -1] ?? '–')
+    const bars = {
+      fill: stroke,
+      paths: uPlot.paths.bars?.({ size: [0.7, 24] }),
+      points: { show: false },
+    }
+    const dash = { bar: [], line: [], ms: [2, 3], forecast: [6, 5] }[kind]
+    return {
+      label,
+      value: value as uPlot.Series.Value,
+      stroke,
+      dash,
+      scale: kind === 'ms' ? 'ms' : 'y',
+      spanGaps: kind === 'forecast',
+      ...(kind === 'bar' && bars),
+    } as uPlot.Series
+  }
+
+  #drawMarks({ ctx, bbox, valToPos }: uPlot): void {
+    ctx.fillStyle = this.#colour('--muted')
+    for (const { at, sign } of this.strip.marks) {
+      const x = valToPos(at / 1_000, 'x', true)
+      ctx.fillText(sign, x, bbox.top)
+      ctx.fillRect(x, bbox.top + 2, 1, bbox.height)
+    }
+  }
+}
+
+/** An empty strip has a height, too. */
+function fromZero(_: uPlot, __: number, max: number): uPlot.Range.MinMax {
+  return [0, Math.max(1, 1.15 * max)]
+}

@@ -1,0 +1,19 @@
+// Connects log lines with the trace of a request in other systems (W3C Trace Context, section 3.2).
+import { BoundedCache } from './bounded-cache.ts'
+
+const maxTraces = 10_000
+/** A later version may add parts at the end. */
+const traceparent =
+  /^(?!ff)[\da-f]{2}-(?!0{32})([\da-f]{32})-(?!0{16})[\da-f]{16}-[\da-f]{2}(?:-|$)/
+
+const traces = new BoundedCache<string>(maxTraces)
+
+/** `text`: the header field; the caller trusts the proxy that sent it. */
+export function noteTrace(requestId: string, text: unknown): void {
+  const [, traceId] = traceparent.exec(String(text)) ?? []
+  if (traceId !== undefined) traces.set(requestId, traceId, 1)
+}
+
+export function traceOf(requestId: string): string | undefined {
+  return traces.get(requestId)
+}

@@ -1,0 +1,121 @@
+import { Command } from 'commander'
+import { auditEntry } from '../audit/entry.ts'
+import { iso } from '../basics/clock.ts'
+import { withoutControls } from '../basics/control-characters.ts'
+import { notFound } from '../basics/errors.ts'
+import { dropFromOutbox, listOutbox, retryOutbox } from '../reach/outbox.store.ts'
+import { withSettings, withStore } from './settings.ts'
+import { type Output, print, table, WrongUse } from './terminal/output.ts'
+
+const maxListed = 1_000
+
+const help = {
+  list: `
+A row is one mail, one push to one browser, or one event for a webhook: its kind, its user, and how often it was tried. The service sends it when it is due, and gives it up after a day. An event-to-read waits for a backend, for three days.
+
+Example:
+  npx carillon outbox list --json`,
+  retry: `
+For after the mail server, a push service or the receiver of a webhook was repaired: otherwise what failed waits, each time twice as long, up to an hour. Events that a backend reads stay as they are.
+
+Example:
+  npx carillon outbox retry --all`,
+  drop: `
+What is dropped is not sent, and a backend that reads events never sees it. The notifications stay in the inbox. A row that is being sent now stays.
+
+Example:
+  npx carillon outbox drop 019b5d2e-8c00-7000-8000-00000a1b2c3d`,
+}
+
+type Chosen = Output & { all?: true }
+
+export function makeCommand(): Command {
+  const outbox = new Command('outbox').description(
+    'List, retry and drop the mails, pushes and events that wait',
+  )
+  outbox
+    .command('list')
+    .description('List what waits, the next one first')
+    .addHelpText('after', help.list)
+    .action(list)
+  outbox
+    .command('retry [id]')
+    .description('Let what waits be sent now')
+    .option('--all', 'all of them')
+    .addHelpText('after', help.retry)
+    .action(retry)
+  outbox
+    .command('drop [id]')
+    .description('Remove what waits, unsent')
+    .option('--all', 'all of them')
+    .addHelpText('after', help.drop)
+    .action(drop)
+  return withSettings(outbox)
+}
+
+async function list(options: Output, command: Command): Promise<void> {
+  const rows = await withStore(command, ({ store }) => store.read(listOutbox, { limit: maxListed }))
+  const items = rows.map(({ id, kind, ownerId, target, tries, dueAt, at, holder }) => {
+    const userId = ownerId || null
+    return {
+      id,
+      kind,
+      userId,
+      target: target || null,
+      // A row that a backend reads has its cursor there.
+      tries: kind === 'event-to-read' ? 0 : tries,
+      dueAt: iso(dueAt),
+      since: iso(at),
+      sending: holder !== null,
+    }
+  })
+  print(options, items, () => {
+    if (items.length === 0) return 'Nothing waits.'
+    const cells = items.map(({ id, kind, userId, tries, dueAt, since }) => [
+      id,
+      kind,
+      userId ?? '-',
+      `${tries}`,
+      dueAt,
+      since,
+    ])
+    return table(
+      ['id', 'kind', 'user', 'tries', 'due', 'waits since'],
+      cells.map((row) => row.map(withoutControls)),
+    )
+  })
+}
+
+async function retry(id: string | undefined, options: Chosen, command: Command): Promise<void> {
+  const ids = idsOf(id, options)
+  const count = await withStore(command, ({ store, now }) =>
+    store.write(retryOutbox, { ids, at: now() }),
+  )
+  refuseUnknown(id, count)
+  print(options, { retried: count }, () => `Due now: ${count}`)
+}
+
+async function drop(id: string | undefined, options: Chosen, command: Command): Promise<void> {
+  const ids = idsOf(id, options)
+  const count = await withStore(command, ({ store, now, source }) => {
+    const audit = [
+      auditEntry(source, { event: 'outbox-dropped', at: now(), detail: { id: id ?? 'all' } }),
+    ]
+    return store.write(dropFromOutbox, { ids, audit })
+  })
+  refuseUnknown(id, count)
+  print(options, { dropped: count }, () => `Removed: ${count}`)
+}
+
+function idsOf(id: string | undefined, { all }: Chosen): string[] | null {
+  if ((id === undefined) === (all === undefined)) throw new WrongUse('name one id, or write --all')
+  return id === undefined ? null : [id]
+}
+
+function refuseUnknown(id: string | undefined, count: number): void {
+  if (id !== undefined && count === 0)
+    throw notFound(
+      `Nothing with the id ${id} waits`,
+      'It was sent or is being sent, or a backend reads it: carillon outbox list.',
+    )
+}

@@ -1,0 +1,44 @@
+// A change of all notifications with a key, by their application or an operator.
+import { notFound } from '../basics/errors.ts'
+import { newOrderedId } from '../basics/ids.ts'
+import type { Store } from '../store/store.ts'
+import {
+  beginKeyChange,
+  continueKeyChange,
+  inboxesOf,
+  isKeyChangeDone,
+  type KeyChange,
+} from './by-key.store.ts'
+
+export type ByKey = { store: Store; wall: () => number; imageHosts: readonly string[] }
+
+export type KeyChangeOf = Pick<KeyChange, 'key' | 'application' | 'kind' | 'given'> & {
+  producerId: string
+}
+
+/** A change of more inboxes, or one that takes longer, goes on after its response. */
+const maxAwaited = 1_000
+const maxWaitMs = 5_000
+
+/** Resolves when the change is done, or stored for its other inboxes. Throws NOT_FOUND. */
+export async function changeByKey(
+  { store, wall }: ByKey,
+  change: KeyChangeOf,
+): Promise<{ inboxes: number; isDone: boolean }> {
+  const { key, application } = change
+  const { inboxes, sentAt } = await store.read(inboxesOf, { key, application })
+  if (inboxes === 0 || sentAt === null)
+    throw notFound('No inbox has a notification with this key of your application')
+  // The clock may be behind the sender's node.
+  const at = Math.max(wall(), Date.parse(sentAt))
+  const id = newOrderedId(at)
+  const giveUpAt = performance.now() + maxWaitMs
+  if (await store.write(beginKeyChange, { ...change, id, at, inboxes }))
+    return { inboxes, isDone: true }
+  if (inboxes > maxAwaited) return { inboxes, isDone: false }
+  while (!(await store.read(isKeyChangeDone, id))) {
+    if (performance.now() > giveUpAt) return { inboxes, isDone: false }
+    await store.write(continueKeyChange, { key, application })
+  }
+  return { inboxes, isDone: true }
+}

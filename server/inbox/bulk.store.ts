@@ -1,0 +1,228 @@
+// Marks all as read, or archives all that is read, in steps. A step changes the oldest in one
+// transaction: after it, everything up to its last one is read or archived, and its event says so.
+// So a kill between two steps leaves nothing to repair. bulk-acts.ts runs the steps, undo.store.ts
+// takes them back.
+import { iso } from '../basics/clock.ts'
+import { all, get, inNumbers, send, signal, type Write } from '../store/statements.ts'
+import type { MarkAllRead, Rest } from './inbox-state.ts'
+import { byCategory, byState, countIn, type LockedInbox, lockInbox } from './notification-state.ts'
+import { markAllReadTogether } from './postgres/marks.ts'
+import { watchChange } from './reminders.store.ts'
+import { heldSince, ofService } from './security-notices.store.ts'
+import type { UserKey } from './user-key.ts'
+
+const inFirstStep = 100
+/** Others wait for one step at most. */
+const inLaterSteps = 1_000
+
+export const stepSize = (rest: Rest | undefined) =>
+  rest === undefined ? inFirstStep : inLaterSteps
+export const weightOf = ({ rest }: { rest?: Rest | undefined }) => (rest === undefined ? 10 : 100)
+
+type ReadAllStep = MarkAllRead & { rest?: Rest | undefined }
+type ArchiveReadStep = { userId: string; at: number; rest?: Rest | undefined }
+
+/**
+ * Marks as read what has arrived, or up to and including `throughId` or `throughSeq`; with
+ * `categories`, what has one of these now. One that arrives during the call stays unread. Returns
+ * what is left, if that may be something.
+ */
+export const markAllRead = {
+  name: 'markAllRead',
+  write: readAllStep,
+  postgres: markAllReadTogether,
+  weightOf,
+}
+
+function* readAllStep(step: ReadAllStep): Write<'done' | 'absent' | Rest> {
+  const { userId, throughId, throughSeq = Number.POSITIVE_INFINITY, categories, at, rest } = step
+  const inbox = yield* lockInbox(userId)
+  if (inbox === undefined) return throughId === null ? 'done' : 'absent'
+  const { user, lastSeq } = inbox
+  const through =
+    rest?.through ??
+    (throughId === null ? Math.min(lastSeq, throughSeq) : yield* seqOf(user, throughId))
+  if (through === undefined) return 'absent'
+  const size = stepSize(rest)
+  const range = { user, through, limit: size + 1 }
+  const found = yield* categories === undefined
+    ? unreadIn(range)
+    : unreadOfCategories(range, categories)
+  const act = yield* stepOf(inbox, { kind: 'read', categories, found, size, through, rest })
+  if (act === undefined) return 'done'
+  const { rows } = act
+  yield* send`
+    update notification set state = 'read', read_at = ${iso(at)}, bulk_version = ${act.act} where user_id = ${user} and state = 'unread' and seq ${inNumbers(rows.map(seqOfRow))}`
+  // A client that missed the last archive-read would take that for archived: it loads the list
+  // again.
+  yield* send`
+    update inbox set version = ${act.version}, unread = unread - ${rows.length}, undo_version = ${act.act},
+      reset_version = ${Math.max(inbox.resetVersion, inbox.archiveVersion)}
+    where user_id = ${user}`
+  for (const [category, { length }] of rowsByCategory(rows))
+    yield* countIn({ user, category }, { total: 0, unread: -length, archived: 0, snoozed: 0 })
+  yield* addStep(user, act, at)
+  yield* watchChange(inbox)
+  yield* signal({ about: 'inbox', userId })
+  return act.rest
+}
+
+/**
+ * Archives what is read in the list, except security notices of the last 24 hours. One that arrives
+ * during the call stays. Returns what is left, if that may be something.
+ */
+export const archiveRead = {
+  name: 'archiveRead',
+  write: archiveReadStep,
+  weightOf,
+}
+
+function* archiveReadStep({ userId, at, rest }: ArchiveReadStep): Write<'done' | Rest> {
+  const inbox = yield* lockInbox(userId)
+  if (inbox === undefined) return 'done'
+  const { user, seenThrough } = inbox
+  const through = rest?.through ?? inbox.lastSeq
+  const size = stepSize(rest)
+  const found = yield* all<Row>`
+    select seq, category from notification ${byState}
+    where user_id = ${user} and state = 'read' and seq <= ${through} and not (${ofService} and created_at > ${heldSince(at)})
+    order by seq limit ${size + 1}`
+  const act = yield* stepOf(inbox, { kind: 'archive', found, size, through, rest })
+  if (act === undefined) return 'done'
+  const { rows } = act
+  yield* send`
+    update notification set state = 'archived', archived_at = ${iso(at)}, bulk_version = ${act.act} where user_id = ${user} and state = 'read' and seq ${inNumbers(rows.map(seqOfRow))}`
+  yield* send`
+    update inbox set version = ${act.version}, total = total - ${rows.length}, archived = archived + ${rows.length},
+      unseen = unseen - ${rows.filter(({ seq }) => seq > seenThrough).length}, archive_version = ${act.version},
+      undo_version = ${act.act}
+    where user_id = ${user}`
+  for (const [category, { length }] of rowsByCategory(rows))
+    yield* countIn({ user, category }, { total: -length, unread: 0, archived: length, snoozed: 0 })
+  yield* addStep(user, act, at)
+  yield* watchChange(inbox)
+  yield* keepNotices(user, { version: act.version, through: act.through, at })
+  yield* signal({ about: 'inbox', userId })
+  return act.rest
+}
+
+/** A client would archive these at the step's event, so each gets a change of its own. */
+function* keepNotices(
+  user: UserKey,
+  step: { version: number; through: number; at: number },
+): Write<void> {
+  let { version } = step
+  const held = yield* all<{ seq: number }>`
+    select seq from notification ${byState}
+    where user_id = ${user} and state = 'read' and seq <= ${step.through} and ${ofService} and created_at > ${heldSince(step.at)}
+    order by seq`
+  for (const { seq } of held) {
+    version++
+    yield* send`
+      update notification set changed_version = ${version}, unarchived_version = ${version} where user_id = ${user} and seq = ${seq}`
+  }
+  if (held.length > 0) yield* send`update inbox set version = ${version} where user_id = ${user}`
+}
+
+type Row = { seq: number; category: string | null }
+type Range = { user: UserKey; through: number; limit: number }
+const seqOfRow = ({ seq }: Row) => seq
+
+function unreadIn({ user, through, limit }: Range): Write<Row[]> {
+  return all`
+    select seq, category from notification ${byState} where user_id = ${user} and state = 'unread' and seq <= ${through}
+    order by seq limit ${limit}`
+}
+
+function* unreadOfCategories(
+  { user, through, limit }: Range,
+  categories: readonly string[],
+): Write<Row[]> {
+  const rows: Row[] = []
+  for (const category of categories)
+    rows.push(
+      ...(yield* all<Row>`
+        select seq, category from notification ${byCategory}
+        where user_id = ${user} and category = ${category} and state = 'unread' and seq <= ${through}
+        order by seq limit ${limit}`),
+    )
+  return rows.sort((one, other) => one.seq - other.seq).slice(0, limit)
+}
+
+type Kind = 'read' | 'archive'
+type Act = {
+  kind: Kind
+  act: number
+  version: number
+  through: number
+  goal: number
+  categories: string | null
+} & {
+  rows: readonly Row[]
+  rest: Rest | 'done'
+}
+type Bounds = { kind: Kind; categories?: readonly string[] | undefined; found: readonly Row[] } & {
+  size: number
+  through: number
+  rest: Rest | undefined
+}
+
+function* stepOf(inbox: LockedInbox, bounds: Bounds): Write<Act | undefined> {
+  const { kind, categories, found, size, through } = bounds
+  const rows = found.slice(0, size)
+  const last = rows.at(-1)
+  if (last === undefined) return undefined
+  const changed = categories?.filter((category) => rows.some((row) => row.category === category))
+  const act = (yield* begunAct(inbox, bounds)) ?? inbox.version + 1
+  const isLast = found.length <= size
+  return {
+    kind,
+    act,
+    version: inbox.version + 1,
+    through: isLast ? through : last.seq,
+    goal: through,
+    categories: changed === undefined ? null : JSON.stringify(changed),
+    rows,
+    rest: isLast ? 'done' : { act, through },
+  }
+}
+
+/**
+ * An act that goes on after a kill and a repeated request: the undo takes back all of it. Undefined
+ * if another act or undo began in between.
+ */
+function* begunAct(
+  { user, undoVersion }: LockedInbox,
+  { kind, categories, rest }: Bounds,
+): Write<number | undefined> {
+  if (undoVersion === null || undoVersion <= 0) return undefined
+  if (rest !== undefined) return rest.act === undoVersion ? undoVersion : undefined
+  const last = yield* get<{ kind: Kind; categories: string | null; through: number; goal: number }>`
+    select kind, categories, through_seq as through, goal_seq as goal from bulk
+    where user_id = ${user} and version >= ${undoVersion} and act = ${undoVersion} order by version desc limit 1`
+  if (last === undefined || last.through >= last.goal || last.kind !== kind) return undefined
+  const before: readonly string[] | null =
+    last.categories === null ? null : JSON.parse(last.categories)
+  const isSame =
+    before === null ? categories === undefined : before.every((one) => categories?.includes(one))
+  return isSame ? undoVersion : undefined
+}
+
+function rowsByCategory(rows: readonly Row[]): [string, Row[]][] {
+  return [...Map.groupBy(rows, ({ category }) => category)].flatMap(([category, ones]) =>
+    category === null ? [] : [[category, ones]],
+  )
+}
+
+function* addStep(user: UserKey, step: Act, at: number): Write<void> {
+  const { kind, act, version, through, goal, categories, rows } = step
+  yield* send`
+    insert into bulk (user_id, version, act, kind, categories, from_seq, through_seq, goal_seq, at)
+    values (${user}, ${version}, ${act}, ${kind}, ${categories}, ${rows[0]?.seq ?? through}, ${through}, ${goal}, ${iso(at)})`
+}
+
+function* seqOf(user: UserKey, id: string): Write<number | undefined> {
+  return (yield* get<{
+    seq: number
+  }>`select seq from notification where id = ${id} and user_id = ${user}`)?.seq
+}

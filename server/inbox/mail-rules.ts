@@ -1,0 +1,99 @@
+// When is a mail sent about an unread notification? This file only calculates: reminders.store.ts
+// has the timers, reach/ sends.
+
+import { mailRules } from '../config/values.ts'
+
+// Node 24 has no Temporal.
+if (globalThis.Temporal === undefined) await import('temporal-polyfill/global')
+
+export type MailRule = (typeof mailRules)[number]
+
+export const pushRules = ['on', 'off'] as const
+export type PushRule = (typeof pushRules)[number]
+
+/** `to` may be the next day. */
+export type Hours = {
+  timeZone: string | null
+  digestAt: number | null
+  quietHours: { from: string; to: string } | null
+}
+
+export const usualHours: Hours = { timeZone: null, digestAt: null, quietHours: null }
+export const usualDigestAt = 8
+
+const minute = 60_000
+const delays: Partial<Record<MailRule, number>> = {
+  '5m': 5 * minute,
+  '15m': 15 * minute,
+  '1h': 60 * minute,
+}
+
+/** In milliseconds; undefined for never. Monday's digest is the weekly one. */
+export function mailDueAt(
+  rule: MailRule,
+  at: number,
+  hours: Hours = usualHours,
+): number | undefined {
+  if (rule === 'off') return undefined
+  const delayMs = delays[rule]
+  return afterQuiet(delayMs === undefined ? digestAfter(rule, at, hours) : at + delayMs, hours)
+}
+
+export const timeZoneFault = 'must be a time zone such as Europe/Berlin, or null'
+
+export function isTimeZone(name: string): boolean {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== ''
+  } catch {
+    return false
+  }
+}
+
+function zoned(at: number, { timeZone }: Hours): Temporal.ZonedDateTime {
+  return Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(timeZone ?? 'UTC')
+}
+
+function digestAfter(rule: MailRule, at: number, hours: Hours): number {
+  const now = zoned(at, hours)
+  if (rule === 'hourly')
+    return now.add({ hours: 1 }).round({ smallestUnit: 'hour', roundingMode: 'floor' })
+      .epochMilliseconds
+  const today = now.withPlainTime({ hour: hours.digestAt ?? usualDigestAt })
+  const next = today.epochMilliseconds > at ? today : today.add({ days: 1 })
+  if (rule === 'daily') return next.epochMilliseconds
+  return next.add({ days: (8 - next.dayOfWeek) % 7 }).epochMilliseconds
+}
+
+export function afterQuiet(at: number, hours: Hours): number {
+  const { quietHours } = hours
+  if (quietHours === null) return at
+  const { from, to } = quietHours
+  const time = zoned(at, hours).toPlainTime().toString({ smallestUnit: 'minute' })
+  const isQuiet = from <= to ? from <= time && time < to : time >= from || time < to
+  if (!isQuiet) return at
+  const end = zoned(at, hours).withPlainTime(to)
+  return (end.epochMilliseconds > at ? end : end.add({ days: 1 })).epochMilliseconds
+}
+
+export function usualDueTimes(at: number): Partial<Record<MailRule, number>> {
+  return Object.fromEntries(
+    mailRules.flatMap((rule) => (rule === 'off' ? [] : [[rule, mailDueAt(rule, at)]])),
+  )
+}
+
+export type MailChoice = {
+  own: MailRule | null
+  ofAll: MailRule | null
+  declared: MailRule | null
+  isMandatory: boolean
+}
+
+/** The reader decides, but cannot turn a mandatory category off. */
+export function ruleFor(
+  { own, ofAll, declared, isMandatory }: MailChoice,
+  ofService: MailRule,
+): MailRule {
+  const usual = declared ?? ofService
+  const chosen = own ?? ofAll ?? usual
+  return chosen === 'off' && isMandatory ? usual : chosen
+}

@@ -1,0 +1,32 @@
+import { iso } from '../basics/clock.ts'
+import { displayVersion } from '../basics/version.ts'
+import type { Readiness } from '../http/readiness.ts'
+import { listProducers, type Producer } from '../producers/producers.store.ts'
+import * as shapes from './operator.schemas.ts'
+import { forOperator, type OperatorNeeds, sendVisible } from './operator.ts'
+
+const soonMs = 14 * 24 * 3_600_000
+
+export const now = forOperator({
+  summary:
+    'How the service is: version, start, keys that expire soon, and what doctor says of settings and database',
+  responses: { 200: shapes.NowResponse },
+  async handle(needs: OperatorNeeds & { readiness: Readiness }, _, reply) {
+    const at = needs.users.now()
+    const producers = await needs.store.read(listProducers)
+    return sendVisible(reply, {
+      version: displayVersion(),
+      startedAt: iso(at - Math.round(process.uptime() * 1_000)),
+      now: iso(at),
+      isReady: needs.readiness.isReady,
+      keysExpiring: producers.flatMap((producer) => expiring(producer, at)),
+      findings: await needs.operatorPage.findings(),
+    })
+  },
+})
+
+function expiring({ id, name, expiresAt, revokedAt }: Producer, at: number) {
+  if (expiresAt === null || revokedAt !== null || expiresAt <= at || expiresAt > at + soonMs)
+    return []
+  return [{ id, name, expiresAt: iso(expiresAt) }]
+}

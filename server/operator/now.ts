@@ -1,0 +1,40 @@
+// What doctor says of the settings and the database now, for the page /operator.
+import { databaseTls } from '../config/exposure.ts'
+import type { Config } from '../config/settings.ts'
+import { isLoopback } from '../config/values.ts'
+import { examineSettings } from '../doctor/configuration.ts'
+import { type Finding, faultOf } from '../doctor/finding.ts'
+import { freeBytesOf } from '../metrics/series.ts'
+import type { OperatorPage } from './operator.ts'
+
+/** Several requests share one examination of the database. */
+const keptMs = 10_000
+
+export function operatorPageOf(config: Config, now: () => number): OperatorPage {
+  const { host, publicUrl } = config
+  let examined: { at: number; findings: Promise<Finding[]> } | undefined
+  return {
+    needsFactor: !isLoopback(publicUrl === undefined ? host : new URL(publicUrl).hostname),
+    freeBytes: () => freeBytesOf(config.database),
+    findings() {
+      if (examined === undefined || now() >= examined.at + keptMs)
+        examined = { at: now(), findings: examine(config, now) }
+      return examined.findings
+    },
+  }
+}
+
+async function examine(config: Config, now: () => number): Promise<Finding[]> {
+  const settings = examineSettings(config, databaseTls(config, process.env))
+  try {
+    return [...settings, ...(await examineDatabase(config, now)).findings]
+  } catch (error) {
+    return [...settings, faultOf('database', error, 'correct CARILLON_DATABASE_URL')]
+  }
+}
+
+export async function examineDatabase({ database }: Config, now: () => number) {
+  if (database.engine === 'postgres')
+    return (await import('../doctor/store/postgres.ts')).examinePostgres(database.url, now)
+  return (await import('../doctor/store/sqlite.ts')).examineSqlite(database.path, now)
+}

@@ -1,0 +1,141 @@
+// Who may open the page /operator. A page of another origin, a token, a key and a user without the
+// role open nothing (O1).
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { type RequestSource, sourceOf } from '../audit/entry.ts'
+import { escapeControls } from '../basics/control-characters.ts'
+import {
+  CarillonError,
+  type ErrorCode,
+  forbidden,
+  noSuchRoute,
+  notAuthenticated,
+  setupOnly,
+} from '../basics/errors.ts'
+import type { Finding } from '../doctor/finding.ts'
+import { factorsOf } from '../factors/factors.store.ts'
+import { type Guard, type GuardedRequest, operationFor, type Subject } from '../http/operation.ts'
+import { sessionSecret } from '../http/request/credentials.ts'
+import { comesFromOtherSite } from '../http/requests.ts'
+import { sendJson } from '../http/response/send.ts'
+import type { Site } from '../http/site.ts'
+import { refuseStale } from '../sessions/own-sign-in.ts'
+import type { Sessions } from '../sessions/sessions.ts'
+import type { Store } from '../store/store.ts'
+import { findUser } from '../users/users.store.ts'
+import type { UserDependencies } from '../users/users.ts'
+
+/** `needsFactor`: other machines reach the service, so a password alone does not open the page. */
+export type OperatorPage = {
+  needsFactor: boolean
+  findings: () => Promise<Finding[]>
+  /** Null if the database is on a server. */
+  freeBytes: () => number | null
+}
+export type OperatorNeeds = {
+  site: Site
+  store: Store
+  users: UserDependencies
+  pages: { hasOperatorPage: boolean }
+  operatorPage: OperatorPage
+}
+type GuardNeeds = OperatorNeeds & { sessions: Pick<Sessions, 'verify'> }
+
+const refusals: readonly ErrorCode[] = [
+  'UNAUTHORIZED',
+  'FORBIDDEN',
+  'NOT_FOUND',
+  'FRESH_SIGN_IN_REQUIRED',
+]
+
+/** By a session and from a page of this origin. The role is read at each request. */
+export const operator: Guard<GuardNeeds, Subject> = {
+  name: 'operator',
+  refusals,
+  admit: admitOperator,
+}
+
+/** Every change needs it, and what displays a secret. */
+export const freshOperator: Guard<GuardNeeds, Subject> = {
+  name: 'operator',
+  refusals,
+  async admit(needs, request) {
+    const subject = await admitOperator(needs, request)
+    refuseStale(subject, needs.users.now())
+    return subject
+  },
+}
+
+export const forOperator = operationFor<Subject>()
+
+async function admitOperator(needs: GuardNeeds, request: FastifyRequest): Promise<Subject> {
+  const { sessions, site, store, pages } = needs
+  if (!pages.hasOperatorPage) throw noSuchRoute()
+  const { authorization, cookie } = request.raw.headers
+  const secret = authorization === undefined ? sessionSecret(cookie, site.cookie.name) : null
+  const subject = secret === null ? null : await sessions.verify(secret)
+  if (subject === null) {
+    const reason =
+      'has no session that is valid: this route takes the cookie of a session, and no token or key'
+    throw notAuthenticated([{ field: 'Cookie', reason }])
+  }
+  if (subject.scope !== undefined) throw setupOnly()
+  if (comesFromOtherSite(request, []))
+    throw forbidden(
+      'This request comes from another origin',
+      'Send it from the page /operator of this service.',
+    )
+  const user = await store.read(findUser, subject.userId)
+  if (user?.role !== 'operator' || user.disabledAt !== null)
+    throw forbidden('This is for operators', 'Get the role: carillon user role NAME operator.')
+  await refuseWithoutFactor(needs, subject)
+  return subject
+}
+
+/**
+ * Throws FORBIDDEN without a second factor, FRESH_SIGN_IN_REQUIRED if the sign-in is older than the
+ * first factor: its password may be a thief's.
+ */
+async function refuseWithoutFactor(
+  { store, operatorPage }: OperatorNeeds,
+  subject: Subject,
+): Promise<void> {
+  if (!operatorPage.needsFactor) return
+  const { factors } = await store.read(factorsOf, subject.userId)
+  const since = factors.flatMap(({ confirmedAt }) => confirmedAt ?? [])
+  if (since.length === 0)
+    throw forbidden(
+      'An operator needs a passkey or a second factor',
+      'Add one on the account page first.',
+    )
+  if (subject.confirmedAt < Math.min(...since))
+    throw new CarillonError(
+      'FRESH_SIGN_IN_REQUIRED',
+      'This sign-in has not proved a passkey or a second factor yet',
+      {
+        remedy: 'Confirm it: POST /api/me/confirm.',
+      },
+    )
+}
+
+export function operatorSource(
+  needs: Pick<OperatorNeeds, 'site'>,
+  request: GuardedRequest<Subject>,
+): RequestSource {
+  return { ...sourceOf(needs, request), actor: `operator:${request.caller.userId}` }
+}
+
+export function usersOf(needs: OperatorNeeds, request: GuardedRequest<Subject>): UserDependencies {
+  return { ...needs.users, source: operatorSource(needs, request) }
+}
+
+/** Control characters and those that turn text are visible as escapes. */
+export function sendVisible(reply: FastifyReply, data: unknown): FastifyReply {
+  return sendJson(
+    reply,
+    JSON.stringify({ success: true, data }, (_, value) => visible(value)),
+  )
+}
+
+export function visible(value: unknown): unknown {
+  return typeof value === 'string' ? escapeControls(value) : value
+}

@@ -1,0 +1,91 @@
+import { record } from '../audit/audit.store.ts'
+import { recorded } from '../audit/entry.ts'
+import { iso } from '../basics/clock.ts'
+import { resetFactors } from '../factors/factors.ts'
+import { sendData } from '../http/response/send.ts'
+import { createLink, type LinkSettings } from '../links/links.ts'
+import { deleteUser, findUser, setDisabled, signOutUser, userKey } from '../users/users.ts'
+import * as shapes from './operator.schemas.ts'
+import { forOperator, type OperatorNeeds, sendVisible, usersOf } from './operator.ts'
+import { displayPerson, findPeople, type PersonNeeds, wholePerson } from './people.ts'
+
+type Needs = OperatorNeeds & PersonNeeds
+
+export const search = forOperator({
+  summary: 'The users whose name, address or external id contains a text, or whose id it is',
+  query: shapes.PeopleQuery,
+  responses: { 200: shapes.PeopleResponse },
+  async handle({ store }: OperatorNeeds, request, reply) {
+    const { search: text = '', after = '', limit = 20 } = request.query
+    const found = await findPeople(store, { search: text, after, limit: limit + 1 })
+    const next = found.length > limit ? (found[limit - 1]?.id ?? null) : null
+    return sendVisible(reply, { items: found.slice(0, limit).map(displayPerson), next })
+  },
+})
+
+export const one = forOperator({
+  summary:
+    'One user with sign-ins, devices, factors and the counts of the inbox; the view is in the audit log',
+  responses: { 200: shapes.PersonResponse },
+  async handle(needs: Needs, request, reply) {
+    const users = usersOf(needs, request)
+    const user = await findUser(users, userKey(request))
+    const facts = { event: 'user-viewed', userId: user.id, username: user.username } as const
+    await needs.store.write(record, recorded(users, facts).audit)
+    return sendVisible(reply, await wholePerson(needs, user))
+  },
+})
+
+export const endSignIns = forOperator({
+  summary: 'End every session and token of a user, who can sign in again',
+  async handle(needs: OperatorNeeds, request) {
+    await signOutUser(usersOf(needs, request), userKey(request))
+  },
+})
+
+export const removeFactors = forOperator({
+  summary: 'Remove every second factor and passkey of a user; every session and token ends',
+  async handle(needs: OperatorNeeds, request) {
+    const users = usersOf(needs, request)
+    await resetFactors(users, await findUser(users, userKey(request)))
+  },
+})
+
+export const disable = forOperator({
+  summary: 'Disable a user: every session and token ends',
+  refusals: ['CONFLICT'],
+  async handle(needs: OperatorNeeds, request) {
+    await setDisabled(usersOf(needs, request), userKey(request), true)
+  },
+})
+
+export const enable = forOperator({
+  summary: 'Enable a disabled user',
+  async handle(needs: OperatorNeeds, request) {
+    await setDisabled(usersOf(needs, request), userKey(request), false)
+  },
+})
+
+export const erase = forOperator({
+  summary: 'Erase a user with inbox, sessions and tokens; this cannot be undone',
+  refusals: ['CONFLICT'],
+  async handle(needs: OperatorNeeds, request) {
+    await deleteUser(usersOf(needs, request), userKey(request))
+  },
+})
+
+export const link = forOperator({
+  summary: 'A link by which a user sets a password, once; this response alone has it',
+  body: shapes.OperatorLinkBody,
+  responses: { 201: shapes.OperatorLinkResponse },
+  refusals: ['CONFLICT'],
+  async handle(needs: OperatorNeeds & { links: LinkSettings }, request, reply) {
+    const { url, expiresAt } = await createLink(
+      usersOf(needs, request),
+      needs.links,
+      userKey(request),
+      request.body,
+    )
+    return sendData(reply.code(201), { url, expiresAt: iso(expiresAt) })
+  },
+})

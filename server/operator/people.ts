@@ -1,0 +1,98 @@
+// The users as the page /operator shows them, without secrets and notifications.
+import { deviceLabel } from '../audit/entry.ts'
+import { iso } from '../basics/clock.ts'
+import { yieldToEventLoop } from '../basics/event-loop.ts'
+import { readInbox } from '../inbox/inbox.store.ts'
+import type { Sessions } from '../sessions/sessions.ts'
+import { type ListedSignIn, listSignIns } from '../sessions/sign-ins.store.ts'
+import type { Store } from '../store/store.ts'
+import { displayAccount } from '../users/display-user.ts'
+import type { User } from '../users/users.store.ts'
+import { belongingsOf, searchUsers } from './people.store.ts'
+
+type Query = { search: string; after: string; limit: number }
+
+/** Yields to the event loop, so that no number of users holds up other requests. */
+export async function findPeople(store: Store, { search, after, limit }: Query): Promise<User[]> {
+  // A control character, which no name has, joins the columns.
+  if (/\p{Cc}/u.test(search)) return []
+  const people: User[] = []
+  let last: string | undefined = after
+  while (last !== undefined && people.length < limit) {
+    const read: Awaited<ReturnType<typeof nextOf>> = await nextOf(store, search, last)
+    people.push(...read.found)
+    last = read.last
+    await yieldToEventLoop()
+  }
+  return people.slice(0, limit)
+}
+
+function nextOf(store: Store, search: string, after: string) {
+  return store.read(searchUsers, { search, after })
+}
+
+export function displayPerson(user: User) {
+  return { ...displayAccount(user), role: user.role }
+}
+
+export type PersonNeeds = {
+  store: Store
+  sessions: Pick<Sessions, 'liveBounds'>
+  signInLifetimes: { stateless: number }
+  users: { now: () => number }
+}
+
+const maxSignIns = 100
+
+export async function wholePerson(needs: PersonNeeds, user: User) {
+  const { store, sessions, signInLifetimes, users } = needs
+  const alive = {
+    sessions: sessions.liveBounds(),
+    tokensSince: users.now() - signInLifetimes.stateless + 1,
+  }
+  const signIns = await store.read(listSignIns, {
+    userId: user.id,
+    ownSignInId: '',
+    alive,
+    limit: maxSignIns,
+  })
+  const { devices, factors, accounts, mutes } = await store.read(belongingsOf, user.id)
+  const { total, unread, unseen, archived, snoozed } = await store.read(readInbox, user.id)
+  return {
+    user: { ...displayPerson(user), passwordChangeRequired: user.passwordReportedAt !== null },
+    signIns: signIns.map(displaySignIn),
+    devices: devices.map(withTimes),
+    factors: factors.map(withTimes),
+    accounts: accounts.map(withTimes),
+    mutes,
+    inbox: { total, unread, unseen, archived, snoozed },
+  }
+}
+
+function displaySignIn({
+  signInId: id,
+  variant,
+  device,
+  userAgent,
+  address,
+  createdAt,
+  lastSeenAt,
+}: ListedSignIn) {
+  const label = device ?? deviceLabel(userAgent)
+  return {
+    id,
+    variant,
+    device: label,
+    address,
+    createdAt: iso(createdAt),
+    lastSeenAt: iso(lastSeenAt),
+  }
+}
+
+function withTimes(row: object): object {
+  const times = Object.entries(row).map(([name, value]) => [
+    name,
+    name.endsWith('At') && typeof value === 'number' ? iso(value) : value,
+  ])
+  return Object.fromEntries(times)
+}

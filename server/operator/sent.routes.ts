@@ -1,0 +1,108 @@
+// What became of notifications, never what they say.
+import { record } from '../audit/audit.store.ts'
+import { recorded } from '../audit/entry.ts'
+import { iso } from '../basics/clock.ts'
+import { notFound } from '../basics/errors.ts'
+import { yieldToEventLoop } from '../basics/event-loop.ts'
+import { firstIdAt, madeAt } from '../basics/ids.ts'
+import { inboxesOf } from '../delivery/by-key.store.ts'
+import { type ByKey, changeByKey } from '../delivery/by-key.ts'
+import { type Explained, explainNotification } from '../inbox/explain.store.ts'
+import { findUser } from '../users/users.store.ts'
+import * as shapes from './operator.schemas.ts'
+import { forOperator, type OperatorNeeds, sendVisible, usersOf } from './operator.ts'
+import { countByKey, type HeardRow, heardBefore, ownerOf } from './sent.store.ts'
+
+/** "Are we heard?" examines so many of the newest notifications. */
+const maxHeard = 20_000
+const heardMs = 30 * 24 * 3_600_000
+
+export const explain = forOperator({
+  summary: 'What happened to one notification: sent, seen, read, archived, snoozed, muted, removed',
+  query: shapes.ExplainQuery,
+  responses: { 200: shapes.ExplainedResponse },
+  async handle({ store }: OperatorNeeds, request, reply) {
+    const id = request.params.id.toLowerCase()
+    const userId = request.query.user?.toLowerCase() ?? (await store.read(ownerOf, id))
+    const found =
+      userId === undefined ? undefined : await store.read(explainNotification, { userId, id })
+    if (userId === undefined || found === undefined)
+      throw notFound('No inbox has this notification', 'If it was removed, name the user, too.')
+    const user = await store.read(findUser, userId)
+    const name = user?.username ?? user?.externalId ?? null
+    return sendVisible(reply, {
+      id,
+      userId,
+      name,
+      ...('reason' in found ? found : displayed(found)),
+    })
+  },
+})
+
+function displayed({ seq, seenThrough, ...facts }: Explained) {
+  const { archivedAt, sentAt, replacedAt } = facts
+  const isMuted = archivedAt !== null && (archivedAt === sentAt || archivedAt === replacedAt)
+  return { ...facts, seen: seq <= seenThrough, isMuted }
+}
+
+export const byKey = forOperator({
+  summary: 'How many inboxes have the notifications with a key, and what became of them',
+  query: shapes.ByKeyQuery,
+  responses: { 200: shapes.SentByKeyResponse },
+  async handle({ store }: OperatorNeeds, request, reply) {
+    const keyed = { key: request.params.key, application: request.query.application ?? '' }
+    const { inboxes, sentAt } = await store.read(inboxesOf, keyed)
+    if (inboxes === 0) throw notFound('No inbox has a notification with this key')
+    return sendVisible(reply, { inboxes, sentAt, counts: await store.read(countByKey, keyed) })
+  },
+})
+
+export const withdraw = forOperator({
+  summary: 'Withdraw the notifications with a key from every inbox of the application',
+  query: shapes.ByKeyQuery,
+  responses: { 200: shapes.WithdrawnResponse },
+  async handle(needs: OperatorNeeds & { byKey: ByKey }, request, reply) {
+    const keyed = { key: request.params.key, application: request.query.application ?? '' }
+    const change = { ...keyed, kind: 'delete', given: null, producerId: 'carillon' } as const
+    const withdrawn = await changeByKey(needs.byKey, change)
+    const detail = { ...keyed, inboxes: withdrawn.inboxes }
+    const entry = recorded(usersOf(needs, request), { event: 'notifications-withdrawn', detail })
+    await needs.store.write(record, entry.audit)
+    return sendVisible(reply, withdrawn)
+  },
+})
+
+export const heard = forOperator({
+  summary:
+    'Are we heard? Of the newest notifications of 30 days: delivered, muted, seen, read, by producer and category',
+  responses: { 200: shapes.HeardResponse },
+  async handle({ store, users }: OperatorNeeds, _, reply) {
+    const all = new Map<string, HeardRow>()
+    const until = firstIdAt(users.now() - heardMs)
+    let before = 'g'
+    let examined = 0
+    while (examined < maxHeard && before > until) {
+      const { rows, last } = await store.read(heardBefore, before)
+      if (last === null) break
+      for (const row of rows) examined += add(all, row)
+      before = last
+      await yieldToEventLoop()
+    }
+    const items = [...all.values()].toSorted((one, other) => other.delivered - one.delivered)
+    return sendVisible(reply, {
+      since: examined === 0 ? null : iso(madeAt(before)),
+      examined,
+      items,
+    })
+  },
+})
+
+function add(all: Map<string, HeardRow>, row: HeardRow): number {
+  const key = JSON.stringify([row.producer, row.category])
+  const known = all.get(key)
+  if (known === undefined) all.set(key, { ...row })
+  else
+    for (const name of ['delivered', 'seen', 'read', 'archived', 'muted'] as const)
+      known[name] += row[name]
+  return row.delivered
+}

@@ -1,0 +1,177 @@
+// A process claims due rows in a short write, sends them without a transaction, then deletes or
+// delays them. If the process dies, they are free again: on PostgreSQL with its advisory lock, on
+// SQLite at the next start. A row can be sent twice, and is never lost.
+import { record, recordLogged } from '../audit/audit.store.ts'
+import { type Audited, holderLock } from '../store/events.ts'
+import { all, get, inList, Part, type Read, run, send, type Write } from '../store/statements.ts'
+
+export type Channel = 'mail' | 'push' | 'webhook'
+
+/** `target`: '' if it is decided at the sending. `ids`: JSON. `at`: since when it waits. */
+export type NewRow = {
+  id: string
+  kind: string
+  dueAt: number
+  ownerId: string
+  channel: Channel
+  target: string
+  ids: string
+  at: number
+}
+export type OutboxRow = NewRow & { tries: number; holder: number | null }
+
+const columns = new Part(
+  'id, kind, due_at as "dueAt", owner_id as "ownerId", channel, target, ids, holder, tries, at',
+)
+const living = new Part(
+  '(1)',
+  `(select objid::bigint from pg_locks where locktype = 'advisory' and classid = ${holderLock} and objsubid = 2 and granted
+    and database = (select oid from pg_database where datname = current_database()))`,
+)
+const skipLocked = new Part('', 'for update skip locked')
+const isFree = new Part(
+  `(holder is null or holder not in ${living.sqlite})`,
+  `(holder is null or holder not in ${living.postgres})`,
+)
+
+export function* addToOutbox({
+  id,
+  kind,
+  dueAt,
+  ownerId,
+  channel,
+  target,
+  ids,
+  at,
+}: NewRow): Write<void> {
+  yield* send`
+    insert into outbox (id, kind, due_at, owner_id, channel, target, ids, at)
+    values (${id}, ${kind}, ${dueAt}, ${ownerId}, ${channel}, ${target}, ${ids}, ${at})`
+}
+
+export function* addTestMail({
+  id,
+  target,
+  at,
+  audit,
+}: { id: string; target: string; at: number } & Audited): Write<void> {
+  yield* addToOutbox({
+    id,
+    kind: 'test',
+    dueAt: at,
+    ownerId: '',
+    channel: 'mail',
+    target,
+    ids: '[]',
+    at,
+  })
+  yield* record(audit)
+}
+
+/** Beyond so many entries of a row the newest take the last places: they may matter most. */
+export const maxJoined = 50
+
+/**
+ * The row that waits gets the ids, so that what happens while a mail waits is in that mail. A row
+ * that is being sent does not count.
+ */
+export function* joinOutbox({
+  id,
+  joined,
+  ...row
+}: Omit<NewRow, 'ids'> & { joined: readonly string[] }): Write<void> {
+  const waiting = yield* get<{ id: string; ids: string }>`
+    select id, ids from outbox
+    where owner_id = ${row.ownerId} and kind = ${row.kind} and target = ${row.target} and ${isFree} limit 1 ${skipLocked}`
+  if (waiting === undefined) return yield* addToOutbox({ ...row, id, ids: JSON.stringify(joined) })
+  const earlier = (JSON.parse(waiting.ids) as string[]).filter((one) => !joined.includes(one))
+  const ids = [...earlier.slice(0, maxJoined - joined.length), ...joined]
+  yield* send`update outbox set ids = ${JSON.stringify(ids)} where id = ${waiting.id}`
+}
+
+/** `except`: the targets that have enough. */
+type Claim = {
+  holder: number
+  channel: Channel
+  at: number
+  limit: number
+  except?: readonly string[]
+}
+
+/** Due rows that no living process has, the longest due first. */
+export function* claimOutbox({
+  holder,
+  channel,
+  at,
+  limit,
+  except = [],
+}: Claim): Write<OutboxRow[]> {
+  const rows = yield* all<OutboxRow>`
+    select ${columns} from outbox where channel = ${channel} and due_at <= ${at} and ${isFree} and not (target ${inList(except)})
+    order by due_at limit ${limit} ${skipLocked}`
+  if (rows.length > 0)
+    yield* send`update outbox set holder = ${holder} where id ${inList(rows.map(({ id }) => id))}`
+  return rows
+}
+
+type Held = { id: string; holder: number }
+
+/** If the process still has the row. Its entry's line is written already. */
+export function* removeFromOutbox({ id, holder, audit }: Held & Audited): Write<void> {
+  if ((yield* run`delete from outbox where id = ${id} and holder = ${holder}`) > 0)
+    yield* recordLogged([...(audit ?? [])])
+}
+
+/** Changes nothing if the process has lost the row. */
+export function* delayInOutbox({
+  id,
+  holder,
+  dueAt,
+  tries,
+}: Held & { dueAt: number; tries: number }): Write<void> {
+  yield* send`
+    update outbox set holder = null, due_at = ${dueAt}, tries = ${tries} where id = ${id} and holder = ${holder}`
+}
+
+/** At a process's end, and on SQLite those of the process before. */
+export function* freeOutbox({
+  holder,
+  channel,
+}: {
+  holder: number
+  channel: Channel
+}): Write<void> {
+  yield* send`update outbox set holder = null where holder = ${holder} and channel = ${channel}`
+}
+
+/** In the order in which they are due; with `id` only that row. */
+export function* listOutbox({
+  limit,
+  id = null,
+}: {
+  limit: number
+  id?: string | null
+}): Read<OutboxRow[]> {
+  return yield* all<OutboxRow>`
+    select ${columns} from outbox where (cast(${id} as text) is null or id = ${id}) order by due_at, id limit ${limit}`
+}
+
+type Chosen = { ids: readonly string[] | null } & Audited
+
+/**
+ * All with null. Returns how many. One that is being sent stays as it is, and so does an event that
+ * a backend reads: it would be too old at once.
+ */
+export function* retryOutbox({ ids, at }: Chosen & { at: number }): Write<number> {
+  return yield* run`
+    update outbox set due_at = ${at}
+    where kind <> 'event-to-read' and ${isFree} and (${ids === null ? 1 : 0} = 1 or id ${inList(ids ?? [])})`
+}
+
+/** All with null. Returns how many. One that is being sent stays. */
+export function* dropFromOutbox({ ids, audit }: Chosen): Write<number> {
+  const removed = yield* run`
+    delete from outbox where ${isFree} and (${ids === null ? 1 : 0} = 1 or id ${inList(ids ?? [])})`
+  if (removed > 0) yield* record(audit)
+  return removed
+}

@@ -1,0 +1,116 @@
+// A push subscription (RFC 8030) belongs to the sign-in that added it: what ends the sign-in
+// removes it (tokens.store.ts), with what was not sent yet.
+import type { ProvedFactor } from '../../http/operation.ts'
+import { reachBits } from '../../inbox/reminders.store.ts'
+import { userKey } from '../../inbox/user-key.ts'
+import { all, exists, get, Part, type Read, run, send, type Write } from '../../store/statements.ts'
+import { lockSubscriptions } from '../../tokens/tokens.store.ts'
+import { isOutdated, type PresentedProof } from '../../users/rotation.store.ts'
+import { lockUser } from '../../users/users.store.ts'
+
+export const maxSubscriptions = 20
+
+/**
+ * These stand in place of a sign-in: the service or another issuer made the token, which lives for
+ * minutes.
+ */
+export const tokenSignIns = ['issued', 'foreign'] as const
+
+/**
+ * `signInId`: of the sign-in, or one of `tokenSignIns`. The browser gives `endpoint`, `p256dh`,
+ * `auth`. `factor`: what the sign-in has proved besides the password. Times in milliseconds.
+ */
+export type Subscription = {
+  id: string
+  ownerId: string
+  signInId: string
+  endpoint: string
+  p256dh: string
+  auth: string
+  url: string
+  device: string | null
+  factor: ProvedFactor | null
+  createdAt: number
+  lastUsedAt: number
+}
+const columns =
+  new Part(`id, owner_id as "ownerId", sign_in_id as "signInId", endpoint, p256dh, auth, url, device, factor,
+  created_at as "createdAt", last_used_at as "lastUsedAt"`)
+
+/** `proof`: absent for a cookie. `issuedGeneration`: of an issued token. */
+export type NewSubscription = Omit<Subscription, 'createdAt' | 'lastUsedAt'> & {
+  at: number
+  proof?: PresentedProof | undefined
+  issuedGeneration?: number | undefined
+}
+
+/**
+ * Takes an existing one over with its new keys, also from another user. Returns 'ended' if the
+ * sign-in has ended, and 'too-many' if the user has `maxSubscriptions` others; then it changes
+ * nothing.
+ */
+export function* addSubscription(added: NewSubscription): Write<'done' | 'ended' | 'too-many'> {
+  const { id, ownerId, signInId, endpoint, p256dh, auth, url, device, factor, at } = added
+  if (!(yield* lockUser(ownerId))) return 'ended'
+  yield* lockSubscriptions(ownerId)
+  if (!(yield* isAlive(added))) return 'ended'
+  const others = yield* get<{ count: number }>`
+    select count(*) as count from push_subscription where owner_id = ${ownerId} and id <> ${id}`
+  if ((others?.count ?? 0) >= maxSubscriptions) return 'too-many'
+  yield* send`
+    insert into push_subscription (id, owner_id, sign_in_id, endpoint, p256dh, auth, url, device, factor, created_at, last_used_at)
+    values (${id}, ${ownerId}, ${signInId}, ${endpoint}, ${p256dh}, ${auth}, ${url}, ${device}, ${factor}, ${at}, ${at})
+    on conflict (id) do update set owner_id = excluded.owner_id, sign_in_id = excluded.sign_in_id, p256dh = excluded.p256dh,
+      auth = excluded.auth, url = excluded.url, device = excluded.device, factor = excluded.factor, last_used_at = excluded.last_used_at,
+      created_at = case when push_subscription.owner_id = excluded.owner_id then push_subscription.created_at else excluded.created_at end`
+  // This one does not get what waits for the user before.
+  yield* send`delete from outbox where target = ${id} and channel = 'push' and owner_id <> ${ownerId}`
+  yield* send`
+    insert into inbox (user_id, reach) values (${userKey(ownerId)}, ${reachBits.push})
+    on conflict (user_id) do update set reach = inbox.reach | ${reachBits.push}`
+  return 'done'
+}
+
+function* isAlive({ ownerId, signInId, proof, issuedGeneration }: NewSubscription): Write<boolean> {
+  if (yield* exists`select 1 from "user" where id = ${ownerId} and disabled_at is not null`)
+    return false
+  if (proof === undefined)
+    return yield* exists`select 1 from session where user_id = ${ownerId} and sign_in_id = ${signInId}`
+  if (yield* isOutdated(proof)) return false
+  return !(yield* exists`
+    select 1 from revocation where user_id = ${ownerId} and sign_in_id = 'issued' and first_generation > ${issuedGeneration ?? Number.MAX_SAFE_INTEGER}`)
+}
+
+type Listed = { ownerId: string; isScoped: boolean }
+
+/** `isScoped`: a token of an application sees those of applications alone. */
+const inScope = new Part(`sign_in_id in ('issued', 'foreign')`)
+
+export function* listSubscriptions({ ownerId, isScoped }: Listed): Read<Subscription[]> {
+  return yield* all<Subscription>`
+    select ${columns} from push_subscription where owner_id = ${ownerId} and (${isScoped ? 0 : 1} = 1 or ${inScope})
+    order by created_at desc, id`
+}
+
+export function* findSubscription({
+  id,
+  ownerId,
+}: Pick<Subscription, 'id' | 'ownerId'>): Read<Subscription | undefined> {
+  return yield* get<Subscription>`select ${columns} from push_subscription where id = ${id} and owner_id = ${ownerId}`
+}
+
+/** Returns false if the user has no such subscription. */
+export function* removeSubscription({
+  id,
+  ownerId,
+  isScoped,
+}: Listed & { id: string }): Write<boolean> {
+  const removed = yield* run`
+    delete from push_subscription where id = ${id} and owner_id = ${ownerId} and (${isScoped ? 0 : 1} = 1 or ${inScope})`
+  return removed > 0
+}
+
+/** Applications' subscriptions go if no page has used them since `before`. */
+export function* removeUnusedSubscriptions(before: number): Write<void> {
+  yield* send`delete from push_subscription where ${inScope} and last_used_at < ${before}`
+}

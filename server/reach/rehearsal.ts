@@ -1,0 +1,47 @@
+// Which mails would have been sent about what arrived, by the rules of now? It only calculates: rows tell when each was read. What was removed is
+// not known any more, and what is snoozed now is taken as handled.
+import { mailDueAt } from '../inbox/mail-rules.ts'
+import type { Arrived } from './rehearsal.store.ts'
+import type { Rules } from './unread.store.ts'
+
+/** 'waits': its mail is still to come. Each other word but 'mailed' is the reason for none. */
+type Fate = 'mailed' | 'waits' | 'off' | 'muted' | 'read' | 'archived' | 'snoozed' | 'expired'
+/** `dueAt`: when its mail was due, in milliseconds; null if its rule is `off`. */
+export type Rehearsed = Pick<Arrived, 'id' | 'category' | 'sentAt'> & {
+  dueAt: number | null
+  fate: Fate
+}
+
+export function rehearse(
+  arrived: readonly Arrived[],
+  { ruleOf, hours }: Rules,
+  at: number,
+): Rehearsed[] {
+  return arrived.map((one) => {
+    const { id, category, sentAt } = one
+    const dueAt = mailDueAt(ruleOf(category), Date.parse(sentAt), hours) ?? null
+    return { id, category, sentAt, dueAt, fate: dueAt === null ? 'off' : fateOf(one, dueAt, at) }
+  })
+}
+
+function fateOf(
+  { sentAt, readAt, archivedAt, snoozedUntil, expiresAt }: Arrived,
+  dueAt: number,
+  at: number,
+): Fate {
+  const isBefore = (time: string | null) => time !== null && Date.parse(time) <= Math.min(dueAt, at)
+  if (archivedAt !== null && archivedAt === sentAt) return 'muted'
+  if (snoozedUntil !== null) return 'snoozed'
+  if (isBefore(readAt)) return 'read'
+  if (isBefore(archivedAt)) return 'archived'
+  if (isBefore(expiresAt)) return 'expired'
+  return dueAt <= at ? 'mailed' : 'waits'
+}
+
+/** When each mail would have left, in milliseconds. The service looks at the timers once a second, so what is due in one second is one mail. */
+export function mailTimes(rehearsed: readonly Rehearsed[]): number[] {
+  const times = rehearsed.flatMap(({ dueAt, fate }) =>
+    fate === 'mailed' && dueAt !== null ? [dueAt] : [],
+  )
+  return [...new Set(times.map((time) => Math.ceil(time / 1_000) * 1_000))]
+}

@@ -1,0 +1,73 @@
+// Writes of many rows take turns: each keeps a connection for long, and a burst would leave none to
+// others.
+import { overloaded, unavailable } from '../../../basics/errors.ts'
+
+type Waiting = { weight: number; begin: () => void }
+/** `maxWaiting` counts weights. */
+type Limits = { maxAtOnce: number; maxWaiting: number; waitTimeoutMs: number }
+
+/**
+ * Fewer than half of the connections. As much may wait as for a commit of SQLite, for less time
+ * than a client waits.
+ */
+const usual: Limits = { maxAtOnce: 4, maxWaiting: 30_000, waitTimeoutMs: 6_000 }
+
+export class LargeWrites {
+  readonly #limits: Limits
+  readonly #waiting = new Set<Waiting>()
+  #weightWaiting = 0
+  #running = 0
+
+  constructor(limits: Limits = usual) {
+    this.#limits = limits
+  }
+
+  get size(): number {
+    return this.#waiting.size
+  }
+
+  /** Throws UNAVAILABLE if too many wait, or if it waited too long; then nothing was done. */
+  async run<Result>(weight: number, write: () => Promise<Result>): Promise<Result> {
+    if (this.#running < this.#limits.maxAtOnce) this.#running++
+    else await this.#turn(weight)
+    try {
+      return await write()
+    } finally {
+      this.#endTurn()
+    }
+  }
+
+  #turn(weight: number): Promise<void> {
+    if (this.#weightWaiting + weight > this.#limits.maxWaiting)
+      throw overloaded('Too many large deliveries are waiting for the store')
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    const timer = setTimeout(() => {
+      this.#take(waiting)
+      reject(unavailable('Too many large deliveries are waiting for the store; nothing was done'))
+    }, this.#limits.waitTimeoutMs).unref()
+    const waiting = {
+      weight,
+      begin: () => {
+        clearTimeout(timer)
+        resolve()
+      },
+    }
+    this.#waiting.add(waiting)
+    this.#weightWaiting += weight
+    return promise
+  }
+
+  #endTurn(): void {
+    const [next] = this.#waiting
+    if (next === undefined) this.#running--
+    else {
+      this.#take(next)
+      next.begin()
+    }
+  }
+
+  #take(waiting: Waiting): void {
+    this.#waiting.delete(waiting)
+    this.#weightWaiting -= waiting.weight
+  }
+}

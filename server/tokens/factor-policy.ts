@@ -1,0 +1,78 @@
+// CARILLON_SECOND_FACTOR: which sign-ins open everything, and from when do the others only set a
+// factor up? The proof itself says enough, so that no request reads the store for it.
+import { iso } from '../basics/clock.ts'
+import { madeAt } from '../basics/ids.ts'
+import type { ProvedFactor } from '../http/operation.ts'
+import type { Store } from '../store/store.ts'
+import { ruleStarts, startRules } from './factor-policy.store.ts'
+
+export type FactorRule = 'optional' | 'required' | 'passkey'
+
+/** `factor`: what the user proved besides the password; absent for nothing. */
+export type RuledSignIn = { userId: string; factor?: ProvedFactor | undefined }
+
+type Options = { store: Store; now: () => number; rule: FactorRule; graceMs: number }
+
+export class FactorPolicy {
+  readonly rule: FactorRule
+  readonly #graceMs: number
+  readonly #now: () => number
+  /**
+   * Says when the rule about sign-ins without any factor began, and the one about factors other
+   * than a passkey.
+   */
+  readonly #begun: { required: number; passkey: number }
+
+  private constructor(
+    { rule, graceMs, now }: Options,
+    begun: { required: number; passkey: number },
+  ) {
+    this.rule = rule
+    this.#graceMs = graceMs
+    this.#now = now
+    this.#begun = begun
+  }
+
+  /**
+   * `passkey` demands a factor, too: a user without any has the grace of the rule that began first.
+   */
+  static async open(options: Options): Promise<FactorPolicy> {
+    const { store, now, rule } = options
+    const begun = { required: Number.POSITIVE_INFINITY, passkey: Number.POSITIVE_INFINITY }
+    if (rule === 'optional') return new FactorPolicy(options, begun)
+    const rules = rule === 'passkey' ? ['required', 'passkey'] : ['required']
+    // During a move the database is read-only.
+    const known = await store.read(ruleStarts)
+    const isKnown = rules.every((name) => known.some((one) => one.rule === name))
+    for (const one of isKnown ? known : await store.write(startRules, { rules, at: now() }))
+      begun[one.rule as keyof typeof begun] = one.startedAt
+    return new FactorPolicy(options, begun)
+  }
+
+  /**
+   * From then on the sign-in only sets a factor up; infinite if it satisfies the rule. An id has
+   * the time of its user's creation.
+   */
+  limitedFrom({ userId, factor }: RuledSignIn): number {
+    if (this.rule === 'optional' || factor === 'phr') return Number.POSITIVE_INFINITY
+    if (factor === 'mfa' && this.rule === 'required') return Number.POSITIVE_INFINITY
+    const begun = factor === undefined ? this.#begun.required : this.#begun.passkey
+    return Math.max(begun, madeAt(userId)) + this.#graceMs
+  }
+
+  /** Returns undefined if there is nothing to set up. */
+  demandOn(signIn: RuledSignIn) {
+    const from = this.limitedFrom(signIn)
+    if (from === Number.POSITIVE_INFINITY) return undefined
+    const setupOnly = this.#now() >= from
+    const needsLink = setupOnly && signIn.factor === undefined
+    return { by: iso(from), setupOnly, passkeyOnly: this.rule === 'passkey', needsLink }
+  }
+}
+
+export function strongest(
+  one: ProvedFactor | undefined,
+  other: ProvedFactor | undefined,
+): ProvedFactor | undefined {
+  return one === 'phr' || other === 'phr' ? 'phr' : (one ?? other)
+}

@@ -1,0 +1,31 @@
+// The service makes these keys once and keeps them sealed (decision 0044), each for one purpose.
+import { get, type Read, run, send, type Write } from '../store/statements.ts'
+
+export const keyPurposes = ['erased-ids', 'push'] as const
+export type KeyPurpose = (typeof keyPurposes)[number]
+
+export function* sealedKey(purpose: KeyPurpose): Read<string | undefined> {
+  return (yield* get<{ sealed: string }>`select sealed from sealed_key where purpose = ${purpose}`)
+    ?.sealed
+}
+
+/**
+ * Does nothing if the purpose has a key. A new key for pushes would end every push subscription:
+ * browsers have the old one.
+ */
+export function* addSealedKey({
+  purpose,
+  sealed,
+}: {
+  purpose: KeyPurpose
+  sealed: string
+}): Write<void> {
+  const added = yield* run`
+    insert into sealed_key (purpose, sealed) values (${purpose}, ${sealed}) on conflict do nothing`
+  if (added > 0 && purpose === 'push') yield* send`delete from push_subscription`
+}
+
+/** Does nothing unless the sealed key is still `from`. */
+export function* resealKey({ from, to }: { from: string; to: string }): Write<void> {
+  yield* send`update sealed_key set sealed = ${to} where sealed = ${from}`
+}

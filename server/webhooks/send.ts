@@ -1,0 +1,94 @@
+// Sends one request to an address that an application chose. It checks the address that it connects
+// to, not the one that a name had before, so that no webhook reaches the network of the service. It
+// follows no redirect, and of the response only the status counts.
+import dns from 'node:dns'
+import http from 'node:http'
+import https from 'node:https'
+import { isIP, type LookupFunction } from 'node:net'
+import { RequestFilteringHttpAgent, RequestFilteringHttpsAgent } from 'request-filtering-agent'
+import { isPublicAddress } from '../basics/ip-addresses.ts'
+
+const usualTimeoutMs = 10_000
+const maxResponseBytes = 64 * 1024
+
+/** A class of errors, or a status such as `status-500`. It never has text of the other side. */
+export class NotAccepted extends Error {}
+
+type Post = { url: string; headers: Readonly<Record<string, string>>; body: string }
+
+/** Resolves after a status from 200 to 299. Throws NotAccepted. */
+export type Poster = (post: Post) => Promise<void>
+
+/** `allowsPrivate`: also `http:`, and addresses of this machine and of private networks. */
+export function poster({
+  allowsPrivate,
+  timeoutMs = usualTimeoutMs,
+}: {
+  allowsPrivate: boolean
+  timeoutMs?: number
+}): Poster {
+  const options = { allowPrivateIPAddress: allowsPrivate, allowMetaIPAddress: allowsPrivate }
+  const agents = {
+    'https:': new RequestFilteringHttpsAgent(options),
+    'http:': new RequestFilteringHttpAgent(options),
+  }
+  return async ({ url, headers, body }) => {
+    const { protocol, hostname } = new URL(url)
+    const host = hostname.replace(/^\[|\]$/g, '')
+    if (!allowsPrivate && isIP(host) && !isPublicAddress(host))
+      throw new NotAccepted('private-address')
+    if (protocol === 'http:' && !allowsPrivate) throw new NotAccepted('not-https')
+    const { request } = protocol === 'http:' ? http : https
+    const agent = agents[protocol as keyof typeof agents]
+    return new Promise((resolve, reject) => {
+      const fail = (error: Error) => reject(new NotAccepted(classOf(error)))
+      // One time counts for all of it: a server that sends a byte a second would never be idle.
+      const signal = AbortSignal.timeout(timeoutMs)
+      const sent = request(
+        url,
+        { method: 'POST', headers, agent, signal, ...(!allowsPrivate && { lookup: publicOnly }) },
+        (response) => {
+          const { statusCode = 0 } = response
+          const end = () => {
+            sent.destroy()
+            if (statusCode >= 200 && statusCode < 300) resolve()
+            else reject(new NotAccepted(`status-${statusCode}`))
+          }
+          let bytes = 0
+          response.on('data', ({ length }: Buffer) => {
+            bytes += length
+            if (bytes > maxResponseBytes) end()
+          })
+          response.on('end', end)
+          response.on('error', fail)
+        },
+      )
+      sent.on('error', fail)
+      sent.end(body)
+    })
+  }
+}
+
+/** The agent takes IPv4-compatible addresses for public ones. */
+const publicOnly: LookupFunction = (host, options, done) =>
+  dns.lookup(host, options, (error, found, family) => {
+    const addresses = [found].flat().map((one) => (typeof one === 'string' ? one : one?.address))
+    const isPrivate =
+      error === null && !addresses.every((one) => one !== undefined && isPublicAddress(one))
+    done(isPrivate ? new NotAccepted('private-address') : error, found, family)
+  })
+
+const classes: Readonly<Record<string, string>> = {
+  ABORT_ERR: 'timeout',
+  ENOTFOUND: 'name-not-found',
+  EAI_AGAIN: 'name-not-found',
+  ECONNREFUSED: 'refused',
+  ECONNRESET: 'reset',
+}
+
+function classOf(error: Error & { code?: string }): string {
+  if (error instanceof NotAccepted) return error.message
+  if (error.message.includes('is not allowed. Because')) return 'private-address'
+  if (/TLS|SSL|CERT|SIGNATURE/.test(error.code ?? '')) return 'certificate'
+  return classes[error.code ?? ''] ?? 'failed'
+}

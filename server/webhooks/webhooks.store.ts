@@ -1,0 +1,152 @@
+// Where do events of an application go, which ones, and which secret signs them?
+import { record, recordLogged } from '../audit/audit.store.ts'
+import type { Audited } from '../store/events.ts'
+import { all, get, Part, type Read, run, send, signal, type Write } from '../store/statements.ts'
+
+/** Times in milliseconds. `url`: null if the events are read in place of sent. `events`: names with commas. `categories`: JSON; null for all. */
+export type Webhook = {
+  id: string
+  application: string
+  url: string | null
+  events: string
+  categories: string | null
+  unreadAfterMs: number
+  sealedSecret: string
+  /** The secret before a rotation signs, too, until `previousUntil`. */
+  sealedPrevious: string | null
+  previousUntil: number | null
+  createdAt: number
+  lastSuccessAt: number | null
+  failingSince: number | null
+  lastError: string | null
+  disabledAt: number | null
+}
+
+const columns = new Part(`
+  id, application, url, events, categories, unread_after as "unreadAfterMs", sealed_secret as "sealedSecret", sealed_previous as "sealedPrevious",
+  previous_until as "previousUntil", created_at as "createdAt", last_success_at as "lastSuccessAt", failing_since as "failingSince",
+  last_error as "lastError", disabled_at as "disabledAt"`)
+
+export const maxWebhooks = 20
+const usualUnreadAfterMs = 15 * 60_000
+
+export function* listWebhooks(): Read<Webhook[]> {
+  return yield* all<Webhook>`select ${columns} from webhook order by created_at, id`
+}
+
+export function* findWebhook(id: string): Read<Webhook | undefined> {
+  return yield* get<Webhook>`select ${columns} from webhook where id = ${id}`
+}
+
+type Choice = Pick<Webhook, 'events' | 'categories'>
+type New = Pick<Webhook, 'id' | 'application' | 'url' | 'sealedSecret' | 'createdAt'> &
+  Choice & { unreadAfterMs: number | null } & Audited
+
+/**
+ * Does nothing if its application has `maxWebhooks`. `unreadAfterMs` is that of all webhooks of the
+ * application from now on; null keeps that of now.
+ */
+export function* addWebhook(added: New): Write<'done' | 'too-many'> {
+  const { id, application, url, events, categories, sealedSecret, createdAt, audit } = added
+  const found = yield* get<{ count: number; unreadAfterMs: number | null }>`
+    select count(*) as count, max(unread_after) as "unreadAfterMs" from webhook where application = ${application}`
+  if ((found?.count ?? 0) >= maxWebhooks) return 'too-many'
+  const unreadAfterMs = added.unreadAfterMs ?? found?.unreadAfterMs ?? usualUnreadAfterMs
+  yield* send`
+    insert into webhook (id, application, url, events, categories, unread_after, sealed_secret, created_at)
+    values (${id}, ${application}, ${url}, ${events}, ${categories}, ${unreadAfterMs}, ${sealedSecret}, ${createdAt})`
+  yield* send`update webhook set unread_after = ${unreadAfterMs} where application = ${application}`
+  yield* record(audit)
+  yield* signal({ about: 'webhook' })
+  return 'done'
+}
+
+type Named = { id: string; application: string }
+
+/**
+ * Enables the webhook, too. The secret of before signs until `previousUntil`; with null it is not
+ * kept.
+ */
+export function* changeWebhook(
+  change: Named &
+    Choice & {
+      url: string | null
+      unreadAfterMs: number
+      secret: { sealed: string; previousUntil: number | null } | null
+    } & Audited,
+): Write<'done' | 'absent'> {
+  const { id, application, url, events, categories, unreadAfterMs, secret, audit } = change
+  const changed = yield* run`
+    update webhook set url = ${url}, events = ${events}, categories = ${categories}, disabled_at = null, failing_since = null
+    where id = ${id} and application = ${application}`
+  if (changed === 0) return 'absent'
+  if (secret !== null)
+    yield* send`
+      update webhook set sealed_previous = sealed_secret, sealed_secret = ${secret.sealed}, previous_until = ${secret.previousUntil}
+      where id = ${id}`
+  if (secret?.previousUntil === null)
+    yield* send`update webhook set sealed_previous = null where id = ${id}`
+  yield* send`update webhook set unread_after = ${unreadAfterMs} where application = ${application}`
+  yield* record(audit)
+  yield* signal({ about: 'webhook' })
+  return 'done'
+}
+
+/** Removes what waits for the webhook, too. `application`: null for any. */
+export function* removeWebhook({
+  id,
+  application,
+  audit,
+}: { id: string; application: string | null } & Audited): Write<'done' | 'absent'> {
+  const removed = yield* run`
+    delete from webhook where id = ${id} and (cast(${application} as text) is null or application = ${application})`
+  if (removed === 0) return 'absent'
+  yield* send`delete from outbox where target = ${id} and channel = 'webhook'`
+  yield* record(audit)
+  yield* signal({ about: 'webhook' })
+  return 'done'
+}
+
+export function* noteSuccess({ id, at }: { id: string; at: number }): Write<void> {
+  const enabled =
+    yield* run`update webhook set disabled_at = null where id = ${id} and disabled_at is not null`
+  yield* send`
+    update webhook set last_success_at = ${at}, failing_since = null, last_error = null where id = ${id}`
+  if (enabled > 0) yield* signal({ about: 'webhook' })
+}
+
+type Failure = { id: string; at: number; error: string; disableAfterMs: number } & Audited
+
+/**
+ * If all have failed for `disableAfterMs`, disables the webhook and removes what waits for it. The
+ * line of the entry is not written yet. Returns whether this call disabled it.
+ */
+export function* noteFailure({ id, at, error, disableAfterMs, audit }: Failure): Write<boolean> {
+  yield* send`
+    update webhook set failing_since = coalesce(failing_since, ${at}), last_error = ${error} where id = ${id}`
+  const disabled = yield* run`
+    update webhook set disabled_at = ${at}
+    where id = ${id} and disabled_at is null and failing_since <= ${at - disableAfterMs}`
+  if (disabled === 0) return false
+  yield* signal({ about: 'webhook' })
+  yield* send`delete from outbox where target = ${id} and channel = 'webhook' and holder is null`
+  yield* recordLogged([...(audit ?? [])])
+  return true
+}
+
+type Sealed = { id: string; from: string; to: string }
+
+/** Replaces each sealed secret that is still the same. */
+export function* resealWebhooks(secrets: readonly Sealed[]): Write<void> {
+  for (const { id, from, to } of secrets) {
+    yield* send`update webhook set sealed_secret = ${to} where id = ${id} and sealed_secret = ${from}`
+    yield* send`update webhook set sealed_previous = ${to} where id = ${id} and sealed_previous = ${from}`
+  }
+  yield* signal({ about: 'webhook' })
+}
+
+export function* sealedWebhooks(): Read<{ id: string; from: string }[]> {
+  return yield* all`
+    select id, sealed_secret as "from" from webhook
+    union all select id, sealed_previous from webhook where sealed_previous is not null`
+}

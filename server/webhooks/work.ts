@@ -1,0 +1,314 @@
+// The front door of the room: the looks at inboxes whose timers are due, the requests that leave,
+// and the events that a backend reads in place of getting them sent.
+import { randomInt } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { auditEntry, serviceSource } from '../audit/entry.ts'
+import { iso } from '../basics/clock.ts'
+import { CarillonError, conflict } from '../basics/errors.ts'
+import { newOrderedId } from '../basics/ids.ts'
+import type { Log } from '../basics/log.ts'
+import { LogWindow } from '../basics/log-window.ts'
+import { version } from '../basics/version.ts'
+import type { Watch } from '../inbox/reminders.store.ts'
+import { type EventType, readWithinMs, wants } from '../inbox/webhook-events.store.ts'
+import type { StreamLimits } from '../live/stream-limits.ts'
+import type { OutboxRow } from '../reach/outbox.store.ts'
+import { Outbox } from '../reach/outbox.ts'
+import { Reminders } from '../reach/reminders.ts'
+import { reloader } from '../store/reloads.ts'
+import { eventOf, signedHeaders } from './event-body.ts'
+import { hasEvents, lookAtChanges, lookAtUnread, noteMissed, takeEvents } from './looks.store.ts'
+import { NotAccepted, type Poster } from './send.ts'
+import {
+  findWebhook,
+  listWebhooks,
+  noteFailure,
+  noteSuccess,
+  type Webhook,
+} from './webhooks.store.ts'
+import type { WebhookNeeds } from './webhooks.ts'
+
+type Options = WebhookNeeds & {
+  random: () => number
+  log: Log
+  post: Poster
+  streamLimits: Pick<StreamLimits, 'take' | 'release'>
+}
+
+const pollMs = 500
+const logEveryMs = 60_000
+const minuteMs = 60_000
+const firstPauseMs = 30_000
+const maxPauseMs = 3_600_000
+const disableAfterMs = 3 * 24 * 3_600_000
+const maxTaken = 100
+
+const marks: readonly EventType[] = [
+  'notification.read',
+  'notification.archived',
+  'notification.deleted',
+]
+
+/** `after`: the `cursor` of the response before. */
+type Reading = { after: number | null; waitMs: number; signal: AbortSignal }
+
+export class Webhooks {
+  readonly needs: WebhookNeeds
+  readonly outbox: Outbox
+  readonly #options: Options
+  readonly #ending = new AbortController()
+  readonly #logged = new LogWindow(logEveryMs, () => {})
+  /**
+   * Until then nothing is sent to a webhook whose last request failed: its other rows wait, too.
+   */
+  readonly #failing = new Map<string, { failures: number; until: number }>()
+  #known: ReadonlyMap<string, Webhook> = new Map()
+  #watches: ReadonlyMap<string, Watch> = new Map()
+  readonly #reminders: Reminders
+
+  private constructor(options: Options) {
+    const { store, now, random, log } = options
+    this.needs = options
+    this.#options = options
+    this.#reminders = new Reminders({
+      store,
+      now,
+      decide: {
+        unread: (userId) => this.#look(userId, lookAtUnread),
+        webhook: (userId) => this.#look(userId, lookAtChanges),
+      },
+      onFailure: (error) => this.#logOnce(error),
+    })
+    const hostOf = ({ target }: OutboxRow) => this.#hostOf(target)
+    const owners = {
+      ownerOf: ({ target }: OutboxRow) => this.#known.get(target)?.application,
+      targetsOf: (application: string) => this.#idsOf(application),
+    }
+    this.outbox = new Outbox({ store, channel: 'webhook', now, random, log, hostOf, owners })
+    this.outbox.register('event', { deliver: (row) => this.#deliver(row) })
+    this.outbox.register('event-to-read', {
+      maxAgeMs: Number.POSITIVE_INFINITY,
+      deliver: (row) => this.#expire(row),
+    })
+  }
+
+  /** Learns of changes by every process within a second. */
+  static async open(options: Options): Promise<Webhooks> {
+    const webhooks = new Webhooks(options)
+    await webhooks.reload()
+    options.store.onChange(
+      reloader(
+        () => webhooks.reload(),
+        (error) => webhooks.#logOnce(error),
+      ),
+      ['webhook'],
+    )
+    return webhooks
+  }
+
+  watchOf(application: string): Watch | undefined {
+    return this.#watches.get(application)
+  }
+
+  start(): void {
+    void this.outbox.start()
+    this.#reminders.start()
+  }
+
+  endWaits(): void {
+    this.#ending.abort()
+  }
+
+  async end(): Promise<void> {
+    this.endWaits()
+    await this.#reminders.end()
+    await this.outbox.end()
+  }
+
+  /**
+   * Acknowledges the events of the response before, and returns the oldest that wait, up to 100, or
+   * none after `waitMs`. `missed`: some were too old. Throws CONFLICT for a webhook with a URL, and
+   * TOO_MANY_REQUESTS if too many requests wait.
+   */
+  async read({ id: webhookId, url }: Webhook, { after, waitMs, signal }: Reading) {
+    if (url !== null)
+      throw conflict(
+        'The events of a webhook with a url are sent to it',
+        'Add a webhook without one.',
+      )
+    const { store, streamLimits } = this.#options
+    const cursor = randomInt(1, 2 ** 47)
+    const take = (before: number | null) =>
+      store.write(takeEvents, { webhookId, after: before, cursor, limit: maxTaken })
+    streamLimits.take(webhookId)
+    try {
+      let taken = await take(after)
+      const until = performance.now() + waitMs
+      const over = AbortSignal.any([signal, this.#ending.signal])
+      while (
+        taken.rows.length === 0 &&
+        !taken.missed &&
+        performance.now() < until &&
+        !over.aborted
+      ) {
+        await sleep(pollMs, undefined, { signal: over }).catch(() => {})
+        if (await store.read(hasEvents, webhookId)) taken = await take(null)
+      }
+      const events = []
+      // Items of many rows would fill the memory.
+      for (const row of taken.rows) {
+        const event = await eventOf(store, row)
+        if (event !== undefined) events.push(event)
+      }
+      return {
+        events,
+        cursor: taken.rows.length === 0 ? null : `${cursor}`,
+        missed: taken.missed,
+      }
+    } finally {
+      streamLimits.release(webhookId)
+    }
+  }
+
+  /** After a change, so that the next delivery knows of it. */
+  async reload(): Promise<void> {
+    const all = await this.#options.store.read(listWebhooks)
+    this.#known = new Map(all.map((webhook) => [webhook.id, webhook]))
+    const enabled = all.filter(({ disabledAt }) => disabledAt === null)
+    const watches = Map.groupBy(enabled, ({ application }) => application).entries()
+    this.#watches = new Map(watches.map(([application, ones]) => [application, watchFor(ones)]))
+  }
+
+  async #look(userId: string, look: typeof lookAtUnread): Promise<void> {
+    const { store, now } = this.#options
+    const at = now()
+    const count = await store.write(look, { userId, at, rowId: newOrderedId(at) })
+    if (count > 0) this.outbox.wake()
+  }
+
+  #hostOf(id: string): string {
+    const url = this.#known.get(id)?.url
+    return url == null ? '' : new URL(url).host
+  }
+
+  #idsOf(application: string): string[] {
+    const all = [...this.#known.values()]
+    return all.filter((one) => one.application === application).map(({ id }) => id)
+  }
+
+  async #deliver(row: OutboxRow): Promise<void> {
+    const { store } = this.#options
+    const webhook = await this.#find(row.target)
+    if (webhook === undefined || webhook.url === null) return
+    const isTest = row.ids.startsWith('{"type":"webhook.test"')
+    if (webhook.disabledAt !== null && !isTest) return
+    if (!isTest) this.#waitForFailing(webhook.id)
+    const event = await eventOf(store, row)
+    if (event === undefined) return
+    await this.#send(webhook, row.id, JSON.stringify(event))
+  }
+
+  /** Another process may have added or enabled it just now. */
+  async #find(id: string): Promise<Webhook | undefined> {
+    const known = this.#known.get(id)
+    return known?.disabledAt === null ? known : this.#options.store.read(findWebhook, id)
+  }
+
+  /** Throws TOO_MANY_REQUESTS, which lets the row wait. */
+  #waitForFailing(id: string): void {
+    const waitMs = (this.#failing.get(id)?.until ?? 0) - this.#options.now()
+    if (waitMs <= 0) return
+    const retryAfter = Math.ceil(waitMs / 1_000)
+    throw new CarillonError('TOO_MANY_REQUESTS', 'The webhook failed just now', { retryAfter })
+  }
+
+  async #send(webhook: Webhook, id: string, body: string): Promise<void> {
+    const { now, post } = this.#options
+    try {
+      const secrets = await this.#secretsOf(webhook)
+      const headers = {
+        ...signedHeaders({ id, body, at: now(), secrets }),
+        'content-type': 'application/json',
+        'content-length': `${Buffer.byteLength(body)}`,
+        'user-agent': `Carillon/${version}`,
+      }
+      await post({ url: webhook.url ?? '', headers, body })
+    } catch (error) {
+      await this.#noteFailure(webhook, error)
+      throw error
+    }
+    await this.#noteSuccess(webhook)
+  }
+
+  async #secretsOf({ sealedSecret, sealedPrevious, previousUntil }: Webhook): Promise<string[]> {
+    const { sealing, now } = this.#options
+    const isOverlap = sealedPrevious !== null && previousUntil !== null && now() < previousUntil
+    const sealed = isOverlap ? [sealedSecret, sealedPrevious] : [sealedSecret]
+    const opened = await Promise.all(sealed.map((one) => sealing.open('webhooks', one)))
+    const secrets = opened.filter((one) => one !== undefined)
+    if (secrets.length === 0) throw new NotAccepted('secret-not-opened')
+    return secrets
+  }
+
+  async #noteSuccess(webhook: Webhook): Promise<void> {
+    const { store, now } = this.#options
+    const { id, lastSuccessAt, disabledAt, failingSince } = webhook
+    const at = now()
+    const wasFailing = this.#failing.delete(id) || failingSince !== null || disabledAt !== null
+    if (!wasFailing && at < (lastSuccessAt ?? 0) + minuteMs) return
+    Object.assign(webhook, { lastSuccessAt: at, failingSince: null })
+    await store.write(noteSuccess, { id, at })
+  }
+
+  async #noteFailure({ id, application }: Webhook, error: unknown): Promise<void> {
+    const { store, now, random, log } = this.#options
+    const at = now()
+    const before = this.#failing.get(id) ?? { failures: 0, until: 0 }
+    // Those that were sent at the same time count as one.
+    if (at >= before.until) {
+      const pauseMs = Math.min(firstPauseMs * 2 ** before.failures, maxPauseMs) * (0.5 + random())
+      this.#failing.set(id, { failures: before.failures + 1, until: at + pauseMs })
+    }
+    const reason = error instanceof NotAccepted ? error.message : 'failed'
+    const detail = { webhookId: id, ...(application && { application }), reason }
+    const audit = [auditEntry(serviceSource, { event: 'webhook-disabled', at, detail })]
+    if (!(await store.write(noteFailure, { id, at, error: reason, disableAfterMs, audit }))) return
+    const facts = { event: 'webhook-disabled', webhookId: id, reason }
+    log.warn(facts, 'a webhook was disabled: no request was accepted for three days')
+  }
+
+  async #expire({ target, at }: OutboxRow): Promise<void> {
+    const { store, now } = this.#options
+    const leftMs = at + readWithinMs - now()
+    // An operator let all rows be due.
+    if (leftMs > 0) {
+      const retryAfter = Math.ceil(leftMs / 1_000)
+      throw new CarillonError(
+        'TOO_MANY_REQUESTS',
+        `It waits to be read until ${iso(at + readWithinMs)}`,
+        {
+          retryAfter,
+        },
+      )
+    }
+    await store.write(noteMissed, target)
+  }
+
+  #logOnce(err: unknown): void {
+    if (this.#logged.isOpen) return
+    this.#logged.begin()
+    this.#options.log.warn(
+      { event: 'webhooks-failed', err },
+      'webhooks could not be looked at; retrying',
+    )
+  }
+}
+
+function watchFor(webhooks: readonly Webhook[]): Watch {
+  const isWanted = (type: EventType) => webhooks.some((webhook) => wants(webhook, type))
+  return {
+    marks: marks.some(isWanted),
+    arrivals: isWanted('notification.created'),
+    unreadAfterMs: isWanted('notification.unread') ? (webhooks[0]?.unreadAfterMs ?? null) : null,
+  }
+}

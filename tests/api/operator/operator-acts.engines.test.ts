@@ -1,0 +1,253 @@
+// Each act has its effect, an entry in the audit log, and a notice to the user (O1).
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { listAudit } from '../../../server/audit/audit.store.ts'
+import { iso } from '../../../server/basics/clock.ts'
+import { newId } from '../../../server/basics/ids.ts'
+import { addFactor } from '../../../server/factors/factors.store.ts'
+import { changePreferences } from '../../../server/preferences/preferences.store.ts'
+import { putUsers } from '../../../server/users/put-users.store.ts'
+import { setRole } from '../../../server/users/roles.store.ts'
+import { findUser, updateUser } from '../../../server/users/users.store.ts'
+import { startTestService } from '../../support/service.ts'
+
+const app = await startTestService()
+after(() => app.stop())
+const boss = await app.user('boss')
+await app.store.write(setRole, { userId: boss.id, role: 'operator' })
+const proof = await app.signIn(boss, 'stateful')
+const people = '/api/operator/users'
+
+const get = async (path: string) => (await app.get(path, proof)).json().data
+const lastEntry = async (userId: string) =>
+  (await app.store.read(listAudit, { userId, limit: 1 }))[0]
+const namesOf = async (search: string) =>
+  (await get(`${people}?search=${encodeURIComponent(search)}`)).items.map(
+    ({ username, externalId }: { username: string | null; externalId: string | null }) =>
+      username ?? externalId,
+  )
+
+test('a search finds users by name, address, external id and id, and takes every text as it is (O1)', async () => {
+  const ann = await app.user('ann-search')
+  await app.store.write(updateUser, {
+    userId: ann.id,
+    displayName: '100 % Ann_Lee',
+    email: 'a.lee@Example.org',
+  })
+  await app.store.write(putUsers, {
+    issuer: '',
+    at: app.now(),
+    users: [{ newId: newId(app.now()), externalId: 'shop/42' }],
+  })
+  for (const text of ['NN-SEARCH', 'lee@example', '% Ann', 'n_L', ann.id])
+    assert.deepEqual(await namesOf(text), ['ann-search'], text)
+  assert.deepEqual(await namesOf('shop/4'), ['shop/42'])
+  for (const text of ['%%', '__', '\u0001', '\u202e', "' or 1=1 --"])
+    assert.deepEqual(await namesOf(text), [], text)
+  assert.equal((await app.get(`${people}?search=${'a'.repeat(10_000)}`, proof)).status, 400)
+  assert.equal((await app.get(`${people}?search=%00`, proof)).status, 400)
+  const first = await get(`${people}?limit=1`)
+  const rest = await get(`${people}?after=${first.next}`)
+  assert.ok(!rest.items.some(({ id }: { id: string }) => id === first.items[0].id))
+})
+
+test('a search among more users than one read examines finds the last one', async () => {
+  const at = app.now()
+  const users = Array.from({ length: 4_500 }, (_, n) => ({
+    newId: newId(at + n),
+    externalId: `many/${n}`,
+  }))
+  for (let from = 0; from < users.length; from += 1_000)
+    await app.store.write(putUsers, { issuer: '', at, users: users.slice(from, from + 1_000) })
+  assert.deepEqual(await namesOf('many/4499'), ['many/4499'])
+})
+
+test('names and devices of users are escaped, so that they turn no text and control nothing (O1)', async () => {
+  const user = await app.user('turned')
+  await app.store.write(updateUser, { userId: user.id, displayName: 'Ann\u202eeel\u0007' })
+  const { items } = await get(`${people}?search=turned`)
+  assert.equal(items[0].displayName, 'Ann\\u202eeel\\u0007')
+})
+
+test('a view of a user has sign-ins, devices, factors, counts and mutes, and is in the audit log (O1)', async () => {
+  const user = await app.user()
+  await app.signIn(user, 'stateful')
+  await app.signIn(user, 'stateless')
+  await app.deliver({ to: user, title: 'Hi', category: 'news' })
+  const now = iso(app.now())
+  const mutedUntil = iso(app.now() + 3_600_000)
+  const mutes = [{ category: 'news', mutedUntil }]
+  const mails = [{ category: 'ads', mail: 'off' as const }]
+  await app.store.write(changePreferences, { userId: user.id, mutes, mails, now })
+  const whole = await get(`${people}/${user.id}`)
+  assert.deepEqual(whole.mutes, mutes)
+  assert.deepEqual(whole.signIns.map(({ variant }: { variant: string }) => variant).sort(), [
+    'stateful',
+    'stateless',
+  ])
+  assert.deepEqual(whole.inbox, { total: 1, unread: 1, unseen: 1, archived: 0, snoozed: 0 })
+  const entry = await lastEntry(user.id)
+  assert.deepEqual([entry?.event, entry?.actor], ['user-viewed', `operator:${boss.id}`])
+  assert.equal((await app.get(`${people}/${newId(app.now())}`, proof)).status, 404)
+})
+
+test('each act on a user takes effect, and is an entry and a notice (O1)', async () => {
+  const user = await app.user()
+  const at = app.now()
+  const factor = {
+    id: newId(at),
+    kind: 'totp',
+    label: 'app',
+    createdAt: at,
+    confirmedAt: at,
+  } as const
+  const place = `${people}/${user.id}`
+  const acts: [method: string, path: string, event: string][] = [
+    ['DELETE', `${place}/sessions`, 'user-signed-out'],
+    ['DELETE', `${place}/factors`, 'factors-reset'],
+    ['POST', `${place}/links`, 'link-created'],
+    ['POST', `${place}/disable`, 'user-disabled'],
+    ['POST', `${place}/enable`, 'user-enabled'],
+  ]
+  const session = await app.signIn(user, 'stateful')
+  await app.store.write(addFactor, {
+    userId: user.id,
+    factor,
+    maxFactors: 10,
+    recoveryCodeHashes: [],
+  })
+  for (const [method, path, event] of acts) {
+    const body = path.endsWith('links') && { purpose: 'reset' }
+    const init = {
+      method,
+      headers: { ...proof, ...(body && { 'content-type': 'application/json' }) },
+    }
+    const response = await app.request(path, {
+      ...init,
+      ...(body && { body: JSON.stringify(body) }),
+    })
+    assert.equal(response.status, body ? 201 : 204, `${path}: ${response.text}`)
+    if (body) assert.match(response.json().data.url, /\/reset#[\w-]{43}$/)
+    const entry = await lastEntry(user.id)
+    assert.deepEqual([entry?.event, entry?.actor], [event, `operator:${boss.id}`])
+  }
+  assert.equal((await app.get('/api/me', session)).status, 401)
+  const token = await app.issueToken(user)
+  const { items } = await app.everything(token, '&category=security')
+  assert.equal(items.length, acts.length, items.map(({ title }) => title).join())
+  assert.equal((await app.delete(place, proof)).status, 204)
+  assert.equal(await app.store.read(findUser, user.id), undefined)
+  for (const [method, path] of [
+    ['POST', '/disable'],
+    ['DELETE', ''],
+  ] as const)
+    assert.equal(
+      (await app.request(`${people}/${boss.id}${path}`, { method, headers: proof })).status,
+      409,
+    )
+})
+
+test('the audit log is filtered by user, event, actor and time, in pages, and exported as JSON lines (O1)', async () => {
+  const user = await app.user()
+  for (let n = 0; n < 3; n++) await app.signIn(user, 'stateful')
+  const filter = `user=${user.id}&event=sign-in`
+  const first = await get(`/api/operator/audit?${filter}&limit=2`)
+  const second = await get(`/api/operator/audit?${filter}&limit=2&after=${first.next}`)
+  assert.deepEqual([first.items.length, second.items.length, second.next], [2, 1, null])
+  assert.equal(first.items[0].name, user.username)
+  const since = new Date(app.now() + 1).toISOString()
+  assert.deepEqual((await get(`/api/operator/audit?user=${user.id}&since=${since}`)).items, [])
+  const ofOperators = (await get('/api/operator/audit?actor=operator:&limit=100')).items
+  assert.ok(
+    ofOperators.length > 1 &&
+      ofOperators.every(({ actor }: { actor: string }) => actor === `operator:${boss.id}`),
+  )
+  const { text, headers } = await app.get(`/api/operator/audit/export?${filter}`, proof)
+  assert.match(headers.get('content-disposition') ?? '', /attachment/)
+  const lines = text
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+  assert.deepEqual(
+    lines.map(({ event }) => event),
+    ['sign-in', 'sign-in', 'sign-in'],
+  )
+  assert.equal((await app.store.read(listAudit, { limit: 1 }))[0]?.event, 'audit-exported')
+})
+
+test('a key is created, rotated and revoked, and its secret is in the one response that makes it (O1)', async () => {
+  const made = await app.post(
+    '/api/operator/keys',
+    { name: 'shop', scopes: ['send'], days: 6 },
+    proof,
+  )
+  const { id, key } = made.json().data
+  const sends = async (secret: string) => {
+    const headers = { authorization: `Bearer ${secret}` }
+    return (
+      await app.post(
+        '/api/notifications',
+        { recipients: [{ username: 'boss' }], title: 'Hi' },
+        headers,
+      )
+    ).status
+  }
+  assert.equal(await sends(key), 201)
+  const { keysExpiring } = await get('/api/operator/now')
+  assert.deepEqual(
+    keysExpiring.map((one: { name: string }) => one.name),
+    ['shop'],
+  )
+  const rotated = await app.post(`/api/operator/keys/${id}/rotate`, { overlapHours: 0 }, proof)
+  assert.equal(await sends(key), 401)
+  assert.equal(await sends(rotated.json().data.key), 201)
+  assert.equal((await app.delete(`/api/operator/keys/${id}`, proof)).status, 204)
+  assert.equal(await sends(rotated.json().data.key), 401)
+  const { text } = await app.get('/api/operator/keys', proof)
+  assert.ok(text.includes(id) && !text.includes('crl_'))
+  const wrong = { name: 'x', application: 'no good', scopes: ['send'] }
+  assert.equal((await app.post('/api/operator/keys', wrong, proof)).status, 400)
+  assert.equal((await app.delete('/api/operator/keys/0000000000000000', proof)).status, 404)
+})
+
+test('the state of the service has the findings of doctor, with remedies (O1)', async () => {
+  const { version, isReady, findings } = await get('/api/operator/now')
+  assert.match(version, /^\d/)
+  assert.equal(isReady, true)
+  assert.ok(
+    findings.some(
+      ({ check, state }: { check: string; state: string }) => check === 'schema' && state === 'ok',
+    ),
+  )
+  const wrong = findings.filter(({ state }: { state: string }) => state !== 'ok')
+  assert.ok(wrong.every(({ change }: { change?: string }) => change))
+})
+
+test('a delivery is found by key and by id, explained, withdrawn by key, and counted as heard (O1)', async () => {
+  const users = [await app.user(), await app.user()]
+  const [id = ''] = await app.deliver({
+    to: users,
+    title: 'Hi',
+    key: 'order/1',
+    category: 'orders',
+  })
+  const reader = await app.signIn(users[0] as (typeof users)[0], 'stateful')
+  await app.patch(`/api/notifications/${id}/read`, reader)
+  const path = '/api/operator/by-key/order%2F1'
+  const found = await get(path)
+  assert.deepEqual([found.inboxes, found.counts.read, found.counts.muted], [2, 1, 0])
+  const told = await get(`/api/operator/explain/${id}`)
+  assert.deepEqual([told.userId, told.senderName, told.isMuted], [users[0]?.id, 'test', false])
+  assert.ok(told.readAt)
+  const { items } = await get('/api/operator/heard')
+  const { delivered, read } = items.find(
+    ({ category }: { category: string }) => category === 'orders',
+  )
+  assert.deepEqual([delivered, read], [2, 1])
+  const withdrawn = await app.delete(path, proof)
+  assert.deepEqual(withdrawn.json().data, { inboxes: 2, isDone: true })
+  assert.equal((await app.get(path, proof)).status, 404)
+  assert.equal((await app.get(`/api/operator/explain/${id}`, proof)).status, 404)
+  assert.equal((await get(`/api/operator/explain/${id}?user=${users[0]?.id}`)).reason, 'withdrawn')
+  assert.equal((await app.store.read(listAudit, { limit: 1 }))[0]?.event, 'notifications-withdrawn')
+})

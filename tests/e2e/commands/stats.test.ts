@@ -1,0 +1,64 @@
+// `carillon stats`: what a database holds, how it grows and whom it belongs to, on both engines.
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { readConfig } from '../../../server/config/read.ts'
+import { World } from '../../../server/contract/world.ts'
+import { addHourly } from '../../../server/metrics/hourly.store.ts'
+import { openStore } from '../../../server/open-store.ts'
+import { newDatabase } from '../../support/postgres.ts'
+import { Folder } from '../../support/processes/carillon-process.ts'
+import { CommandLine } from '../../support/processes/command-line.ts'
+
+const commandLine = new CommandLine()
+after(() => commandLine[Symbol.asyncDispose]())
+
+for (const engine of ['SQLite', 'PostgreSQL'])
+  test(`an operator learns what grows, whose inbox it is, and when the disk is full, on ${engine}`, async (t) => {
+    using folder = new Folder()
+    const database = engine === 'SQLite' ? undefined : await newDatabase()
+    if (database !== undefined) t.after(database.drop)
+    const url = database?.url ?? `sqlite:${folder.file('carillon.db')}`
+    const { store } = await openStore(readConfig({ CARILLON_DATABASE_URL: url }).database)
+    t.after(() => store.close())
+    const world = await World.on(store)
+    const ann = await world.addUser('ann')
+    const ben = await world.addUser('ben')
+    for (const to of [[ann], [ann, ben], [ann]]) await world.deliver({ to })
+    const stats = async (...args: string[]) => {
+      const { stdout, stderr, status } = await commandLine.run(folder, ['stats', ...args], {
+        env: { CARILLON_DATABASE_URL: url },
+      })
+      assert.equal(status, 0, stderr)
+      return stdout
+    }
+    assert.match(await stats(), /^database: its growth is known after two days$/m)
+    const hour = Math.floor(Date.now() / 3_600_000)
+    const sizeAt = (day: number) => ({
+      name: 'database-mib',
+      hour: hour - 24 * (9 - day),
+      count: 0,
+      max: 500 + 200 * day,
+    })
+    await store.write(
+      addHourly,
+      Array.from({ length: 10 }, (_, day) => sizeAt(day)),
+    )
+    const found = JSON.parse(await stats('--json'))
+    assert.equal(found.kibPerDay, 204_800)
+    // The room on the disk of a server is not known.
+    assert.equal(found.fullAt === null, engine === 'PostgreSQL')
+    assert.deepEqual(
+      found.largestInboxes.map(({ name, notifications }: Record<string, unknown>) => [
+        name,
+        notifications,
+      ]),
+      [
+        [ann.username, 3],
+        [ben.username, 1],
+      ],
+    )
+    assert.deepEqual(found.newestByProducer, [{ producer: 'app', notifications: 4 }])
+    assert.deepEqual(found.rows[0], { name: 'notification', rows: 4 })
+    assert.match(await stats(), /^database: it grows by 204800 KiB a day/m)
+    assert.match(await stats(), /^background work: none is behind$/m)
+  })
