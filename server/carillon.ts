@@ -20,6 +20,7 @@ const loaders: Readonly<Record<string, () => Promise<{ makeCommand: () => Comman
   mail: () => import('./commands/mail.ts'),
   webhook: () => import('./commands/webhook.ts'),
   send: () => import('./commands/send.ts'),
+  withdraw: () => import('./commands/withdraw.ts'),
   tail: () => import('./commands/tail.ts'),
   migrate: () => import('./commands/migrate.ts'),
   doctor: () => import('./commands/doctor.ts'),

@@ -44,7 +44,8 @@ export const events = {
   'key-revoked': 'A producer key was revoked.',
   'key-refused': 'A producer key tried to change a user with a role, and got 404.',
   'key-rotated': 'A producer key got a new secret.',
-  'notifications-withdrawn': 'An operator withdrew the notifications with a key.',
+  'notifications-withdrawn':
+    'An operator withdrew notifications: those with a key, of a delivery, or of a producer and time.',
   'audit-exported': 'An operator exported the audit log.',
   'signing-key-rotated': 'Access tokens are signed with a new key.',
   'signing-key-dropped': 'A signing key was dropped: its tokens are refused.',

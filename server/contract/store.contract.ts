@@ -7,6 +7,7 @@ import { byKeyPromises } from '../delivery/by-key.contract.ts'
 import { contentPromises } from '../delivery/content.contract.ts'
 import { deliveryPromises } from '../delivery/delivery.contract.ts'
 import { recipientPromises } from '../delivery/recipients.contract.ts'
+import { withdrawPromises } from '../delivery/withdraw.contract.ts'
 import { factorPromises } from '../factors/factors.contract.ts'
 import { sealedTextPromises } from '../factors/sealed-texts.contract.ts'
 import { guessPromises } from '../guessing/guesses.contract.ts'
@@ -82,6 +83,7 @@ export function storeContract(engine: Engine): void {
     describe('deliveries', () => deliveryPromises(promise))
     describe('content', () => contentPromises(promise))
     describe('changes by key', () => byKeyPromises(promise))
+    describe('withdrawals', () => withdrawPromises(promise))
     describe('recipients', () => recipientPromises(promise))
     describe('the outbox', () => outboxPromises(promise))
     describe('web push', () => pushPromises(promise))

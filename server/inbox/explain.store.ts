@@ -1,5 +1,8 @@
 // What the rows say of one notification, for `carillon explain`.
-import { get, type Read } from '../store/statements.ts'
+
+import { iso } from '../basics/clock.ts'
+import { firstIdAt, madeAt } from '../basics/ids.ts'
+import { all, get, type Read } from '../store/statements.ts'
 import type { OneNotification } from './inbox-state.ts'
 import { userKey } from './user-key.ts'
 
@@ -12,7 +15,7 @@ type Sent = {
   bulk: 'read' | 'archive' | null
 }
 type Times = 'replacedAt' | 'readAt' | 'archivedAt' | 'snoozedUntil' | 'expiresAt'
-type Removal = { removedAt: string; reason: string }
+export type Removal = { removedAt: string; reason: string }
 
 /** Returns undefined also for a removal that is no longer listed. */
 export function* explainNotification({
@@ -29,4 +32,32 @@ export function* explainNotification({
   const removal = get<Removal>`
     select at as "removedAt", reason from removal where user_id = ${userKey(userId)} and id = ${id}`
   return found ?? (yield* removal)
+}
+
+/** `key` and `producer` are '' for any; a producer has an id and a name. */
+export type SentTo = {
+  userId: string
+  key: string
+  producer: string
+  since: number
+  limit: number
+}
+
+/** The ids of what was last sent to a user since then, newest first. What was removed has no key. */
+export function* sentTo({ userId, key, producer, since, limit }: SentTo): Read<string[]> {
+  const user = userKey(userId)
+  const present = yield* all<{ id: string; sentAt: string }>`
+    select n.id, coalesce(n.updated_at, n.created_at) as "sentAt" from notification n left join producer p on p.number = n.producer
+    where n.user_id = ${user} and ${key} in ('', n.key) and ${producer} in ('', p.id, p.name)
+      and coalesce(n.updated_at, n.created_at) >= ${iso(since)}
+    order by "sentAt" desc limit ${limit}`
+  const removed = yield* all<{ id: string }>`
+    select r.id from removal r left join producer p on p.number = r.producer
+    where r.user_id = ${user} and ${key} = '' and ${producer} in ('', p.id, p.name) and r.id >= ${firstIdAt(since)}
+    order by r.id desc limit ${limit}`
+  const gone = removed.map(({ id }) => ({ id, sentAt: iso(madeAt(id)) }))
+  const newestFirst = [...present, ...gone].toSorted((one, other) =>
+    one.sentAt < other.sentAt ? 1 : -1,
+  )
+  return newestFirst.slice(0, limit).map(({ id }) => id)
 }

@@ -40,6 +40,7 @@ const commands = [
   'retention',
   'stats',
   'send',
+  'withdraw',
   'tail',
   'migrate',
   'doctor',
