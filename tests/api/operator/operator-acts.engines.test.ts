@@ -1,7 +1,8 @@
 // Each act has its effect, an entry in the audit log, and a notice to the user (O1).
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { listAudit } from '../../../server/audit/audit.store.ts'
+import { listAudit, recordLogged } from '../../../server/audit/audit.store.ts'
+import { auditEntry, serviceSource } from '../../../server/audit/entry.ts'
 import { iso } from '../../../server/basics/clock.ts'
 import { newId } from '../../../server/basics/ids.ts'
 import { addFactor } from '../../../server/factors/factors.store.ts'
@@ -9,7 +10,8 @@ import { changePreferences } from '../../../server/preferences/preferences.store
 import { putUsers } from '../../../server/users/put-users.store.ts'
 import { setRole } from '../../../server/users/roles.store.ts'
 import { findUser, updateUser } from '../../../server/users/users.store.ts'
-import { startTestService } from '../../support/service.ts'
+import { untilSo } from '../../support/processes/nodes.ts'
+import { startTestService, type TestUser } from '../../support/service.ts'
 
 const app = await startTestService()
 after(() => app.stop())
@@ -158,6 +160,24 @@ test('each act on a user takes effect, and is an entry and a notice (O1)', async
       (await app.request(`${people}/${boss.id}${path}`, { method, headers: proof })).status,
       409,
     )
+})
+
+test('each operator has a notice of a webhook that was disabled and of a mail server that refuses, others have none (O1)', async () => {
+  const user = await app.user()
+  const of = (event: 'webhook-disabled' | 'mails-refused' | 'tidying-failed', detail = {}) =>
+    auditEntry(serviceSource, { event, at: app.now(), detail })
+  const webhook = of('webhook-disabled', { webhookId: 'w1', reason: 'status-500' })
+  await app.store.write(recordLogged, [webhook, of('mails-refused'), of('tidying-failed')])
+  const noticesOf = async (reader: TestUser) =>
+    (await app.everything(await app.signIn(reader, 'stateful'), '&category=operator')).items
+  await untilSo(async () => (await noticesOf(boss)).length > 1)
+  const [second, first, ...rest] = await noticesOf(boss)
+  assert.deepEqual(
+    [first?.title, second?.title, rest.length],
+    ['A webhook was disabled', 'The mail server refuses many addresses', 0],
+  )
+  assert.match(JSON.stringify(first), /w1 .*status-500/)
+  assert.deepEqual(await noticesOf(user), [])
 })
 
 test('the audit log is filtered by user, event, actor and time, in pages, and exported as JSON lines (O1)', async () => {
