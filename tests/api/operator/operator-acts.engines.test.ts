@@ -171,12 +171,12 @@ test('each operator has a notice of a webhook that was disabled and of a mail se
   const noticesOf = async (reader: TestUser) =>
     (await app.everything(await app.signIn(reader, 'stateful'), '&category=operator')).items
   await untilSo(async () => (await noticesOf(boss)).length > 1)
-  const [second, first, ...rest] = await noticesOf(boss)
-  assert.deepEqual(
-    [first?.title, second?.title, rest.length],
-    ['A webhook was disabled', 'The mail server refuses many addresses', 0],
-  )
-  assert.match(JSON.stringify(first), /w1 .*status-500/)
+  const notices = await noticesOf(boss)
+  assert.deepEqual(notices.map(({ title }) => title).sort(), [
+    'A webhook was disabled',
+    'The mail server refuses many addresses',
+  ])
+  assert.match(JSON.stringify(notices), /w1 .*status-500/)
   assert.deepEqual(await noticesOf(user), [])
 })
 
