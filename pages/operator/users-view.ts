@@ -19,6 +19,9 @@ function nameOf({ username, externalId, id }: Person): string {
   return username ?? externalId ?? id
 }
 
+/** A search finds so many, and has no next page. */
+const maxFound = 50
+
 export class UsersView extends OperatorView<Person> {
   #search = ''
 
@@ -37,6 +40,7 @@ export class UsersView extends OperatorView<Person> {
 <p class="buttons"><button class="primary">${own.search}</button></p></form>
 ${page.items.length === 0 ? html`<p class="hint" role="status">${own.noMatch}</p>` : nothing}
 <ul class="entries">${this.entries(page.items, (one) => this.#item(one))}</ul>
+${this.#search !== '' && page.items.length === maxFound ? html`<p class="hint">${own.users.first}</p>` : nothing}
 <p class="buttons">${this.moreButton(page)}</p>${this.outcome()}`
   }
 

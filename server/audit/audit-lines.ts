@@ -27,7 +27,7 @@ export class AuditLines {
 
   listen(store: Store): void {
     store.onRecorded(async (entries) => {
-      for (const entry of entries) this.write(entry)
+      for (const entry of entries) if (!entry.isLogged) this.write(entry)
     })
   }
 

@@ -14,6 +14,7 @@ import {
   signal,
   type Write,
 } from '../store/statements.ts'
+import { isForOperators } from './events.ts'
 
 export type AuditQuery = {
   userId?: string
@@ -25,14 +26,22 @@ export type AuditQuery = {
 
 export function* record(entries: readonly AuditEntry[] = []): Write<void> {
   if (entries.length === 0) return
-  yield* recordLogged(entries)
+  yield* insert(entries)
   // Commands have no log: the services write their lines.
   if (entries.some(({ actor }) => actor === 'operator')) yield* signal({ about: 'audit' })
   yield { kind: 'record', entries }
 }
 
-/** No listener gets these. An entry about a user who is erased by then names none (U2). */
+/** Their lines are written already: listeners get only those of which operators have a notice. */
 export function* recordLogged(entries: readonly AuditEntry[]): Write<void> {
+  yield* insert(entries)
+  const ofOperators = entries.filter(({ event }) => isForOperators(event))
+  if (ofOperators.length > 0)
+    yield { kind: 'record', entries: ofOperators.map((entry) => ({ ...entry, isLogged: true })) }
+}
+
+/** An entry about a user who is erased by then names none (U2). */
+function* insert(entries: readonly AuditEntry[]): Write<void> {
   const rows = entries.map(({ detail, ...entry }) => ({
     ...entry,
     detail: detail && JSON.stringify(detail),

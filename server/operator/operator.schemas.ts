@@ -10,7 +10,8 @@ const nullableTime = t.nullable(t.time)
 
 const person = { ...accountFields, role: t.nullable(t.constant('operator')) }
 const Person = t.component('OperatorUser', person)
-const found = 'Upper and lower case of ASCII letters are the same'
+const found =
+  'What a name, an address or an external id begins with. Only in external ids, upper and lower case of ASCII letters differ. With it, there is no next page'
 export const PeopleQuery = t.object({ search: t.optional(t.text(0, 255, found)), ...t.cursor })
 export const PeopleResponse = t.dataOf(t.pageOf('OperatorUserPage', Person))
 

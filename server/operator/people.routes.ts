@@ -4,22 +4,28 @@ import { iso } from '../basics/clock.ts'
 import { resetFactors } from '../factors/factors.ts'
 import { sendData } from '../http/response/send.ts'
 import { createLink, type LinkSettings } from '../links/links.ts'
+import { listUsers } from '../users/users.store.ts'
 import { deleteUser, findUser, setDisabled, signOutUser, userKey } from '../users/users.ts'
 import * as shapes from './operator.schemas.ts'
 import { forOperator, type OperatorNeeds, sendVisible, usersOf } from './operator.ts'
-import { displayPerson, findPeople, type PersonNeeds, wholePerson } from './people.ts'
+import { maxFound, searchUsers } from './people.store.ts'
+import { displayPerson, type PersonNeeds, wholePerson } from './people.ts'
 
 type Needs = OperatorNeeds & PersonNeeds
 
 export const search = forOperator({
-  summary: 'The users whose name, address or external id contains a text, or whose id it is',
+  summary: `The users by id; or the first ${maxFound} whose name, address or external id begins with a text, or whose id it is`,
   query: shapes.PeopleQuery,
   responses: { 200: shapes.PeopleResponse },
   async handle({ store }: OperatorNeeds, request, reply) {
     const { search: text = '', after = '', limit = 20 } = request.query
-    const found = await findPeople(store, { search: text, after, limit: limit + 1 })
-    const next = found.length > limit ? (found[limit - 1]?.id ?? null) : null
-    return sendVisible(reply, { items: found.slice(0, limit).map(displayPerson), next })
+    const isSearch = text !== ''
+    const found = isSearch
+      ? await store.read(searchUsers, text)
+      : await store.read(listUsers, { after, limit: limit + 1 })
+    const items = isSearch ? found : found.slice(0, limit)
+    const next = found.length > items.length ? (items.at(-1)?.id ?? null) : null
+    return sendVisible(reply, { items: items.map(displayPerson), next })
   },
 })
 

@@ -2,33 +2,39 @@
 import { factorsOf } from '../factors/factors.store.ts'
 import { userKey } from '../inbox/user-key.ts'
 import { providerAccounts } from '../providers/provider-accounts.store.ts'
-import { all, get, type Read } from '../store/statements.ts'
-import { lowerCase, placeIn, searched, type User, userColumns } from '../users/users.store.ts'
+import { all, inList, type Read } from '../store/statements.ts'
+import { findableUsername } from '../users/username.ts'
+import { lowerCase, type User, userColumns } from '../users/users.store.ts'
 
-/** Reading so many takes about 3 ms on SQLite. */
-export const examinedAtOnce = 2_000
-
-type Search = { search: string; after: string }
+/** Written out in the statement: PostgreSQL plans it without its values. */
+export const maxFound = 50
 
 /**
- * Examines 2,000 users after the id `after`. Returns those whose username, display name, address or
- * external id contains the text, or whose id it is, ignoring ASCII case. `last`: undefined at the
- * end.
+ * The first 50 users whose username, address, display name or external id begins with a text, or
+ * whose id it is. Each is a range of an index: usernames in their prepared form, external ids byte
+ * by byte, the others ignoring ASCII case.
  */
-export function* searchUsers({
-  search,
-  after,
-}: Search): Read<{ found: User[]; last: string | undefined }> {
-  const end = yield* get<{ last: string | null; examined: number }>`
-    select max(id) as last, count(*) as examined from
-      (select id from "user" where id > ${after} order by id limit ${examinedAtOnce}) examined`
-  const last = end?.last ?? ''
+export function* searchUsers(search: string): Read<User[]> {
+  const name = findableUsername(search) ?? search
   const text = lowerCase(search)
-  const found = yield* all<User>`
-    select ${userColumns} from "user" u
-    where u.id > ${after} and u.id <= ${last} and (${placeIn}(${searched}, ${text}) > 0 or u.id = ${text})
-    order by u.id`
-  return { found, last: Number(end?.examined) < examinedAtOnce ? undefined : last }
+  const found = yield* all<{ id: string }>`
+    select id from (select id from "user" where username >= ${name} and username < ${endOf(name)}
+      order by username limit 50) of_name
+    union select id from (select id from "user" where lower(email) >= ${text} and lower(email) < ${endOf(text)}
+      and email is not null order by lower(email) limit 50) of_address
+    union select id from (select id from "user" where lower(display_name) >= ${text}
+      and lower(display_name) < ${endOf(text)} and display_name is not null order by lower(display_name) limit 50) of_title
+    union select id from (select id from "user" where external_id >= ${search} and external_id < ${endOf(search)}
+      and external_id is not null order by external_id limit 50) of_external_id
+    union select id from "user" where id = ${text}`
+  return yield* all<User>`
+    select ${userColumns} from "user" u where u.id ${inList(found.map(({ id }) => id))}
+    order by coalesce(u.username, u.external_id), u.id limit 50`
+}
+
+/** The last code point ends the range of what begins with a text. */
+function endOf(text: string): string {
+  return `${text}\u{10ffff}`
 }
 
 /** Reads no secrets. `mutes`: a category of null means everything. */

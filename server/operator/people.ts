@@ -1,35 +1,13 @@
 // The users as the page /operator shows them, without secrets and notifications.
 import { deviceLabel } from '../audit/entry.ts'
 import { iso } from '../basics/clock.ts'
-import { yieldToEventLoop } from '../basics/event-loop.ts'
 import { readInbox } from '../inbox/inbox.store.ts'
 import type { Sessions } from '../sessions/sessions.ts'
 import { type ListedSignIn, listSignIns } from '../sessions/sign-ins.store.ts'
 import type { Store } from '../store/store.ts'
 import { displayAccount } from '../users/display-user.ts'
 import type { User } from '../users/users.store.ts'
-import { belongingsOf, searchUsers } from './people.store.ts'
-
-type Query = { search: string; after: string; limit: number }
-
-/** Yields to the event loop, so that no number of users holds up other requests. */
-export async function findPeople(store: Store, { search, after, limit }: Query): Promise<User[]> {
-  // A control character, which no name has, joins the columns.
-  if (/\p{Cc}/u.test(search)) return []
-  const people: User[] = []
-  let last: string | undefined = after
-  while (last !== undefined && people.length < limit) {
-    const read: Awaited<ReturnType<typeof nextOf>> = await nextOf(store, search, last)
-    people.push(...read.found)
-    last = read.last
-    await yieldToEventLoop()
-  }
-  return people.slice(0, limit)
-}
-
-function nextOf(store: Store, search: string, after: string) {
-  return store.read(searchUsers, { search, after })
-}
+import { belongingsOf } from './people.store.ts'
 
 export function displayPerson(user: User) {
   return { ...displayAccount(user), role: user.role }

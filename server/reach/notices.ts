@@ -1,9 +1,11 @@
 // Users hear of a sign-in from a new device and of every change of a credential (OWASP ASVS 5.0,
 // 6.3.7), the latter also by mail. A notice is made from an audit entry, so no change is recorded
 // without it. It links to the account page, where the user can say that it was another person.
+// Operators hear of what the service gave up.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { entriesOf } from '../audit/audit.store.ts'
 import { deviceLabel } from '../audit/entry.ts'
+import { isForOperators } from '../audit/events.ts'
 import { displayTime, iso } from '../basics/clock.ts'
 import { messageOf } from '../basics/errors.ts'
 import type { Log } from '../basics/log.ts'
@@ -14,6 +16,7 @@ import { languageFor, type TextsOf, textsOf } from '../pages/texts/texts.ts'
 import { noteDevice } from '../sessions/sign-ins.store.ts'
 import type { AuditEntry } from '../store/events.ts'
 import type { Store } from '../store/store.ts'
+import { listOperators } from '../users/roles.store.ts'
 import { findUser } from '../users/users.store.ts'
 import type { UserMail } from './mail.ts'
 import type { OutboxRow } from './outbox.store.ts'
@@ -64,6 +67,10 @@ export class Notices {
   /** Resolves soon. Every node may note an entry of a command: one delivers it. */
   async note(entry: AuditEntry): Promise<void> {
     const { userId } = entry
+    if (isForOperators(entry.event)) {
+      const fields = { event: 'operators-not-notified', about: entry.event }
+      return this.#briefly(this.#sendOperators(entry), fields)
+    }
     const kinds = userId === null ? [] : kindsOf(entry)
     if (userId === null || kinds.length === 0) return
     const sent = Promise.all(kinds.map((kind) => this.#send(userId, kind, entry)))
@@ -111,6 +118,28 @@ export class Notices {
     }
     await deliver(userId, notice, signInId)
     await store.write(noteDevice, { userId, device: { ...from, isKnown: true }, at })
+  }
+
+  async #sendOperators({ id, event, detail }: AuditEntry): Promise<void> {
+    const { store, deliver, pagesUrl } = this.#options
+    const { webhookId = '', reason = '' } = detail ?? {}
+    for (const { id: userId, locale } of await store.read(listOperators)) {
+      const { notices: texts } = await textsOf('service', languageFor(undefined, locale))
+      const bodies = {
+        'webhook-disabled': texts.webhookDisabled(String(webhookId), String(reason)),
+        'mails-refused': texts.mailsRefused,
+      }
+      const kind = event as keyof typeof bodies
+      const notice = {
+        title: texts.titles[kind],
+        body: bodies[kind],
+        url: `${pagesUrl()}/operator#outbox`,
+        category: 'operator',
+        icon: 'warning' as const,
+        data: { kind, auditId: id },
+      }
+      await deliver(userId, notice, `${id}.${userId}`)
+    }
   }
 
   async #send(userId: string, kind: NoticeKind, entry: AuditEntry): Promise<void> {

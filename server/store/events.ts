@@ -15,6 +15,8 @@ export type AuditEntry = {
   username?: string | null
   /** The verified address before a change: a notice goes there. Neither table nor log has it. */
   formerEmail?: string | null
+  /** The log has its line already. */
+  isLogged?: true
   address: string | null
   userAgent: string | null
   requestId: string | null

@@ -98,12 +98,12 @@ export function* findCredentials(username: string): Read<Credentials | undefined
 }
 
 // In the collation "C", lower() changes ASCII letters only, as SQLite's.
-export const searched = new Part(
+const searched = new Part(
   'lower(concat_ws(char(1), u.username, u.display_name, u.email, u.external_id))',
   'lower(concat_ws(chr(1), u.username, u.display_name, u.email, u.external_id) collate "C")',
 )
 /** Places count from 1; 0 if the text is absent. */
-export const placeIn = new Part('instr', 'strpos')
+const placeIn = new Part('instr', 'strpos')
 
 export function lowerCase(text: string): string {
   return text.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase())

@@ -11,6 +11,7 @@ import { markRead } from '../../inbox/marks.store.ts'
 import { contentOf } from '../../inbox/notification-json.ts'
 import { findDue } from '../../inbox/retention.store.ts'
 import { undo } from '../../inbox/undo.store.ts'
+import { searchUsers } from '../../operator/people.store.ts'
 import { findSession } from '../../sessions/sessions.store.ts'
 import { findCredentials } from '../../users/users.store.ts'
 import { ChangeSignals } from './change-signals/change-signals.ts'
@@ -47,6 +48,19 @@ const paths: Path[] = [
     of: 'findCredentials',
     run: () => store.read(findCredentials, 'name1'),
     reads: ['user by user_username_key (username)'],
+  },
+  {
+    of: 'searchUsers',
+    run: () => store.read(searchUsers, 'name123'),
+    reads: [
+      'user by key (id)',
+      'user by key (id) alone',
+      'user by user_by_display_name (lower(display_name))',
+      'user by user_by_email (lower(email))',
+      'user by user_by_external_id (external_id)',
+      'user by user_username_key (username)',
+      'sorted',
+    ],
   },
   {
     of: 'guessRefusals',
@@ -182,8 +196,8 @@ after(async () => {
 
 // 20,000 users, 400 of them with many notifications.
 await client.query(`
-  insert into "user" (id, username, password_hash, created_at, external_id)
-    select 'u' || n, 'name' || n, 'hash', n, 'e' || n from generate_series(1, 20000) n;
+  insert into "user" (id, username, password_hash, created_at, external_id, email, display_name)
+    select 'u' || n, 'name' || n, 'hash', n, 'e' || n, 'name' || n || '@example.org', 'Name ' || n from generate_series(1, 20000) n;
   insert into session (user_id, family_hash, secret_hash, username, created_at, last_seen_at, sign_in_id, has_tokens)
     select 'u' || n % 5000, 'f' || n, 'h' || n, 'name', n, n, 'sign-in ' || n, 0 from generate_series(1, 20000) n;
   insert into inbox (user_id, version, last_seq, total, unread, undo_version)
@@ -278,7 +292,7 @@ function inWords(step: Step): string | undefined {
   const table = wholes.get(part) ?? part
   const index = step['Index Name'] ?? ''
   const bounds = Array.from(
-    (step['Index Cond'] ?? '').matchAll(/\((\w+) (?:[<>=]+|IS) /g),
+    (step['Index Cond'] ?? '').matchAll(/\((\w+|lower\(\w+\)) (?:[<>=]+|IS) /g),
     ([, column]) => column,
   )
   const key = `${(wholes.get(index) ?? index).replace(/.*_pkey$/, 'key')} (${[...new Set(bounds)].join(', ')})`

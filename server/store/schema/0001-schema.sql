@@ -36,6 +36,7 @@ create index user_by_role on "user" (role) where role is not null;
 create unique index user_by_external_id on "user" (external_id, issuer) where external_id is not null;
 -- Users can share an address.
 create index user_by_email on "user" (lower(email)) where email is not null;
+create index user_by_display_name on "user" (lower(display_name)) where display_name is not null;
 -- sqlite:
 create index user_by_verified_email on "user" (id) where email_verified_at is not null and instr(issuer, char(1)) = 0;
 create index user_of_application on "user" (substr(issuer, 1, instr(issuer, char(1))), id) where instr(issuer, char(1)) > 0;

@@ -9,6 +9,7 @@ import { findDue } from '../../inbox/retention.store.ts'
 import * as changes from '../../inbox/sqlite/changes.ts'
 import * as pages from '../../inbox/sqlite/pages.ts'
 import { undo } from '../../inbox/undo.store.ts'
+import { searchUsers } from '../../operator/people.store.ts'
 import * as sessions from '../../sessions/sessions.store.ts'
 import { findCredentials } from '../../users/users.store.ts'
 import { boundValues, type Read, Texts, type Write } from '../statements.ts'
@@ -32,6 +33,18 @@ const byKey = 'notification by key'
 /** By which key each table is searched; `alone` if the index holds all that is read. */
 const paths: [name: string, run: Read<unknown> | Write<unknown>, path: string[]][] = [
   ['findCredentials', findCredentials('ann'), ['u by sqlite_autoindex_user_2']],
+  [
+    'searchUsers',
+    searchUsers('ann'),
+    [
+      'u by key',
+      'user by sqlite_autoindex_user_2',
+      'user by user_by_email',
+      'user by user_by_display_name',
+      'user by user_by_external_id alone',
+      'user by key',
+    ],
+  ],
   [
     'guessRefusals',
     guessRefusals({ limits: [{ key: 'k', delaysMs: [], keptMs: 1 }], at: 1 }),
@@ -126,7 +139,7 @@ function pathOf(sql: unknown): string[] {
 
 /** The rows of a page are merged and joined into one row, in their order and without being stored. */
 const isStreamed =
-  /^((CO-ROUTINE|SCAN) (\(subquery-\d+\)|(first_|later_)?mark|one|page|expired|snoozed)|MERGE \(UNION ALL\)|COMPOUND QUERY|UNION ALL|LEFT|RIGHT)$/
+  /^((CO-ROUTINE|SCAN) (\(subquery-\d+\)|(first_|later_)?mark|one|page|expired|snoozed|of_\w+)|MERGE \(UNION( ALL)?\)|COMPOUND QUERY|UNION ALL|LEFT|RIGHT)$/
 /** A list in a parameter, and the filter that SQLite makes of a list before it looks a value up in it. */
 const isList = /^(SCAN (json_each|one) VIRTUAL TABLE INDEX 1:|CREATE BLOOM FILTER)$/
 

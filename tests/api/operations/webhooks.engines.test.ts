@@ -4,6 +4,7 @@ import { after, type TestContext, test } from 'node:test'
 import { Webhook } from 'standardwebhooks'
 import { listAudit } from '../../../server/audit/audit.store.ts'
 import { listOutbox } from '../../../server/reach/outbox.store.ts'
+import { setRole } from '../../../server/users/roles.store.ts'
 import { refusalIn } from '../../support/http/envelope.ts'
 import { type Received, WebhookReceiver } from '../../support/network/webhook-receiver.ts'
 import { untilSo } from '../../support/processes/nodes.ts'
@@ -218,8 +219,10 @@ test('events that nobody reads for three days are gone, and the next response sa
   assert.equal((await read('')).missed, false)
 })
 
-test('without success for three days a webhook is disabled, and a change enables it', async (t) => {
+test('without success for three days a webhook is disabled, operators have a notice, and a change enables it', async (t) => {
   const to = await receiver(t)
+  const boss = await app.user('boss')
+  await app.store.write(setRole, { userId: boss.id, role: 'operator' })
   const { add, send, proof } = await application()
   const { id } = await add({ url: to.url, events: ['notification.created'] })
   to.answer = (_, response) => response.writeHead(500).end()
@@ -232,6 +235,11 @@ test('without success for three days a webhook is disabled, and a change enables
   await to.next()
   await untilSo(async () => (await listed()).disabledAt !== null)
   assert.equal((await listed()).lastError, 'status-500')
+  const reader = await app.issueToken(boss)
+  await untilSo(async () => {
+    const { items } = await app.everything(reader, '&category=operator')
+    return JSON.stringify(items).includes(id)
+  })
   to.answer = (_, response) => response.writeHead(200).end()
   await app.patch(`/api/webhooks/${id}`, proof, {})
   app.pass(2 * 3_600_000)

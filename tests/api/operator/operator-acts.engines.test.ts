@@ -1,7 +1,8 @@
 // Each act has its effect, an entry in the audit log, and a notice to the user (O1).
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { listAudit } from '../../../server/audit/audit.store.ts'
+import { listAudit, recordLogged } from '../../../server/audit/audit.store.ts'
+import { auditEntry, serviceSource } from '../../../server/audit/entry.ts'
 import { iso } from '../../../server/basics/clock.ts'
 import { newId } from '../../../server/basics/ids.ts'
 import { addFactor } from '../../../server/factors/factors.store.ts'
@@ -9,7 +10,8 @@ import { changePreferences } from '../../../server/preferences/preferences.store
 import { putUsers } from '../../../server/users/put-users.store.ts'
 import { setRole } from '../../../server/users/roles.store.ts'
 import { findUser, updateUser } from '../../../server/users/users.store.ts'
-import { startTestService } from '../../support/service.ts'
+import { untilSo } from '../../support/processes/nodes.ts'
+import { startTestService, type TestUser } from '../../support/service.ts'
 
 const app = await startTestService()
 after(() => app.stop())
@@ -27,39 +29,52 @@ const namesOf = async (search: string) =>
       username ?? externalId,
   )
 
-test('a search finds users by name, address, external id and id, and takes every text as it is (O1)', async () => {
+test('a search finds users by the beginning of name, address or external id, or by id, and takes every text as it is (O1)', async () => {
   const ann = await app.user('ann-search')
   await app.store.write(updateUser, {
     userId: ann.id,
-    displayName: '100 % Ann_Lee',
-    email: 'a.lee@Example.org',
+    displayName: '100% Ann_Lee',
+    email: 'A.lee@Example.org',
   })
   await app.store.write(putUsers, {
     issuer: '',
     at: app.now(),
-    users: [{ newId: newId(app.now()), externalId: 'shop/42' }],
+    users: ['shop/42', 'Shop/43'].map((externalId) => ({ newId: newId(app.now()), externalId })),
   })
-  for (const text of ['NN-SEARCH', 'lee@example', '% Ann', 'n_L', ann.id])
+  for (const text of ['ANN-S', 'ann-search', 'a.LEE@example', '100%', '100% ann_l', ann.id])
     assert.deepEqual(await namesOf(text), ['ann-search'], text)
   assert.deepEqual(await namesOf('shop/4'), ['shop/42'])
-  for (const text of ['%%', '__', '\u0001', '\u202e', "' or 1=1 --"])
-    assert.deepEqual(await namesOf(text), [], text)
-  assert.equal((await app.get(`${people}?search=${'a'.repeat(10_000)}`, proof)).status, 400)
-  assert.equal((await app.get(`${people}?search=%00`, proof)).status, 400)
+  const others = [
+    'search',
+    '%',
+    '%%',
+    '_',
+    '__',
+    'ann%',
+    '\u0001',
+    '\u202e',
+    "' or 1=1 --",
+    '\u{10ffff}',
+  ]
+  for (const text of others) assert.deepEqual(await namesOf(text), [], text)
+  for (const text of ['a'.repeat(256), 'a'.repeat(10_000), '%00', '%ff', '%ed%a0%80'])
+    assert.equal((await app.get(`${people}?search=${text}`, proof)).status, 400, text)
   const first = await get(`${people}?limit=1`)
   const rest = await get(`${people}?after=${first.next}`)
   assert.ok(!rest.items.some(({ id }: { id: string }) => id === first.items[0].id))
 })
 
-test('a search among more users than one read examines finds the last one', async () => {
+test('a search returns the first 50 of many users, and an exact name among them (O1)', async () => {
   const at = app.now()
-  const users = Array.from({ length: 4_500 }, (_, n) => ({
+  const users = Array.from({ length: 120 }, (_, n) => ({
     newId: newId(at + n),
-    externalId: `many/${n}`,
+    externalId: `many/${1 + n}`,
   }))
-  for (let from = 0; from < users.length; from += 1_000)
-    await app.store.write(putUsers, { issuer: '', at, users: users.slice(from, from + 1_000) })
-  assert.deepEqual(await namesOf('many/4499'), ['many/4499'])
+  await app.store.write(putUsers, { issuer: '', at, users })
+  const found = await namesOf('many/1')
+  assert.deepEqual([found.length, found[0]], [32, 'many/1'])
+  assert.equal((await namesOf('many/')).length, 50)
+  assert.deepEqual(await namesOf('many/120'), ['many/120'])
 })
 
 test('names and devices of users are escaped, so that they turn no text and control nothing (O1)', async () => {
@@ -145,6 +160,24 @@ test('each act on a user takes effect, and is an entry and a notice (O1)', async
       (await app.request(`${people}/${boss.id}${path}`, { method, headers: proof })).status,
       409,
     )
+})
+
+test('each operator has a notice of a webhook that was disabled and of a mail server that refuses, others have none (O1)', async () => {
+  const user = await app.user()
+  const of = (event: 'webhook-disabled' | 'mails-refused' | 'tidying-failed', detail = {}) =>
+    auditEntry(serviceSource, { event, at: app.now(), detail })
+  const webhook = of('webhook-disabled', { webhookId: 'w1', reason: 'status-500' })
+  await app.store.write(recordLogged, [webhook, of('mails-refused'), of('tidying-failed')])
+  const noticesOf = async (reader: TestUser) =>
+    (await app.everything(await app.signIn(reader, 'stateful'), '&category=operator')).items
+  await untilSo(async () => (await noticesOf(boss)).length > 1)
+  const notices = await noticesOf(boss)
+  assert.deepEqual(notices.map(({ title }) => title).sort(), [
+    'A webhook was disabled',
+    'The mail server refuses many addresses',
+  ])
+  assert.match(JSON.stringify(notices), /w1 .*status-500/)
+  assert.deepEqual(await noticesOf(user), [])
 })
 
 test('the audit log is filtered by user, event, actor and time, in pages, and exported as JSON lines (O1)', async () => {

@@ -53,7 +53,8 @@ export const texts: Texts = (plurals) => ({
     lanes: 'Anmeldungen in 30 Tagen',
     lanesHint:
       'Ein Balken für jede Anmeldung, von ihrem Beginn bis zur letzten Nutzung. Punkte: Änderungen von Passwort und Faktoren sowie Ablehnungen.',
-    search: 'Name, E-Mail-Adresse, ID oder externe ID',
+    search: 'Anfang von Name, E-Mail-Adresse oder externer ID; oder eine ID',
+    first: 'Die ersten 50. Schreiben Sie mehr vom Namen, um andere zu finden.',
     signIns: 'Anmeldungen',
     devices: 'Bekannte Geräte',
     factors: 'Zweite Faktoren und Passkeys',

@@ -250,6 +250,8 @@ export const texts: Texts = (plurals) => ({
       'link-created': 'Ein Link zum Einrichten Ihrer Anmeldung wurde erstellt',
       'role-changed': 'Ihre Rolle wurde geändert',
       'mail-stopped': 'Keine E-Mails mehr an Ihre Adresse',
+      'webhook-disabled': 'Ein Webhook wurde abgeschaltet',
+      'mails-refused': 'Der Mailserver lehnt viele Adressen ab',
     },
     unknownDevice: 'einem unbekannten Gerät',
     aBrowser: 'einem Browser',
@@ -265,6 +267,10 @@ export const texts: Texts = (plurals) => ({
       'Falls Sie das nicht erwartet haben, prüfen Sie Ihr Konto und legen Sie ein neues Passwort fest.',
     ended:
       'Das Gerät wurde abgemeldet. Melden Sie sich neu an, prüfen Sie Ihr Konto und legen Sie ein neues Passwort fest.',
+    webhookDisabled: (id, reason) =>
+      `Der Webhook ${id} hat drei Tage lang keine Anfrage angenommen, und seine Ereignisse wurden entfernt. Der letzte Fehler war: ${reason}. Reparieren Sie den Empfänger und senden Sie ihm dann ein Testereignis.`,
+    mailsRefused:
+      'Er hat in einer Stunde mehr als 20 Adressen endgültig abgelehnt und lehnt vielleicht diesen Dienst ab. Die Gründe stehen in den Zeilen „send-given-up“ des Logs.',
     mailStopped:
       'Der Mailserver Ihrer Adresse hat unsere E-Mails an zwei Tagen abgelehnt, deshalb senden wir keine mehr. Bitten Sie den Betreiber des Dienstes oder Ihrer Anwendung, Ihre Adresse zu prüfen. Mitteilungen kommen hier weiterhin an.',
   },

@@ -55,7 +55,8 @@ export const texts = (plurals: Plurals) => ({
     lanes: 'Sign-ins of 30 days',
     lanesHint:
       'A bar for each sign-in, from its beginning to its last use. Dots: changes of password and factors, and refusals.',
-    search: 'Name, e-mail address, external id or id',
+    search: 'Beginning of a name, e-mail address or external id; or an id',
+    first: 'The first 50. Write more of the name to find others.',
     signIns: 'Signed in',
     devices: 'Known devices',
     factors: 'Second factors and passkeys',

@@ -251,6 +251,8 @@ export const texts = (plurals: Plurals) => ({
       'link-created': 'A link to set up your sign-in was made',
       'role-changed': 'Your role was changed',
       'mail-stopped': 'E-mails to your address have stopped',
+      'webhook-disabled': 'A webhook was disabled',
+      'mails-refused': 'The mail server refuses many addresses',
     },
     unknownDevice: 'an unknown device',
     aBrowser: 'a browser',
@@ -266,6 +268,10 @@ export const texts = (plurals: Plurals) => ({
     byUnknown: 'The service noticed this.',
     advice: 'If you did not expect it, check your account and set a new password.',
     ended: 'The device was signed out. Sign in again, check your account and set a new password.',
+    webhookDisabled: (id: string, reason: string) =>
+      `The webhook ${id} accepted no request for three days, and its events were removed. The last failure was: ${reason}. Repair the receiver, then send it a test event.`,
+    mailsRefused:
+      'It refused more than 20 addresses for good within an hour, so it may refuse this service. The lines “send-given-up” of the log have the reasons.',
     mailStopped:
       'The mail server of your address refused our e-mails on two days, so we send no more. Ask the operator of the service, or your application, to check your address. Notifications still arrive here.',
   },

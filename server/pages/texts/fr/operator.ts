@@ -53,7 +53,8 @@ export const texts: Texts = (plurals) => ({
     lanes: 'Connexions des 30 derniers jours',
     lanesHint:
       'Une barre par connexion, du début à la dernière utilisation. Points : changements de mot de passe et de facteurs, et refus.',
-    search: 'Nom, adresse e-mail, identifiant ou identifiant externe',
+    search: 'Début du nom, de l’adresse e-mail ou de l’identifiant externe ; ou un identifiant',
+    first: 'Les 50 premiers. Écrivez plus du nom pour en trouver d’autres.',
     signIns: 'Connexions',
     devices: 'Appareils connus',
     factors: 'Seconds facteurs et clés d’accès',

@@ -251,6 +251,8 @@ export const texts: Texts = (plurals) => ({
       'link-created': 'Un lien pour configurer votre connexion a été créé',
       'role-changed': 'Votre rôle a été modifié',
       'mail-stopped': 'Nous n’envoyons plus d’e-mails à votre adresse',
+      'webhook-disabled': 'Un webhook a été désactivé',
+      'mails-refused': 'Le serveur de messagerie refuse beaucoup d’adresses',
     },
     unknownDevice: 'un appareil inconnu',
     aBrowser: 'un navigateur',
@@ -266,6 +268,10 @@ export const texts: Texts = (plurals) => ({
       'Si vous ne vous y attendiez pas, vérifiez votre compte et choisissez un nouveau mot de passe.',
     ended:
       'L’appareil a été déconnecté. Reconnectez-vous, vérifiez votre compte et choisissez un nouveau mot de passe.',
+    webhookDisabled: (id, reason) =>
+      `Le webhook ${id} n’a accepté aucune requête pendant trois jours, et ses événements ont été supprimés. La dernière erreur était : ${reason}. Réparez le destinataire, puis envoyez-lui un événement de test.`,
+    mailsRefused:
+      'Il a refusé définitivement plus de 20 adresses en une heure : il refuse peut-être ce service. Les lignes « send-given-up » du journal en donnent les raisons.',
     mailStopped:
       'Le serveur de messagerie de votre adresse a refusé nos e-mails sur deux jours, nous n’en envoyons donc plus. Demandez à l’administrateur du service ou de votre application de vérifier votre adresse. Les notifications arrivent toujours ici.',
   },
