@@ -1,7 +1,7 @@
 import { Command } from 'commander'
 import { withoutControls } from '../basics/control-characters.ts'
 import { notFound } from '../basics/errors.ts'
-import { type Explained, explainNotification } from '../inbox/explain.store.ts'
+import { type Explained, explainNotification } from '../inbox/examined/explain.store.ts'
 import { findUser } from '../users/users.ts'
 import { withSettings } from './settings.ts'
 import { print, WrongUse } from './terminal/output.ts'

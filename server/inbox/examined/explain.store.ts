@@ -1,7 +1,7 @@
 // What the rows say of one notification, for `carillon explain`.
-import { get, type Read } from '../store/statements.ts'
-import type { OneNotification } from './inbox-state.ts'
-import { userKey } from './user-key.ts'
+import { get, type Read } from '../../store/statements.ts'
+import type { OneNotification } from '../inbox-state.ts'
+import { userKey } from '../user-key.ts'
 
 export type Explained = Sent & { [Name in Times | 'senderId' | 'senderName']: string | null }
 type Sent = {
