@@ -6,7 +6,7 @@ import {
   explainNotification,
   type Removal,
   sentTo,
-} from '../inbox/explain.store.ts'
+} from '../inbox/examined/explain.store.ts'
 import type { User } from '../users/users.store.ts'
 import { findUser } from '../users/users.ts'
 import { withSettings } from './settings.ts'

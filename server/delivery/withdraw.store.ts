@@ -1,8 +1,7 @@
 // Takes back what was sent, whatever key it has: one delivery, or what a producer sent in some time.
 // No statement reads title, body, url or data.
 import { iso } from '../basics/clock.ts'
-import { type Found, foundColumns } from '../inbox/notification-state.ts'
-import { removeAll } from '../inbox/places.store.ts'
+import { type Found, foundColumns, removeAll } from '../inbox/marks.store.ts'
 import { lockInboxes, maxAtOnce } from '../inbox/retention.store.ts'
 import { inUsers, userDigits, userIdOfDigits, userKey } from '../inbox/user-key.ts'
 import { all, get, inList, type Read, signal, type Write } from '../store/statements.ts'

@@ -1,4 +1,5 @@
 // Keeps authenticator apps and recovery codes. prove-factor.ts proves a factor.
+import { iso } from '../basics/clock.ts'
 import { CarillonError, conflict, invalidField, notFound } from '../basics/errors.ts'
 import { hashOf, randomGroups, type Sealing } from '../basics/secrets.ts'
 import type { Guesses } from '../guessing/guesses.ts'
@@ -108,4 +109,20 @@ export async function resetFactors(
   const removed = await endProofs(dependencies, resetStoredFactors, { userId }, facts)
   if (removed === 'absent') throw notFound('There is no user with this id')
   return removed
+}
+
+export function displayAdded(factor: Factor, outcome: 'done' | 'first', codes: readonly string[]) {
+  return { ...displayFactor(factor), ...(outcome === 'first' && { recoveryCodes: codes }) }
+}
+
+export function displayFactor({ id, kind, label, confirmedAt, createdAt, lastUsedAt }: Factor) {
+  const used = lastUsedAt === null ? null : iso(lastUsedAt)
+  return {
+    id,
+    kind,
+    label,
+    confirmed: confirmedAt !== null,
+    createdAt: iso(createdAt),
+    lastUsedAt: used,
+  }
 }

@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 import { deviceLabel, type RequestSource } from '../audit/entry.ts'
-import { networksOf } from '../basics/client.ts'
+import { networksOf } from '../basics/ip-addresses.ts'
 import type { Sealing } from '../basics/secrets.ts'
 import { sessionSecrets } from '../http/request/credentials.ts'
 import type { Site } from '../http/site.ts'

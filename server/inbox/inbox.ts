@@ -4,15 +4,21 @@ import { counts } from '../basics/counts.ts'
 import { CarillonError, conflict, type Fault, invalidField } from '../basics/errors.ts'
 import { endOfTurn } from '../basics/event-loop.ts'
 import type { Store, WriteOperation } from '../store/store.ts'
-import { archiveRead, markAllRead } from './bulk.store.ts'
-import { BulkActs } from './bulk-acts.ts'
-import { readCounts, readNotification, readPage, readVersion } from './inbox.store.ts'
+import { archiveRead, markAllRead } from './bulk/bulk.store.ts'
+import { BulkActs } from './bulk/bulk-acts.ts'
+import { undo } from './bulk/undo.store.ts'
+import { readCounts, readLocale, readNotification, readPage, readVersion } from './inbox.store.ts'
 import type { MarkAllRead, Page, PageRequest } from './inbox-state.ts'
-import { readLocale } from './language.ts'
-import { markRead, markUnread } from './marks.store.ts'
+import {
+  archive,
+  markRead,
+  markSeen,
+  markUnread,
+  remove,
+  snooze,
+  unarchive,
+} from './marks.store.ts'
 import { localize, mayHaveTexts, newestIdIn } from './notification-json.ts'
-import { archive, markSeen, remove, snooze, unarchive } from './places.store.ts'
-import { undo } from './undo.store.ts'
 
 export type Reader = { userId: string; inboxVersion?: number }
 

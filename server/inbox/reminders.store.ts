@@ -169,14 +169,12 @@ export function* watchArrived(watch: Watch, at: number, arrived: readonly Unseen
   }
 }
 
-/** A webhook may wait for a change of the locked inbox, which is given as it was before. */
+/** A webhook waits for a change of the locked inbox, which is given as it was before. */
 export function* watchChange(before: {
   user: UserKey
   lastSeq: number
   version: number
-  reach: number
 }): Write<void> {
-  if ((before.reach & reachBits.marks) === 0) return
   yield* lookAfter({ user: before.user, seq: before.lastSeq + 1, version: before.version })
 }
 

@@ -13,8 +13,7 @@ import {
   type Write,
 } from '../store/statements.ts'
 import { countOf } from './inbox-state.ts'
-import { byState, type Found, foundColumns, lockInbox } from './notification-state.ts'
-import { removeAll, wake } from './places.store.ts'
+import { byState, type Found, foundColumns, lockInbox, removeAll, wake } from './marks.store.ts'
 import { heldSince, isHeld, ofService } from './security-notices.store.ts'
 import { givenUser, lockDeliveries, userDigits, userIdOfDigits, userKey } from './user-key.ts'
 

@@ -2,9 +2,8 @@
 // and one text. No stream waits for another's slow client.
 import { notAuthenticated } from '../basics/errors.ts'
 import { WorkQueue, yieldToEventLoop } from '../basics/event-loop.ts'
-import { readInbox } from '../inbox/inbox.store.ts'
+import { maxBehind, readChanges, readInbox } from '../inbox/inbox.store.ts'
 import type { InboxState } from '../inbox/inbox-state.ts'
-import { maxBehind, readChanges } from '../inbox/language.ts'
 import type { ChangeSignal } from '../store/events.ts'
 import type { Store } from '../store/store.ts'
 import { erasedKey, isErasedKey } from '../tokens/tokens.store.ts'

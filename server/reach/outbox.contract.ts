@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { listAudit } from '../audit/audit.store.ts'
 import { auditEntry, serviceSource } from '../audit/entry.ts'
 import { at, newId, type PromiseOf, type World } from '../contract/world.ts'
-import { deleteUser } from '../users/erasure.store.ts'
+import { deleteUser } from '../users/erasure/erasure.store.ts'
 import {
   addToOutbox,
   claimOutbox,

@@ -24,10 +24,9 @@ import type { Store } from '../store/store.ts'
 import type { FactorPolicy } from '../tokens/factor-policy.ts'
 import { hasVerifiedEmail } from '../users/users.store.ts'
 import { SignInForm } from './sign-in.schemas.ts'
-import type { SignInNeeds } from './sign-in.ts'
+import { endSignIn, type SignInNeeds } from './sign-in.ts'
 import { signInByFactor, signInByPassword } from './sign-in-attempts.ts'
 import type { SecondStep, SetupDemand, SignInView } from './sign-in-page.ts'
-import { endSignIn } from './sign-out.ts'
 
 type Needs = PageNeeds & {
   store: Store

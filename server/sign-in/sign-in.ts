@@ -1,7 +1,7 @@
 // What follows a proof in every sign-in, up to the response. sign-in-attempts.ts, links/ and
 // providers/ prove a user; the sign-in is fresh from its beginning (sessions/own-sign-in.ts).
-import type { FastifyRequest } from 'fastify'
-import { auditEntry, type RequestSource, type Source } from '../audit/entry.ts'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { auditEntry, type RequestSource, type Source, sourceOf } from '../audit/entry.ts'
 import type { SignInLog } from '../audit/sign-in-log.ts'
 import { iso } from '../basics/clock.ts'
 import { counts } from '../basics/counts.ts'
@@ -17,9 +17,11 @@ import {
   type SeenDevice,
   tokenAfterSignIn,
 } from '../guessing/device-tokens.ts'
-import type { Exchange, ProvedFactor } from '../http/operation.ts'
+import type { Exchange, GuardedRequest, ProvedFactor } from '../http/operation.ts'
 import { presentedTokens, sessionSecrets, setCookie } from '../http/request/credentials.ts'
+import { comesFromOtherSite } from '../http/requests.ts'
 import type { Notices } from '../reach/notices.ts'
+import type { SignInsNeeds } from '../sessions/own-sign-in.ts'
 import { noteDevice } from '../sessions/sign-ins.store.ts'
 import type { AuditEntry } from '../store/events.ts'
 import type { AccessTokens } from '../tokens/access-token.ts'
@@ -198,4 +200,22 @@ export async function endTokens(
     subjects.filter((subject) => subject !== null).map((subject) => [subject.signInId, subject]),
   )
   await Promise.all(signIns.values().map((subject) => accessTokens.revoke(subject, source)))
+}
+
+export async function endSignIn(
+  needs: SignInsNeeds,
+  request: GuardedRequest<null>,
+  reply: FastifyReply,
+): Promise<void> {
+  const { cookie, allowedOrigins } = needs.site
+  const source = sourceOf(needs, request)
+  // Another site's form can send a cookie past the cross-site check with a username in its URL
+  // (`Authorization: Basic`).
+  const isForeign = comesFromOtherSite(request, allowedOrigins)
+  const secrets = isForeign ? [] : sessionSecrets(request.raw.headers.cookie, cookie.name)
+  await Promise.all([
+    needs.sessions.revoke(secrets, source),
+    endTokens(needs.accessTokens, request, source),
+  ])
+  if (!isForeign) setCookie(reply, cookie, '')
 }

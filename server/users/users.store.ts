@@ -16,7 +16,7 @@ import {
   signal,
   type Write,
 } from '../store/statements.ts'
-import { forgetErased, type Recognition } from './erased-ids.store.ts'
+import { forgetErased, type Recognition } from './erasure/erased-ids.store.ts'
 
 export type User = {
   id: string

@@ -3,7 +3,7 @@
 // request.
 
 import { usualHours } from '../inbox/mail-rules.ts'
-import { byState } from '../inbox/notification-state.ts'
+import { byState } from '../inbox/marks.store.ts'
 import { eventBit, reachBits } from '../inbox/reminders.store.ts'
 import { type UserKey, userKey } from '../inbox/user-key.ts'
 import {

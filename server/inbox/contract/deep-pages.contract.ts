@@ -11,11 +11,11 @@ import {
   type Seen,
   type World,
 } from '../../contract/world.ts'
-import { markAllRead } from '../bulk.store.ts'
+import { markAllRead } from '../bulk/bulk.store.ts'
+import { undo } from '../bulk/undo.store.ts'
 import { changesSince, readInbox } from '../inbox.store.ts'
 import type { Page } from '../inbox-state.ts'
 import { markRead, markUnread } from '../marks.store.ts'
-import { undo } from '../undo.store.ts'
 
 const limit = 20
 /** SQLite passes over so many in several turns of the event loop. */

@@ -10,11 +10,11 @@ import {
   type Seen,
   type World,
 } from '../../contract/world.ts'
-import { markAllRead } from '../bulk.store.ts'
+import { markAllRead } from '../bulk/bulk.store.ts'
+import { undo } from '../bulk/undo.store.ts'
 import { readInbox } from '../inbox.store.ts'
 import { emptyInbox, type Filter } from '../inbox-state.ts'
 import { markRead, markUnread } from '../marks.store.ts'
-import { undo } from '../undo.store.ts'
 
 export function filterPromises(promise: PromiseOf): void {
   promise(

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { at, newId, type PromiseOf, runs, type Seen, type World } from '../../contract/world.ts'
-import { markAllRead } from '../bulk.store.ts'
+import { markAllRead } from '../bulk/bulk.store.ts'
 import { readCounts, readInbox, readVersion } from '../inbox.store.ts'
 import { emptyInbox } from '../inbox-state.ts'
 import { markRead } from '../marks.store.ts'

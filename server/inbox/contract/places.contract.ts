@@ -10,13 +10,13 @@ import {
   type PromiseOf,
   type World,
 } from '../../contract/world.ts'
-import { deleteUser } from '../../users/erasure.store.ts'
-import { archiveRead as archiveAllRead } from '../bulk.store.ts'
+import { deleteUser } from '../../users/erasure/erasure.store.ts'
+import { archiveRead as archiveAllRead } from '../bulk/bulk.store.ts'
+import { undo as undoLast } from '../bulk/undo.store.ts'
 import { changesSince, readCounts, readInbox } from '../inbox.store.ts'
 import { emptyInbox } from '../inbox-state.ts'
+import * as places from '../marks.store.ts'
 import { markRead, markUnread } from '../marks.store.ts'
-import * as places from '../places.store.ts'
-import { undo as undoLast } from '../undo.store.ts'
 import { checkList } from './filters.contract.ts'
 import { annWith, readAts } from './mark-unread.contract.ts'
 

@@ -1,6 +1,6 @@
 // Decides what of an inbox is pushed because nobody has seen it, and reads what a push says when it
 // is sent.
-import { byState } from '../../inbox/notification-state.ts'
+import { byState } from '../../inbox/marks.store.ts'
 import { pushBit, reachBits } from '../../inbox/reminders.store.ts'
 import { ofService } from '../../inbox/security-notices.store.ts'
 import { userKey } from '../../inbox/user-key.ts'

@@ -7,7 +7,7 @@ import {
   providerAccounts,
 } from '../../../server/providers/provider-accounts.store.ts'
 import { replaceOperation } from '../../../server/store/testing/operations.ts'
-import { deleteUser } from '../../../server/users/erasure.store.ts'
+import { deleteUser } from '../../../server/users/erasure/erasure.store.ts'
 import { disableUser, setPassword } from '../../../server/users/user-changes.store.ts'
 import { enableUser } from '../../../server/users/users.store.ts'
 import { refusalIn } from '../../support/http/envelope.ts'

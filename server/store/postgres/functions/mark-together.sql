@@ -1,6 +1,6 @@
 -- Marks of several callers share a round trip and a commit. Not on Citus, where one statement
 -- cannot write to the inboxes of several nodes. What is rare gets a null, and the caller runs it
--- alone (server/inbox/marks.store.ts, places.store.ts).
+-- alone (server/inbox/marks.store.ts).
 
 -- kinds[i] is 'read', 'unread', 'archive', 'unarchive', 'snooze' (until untils[i]), 'delete' or
 -- 'all'. Of 'all', ids[i] is the last notification that it covers, or seqs[i] its sequence number,

@@ -1,10 +1,9 @@
 // What the rows say of one notification, for `carillon explain`.
-
-import { iso } from '../basics/clock.ts'
-import { firstIdAt, madeAt } from '../basics/ids.ts'
-import { all, get, type Read } from '../store/statements.ts'
-import type { OneNotification } from './inbox-state.ts'
-import { userKey } from './user-key.ts'
+import { iso } from '../../basics/clock.ts'
+import { firstIdAt, madeAt } from '../../basics/ids.ts'
+import { all, get, type Read } from '../../store/statements.ts'
+import type { OneNotification } from '../inbox-state.ts'
+import { userKey } from '../user-key.ts'
 
 export type Explained = Sent & { [Name in Times | 'senderId' | 'senderName']: string | null }
 type Sent = {

@@ -1,7 +1,7 @@
 // One transaction updates counters and rows, so a difference is a defect of Carillon or of the
 // disk.
-import { get, type Read } from '../store/statements.ts'
-import { userKey } from './user-key.ts'
+import { get, type Read } from '../../store/statements.ts'
+import { userKey } from '../user-key.ts'
 
 const counters = ['total', 'unread', 'archived', 'snoozed', 'unseen', 'unreadOfCategories'] as const
 type Counter = (typeof counters)[number]
