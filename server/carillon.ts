@@ -27,6 +27,7 @@ const loaders: Readonly<Record<string, () => Promise<{ makeCommand: () => Comman
   backup: () => import('./commands/backup.ts'),
   restore: () => import('./commands/restore.ts'),
   move: () => import('./commands/move.ts'),
+  maintenance: () => import('./commands/maintenance.ts'),
   healthcheck: () => import('./commands/healthcheck.ts'),
   'install-service': () => import('./commands/install-service.ts'),
 }

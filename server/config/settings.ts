@@ -62,7 +62,7 @@ const here =
 const onHere = { absent: here, read: values.readSwitch } as const
 
 const ofDatabase =
-  'serve user key keys secret audit explain retention reach stats outbox mail webhook withdraw tail migrate doctor backup restore move'
+  'serve user key keys secret audit explain retention reach stats outbox mail webhook withdraw tail migrate doctor backup restore move maintenance'
 
 /** The one table, in the order of docs/config.md: what each setting means, as one sentence for that page, and how its text is read. */
 const table = {

@@ -7,9 +7,11 @@ import { knownMigrations } from '../../migrations.ts'
 import {
   fillingIn,
   fillingPrefix,
+  type Maintenance,
   type Move,
-  movingTable,
+  type Refusing,
   refuseIncomplete,
+  tableOf,
 } from '../../transfer-state.ts'
 import {
   type Endpoint,
@@ -131,32 +133,44 @@ export async function refuseLaterCall(endpoint: Endpoint, entry: string): Promis
   throw conflict(`Another call fills ${endpoint.name} now`)
 }
 
-export async function moveOf(endpoint: Endpoint): Promise<Move | null> {
-  const [row] = (await hasTable(endpoint, movingTable))
-    ? await endpoint.query(`select state from ${movingTable}`)
+type States = { moving: Move; maintenance: Maintenance }
+
+/** Null if it accepts writes. */
+export async function stateOf<Kind extends Refusing>(
+  endpoint: Endpoint,
+  refusing: Kind,
+): Promise<States[Kind] | null> {
+  const table = tableOf(refusing)
+  const [row] = (await hasTable(endpoint, table))
+    ? await endpoint.query(`select state from ${table}`)
     : []
   return row === undefined ? null : JSON.parse(String(row[0]))
 }
 
 /** Waits for the writes in progress. */
-export function refuseWrites(endpoint: Endpoint, move: Move): Promise<void> {
+export function refuseWrites<Kind extends Refusing>(
+  endpoint: Endpoint,
+  refusing: Kind,
+  state: States[Kind],
+): Promise<void> {
+  const table = tableOf(refusing)
   return exclusively(endpoint, async () => {
-    await endpoint.query(`create table ${movingTable} (state text primary key)`)
-    await endpoint.query(`insert into ${movingTable} values ($1)`, [JSON.stringify(move)])
-    for (const text of endpoint.guards) await endpoint.query(text)
+    await endpoint.query(`create table ${table} (state text primary key)`)
+    await endpoint.query(`insert into ${table} values ($1)`, [JSON.stringify(state)])
+    for (const text of endpoint.guards(refusing)) await endpoint.query(text)
   })
 }
 
-export function allowWrites(endpoint: Endpoint): Promise<void> {
+export function allowWrites(endpoint: Endpoint, refusing: Refusing): Promise<void> {
   return exclusively(endpoint, async () => {
-    for (const text of [...endpoint.unguards, `drop table ${movingTable}`])
+    for (const text of [...endpoint.unguards(refusing), `drop table ${tableOf(refusing)}`])
       await endpoint.query(text)
   })
 }
 
 /** Throws CONFLICT if the database refuses writes for another move, or none. */
 export async function refuseGivenUp(endpoint: Endpoint, id: string): Promise<Move> {
-  const move = await moveOf(endpoint)
+  const move = await stateOf(endpoint, 'moving')
   if (move?.id === id) return move
   throw conflict('Another process has given up this move', 'Empty the new database.')
 }
@@ -167,6 +181,6 @@ export function endMove(endpoint: Endpoint, { id, at }: { id: string; at: number
       ...(await refuseGivenUp(endpoint, id)),
       endedAt: at,
     } satisfies Move)
-    await endpoint.query(`update ${movingTable} set state = $1`, [state])
+    await endpoint.query(`update ${tableOf('moving')} set state = $1`, [state])
   })
 }
