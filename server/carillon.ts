@@ -28,6 +28,7 @@ const loaders: Readonly<Record<string, () => Promise<{ makeCommand: () => Comman
   restore: () => import('./commands/restore.ts'),
   move: () => import('./commands/move.ts'),
   maintenance: () => import('./commands/maintenance.ts'),
+  upgrade: () => import('./commands/upgrade.ts'),
   healthcheck: () => import('./commands/healthcheck.ts'),
   'install-service': () => import('./commands/install-service.ts'),
 }

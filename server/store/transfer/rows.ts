@@ -39,7 +39,7 @@ export interface Endpoint extends AsyncDisposable {
   readonly name: string
   /** All reads of the transaction see one moment. */
   readonly snapshot: string
-  migrate(partitions: number): Promise<unknown>
+  migrate(partitions: number, through?: string): Promise<unknown>
   /** Name, JSON array of columns, how many are in the key. */
   readonly catalogue: string
   /** Cheaper to create after the last row. */

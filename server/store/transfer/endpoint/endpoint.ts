@@ -63,9 +63,14 @@ export async function hasSchema(endpoint: Endpoint): Promise<boolean> {
   throw unavailable(problem, remedy)
 }
 
-export async function createTables(target: Endpoint, partitions: number): Promise<void> {
+/** `through`: the last migration to apply. */
+export async function createTables(
+  target: Endpoint,
+  partitions: number,
+  through?: string,
+): Promise<void> {
   if ((await fillingOf(target)) === undefined && !(await hasSchema(target)))
-    await target.migrate(partitions)
+    await target.migrate(partitions, through)
 }
 
 /** Does not block readers. */
@@ -81,14 +86,18 @@ export async function exclusively<T>(endpoint: Endpoint, work: () => Promise<T>)
   }
 }
 
-export async function sourceAt(endpoint: Endpoint): Promise<Source> {
+/** `names`: of the tables of an older schema. */
+export async function sourceAt(endpoint: Endpoint, names = tableNames): Promise<Source> {
   const found = await endpoint.query(endpoint.catalogue)
-  const tables = tableNames.map((table) => {
+  const tables = names.map((table) => {
     const [name, columns, key] = found.find((one) => one[0] === table) ?? [table, '[]', 0]
     return { name: String(name), columns: JSON.parse(String(columns)), key: Number(key) }
   })
-  const counts = tableNames.map((name) => `(select count(*) from "${name}")`)
-  const [row] = await endpoint.query(`select ${counts.join(' + ')}`)
+  // A name in a file is counted only if the database has it.
+  const counts = tables.flatMap(({ name, key }) =>
+    key === 0 ? [] : `(select count(*) from "${name}")`,
+  )
+  const [row] = await endpoint.query(`select ${['0', ...counts].join(' + ')}`)
   return { tables, total: Number(row?.[0]), rows: (table, after) => rowsOf(endpoint, table, after) }
 }
 

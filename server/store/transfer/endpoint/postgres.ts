@@ -59,8 +59,10 @@ class Postgres implements Endpoint {
     return [`drop function if exists ${tableOf(refusing)} cascade`]
   }
 
-  migrate(partitions: number): Promise<unknown> {
-    return migrate(this.#opened.pool, { partitions }).catch((error) => refuse(this.name, error))
+  migrate(partitions: number, through?: string): Promise<unknown> {
+    return migrate(this.#opened.pool, { partitions, through }).catch((error) =>
+      refuse(this.name, error),
+    )
   }
 
   async query(text: string, values: readonly unknown[] = []): Promise<Row[]> {

@@ -55,8 +55,8 @@ class Sqlite implements Endpoint {
     )
   }
 
-  migrate(): Promise<unknown> {
-    return migrate(this.#database).catch((error) =>
+  migrate(_partitions: number, through?: string): Promise<unknown> {
+    return migrate(this.#database, { through }).catch((error) =>
       Promise.reject(openingFailure(error, this.name)),
     )
   }
