@@ -27,6 +27,8 @@ const loaders: Readonly<Record<string, () => Promise<{ makeCommand: () => Comman
   backup: () => import('./commands/backup.ts'),
   restore: () => import('./commands/restore.ts'),
   move: () => import('./commands/move.ts'),
+  maintenance: () => import('./commands/maintenance.ts'),
+  upgrade: () => import('./commands/upgrade.ts'),
   healthcheck: () => import('./commands/healthcheck.ts'),
   'install-service': () => import('./commands/install-service.ts'),
 }

@@ -52,6 +52,8 @@ export const events = {
   'secret-rotated': 'What CARILLON_SECRET protects was sealed with a new secret.',
   'provider-linked': 'An account at a provider was linked to a user.',
   'provider-unlinked': 'An account at a provider was unlinked from a user.',
+  'maintenance-began': 'An operator began maintenance: the service can only be read.',
+  'maintenance-ended': 'An operator ended maintenance.',
   'settings-changed': 'The service started with other settings than before.',
   'send-given-up':
     'A mail or push was given up: it could not be sent for a day, or its target refused it for good.',

@@ -11,13 +11,13 @@ import {
 } from '../migrations.ts'
 import { type Database, inWriteLock } from './database.ts'
 
-/** Throws UNAVAILABLE if the schema is newer than this program. */
+/** Throws UNAVAILABLE if the schema is newer than this program. `through`: the last one to apply. */
 export async function migrate(
   database: Database,
-  options: { from?: URL } & Noticed = {},
+  options: { from?: URL; through?: string | undefined } & Noticed = {},
 ): Promise<string[]> {
-  const { from } = options
-  const known = knownMigrations(from)
+  const { from, through } = options
+  const known = knownMigrations(from, through)
   refuseNewer(appliedMigrations(database), known)
   const done: string[] = []
   for (const name of known.slice(appliedMigrations(database).length)) {

@@ -9,12 +9,12 @@ import {
   allowWrites,
   createTables,
   endMove,
-  moveOf,
   openEndpoint,
   refuseGivenUp,
   refuseUnusable,
   refuseWrites,
   sourceAt,
+  stateOf,
 } from './endpoint/endpoint.ts'
 import { fill, type Report, refuseFilled, type Target } from './fill.ts'
 import type { Checksum } from './rows.ts'
@@ -33,7 +33,7 @@ export async function moveDatabase(options: Options): Promise<readonly Checksum[
   const { from, to, partitions, id, now, report, onRefusing = () => {} } = options
   await using source = await openEndpoint(from)
   await refuseUnusable(source)
-  const earlier = await moveOf(source)
+  const earlier = await stateOf(source, 'moving')
   if (earlier !== null && (earlier.target !== displayDatabase(to) || earlier.endedAt !== null))
     throw otherMove(earlier, from)
   let begun = earlier
@@ -44,7 +44,7 @@ export async function moveDatabase(options: Options): Promise<readonly Checksum[
     await createTables(target, partitions)
     if (earlier === null) await refuseFilled(target, by)
     onRefusing()
-    if (earlier === null) await refuseWrites(source, move)
+    if (earlier === null) await refuseWrites(source, 'moving', move)
     begun = move
     const check = () => refuseGivenUp(source, move.id)
     const checksums = await fill(target, await sourceAt(source), {
@@ -56,7 +56,7 @@ export async function moveDatabase(options: Options): Promise<readonly Checksum[
     await endMove(source, { id: move.id, at: now() })
     return checksums
   } catch (error) {
-    if ((await moveOf(source).catch(() => begun)) === null) throw error
+    if ((await stateOf(source, 'moving').catch(() => begun)) === null) throw error
     const code = error instanceof CarillonError ? error.code : 'UNAVAILABLE'
     const problem = messageOf(error).replace(/\.$/, '')
     throw new CarillonError(code, problem, { remedy: refusingSentence(from), cause: error })
@@ -100,8 +100,8 @@ function otherMove({ target, endedAt }: Move, from: Database): CarillonError {
 export async function giveUpMove(from: Database): Promise<Move> {
   await using source = await openEndpoint(from)
   await refuseUnusable(source)
-  const move = await moveOf(source)
+  const move = await stateOf(source, 'moving')
   if (move === null) throw notFound(`${source.name} is not being moved, and accepts writes`)
-  await allowWrites(source)
+  await allowWrites(source, 'moving')
   return move
 }

@@ -41,6 +41,7 @@ const commands = [
   'stats',
   'send',
   'withdraw',
+  'maintenance',
   'tail',
   'migrate',
   'doctor',

@@ -22,6 +22,7 @@ export const texts: Texts = (plurals) => ({
     expiring: plurals({ one: 'ein Schlüssel läuft bald ab', other: '# Schlüssel laufen bald ab' }),
     expires: (name: string, time: string) => `der Schlüssel ${name} läuft am ${time} ab`,
     notReady: 'Der Dienst wird gerade beendet',
+    maintenance: 'Der Dienst wird gewartet und kann nur gelesen werden',
     version: 'Version',
     started: 'Gestartet',
     doctor: 'Ergebnis von doctor',

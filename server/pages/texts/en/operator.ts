@@ -24,6 +24,7 @@ export const texts = (plurals: Plurals) => ({
     expiring: plurals({ one: 'one key expires soon', other: '# keys expire soon' }),
     expires: (name: string, time: string) => `the key ${name} expires on ${time}`,
     notReady: 'The service is stopping',
+    maintenance: 'The service is in maintenance and can only be read',
     version: 'Version',
     started: 'Started',
     doctor: 'What doctor says',

@@ -22,6 +22,7 @@ export const texts: Texts = (plurals) => ({
     expiring: plurals({ one: 'une clé expire bientôt', other: '# clés expirent bientôt' }),
     expires: (name: string, time: string) => `la clé ${name} expire le ${time}`,
     notReady: 'Le service est en cours d’arrêt',
+    maintenance: 'Le service est en maintenance et ne peut être que lu',
     version: 'Version',
     started: 'Démarré',
     doctor: 'Résultat de doctor',
