@@ -63,8 +63,6 @@ export function* addSubscription(added: NewSubscription): Write<'done' | 'ended'
     on conflict (id) do update set owner_id = excluded.owner_id, sign_in_id = excluded.sign_in_id, p256dh = excluded.p256dh,
       auth = excluded.auth, url = excluded.url, device = excluded.device, factor = excluded.factor, last_used_at = excluded.last_used_at,
       created_at = case when push_subscription.owner_id = excluded.owner_id then push_subscription.created_at else excluded.created_at end`
-  // This one does not get what waits for the user before.
-  yield* send`delete from outbox where target = ${id} and channel = 'push' and owner_id <> ${ownerId}`
   yield* send`
     insert into inbox (user_id, reach) values (${userKey(ownerId)}, ${reachBits.push})
     on conflict (user_id) do update set reach = inbox.reach | ${reachBits.push}`

@@ -13,8 +13,9 @@ import { type Proof, startTestService, type TestUser } from '../../support/servi
 import { carefulUser, signInWithCode } from '../../support/sign-in/authenticator.ts'
 
 const pushService = await PushService.start()
+const hanging = await PushService.start()
 const env = {
-  CARILLON_PUSH_HOSTS: pushService.host,
+  CARILLON_PUSH_HOSTS: `${pushService.host},${hanging.host}`,
   CARILLON_PUBLIC_URL: 'https://bell.example.org',
 }
 const app = await startTestService({ env })
@@ -26,7 +27,7 @@ const strict = await startTestService({
 })
 after(async () => {
   await Promise.all([app.stop(), open.stop(), strict.stop()])
-  await pushService.stop()
+  await Promise.all([pushService.stop(), hanging.stop()])
 })
 beforeEach(() => {
   pushService.answer = (response) => response.writeHead(201).end()
@@ -235,6 +236,24 @@ test('a push service that answers 10 MB, redirects, or refuses for good stops no
     await settled()
     assert.equal(pushService.pushesTo(other.browser).length, 1, name)
   }
+})
+
+test('a push service that hangs has four requests, and holds up no other', async () => {
+  const answers: (() => void)[] = []
+  hanging.answer = (response) => answers.push(() => response.writeHead(201).end())
+  const { user: slow, proof } = await reader()
+  for (let n = 0; n < 6; n++) await app.post(path, hanging.subscribe(), proof)
+  const { user, browser } = await reader()
+  await app.deliver({ to: slow, title: 'Hi' })
+  app.pass(10_000)
+  await hanging.requested(4)
+  await app.deliver({ to: user, title: 'Hi' })
+  app.pass(10_000)
+  while (pushService.pushesTo(browser).length === 0) await sleep(5)
+  assert.equal(hanging.requests, 4)
+  hanging.answer = (response) => response.writeHead(201).end()
+  for (const answer of answers) answer()
+  await hanging.requested(6)
 })
 
 test('a subscription ends with its sign-in, so a stolen session gets no push after its owner ended it (W3)', async () => {
