@@ -336,6 +336,24 @@ test('a 21st subscription is refused, and the same endpoint again is none', asyn
   assert.match(refused.json().error.message, /20 push subscriptions/)
 })
 
+test('a subscription takes the place of another one of the same sign-in, and of no other', async () => {
+  const { user, proof, browser } = await reader()
+  const [before] = (await app.get(path, proof)).json().data.items
+  const next = pushService.subscribe()
+  const elsewhere = await app.signIn(user, 'stateful')
+  const others = await reader()
+  for (const other of [elsewhere, others.proof, await app.issueToken(user)])
+    assert.equal((await app.post(path, { ...next, replaces: before.id }, other)).status, 404)
+  await subscribe(app, proof, { ...next, url: before.url, replaces: before.id })
+  const { items } = (await app.get(path, proof)).json().data
+  assert.deepEqual([items.length, items[0].url], [1, before.url])
+  await app.deliver({ to: user, title: 'Hi' })
+  await settled()
+  assert.equal(pushService.pushesTo(next).length, 1)
+  assert.equal(pushService.pushesTo(browser).length, 0)
+  assert.equal((await app.post(path, { ...browser, replaces: before.id }, proof)).status, 404)
+})
+
 test('an endpoint leads to no other service, in whichever form it is written (W1)', async () => {
   const proof = await app.signIn(await app.user(), 'stateful')
   const { keys } = pushService.subscribe()
