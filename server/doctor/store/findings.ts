@@ -152,9 +152,10 @@ async function refusedMails(read: Read, now: number): Promise<Finding[]> {
 /** The service disabled these, or they fail now. */
 async function webhooks(read: Read): Promise<Finding[]> {
   const rows = await read(`
-    select id, disabled_at as "disabledAt", failing_since as "failingSince", last_error as error from webhook where failing_since is not null`)
-  return rows.map(({ id, disabledAt, failingSince, error }) => {
-    const found = `${id} fails since ${iso(Number(failingSince))}: ${error}`
+    select id, disabled_at as "disabledAt", failing_since as "failingSince", attempts from webhook where failing_since is not null`)
+  return rows.map(({ id, disabledAt, failingSince, attempts }) => {
+    const [last] = JSON.parse(String(attempts))
+    const found = `${id} fails since ${iso(Number(failingSince))}: ${last.outcome}`
     const change = `mend its receiver, then carillon webhook test ${id}`
     if (disabledAt === null) return warning('webhook', { found, change })
     return fault('webhook', { found: `${found}; disabled at ${iso(Number(disabledAt))}`, change })

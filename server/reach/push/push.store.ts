@@ -50,13 +50,14 @@ export function* decidePush({ userId, at, pushDelayMs, rowIds }: Decision): Writ
   if (due.length > 0) {
     yield* noteReached(userId, pushBit, due)
     const joined = due.slice(-maxJoined).map(({ id }) => id)
-    for (const [n, { id: target }] of subscriptions.entries())
+    for (const [n, { id: target, endpoint }] of subscriptions.entries())
       yield* joinOutbox({
         id: rowIds[n] ?? '',
         kind: 'push',
         dueAt: at,
         ownerId: userId,
         channel,
+        queue: new URL(endpoint).host,
         target,
         joined,
         at,

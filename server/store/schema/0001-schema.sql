@@ -253,37 +253,36 @@ create table removal (
 ) without rowid, strict;
 create index removal_by_time on removal (at);
 
--- When server/reach/ looks again at what is unread, from from_seq and from_version on. holder: the
--- process that looks.
+-- When server/reach/ looks again at what is unread, from from_seq and from_version on.
 create table reminder (
   user_id blob not null,
   channel text not null,
   due_at integer not null,
   from_seq integer not null,
   from_version integer not null,
-  holder integer,
   primary key (user_id, channel)
 ) without rowid, strict;
 create index reminder_by_due on reminder (due_at);
 
--- One mail or request. channel: 'mail', 'push' or 'webhook'. ids: JSON of notifications, audit
--- entries, or who requested a link; never content or secret. holder: the process that sends it. at:
--- since when it waits. owner_id: '' for no user.
+-- One mail or request. channel: 'mail', 'push' or 'webhook'. queue: '' for mails, the host of a push
+-- service, or a webhook; the rows of one are sent as they are due, and those of another do not wait
+-- for them. ids: JSON of notifications, audit entries, or who requested a link; never content or
+-- secret. holder: the process that sends it. at: since when it waits. owner_id: '' for no user.
 create table outbox (
   id text primary key,
   kind text not null,
   due_at integer not null,
   owner_id text not null,
   channel text not null,
+  queue text not null,
   target text not null,
   ids text not null,
   holder integer,
   tries integer not null default 0,
   at integer not null
 ) without rowid, strict;
-create index outbox_by_due on outbox (channel, due_at);
+create index outbox_by_queue on outbox (channel, queue, due_at);
 create index outbox_by_owner on outbox (owner_id, kind);
-create index outbox_of_webhook on outbox (target, id) where channel = 'webhook';
 
 -- Application '' is that of the producers of none. url: null if the events are read in place of
 -- sent. events: names with commas. categories: a JSON array; null for all. sealed_previous: the
@@ -304,8 +303,8 @@ create table webhook (
   last_success_at integer,
   -- The first failure since the last success.
   failing_since integer,
-  -- A status or a class of errors.
-  last_error text,
+  -- The last twenty, as JSON, the newest first.
+  attempts text not null default '[]',
   disabled_at integer,
   -- 1 if events waited for too long, which the next response has to say.
   missed integer not null default 0
