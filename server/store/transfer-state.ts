@@ -1,4 +1,3 @@
-// What transfer/ leaves in a database: a table for a move, an entry of the ledger for a filling.
 import { CarillonError, unavailable } from '../basics/errors.ts'
 
 /** While it exists, the database refuses every write. `state`: a `Move` as JSON. */

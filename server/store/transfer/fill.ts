@@ -15,7 +15,6 @@ import {
 } from './endpoint/endpoint.ts'
 import { type Checksum, checksumsOf, type Endpoint, lineOf, type Source } from './rows.ts'
 
-/** The returned function gets the rows of each batch. `done`: copied earlier. */
 export type Report = (
   step: 'Copying' | 'Verifying',
   rows: { total: number; done?: number },
@@ -28,7 +27,6 @@ type By = Omit<Filling, 'run'>
  */
 type Options = { by: By; isAgain?: boolean; check?: () => Promise<unknown>; report: Report }
 
-/** Throws CONFLICT if the target has rows, unless an earlier call of the same source wrote them. */
 export async function refuseFilled(target: Endpoint, { source, call }: By): Promise<void> {
   const filling = await fillingOf(target)
   if (filling?.source === source || (filling === undefined && (await sourceAt(target)).total === 0))
@@ -46,9 +44,6 @@ export async function refuseFilled(target: Endpoint, { source, call }: By): Prom
   throw conflict(`${target.name} is ${state}, and was left as it is`, remedy)
 }
 
-/**
- * Throws UNAVAILABLE if the rows differ, CONFLICT if the target has others. The mark then stays.
- */
 export async function fill(
   target: Endpoint,
   source: Source,

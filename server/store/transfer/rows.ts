@@ -16,7 +16,6 @@ export const ledger = 'migration'
 /** They accept no writes during a move. With the ledger: a newer program must not migrate then. */
 export const guardedTables = [...tableNames, ledger]
 
-/** The first `key` columns are the primary key. */
 export type Table = {
   readonly name: string
   readonly columns: readonly string[]
@@ -39,7 +38,6 @@ export interface Endpoint extends AsyncDisposable {
   /** All reads of the transaction see one moment. */
   readonly snapshot: string
   migrate(partitions: number): Promise<unknown>
-  /** Name, JSON array of columns, how many are in the key. */
   readonly catalogue: string
   /** Cheaper to create after the last row. */
   readonly lateIndex?: { drop: string; create: string }

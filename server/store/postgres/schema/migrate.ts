@@ -61,7 +61,6 @@ type MigrateOptions = {
   functions?: Functions | undefined
 } & Noticed
 
-/** Returns the names. `partitions`: of each table of users in a new database. */
 export async function migrate(pool: Pool, options: MigrateOptions): Promise<string[]> {
   const { from, functions = from === undefined ? knownFunctions() : undefined } = options
   const known = knownMigrations(from)

@@ -1,4 +1,3 @@
-// A database of either engine as an endpoint of a transfer, and the move that refuses writes there.
 import { resolve } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
 import { conflict, unavailable } from '../../../basics/errors.ts'
@@ -30,7 +29,6 @@ export async function openEndpoint(database: Database): Promise<Endpoint> {
     return openPostgres(database.url, displayDatabase(database))
   }
   const { openSqlite } = await import('./sqlite.ts')
-  // In an absolute path ':memory:' and 'file:' are names of files.
   return openSqlite(resolve(database.path))
 }
 
@@ -50,7 +48,6 @@ async function entriesOf(endpoint: Endpoint): Promise<string[]> {
   )
 }
 
-/** Throws UNAVAILABLE if the schema is another program's, or not filled completely. */
 export async function hasSchema(endpoint: Endpoint): Promise<boolean> {
   const found = await entriesOf(endpoint)
   refuseIncomplete(found, endpoint.name)
@@ -66,7 +63,6 @@ export async function createTables(target: Endpoint, partitions: number): Promis
     await target.migrate(partitions)
 }
 
-/** Does not block readers. */
 export async function exclusively<T>(endpoint: Endpoint, work: () => Promise<T>): Promise<T> {
   try {
     for (const text of endpoint.begin) await endpoint.query(text)
@@ -124,7 +120,6 @@ export async function setFilling(endpoint: Endpoint, entry?: string): Promise<vo
     await endpoint.query(entry === undefined ? endpoint.lateIndex.create : endpoint.lateIndex.drop)
 }
 
-/** Throws CONFLICT if another call has begun since. */
 export async function refuseLaterCall(endpoint: Endpoint, entry: string): Promise<void> {
   if ((await endpoint.query(`select name from ${ledger} where name = $1`, [entry])).length > 0)
     return
@@ -138,7 +133,6 @@ export async function moveOf(endpoint: Endpoint): Promise<Move | null> {
   return row === undefined ? null : JSON.parse(String(row[0]))
 }
 
-/** Waits for the writes in progress. */
 export function refuseWrites(endpoint: Endpoint, move: Move): Promise<void> {
   return exclusively(endpoint, async () => {
     await endpoint.query(`create table ${movingTable} (state text primary key)`)
@@ -154,7 +148,6 @@ export function allowWrites(endpoint: Endpoint): Promise<void> {
   })
 }
 
-/** Throws CONFLICT if the database refuses writes for another move, or none. */
 export async function refuseGivenUp(endpoint: Endpoint, id: string): Promise<Move> {
   const move = await moveOf(endpoint)
   if (move?.id === id) return move
