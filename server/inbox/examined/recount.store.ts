@@ -7,7 +7,6 @@ const counters = ['total', 'unread', 'archived', 'snoozed', 'unseen', 'unreadOfC
 type Counter = (typeof counters)[number]
 type Row = Record<Counter | `${Counter}Found`, number>
 
-/** Returns texts such as "unread 3, found 2". */
 export function* driftOf(userId: string): Read<string[]> {
   const user = userKey(userId)
   const row = yield* get<Row>`

@@ -4,7 +4,6 @@
 import { createHmac } from 'node:crypto'
 import { all, inList, send, type Write } from '../../store/statements.ts'
 
-/** `since`: when an erasure still counts. */
 export type Recognition = {
   key: string
   since: number

@@ -1,4 +1,3 @@
-// The endpoint uses one connection; the service and its writer thread may have others.
 import { statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { messageOf, unavailable } from '../../../basics/errors.ts'
