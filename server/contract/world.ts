@@ -18,6 +18,7 @@ import {
 } from '../sessions/sessions.store.ts'
 import type { Store } from '../store/store.ts'
 import type { Recognition } from '../users/erasure/erased-ids.store.ts'
+import { putUsers } from '../users/put-users.store.ts'
 import { addUser, findUser } from '../users/users.store.ts'
 
 // Alone, a contract declares no test, which `node --test` reports as a success.
@@ -183,6 +184,16 @@ export class World {
       people.push(...(await Promise.all(Array.from({ length }, () => this.addUser(newId())))))
     }
     return people
+  }
+
+  /** Many in one write. */
+  async addRecipients(count: number): Promise<{ userId: string }[]> {
+    const users = Array.from({ length: count }, (_, n) => ({
+      newId: newId(),
+      externalId: `${this.#number}-${n}`,
+    }))
+    const put = await this.store.write(putUsers, { issuer: '', at: at(0), users })
+    return put.map(({ user }) => ({ userId: user.id }))
   }
 
   async addProducer(

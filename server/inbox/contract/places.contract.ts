@@ -8,6 +8,7 @@ import {
   notificationIn,
   type Person,
   type PromiseOf,
+  runs,
   type World,
 } from '../../contract/world.ts'
 import { deleteUser } from '../../users/erasure/erasure.store.ts'
@@ -427,7 +428,7 @@ export function placePromises(promise: PromiseOf): void {
     'archive against read-all: the notification is archived and read, whichever comes first (law 2)',
     async (world) => {
       const { ann, ids, readAll, archive, unarchive, store } = await mover(world, 6)
-      for (let round = 0; round < 10; round++) {
+      for (let round = 0; round < runs(4); round++) {
         const follower = await Follower.of(world, ann)
         await Promise.all([readAll(round), ...ids.slice(0, 3).map((id) => archive(id, round))])
         for (const id of ids.slice(0, 3))

@@ -97,6 +97,7 @@ const filledWithWords = [
 
 function fillWithWords(path: string): void {
   const database = connect(path)
+  database.exec('pragma synchronous = off; begin')
   for (const name of filledWithWords) {
     const types = database.prepare('select type from pragma_table_info(?)').all(name)
     const insert = database.prepare(
@@ -107,6 +108,7 @@ function fillWithWords(path: string): void {
       insert.run(...types.map(({ type }) => byType[String(type)] ?? n))
     }
   }
+  database.exec('commit')
   database.close()
 }
 
