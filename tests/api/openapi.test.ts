@@ -12,6 +12,7 @@ import { forgetGuesses, reserveGuess } from '../../server/guessing/guesses.store
 import { recordsOf } from '../../server/own-data/export.store.ts'
 import { ProducerKeys } from '../../server/producers/producer-key.ts'
 import { linkProviderAccount } from '../../server/providers/provider-accounts.store.ts'
+import { addTestMail } from '../../server/reach/outbox.store.ts'
 import { unsubscribeToken } from '../../server/reach/unsubscribe.ts'
 import { routesWith } from '../../server/routes.ts'
 import { replaceOperation } from '../../server/store/testing/operations.ts'
@@ -383,7 +384,9 @@ test('the description is correct for what an operator does (I9)', async () => {
     'users?search=a',
     `users/${user.id}`,
     'audit',
+    'audit/counts',
     'audit/export',
+    'outbox',
     'keys',
     'heard',
     `explain/${sent}`,
@@ -395,6 +398,11 @@ test('the description is correct for what an operator does (I9)', async () => {
   const key = `/api/operator/keys/${made.json().data.id}`
   assert.equal((await send('POST', `${key}/rotate`, { overlapHours: 1 })).status, 201)
   assert.equal((await send('DELETE', key)).status, 204)
+  assert.equal((await send('POST', '/api/operator/outbox/retry', {})).status, 200)
+  const row = { id: newId(app.now()), target: 'ann@example.org', at: app.now() }
+  await app.store.write(addTestMail, row)
+  for (const status of [204, 404])
+    assert.equal((await send('DELETE', `/api/operator/outbox/${row.id}`)).status, status)
   assert.equal((await send('POST', `${place}/links`, { purpose: 'reset' })).status, 201)
   assert.equal((await send('POST', `${place}/links`, { purpose: 'invite' })).status, 409)
   for (const path of ['/sessions', '/factors'])

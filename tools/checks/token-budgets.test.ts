@@ -9,8 +9,8 @@ const budgets: Readonly<Record<string, number>> = {
   client: 28_800,
   demonstration: 43_300,
   element: 35_500,
-  pages: 38_900,
-  server: 359_000,
+  pages: 43_100,
+  server: 362_200,
 }
 
 const generated = ['node_modules', 'dist', 'public', 'bundle', '.compile-cache', 'data']
