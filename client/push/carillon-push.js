@@ -5,7 +5,8 @@
  * @typedef {{ data: { ids?: string[], url?: string } | null, close(): void }} Shown
  * @typedef {{ url: string, focus(): Promise<unknown> }} Page
  * @typedef {{
- *   registration: { showNotification(title: string, options: object): Promise<void>, getNotifications(): Promise<Shown[]> },
+ *   registration: { showNotification(title: string, options: object): Promise<void>, getNotifications(): Promise<Shown[]>, pushManager: PushManager },
+ *   location: { href: string },
  *   clients: { matchAll(options: object): Promise<Page[]>, openWindow(url: string): Promise<unknown> },
  *   navigator: { setAppBadge?(count: number): Promise<void> },
  *   addEventListener(type: string, listener: (event: any) => void): void,
@@ -41,6 +42,26 @@ async function open(url) {
   await (page ? page.focus() : worker.clients.openWindow(url))
 }
 
+/** The browser has replaced the subscription: the new one takes the place of the one that the service has for this sign-in. */
+async function renew() {
+  const subscriptions = new URL('api/me/push-subscriptions', worker.location.href)
+  const response = await fetch(subscriptions)
+  const { publicKey, items } = response.ok ? (await response.json()).data : { items: [] }
+  const before = items.find((/** @type {{ current: boolean }} */ one) => one.current)
+  if (!before) return
+  const subscription = await worker.registration.pushManager.subscribe({
+    userVisibleOnly: true,
+    applicationServerKey: publicKey,
+  })
+  const { endpoint, keys } = subscription.toJSON()
+  await fetch(subscriptions, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ endpoint, keys, url: before.url, replaces: before.id }),
+  })
+}
+
+worker.addEventListener('pushsubscriptionchange', (event) => event.waitUntil(renew()))
 worker.addEventListener('push', (event) => {
   const push = event.data?.json()
   // Another part of the site may send pushes of its own.

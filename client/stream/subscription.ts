@@ -47,7 +47,6 @@ export const defaultTiming: Timing = {
 export type StreamWatcher = {
   onData?: () => void
   onLost?: (error: unknown) => void
-  /** Runs before a tab joins the tabs of that user. */
   onUser?: (id: string) => void
 }
 
@@ -113,7 +112,6 @@ class Subscription {
     }
   }
 
-  /** Returns the milliseconds to wait before the next connection. */
   async *#connection(signal: AbortSignal): AsyncGenerator<StreamEvent, number> {
     const drop = new AbortController()
     follow([signal], drop)
@@ -214,7 +212,6 @@ class Subscription {
     }
   }
 
-  /** Undefined for a type that only a newer server knows; its position counts all the same. */
   #eventOf({ type, data, id }: ServerSentEvent): StreamEvent | undefined {
     const known = eventTypes.includes(type) ? JSON.parse(data) : undefined
     this.#position = id || this.#position

@@ -61,7 +61,6 @@ export async function following<Result>(
   }
 }
 
-/** The caller aborts `own` at the end, which removes the listeners. */
 export function follow(signals: Signals, own: AbortController): void {
   for (const signal of signals) {
     if (!signal) continue
@@ -87,7 +86,6 @@ export function unlessAborted<Result>(
   return first.finally(end)
 }
 
-/** `onStart` receives a function that ends the wait early. */
 export function pause(
   ms: number,
   signal?: AbortSignal,

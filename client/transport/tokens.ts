@@ -40,7 +40,6 @@ export class Tokens {
     this.#timeoutMs = timeoutMs
   }
 
-  /** Returns the present token if its renewal fails. Throws UNAUTHORIZED without one. */
   async get(): Promise<string> {
     const now = performance.now()
     if (this.#pending && now < this.#pendingUntil) return this.#pending
@@ -52,7 +51,6 @@ export class Tokens {
     return this.#request({ reason: 'expiring', token: held.token }, held)
   }
 
-  /** Drops the token that the server refused, unless another one has replaced it. */
   refuse(token: string): void {
     if (this.#held?.token !== token) return
     this.#held = undefined
@@ -64,7 +62,6 @@ export class Tokens {
     this.#pending = undefined
   }
 
-  /** Resolves when another token has replaced it. */
   async replaced(signal: AbortSignal): Promise<void> {
     const held = this.#held
     while (held && this.#held === held) {
@@ -167,7 +164,6 @@ function heldOf(token: string): Held {
   return { token, exp, renewAt: endsAt - leadMs, endsAt }
 }
 
-/** Seconds since 1970; NaN for what the token does not say. */
 function claimsOf(token: string): { exp: number; iat: number } {
   try {
     const { exp, iat } = JSON.parse(

@@ -263,6 +263,7 @@ export type PushSubscriptions = {
     sessionId: string | null
     current: boolean
     device: string | null
+    url: string
     createdAt: Time
     lastUsedAt: Time
   }[]

@@ -122,6 +122,7 @@ ${(Object.keys(strips) as StripName[]).map((name) => this.#strip(name, numbers))
     const count = (state: string) => findings.filter((one) => one.state === state).length
     const wrong = [
       ...(isReady ? [] : [now.notReady]),
+      ...(findings.some(({ check }) => check === 'maintenance') ? [now.maintenance] : []),
       ...(count('fault') > 0 ? [now.faults(count('fault'))] : []),
       ...(count('warning') > 0 ? [now.warnings(count('warning'))] : []),
     ]

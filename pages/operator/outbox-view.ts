@@ -49,7 +49,7 @@ export class OutboxView extends OperatorView<Outbox> {
         'events',
         'lastSuccessAt',
         'failingSinceAt',
-        'reason',
+        'outcome',
         'disabledAt',
       ],
     }

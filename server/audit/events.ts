@@ -44,13 +44,16 @@ export const events = {
   'key-revoked': 'A producer key was revoked.',
   'key-refused': 'A producer key tried to change a user with a role, and got 404.',
   'key-rotated': 'A producer key got a new secret.',
-  'notifications-withdrawn': 'An operator withdrew the notifications with a key.',
+  'notifications-withdrawn':
+    'An operator withdrew notifications: those with a key, of a delivery, or of a producer and time.',
   'audit-exported': 'An operator exported the audit log.',
   'signing-key-rotated': 'Access tokens are signed with a new key.',
   'signing-key-dropped': 'A signing key was dropped: its tokens are refused.',
   'secret-rotated': 'What CARILLON_SECRET protects was sealed with a new secret.',
   'provider-linked': 'An account at a provider was linked to a user.',
   'provider-unlinked': 'An account at a provider was unlinked from a user.',
+  'maintenance-began': 'An operator began maintenance: the service can only be read.',
+  'maintenance-ended': 'An operator ended maintenance.',
   'settings-changed': 'The service started with other settings than before.',
   'send-given-up':
     'A mail or push was given up: it could not be sent for a day, or its target refused it for good.',

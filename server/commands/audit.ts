@@ -1,4 +1,4 @@
-import { Command, InvalidArgumentError } from 'commander'
+import { Command } from 'commander'
 import { listAudit } from '../audit/audit.store.ts'
 import { iso } from '../basics/clock.ts'
 import { withoutControls } from '../basics/control-characters.ts'
@@ -8,10 +8,9 @@ import { findUser as findStoredUser } from '../users/users.store.ts'
 import { findUser } from '../users/users.ts'
 import { type Place, withSettings, withStore } from './settings.ts'
 import { lastUpTo, type Output, print, table } from './terminal/output.ts'
+import { type PastTime, pastTime } from './terminal/past-time.ts'
 
-type Options = Output & { user?: string; since?: (now: number) => number; last: number }
-
-const units = { m: 60_000, h: 3_600_000, d: 86_400_000 }
+type Options = Output & { user?: string; since?: PastTime; last: number }
 
 export function makeCommand(): Command {
   const command = new Command('audit')
@@ -22,7 +21,7 @@ export function makeCommand(): Command {
     .option(
       '--since <time>',
       'only entries since then: 30m, 2h, 7d, or a date such as 2026-11-22; replaces --last',
-      sinceOf,
+      pastTime,
     )
     .option('--last <count>', 'the newest entries, this many', lastUpTo(999_999), 50)
     .addHelpText('after', help)
@@ -36,17 +35,6 @@ Examples:
   npx carillon audit
   npx carillon audit --user ann --since 7d
   npx carillon audit --since 2026-11-22T08:00 --json`
-
-function sinceOf(text: string): (now: number) => number {
-  const [, count, unit] = /^(\d{1,6})([mhd])$/.exec(text) ?? []
-  if (count !== undefined) return (now) => now - Number(count) * units[unit as keyof typeof units]
-  const at = /^\d{4}-\d\d-\d\d/.test(text) ? new Date(text).getTime() : Number.NaN
-  if (Number.isNaN(at))
-    throw new InvalidArgumentError(
-      'Write a duration such as 30m, 2h or 7d, or a date such as 2026-11-22.',
-    )
-  return () => at
-}
 
 async function audit(options: Options, command: Command): Promise<void> {
   await withStore(command, async (place) => {

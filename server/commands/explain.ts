@@ -1,50 +1,110 @@
 import { Command } from 'commander'
 import { withoutControls } from '../basics/control-characters.ts'
 import { notFound } from '../basics/errors.ts'
-import { type Explained, explainNotification } from '../inbox/explain.store.ts'
+import {
+  type Explained,
+  explainNotification,
+  type Removal,
+  sentTo,
+} from '../inbox/examined/explain.store.ts'
+import type { User } from '../users/users.store.ts'
 import { findUser } from '../users/users.ts'
 import { withSettings } from './settings.ts'
-import { print, WrongUse } from './terminal/output.ts'
-import { type KeyOptions, keyOf, named, nameOf, withUsers } from './user/user-key.ts'
+import { type Output, print, WrongUse } from './terminal/output.ts'
+import { type PastTime, pastTime } from './terminal/past-time.ts'
+import { type KeyOptions, keyOf, named, nameOf, type Users, withUsers } from './user/user-key.ts'
 
 const help = `
-The sender's response has the id of the notification. Title and body are not displayed.
+The sender's response has the id of the notification. Title and body are not displayed. A delivery that reached nobody says
+unknown_recipient in its response.
 
-Example:
-  npx carillon explain --external-id customer-42 019a9b3e-5c1f-7a42-9d0b-3f6f1c2e8a70 --json`
+Examples:
+  npx carillon explain --external-id customer-42 019a9b3e-5c1f-7a42-9d0b-3f6f1c2e8a70 --json
+  npx carillon explain ann --key order-42
+  npx carillon explain ann --since 2h --producer shop`
+
+type Options = KeyOptions & { key?: string; since?: PastTime; producer?: string }
+
+type Facts = Explained | Removal
+
+const maxFound = 50
+const removals =
+  'A removal is known for 30 days, if it is among the last 10,000 changes of the inbox.'
 
 export function makeCommand(): Command {
   const command = named(new Command('explain'))
     .argument(
-      '<names...>',
-      'the username, unless an option names the user; the id of the notification',
+      '[names...]',
+      'the username, unless an option names the user; the id of the notification, unless --key or --since finds it',
     )
+    .option('--key <key>', 'what was sent to the user with this notification key')
+    .option('--since <time>', 'what was sent since then: 30m, 2h, 7d, or a date', pastTime)
+    .option('--producer <name>', 'with --key or --since: by the producer of this name or id')
     .description(
-      'Say what happened to one notification: sent, seen, read, archived, snoozed, muted, removed',
+      'Say what happened to a notification: sent, seen, read, archived, snoozed, muted, removed',
     )
     .addHelpText('after', help)
   return withSettings(command).action(explain)
 }
 
-function explain(names: readonly string[], options: KeyOptions, command: Command): Promise<void> {
-  const [last = '', ...others] = names.toReversed()
-  const id = last.toLowerCase()
+function explain(names: readonly string[], options: Options, command: Command): Promise<void> {
+  const isSearch = options.key !== undefined || options.since !== undefined
+  if (!isSearch && options.producer !== undefined)
+    throw new WrongUse('--producer is for --key or --since')
+  const [id, ...others] = isSearch ? [undefined, ...names] : names.toReversed()
+  if (!isSearch && id === undefined)
+    throw new WrongUse('Name the notification by its id, or find it by --key or --since')
   if (others.length > 1) throw new WrongUse('Give one username and the id of one notification')
   const key = keyOf(others[0], options)
   return withUsers(command, async (users) => {
     const user = await findUser(users, key)
-    const found = await users.store.read(explainNotification, { userId: user.id, id })
-    const remedy =
-      'A removal is known for 30 days, if it is among the last 10,000 changes of the inbox.'
-    if (found === undefined) throw notFound(`${nameOf(user)} has no such notification`, remedy)
-    const facts =
-      'reason' in found ? [['removed', `${found.removedAt} (${found.reason})`]] : factsOf(found)
-    const lines = facts.map(([name = '', fact]) => withoutControls(`${name.padEnd(8)}  ${fact}`))
-    print(options, { id, userId: user.id, ...found }, () => [`${id} of ${nameOf(user)}`, ...lines])
+    if (id === undefined) await explainFound(users, user, options)
+    else await explainOne(users, user, { ...options, id: id.toLowerCase() })
   })
 }
 
-function factsOf(found: Explained): string[][] {
+async function explainOne(
+  { store }: Users,
+  user: User,
+  { id, ...options }: Output & { id: string },
+): Promise<void> {
+  const found = await store.read(explainNotification, { userId: user.id, id })
+  if (found === undefined) throw notFound(`${nameOf(user)} has no such notification`, removals)
+  const lines = factsOf(found).map(([name = '', fact]) =>
+    withoutControls(`${name.padEnd(8)}  ${fact}`),
+  )
+  print(options, { id, userId: user.id, ...found }, () => [`${id} of ${nameOf(user)}`, ...lines])
+}
+
+async function explainFound({ store, now }: Users, user: User, options: Options): Promise<void> {
+  const { key = '', producer = '' } = options
+  const since = options.since?.(now()) ?? 0
+  const wanted = { userId: user.id, key, producer, since, limit: maxFound }
+  const all: ({ id: string } & Facts)[] = []
+  for (const id of await store.read(sentTo, wanted)) {
+    const found = await store.read(explainNotification, { userId: user.id, id })
+    if (found !== undefined) all.push({ id, ...found })
+  }
+  if (all.length === 0)
+    throw notFound(
+      `Nothing of this was sent to ${nameOf(user)}, or it was removed`,
+      key === '' ? removals : 'What was removed has no key: find it by --since.',
+    )
+  const more = all.length === maxFound ? [`The newest ${maxFound}; there may be more`] : []
+  print(options, all, () => [...all.map(sentenceOf), ...more])
+}
+
+function sentenceOf({ id, ...found }: { id: string } & Facts): string {
+  const clauses = factsOf(found).flatMap(([name = '', fact = '']) => {
+    if (fact === 'yes') return [name]
+    if (fact === 'no') return name === 'seen' || name === 'read' ? [`not ${name}`] : []
+    return [`${name} ${fact}`]
+  })
+  return withoutControls(`${id}: ${clauses.join('; ')}`)
+}
+
+function factsOf(found: Facts): string[][] {
+  if ('reason' in found) return [['removed', `${found.removedAt} (${found.reason})`]]
   const {
     sentAt,
     senderId,

@@ -56,9 +56,24 @@ async function restore(
 }
 
 async function listBackups(options: Options, command: Command): Promise<void> {
-  const { headerOf } = await import('../store/transfer/backup.ts')
   const folder = typeof options.list === 'string' ? options.list : configOf(command, {}).backupDir
   if (folder === undefined) throw new WrongUse('Name the folder, or set CARILLON_BACKUP_DIR')
+  const found = await backupsIn(folder)
+  const rows = found.map(({ file, bytes, takenAt, problem }) => [
+    takenAt || '-',
+    `${bytes}`,
+    problem ?? file,
+  ])
+  print(options, found, () =>
+    rows.length === 0
+      ? `${folder} has no backups`
+      : formatTable(['TAKEN AT', 'BYTES', 'FILE'], rows),
+  )
+}
+
+/** `problem`: of a file that is no backup. */
+export async function backupsIn(folder: string) {
+  const { headerOf } = await import('../store/transfer/backup.ts')
   const names = readFolder(folder).filter((name) => name.endsWith('.gz'))
   const files = names
     .toSorted()
@@ -80,17 +95,7 @@ async function listBackups(options: Options, command: Command): Promise<void> {
         problem: 'problem' in found ? found.problem : null,
       }
     })
-  const found = await Promise.all(files)
-  const rows = found.map(({ file, bytes, takenAt, problem }) => [
-    takenAt || '-',
-    `${bytes}`,
-    problem ?? file,
-  ])
-  print(options, found, () =>
-    rows.length === 0
-      ? `${folder} has no backups`
-      : formatTable(['TAKEN AT', 'BYTES', 'FILE'], rows),
-  )
+  return Promise.all(files)
 }
 
 function readFolder(folder: string): string[] {

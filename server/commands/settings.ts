@@ -112,7 +112,7 @@ export async function withStore<Result>(
 }
 
 /** In a container the process id may have no name. */
-function systemUser(): string {
+export function systemUser(): string {
   try {
     return userInfo().username
   } catch {

@@ -108,17 +108,16 @@ async function listAll(options: Output, command: Command): Promise<void> {
   print(options, items, () => {
     if (items.length === 0) return 'There are no webhooks yet. Add one with: carillon webhook add'
     const rows = items.map(
-      ({ id, application, url, events, lastSuccessAt, failingSince, lastError, disabledAt }) => {
-        const failing =
-          failingSince === null ? 'ok' : `failing since ${iso(failingSince)}: ${lastError}`
-        const state = disabledAt === null ? failing : `disabled at ${iso(disabledAt)}: ${lastError}`
-        const last = lastSuccessAt === null ? '-' : iso(lastSuccessAt)
+      ({ id, application, url, events, lastSuccessAt, failingSince, disabledAt, attempts }) => {
+        const last = attempts[0]?.outcome
+        const failing = failingSince === null ? 'ok' : `failing since ${iso(failingSince)}: ${last}`
+        const state = disabledAt === null ? failing : `disabled at ${iso(disabledAt)}: ${last}`
         return [
           id,
           application ?? '-',
           withoutControls(url ?? '(read)'),
           events.join(),
-          last,
+          lastSuccessAt === null ? '-' : iso(lastSuccessAt),
           state,
         ]
       },
@@ -165,9 +164,9 @@ async function send(
     const [row] = await store.read(listOutbox, { id: rowId, limit: 1 })
     if (row === undefined) return 'accepted'
     if (row.tries === 0) continue
-    const reason = (await store.read(findWebhook, id))?.lastError
+    const [last] = JSON.parse((await store.read(findWebhook, id))?.attempts ?? '[]')
     return unavailable(
-      `The request was not accepted: ${reason}`,
+      `The request was not accepted: ${last?.outcome}`,
       'It is sent again: carillon outbox list.',
     )
   }

@@ -62,7 +62,7 @@ const here =
 const onHere = { absent: here, read: values.readSwitch } as const
 
 const ofDatabase =
-  'serve user key keys secret audit explain retention reach stats outbox mail webhook tail migrate doctor backup restore move'
+  'serve user key keys secret audit explain retention reach stats outbox mail webhook withdraw tail migrate doctor backup restore move maintenance'
 
 /** The one table, in the order of docs/config.md: what each setting means, as one sentence for that page, and how its text is read. */
 const table = {
@@ -88,8 +88,8 @@ const table = {
     { ...number(1, 256, '8'), commands: 'serve migrate restore move' },
   ],
   CARILLON_TARGET_URL: [
-    'The empty database that `move` fills, in the form of `CARILLON_DATABASE_URL`.',
-    { key: 'target', commands: 'move', read: readDatabaseUrl },
+    'The empty database that `move` fills, and `upgrade --rehearse` for a while, in the form of `CARILLON_DATABASE_URL`.',
+    { key: 'target', commands: 'move upgrade', read: readDatabaseUrl },
   ],
   CARILLON_INSECURE_DATABASE: [
     '`on` allows PostgreSQL on another machine without TLS, although others on the network can then read all data.',
@@ -330,7 +330,7 @@ const table = {
   ],
   CARILLON_BACKUP_DIR: [
     'The folder of these backups. The secret is not in them: keep it in another place.',
-    { read: values.readFolder, commands: 'serve doctor restore' },
+    { read: values.readFolder, commands: 'serve doctor restore upgrade' },
   ],
   CARILLON_BACKUP_KEEP: [
     'How many of these backups are kept; the oldest are removed.',

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { markAllRead } from '../inbox/bulk.store.ts'
+import { markAllRead } from '../inbox/bulk/bulk.store.ts'
 import { changesSince, readInbox, readPage } from '../inbox/inbox.store.ts'
 import { markRead } from '../inbox/marks.store.ts'
 import {
@@ -14,7 +14,7 @@ import {
   type SessionKey,
   touchSession,
 } from '../sessions/sessions.store.ts'
-import { signingKey } from '../tokens/signing-keys.contract.ts'
+import { signingKey } from '../tokens/contract/signing-keys.contract.ts'
 import { addSigningKey, signingKeys } from '../tokens/signing-keys.store.ts'
 import { revokeTokens, tokenRevocations } from '../tokens/tokens.store.ts'
 import { disableUser } from '../users/user-changes.store.ts'

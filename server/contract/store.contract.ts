@@ -7,6 +7,7 @@ import { byKeyPromises } from '../delivery/by-key.contract.ts'
 import { contentPromises } from '../delivery/content.contract.ts'
 import { deliveryPromises } from '../delivery/delivery.contract.ts'
 import { recipientPromises } from '../delivery/recipients.contract.ts'
+import { withdrawPromises } from '../delivery/withdraw.contract.ts'
 import { factorPromises } from '../factors/factors.contract.ts'
 import { sealedTextPromises } from '../factors/sealed-texts.contract.ts'
 import { guessPromises } from '../guessing/guesses.contract.ts'
@@ -39,14 +40,14 @@ import { listedSignInPromises } from '../sessions/listed-sign-ins.contract.ts'
 import { sessionTokenPromises } from '../sessions/session-tokens.contract.ts'
 import { sessionPromises } from '../sessions/sessions.contract.ts'
 import { signInPromises } from '../sessions/sign-ins.contract.ts'
-import { policyPromises } from '../tokens/factor-policy.contract.ts'
-import { signingKeyPromises } from '../tokens/signing-keys.contract.ts'
-import { tokenPromises } from '../tokens/tokens.contract.ts'
-import { applicationPromises } from '../users/applications.contract.ts'
-import { erasurePromises } from '../users/erasure.contract.ts'
-import { externalIdPromises } from '../users/external-ids.contract.ts'
-import { rolePromises } from '../users/roles.contract.ts'
-import { userPromises } from '../users/users.contract.ts'
+import { policyPromises } from '../tokens/contract/factor-policy.contract.ts'
+import { signingKeyPromises } from '../tokens/contract/signing-keys.contract.ts'
+import { tokenPromises } from '../tokens/contract/tokens.contract.ts'
+import { applicationPromises } from '../users/contract/applications.contract.ts'
+import { erasurePromises } from '../users/contract/erasure.contract.ts'
+import { externalIdPromises } from '../users/contract/external-ids.contract.ts'
+import { rolePromises } from '../users/contract/roles.contract.ts'
+import { userPromises } from '../users/contract/users.contract.ts'
 import { webhookPromises } from '../webhooks/webhooks.contract.ts'
 import { changeSignalPromises } from './change-signals.ts'
 import { lifecyclePromises } from './lifecycle.ts'
@@ -82,6 +83,7 @@ export function storeContract(engine: Engine): void {
     describe('deliveries', () => deliveryPromises(promise))
     describe('content', () => contentPromises(promise))
     describe('changes by key', () => byKeyPromises(promise))
+    describe('withdrawals', () => withdrawPromises(promise))
     describe('recipients', () => recipientPromises(promise))
     describe('the outbox', () => outboxPromises(promise))
     describe('web push', () => pushPromises(promise))

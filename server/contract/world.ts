@@ -5,7 +5,7 @@ import { iso } from '../basics/clock.ts'
 import { CarillonError } from '../basics/errors.ts'
 import { deliver } from '../delivery/delivery.store.ts'
 import type { Delivery, DeliveryOutcome, Recipient } from '../delivery/delivery.ts'
-import { BulkActs } from '../inbox/bulk-acts.ts'
+import { BulkActs } from '../inbox/bulk/bulk-acts.ts'
 import { readCounts, readNotification, readPage } from '../inbox/inbox.store.ts'
 import type { Change, Filter, Page, PageQuery } from '../inbox/inbox-state.ts'
 import { type Content, contentOf } from '../inbox/notification-json.ts'
@@ -17,7 +17,8 @@ import {
   type SessionKey,
 } from '../sessions/sessions.store.ts'
 import type { Store } from '../store/store.ts'
-import type { Recognition } from '../users/erased-ids.store.ts'
+import type { Recognition } from '../users/erasure/erased-ids.store.ts'
+import { putUsers } from '../users/put-users.store.ts'
 import { addUser, findUser } from '../users/users.store.ts'
 
 // Alone, a contract declares no test, which `node --test` reports as a success.
@@ -183,6 +184,16 @@ export class World {
       people.push(...(await Promise.all(Array.from({ length }, () => this.addUser(newId())))))
     }
     return people
+  }
+
+  /** Many in one write. */
+  async addRecipients(count: number): Promise<{ userId: string }[]> {
+    const users = Array.from({ length: count }, (_, n) => ({
+      newId: newId(),
+      externalId: `${this.#number}-${n}`,
+    }))
+    const put = await this.store.write(putUsers, { issuer: '', at: at(0), users })
+    return put.map(({ user }) => ({ userId: user.id }))
   }
 
   async addProducer(

@@ -3,9 +3,8 @@ import { newOrderedId } from '../basics/ids.ts'
 import { recount } from '../contract/random/random.ts'
 import { at, isoAt, type Person, type PromiseOf, type World } from '../contract/world.ts'
 import { changesSince, readInbox } from '../inbox/inbox.store.ts'
-import { markRead } from '../inbox/marks.store.ts'
+import { markRead, snooze } from '../inbox/marks.store.ts'
 import { type Content, contentOf } from '../inbox/notification-json.ts'
-import { snooze } from '../inbox/places.store.ts'
 import { Upkeep } from '../start/upkeep.ts'
 import { beginKeyChange, continueKeyChange, findKeyChange } from './by-key.store.ts'
 import { changeByKey } from './by-key.ts'
@@ -227,7 +226,7 @@ export function byKeyPromises(promise: PromiseOf): void {
   promise(
     'reaches more than 1,000 inboxes in the background, and those of changes of one key in their order',
     async (world) => {
-      const people = await world.addUsers(1_001)
+      const people = await world.addRecipients(1_001)
       await world.deliver({ to: people.slice(0, 1_000), key: 'k' })
       await world.deliver({ to: people.slice(1_000), key: 'k' })
       assert.deepEqual(await change(world, { kind: 'update', given: '{"title":"new"}' }), {
@@ -250,10 +249,10 @@ export function byKeyPromises(promise: PromiseOf): void {
       )
       await Promise.all(turns)
       assert.equal(await world.store.read(findKeyChange), undefined)
-      for (const person of people.slice(0, 1_001)) {
-        const [item] = await world.list(person, { status: 'archived' })
-        const { version } = await world.store.read(readInbox, person.id)
-        assert.deepEqual([item?.title, version], ['new', 3])
+      for (const { userId } of people) {
+        const query = { userId, page: 1, limit: 1, status: 'archived' } as const
+        const { items, inbox } = await world.page(query)
+        assert.deepEqual([JSON.parse(items)[0]?.title, inbox.version], ['new', 3])
       }
     },
   )

@@ -1,9 +1,8 @@
 // Changes all notifications with a key. Each write reaches a few inboxes; a row of key_change lasts
 // until the last one, so a kill does not end the change.
 import { iso } from '../basics/clock.ts'
+import { archiveFound, type Found, foundColumns, removeAll } from '../inbox/marks.store.ts'
 import { type Content, contentOf, givenOf } from '../inbox/notification-json.ts'
-import { type Found, foundColumns } from '../inbox/notification-state.ts'
-import { archiveFound, removeAll } from '../inbox/places.store.ts'
 import { lockInboxes, maxAtOnce } from '../inbox/retention.store.ts'
 import { inUsers, userDigits, userIdOfDigits, userKey } from '../inbox/user-key.ts'
 import { all, exists, get, lock, type Read, send, signal, type Write } from '../store/statements.ts'

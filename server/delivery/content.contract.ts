@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { at, newId, type Person, type PromiseOf, type World } from '../contract/world.ts'
-import { changesSince, readInbox, readNotification } from '../inbox/inbox.store.ts'
-import { readLocale } from '../inbox/language.ts'
+import { changesSince, readInbox, readLocale, readNotification } from '../inbox/inbox.store.ts'
 import { contentOf } from '../inbox/notification-json.ts'
 import { userKey } from '../inbox/user-key.ts'
 import { all, type Read } from '../store/statements.ts'

@@ -10,13 +10,13 @@ import {
   unavailable,
 } from '../basics/errors.ts'
 import { mapInTurns } from '../basics/event-loop.ts'
-import { newId } from '../basics/ids.ts'
+import { newId, newIdBeside } from '../basics/ids.ts'
 import { contentOf } from '../inbox/notification-json.ts'
 import type { ReachRules, Watch } from '../inbox/reminders.store.ts'
 import type { Sender } from '../producers/producer-key.ts'
 import { inBatches } from '../store/batches.ts'
 import type { Store } from '../store/store.ts'
-import type { Recogniser } from '../users/erased-ids.ts'
+import type { Recogniser } from '../users/erasure/erased-ids.ts'
 import { findableUsername } from '../users/username.ts'
 import { type ContentRules, contentFaults } from './content-faults.ts'
 import type { DeliveryBody, WithoutNulls } from './delivery.schemas.ts'
@@ -147,7 +147,7 @@ export class Deliveries {
       renotify,
       recipients: await mapInTurns(recipients, (to) => ({
         to: this.#prepared(to, application),
-        notificationId: newId(at),
+        notificationId: newIdBeside(deliveryId),
         ...(createsUsers && this.#isCreatable(to, application) && { newUserId: newId(at) }),
       })),
       erased: createsUsers ? await erased() : undefined,

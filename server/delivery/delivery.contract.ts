@@ -454,11 +454,11 @@ export function deliveryPromises(promise: PromiseOf): void {
   )
 
   promise('delivers to a thousand recipients in one step', async (world) => {
-    const people = await world.addUsers(1_000)
+    const people = await world.addRecipients(1_000)
     const { results } = await world.deliver({ to: people })
     assert.equal(new Set(results.map(({ id }) => id)).size, 1_000)
-    for (const { id } of people)
-      assert.deepEqual(await world.store.read(readInbox, id), {
+    for (const { userId } of people)
+      assert.deepEqual(await world.store.read(readInbox, userId), {
         ...emptyInbox,
         version: 1,
         lastSeq: 1,

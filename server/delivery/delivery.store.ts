@@ -1,7 +1,6 @@
 // Both engines lock in one order, so that deliveries cannot deadlock: idempotency keys, new users,
 // inboxes, each sorted.
-import { type Found, foundColumns, recount } from '../inbox/notification-state.ts'
-import { makeNewest } from '../inbox/places.store.ts'
+import { type Found, foundColumns, makeNewest, recount } from '../inbox/marks.store.ts'
 import { remind, type Unseen, watchArrived } from '../inbox/reminders.store.ts'
 import {
   digitsOf,

@@ -1,7 +1,7 @@
 // What a delivery is, and the outcome that its idempotency key keeps.
 import type { Content } from '../inbox/notification-json.ts'
 import type { ReachRules, Watch } from '../inbox/reminders.store.ts'
-import type { Recognition } from '../users/erased-ids.store.ts'
+import type { Recognition } from '../users/erasure/erased-ids.store.ts'
 
 export type Recipient =
   | { username: string }

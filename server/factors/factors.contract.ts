@@ -3,7 +3,7 @@ import { at, newId, type Person, type PromiseOf, type World } from '../contract/
 import { addLink, type NewLink } from '../links/links.store.ts'
 import { findSession, type SessionKey } from '../sessions/sessions.store.ts'
 import { tokenRevocations } from '../tokens/tokens.store.ts'
-import { deleteUser } from '../users/erasure.store.ts'
+import { deleteUser } from '../users/erasure/erasure.store.ts'
 import { resetFactors } from '../users/user-changes.store.ts'
 import { addUser, findUser, updateUser } from '../users/users.store.ts'
 import {
@@ -306,20 +306,23 @@ export function factorPromises(promise: PromiseOf): void {
     assert.equal((await world.store.read(factorsOf, ann.id)).recoveryCodesLeft, 1)
   })
 
-  promise('new recovery codes end the old ones, and need a confirmed factor', async (world) => {
-    const { ann } = await withTotp(world)
-    const replace = { userId: ann.id, recoveryCodeHashes: otherCodes, at: at(5) }
-    assert.equal(await world.store.write(replaceRecoveryCodes, replace), 'done')
-    const use = (codeHash: string) =>
-      world.store.write(useRecoveryCode, { userId: ann.id, codeHash, at: at(9) })
-    assert.deepEqual([await use('first code'), await use('third code')], ['refused', 'done'])
-    const ben = await world.addUser('ben')
-    assert.equal(
-      await world.store.write(replaceRecoveryCodes, { ...replace, userId: ben.id }),
-      'refused',
-    )
-    assert.equal((await world.store.read(factorsOf, ben.id)).recoveryCodesLeft, 0)
-  })
+  promise(
+    'new recovery codes end the old ones, and need a confirmed factor (A18)',
+    async (world) => {
+      const { ann } = await withTotp(world)
+      const replace = { userId: ann.id, recoveryCodeHashes: otherCodes, at: at(5) }
+      assert.equal(await world.store.write(replaceRecoveryCodes, replace), 'done')
+      const use = (codeHash: string) =>
+        world.store.write(useRecoveryCode, { userId: ann.id, codeHash, at: at(9) })
+      assert.deepEqual([await use('first code'), await use('third code')], ['refused', 'done'])
+      const ben = await world.addUser('ben')
+      assert.equal(
+        await world.store.write(replaceRecoveryCodes, { ...replace, userId: ben.id }),
+        'refused',
+      )
+      assert.equal((await world.store.read(factorsOf, ben.id)).recoveryCodesLeft, 0)
+    },
+  )
 
   promise('the recovery codes end with the last confirmed factor', async (world) => {
     const { ann, factorId } = await withTotp(world)

@@ -6,10 +6,11 @@ import { sendData } from '../http/response/send.ts'
 import { changeCredential, sendProof } from '../sessions/own-sign-in.ts'
 import { TokenResponse } from '../sessions/sessions.schemas.ts'
 import { findEnabledUser } from '../users/users.ts'
-import { displayAdded, displayFactor } from './display-factor.ts'
 import * as shapes from './factors.schemas.ts'
 import * as stored from './factors.store.ts'
 import {
+  displayAdded,
+  displayFactor,
   type FactorNeeds,
   linkHashFor,
   maxFactors,

@@ -1,4 +1,5 @@
 // Keeps authenticator apps and recovery codes. prove-factor.ts proves a factor.
+import { iso } from '../basics/clock.ts'
 import { CarillonError, conflict, invalidField, notFound } from '../basics/errors.ts'
 import { hashOf, randomGroups, type Sealing } from '../basics/secrets.ts'
 import type { Guesses } from '../guessing/guesses.ts'
@@ -50,7 +51,6 @@ export function challengeEnded(): CarillonError {
 // RFC 6238 with SHA-1, six digits, 30 seconds, which every app supports. Most users have no factor,
 // so the packages are loaded with the first use.
 
-/** The app displays `issuer` and `account`. */
 export async function newTotp({ issuer, account }: { issuer: string; account: string }) {
   const [{ Secret, TOTP }, { renderSVG }] = await Promise.all([import('otpauth'), import('uqr')])
   const secret = new Secret({ size: 20 })
@@ -59,7 +59,6 @@ export async function newTotp({ issuer, account }: { issuer: string; account: st
   return { secret: secret.base32, uri, qr: renderSVG(uri, { border: 4 }) }
 }
 
-/** The time step of `at` or a neighbour; undefined if the code is none of theirs. */
 export async function stepOfCode(
   secret: string,
   code: string,
@@ -108,4 +107,20 @@ export async function resetFactors(
   const removed = await endProofs(dependencies, resetStoredFactors, { userId }, facts)
   if (removed === 'absent') throw notFound('There is no user with this id')
   return removed
+}
+
+export function displayAdded(factor: Factor, outcome: 'done' | 'first', codes: readonly string[]) {
+  return { ...displayFactor(factor), ...(outcome === 'first' && { recoveryCodes: codes }) }
+}
+
+export function displayFactor({ id, kind, label, confirmedAt, createdAt, lastUsedAt }: Factor) {
+  const used = lastUsedAt === null ? null : iso(lastUsedAt)
+  return {
+    id,
+    kind,
+    label,
+    confirmed: confirmedAt !== null,
+    createdAt: iso(createdAt),
+    lastUsedAt: used,
+  }
 }

@@ -18,7 +18,6 @@ import {
 } from './factors.store.ts'
 
 export type Counts = { signingKeys: number; factors: number }
-/** A higher room has these sealed texts, which are not counted. `from`: a sealed text. */
 export type OtherTexts = {
   purpose: Purpose
   name: string
@@ -54,7 +53,6 @@ export async function sealAgain(
   return done
 }
 
-/** Throws CONFLICT if neither secret opens it. */
 export async function countSealedOtherwise(
   store: Store,
   sealing: Sealing,
@@ -72,7 +70,6 @@ export async function countSealedOtherwise(
 
 type Pass = { done: Counts; entries: readonly AuditEntry[] }
 
-/** The entries are recorded with the first change. */
 async function pass(store: Store, sealing: Sealing, { done, entries }: Pass): Promise<void> {
   const keys = await openKeys(store, sealing)
   done.signingKeys += await store.write(resealSigningKeys, { keys, audit: entries })
@@ -103,7 +100,6 @@ async function openKeys(store: Store, sealing: Sealing): Promise<Resealed[]> {
   return sealed
 }
 
-/** The keys that were made once are not counted. */
 async function openSealedKeys(store: Store, sealing: Sealing): Promise<Omit<Resealed, 'kid'>[]> {
   const sealed: Omit<Resealed, 'kid'>[] = []
   for (const purpose of keyPurposes) {

@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 import { deviceLabel, type RequestSource } from '../audit/entry.ts'
-import { networksOf } from '../basics/client.ts'
+import { networksOf } from '../basics/ip-addresses.ts'
 import type { Sealing } from '../basics/secrets.ts'
 import { sessionSecrets } from '../http/request/credentials.ts'
 import type { Site } from '../http/site.ts'
@@ -36,7 +36,6 @@ export const maxDeviceTokenLength = 22 + 44 * maxUsers
 type Device = { id: string; seals: readonly string[] }
 type Needs = { sealing: Pick<Sealing, 'mac' | 'isMac'> }
 
-/** Undefined also if `deviceGeneration` was raised since. */
 export function knownDevice(
   needs: Needs,
   presented: readonly string[],
@@ -87,7 +86,6 @@ function known(
   )
 }
 
-/** Another generation, device or user has another seal. */
 function sealed({ id, deviceGeneration }: DeviceUser, deviceId: string): string {
   return `${id} ${deviceId} ${deviceGeneration}`
 }

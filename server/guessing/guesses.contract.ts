@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { at, maxAtOnce, newId, type PromiseOf, type World } from '../contract/world.ts'
-import { deleteUser } from '../users/erasure.store.ts'
+import { deleteUser } from '../users/erasure/erasure.store.ts'
 import {
   clearGuesses,
   forgetGuesses,

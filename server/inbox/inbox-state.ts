@@ -5,12 +5,10 @@
  * row first.
  */
 export const emptyInbox = {
-  /** Changes become visible in its order. */
   version: 0,
   firstSeq: 1,
   /** A notification that was sent again leaves a gap. */
   lastSeq: 0,
-  /** Counts what is neither archived nor snoozed. */
   total: 0,
   unread: 0,
   archived: 0,
@@ -83,7 +81,6 @@ export type ArchiveRead = { throughSeq: number; at: string }
 export type RemovalReason = 'deleted' | 'withdrawn' | 'expired' | 'retention'
 export type Removed = { id: string; reason: RemovalReason }
 
-/** Null if that notification has another sequence number since. */
 export type ReadAll = {
   throughSeq: number
   throughId: string | null
@@ -95,7 +92,6 @@ export type ChangesQuery = { userId: string; version: number; limit: number; max
 
 export type Changes = { inbox: InboxState; changes: Change[]; more: boolean }
 
-/** `throughId`: the last notification that is covered. */
 export type MarkAllRead = {
   userId: string
   throughId: string | null
@@ -108,7 +104,6 @@ export type MarkRead = OneNotification & { at: number }
 export type Snooze = OneNotification & { until: number; at: number }
 export type Undo = { userId: string; at: number }
 
-/** `act`: the version of the first step. `through`: where the next one ends. */
 export type Rest = { act: number; through: number }
 
 export const undoableFor = 10 * 60_000
@@ -135,7 +130,6 @@ type ChangeRows = {
   removed: readonly [version: number, id: string, reason: RemovalReason, at: string][]
 }
 
-/** A client that missed more reads its list, which is faster. */
 export const maxRemoved = 1_000
 const atOnceMs = 60_000
 
@@ -164,4 +158,28 @@ export function toChanges(
   if (inbox.seenVersion > since) all.push({ version: inbox.seenVersion, type: 'seen' })
   all.sort((a, b) => a.version - b.version)
   return { inbox, changes: all.slice(0, limit), more: all.length > limit }
+}
+
+// What a client has to hear of an inbox, as SQL of both engines.
+
+/** A muted notification arrives in the archive. */
+export const arrivalType = `case when n.archived_at is not null and n.changed_version is null and n.bulk_version is null then 'archived'
+    when n.count > 1 then 'replaced' else 'created' end`
+
+export const laterType = `case when n.state <> 'read' then n.state
+      when n.unarchived_version = n.changed_version then 'unarchived' else 'read' end`
+
+export function eventsSql(engine: 'sqlite' | 'postgres') {
+  const isPostgres = engine === 'postgres'
+  const [user, since, limit] = isPostgres ? ['$1', '$2', '$3'] : ['?1', '?2', '+?3']
+  const row = (columns: string) => (isPostgres ? `json_build_array(${columns})::text` : columns)
+  return {
+    bulk: `
+    select ${row('b.version, b.kind, b.through_seq, n.id, b.at, b.categories')}
+    from bulk b left join notification n on n.user_id = ${user} and n.seq = b.through_seq
+    where b.user_id = ${user} and b.version > ${since} order by b.version limit ${limit}`,
+    removals: `
+    select ${row('version, id, reason, at')} from removal
+    where user_id = ${user} and version > ${since} order by version limit ${isPostgres ? `$3 + ${maxRemoved}` : `${maxRemoved + 1}`}`,
+  }
 }

@@ -14,8 +14,7 @@ import {
 } from './inbox.schemas.ts'
 import { type Inbox, notFound } from './inbox.ts'
 import type { Filter, MarkRead } from './inbox-state.ts'
-import { markRead, markUnread } from './marks.store.ts'
-import * as places from './places.store.ts'
+import * as stored from './marks.store.ts'
 
 type Needs = { inbox: Inbox }
 
@@ -70,11 +69,14 @@ const changeOfOne = (
       inbox.change(operation, request.caller, { id: notificationId(request) }),
   })
 
-export const read = changeOfOne('Mark one as read; repeating keeps the first readAt', markRead)
+export const read = changeOfOne(
+  'Mark one as read; repeating keeps the first readAt',
+  stored.markRead,
+)
 
 export const unread = changeOfOne(
   'Mark one as unread, until it is marked as read or the next read-all covers it',
-  markUnread,
+  stored.markUnread,
 )
 
 export const readAll = forUser({
@@ -93,13 +95,13 @@ export const readAll = forUser({
 
 export const archive = changeOfOne(
   'Archive one, and mark it as read; repeating changes nothing',
-  places.archive,
+  stored.archive,
   ['CONFLICT'],
 )
 
 export const unarchive = changeOfOne(
   'Put one that was archived or snoozed back at its place in the list; it stays read',
-  places.unarchive,
+  stored.unarchive,
 )
 
 export const snooze = forUser({
@@ -111,7 +113,7 @@ export const snooze = forUser({
     inbox.snooze(request.caller, notificationId(request), parseTime(request.body.until)),
 })
 
-export const remove = changeOfOne('Delete one; repeating changes nothing', places.remove, [
+export const remove = changeOfOne('Delete one; repeating changes nothing', stored.remove, [
   'CONFLICT',
 ])
 
@@ -125,7 +127,7 @@ export const archiveRead = forUser({
 export const seen = forUser({
   summary: 'Say what the user has seen: `unseen` counts what came after',
   body: SeenBody,
-  handle: ({ inbox }: Needs, { caller, body }) => inbox.change(places.markSeen, caller, body),
+  handle: ({ inbox }: Needs, { caller, body }) => inbox.change(stored.markSeen, caller, body),
 })
 
 export const undo = forUser({

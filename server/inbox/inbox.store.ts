@@ -1,13 +1,17 @@
 // The most frequent reads have a form for each engine.
 import { all, get, Part, type Read } from '../store/statements.ts'
+import type { Store } from '../store/store.ts'
 import {
+  type Change,
+  type Changes,
+  type ChangesQuery,
   type Counts,
   emptyInbox,
   type InboxState,
   inboxFields,
   type OneNotification,
 } from './inbox-state.ts'
-import { notificationText } from './notification-json.ts'
+import { localize, mayHaveTexts, notificationText } from './notification-json.ts'
 import { changesSince as changesOnPostgres } from './postgres/changes.ts'
 import { readPage as pageOnPostgres, readVersion as versionOnPostgres } from './postgres/pages.ts'
 import { changesSince as changesOnSqlite } from './sqlite/changes.ts'
@@ -77,4 +81,33 @@ export const changesSince = {
   name: 'changesSince',
   sqlite: changesOnSqlite,
   postgres: changesOnPostgres,
+}
+
+export function* readLocale(userId: string): Read<string | null> {
+  const user = yield* get<{ locale: string | null }>`select locale from "user" where id = ${userId}`
+  return user?.locale ?? null
+}
+
+/** A client that missed more gets a reset: it reads a page faster. */
+export const maxBehind = 10_000
+
+/**
+ * Puts the notifications into their reader's language. If that changes in between, the inbox gets
+ * another version, and its clients load the list again.
+ */
+export async function readChanges(
+  store: Store,
+  query: Omit<ChangesQuery, 'maxBehind'>,
+): Promise<Changes | 'reset'> {
+  const found = await store.read(changesSince, { ...query, maxBehind })
+  const isTranslated = (change: Change) =>
+    'notification' in change && mayHaveTexts(change.notification)
+  if (found === 'reset' || !found.changes.some(isTranslated)) return found
+  const locale = await store.read(readLocale, query.userId)
+  const changes = found.changes.map((change) =>
+    'notification' in change
+      ? { ...change, notification: localize(change.notification, locale) }
+      : change,
+  )
+  return { ...found, changes }
 }

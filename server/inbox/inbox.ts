@@ -4,15 +4,21 @@ import { counts } from '../basics/counts.ts'
 import { CarillonError, conflict, type Fault, invalidField } from '../basics/errors.ts'
 import { endOfTurn } from '../basics/event-loop.ts'
 import type { Store, WriteOperation } from '../store/store.ts'
-import { archiveRead, markAllRead } from './bulk.store.ts'
-import { BulkActs } from './bulk-acts.ts'
-import { readCounts, readNotification, readPage, readVersion } from './inbox.store.ts'
+import { archiveRead, markAllRead } from './bulk/bulk.store.ts'
+import { BulkActs } from './bulk/bulk-acts.ts'
+import { undo } from './bulk/undo.store.ts'
+import { readCounts, readLocale, readNotification, readPage, readVersion } from './inbox.store.ts'
 import type { MarkAllRead, Page, PageRequest } from './inbox-state.ts'
-import { readLocale } from './language.ts'
-import { markRead, markUnread } from './marks.store.ts'
+import {
+  archive,
+  markRead,
+  markSeen,
+  markUnread,
+  remove,
+  snooze,
+  unarchive,
+} from './marks.store.ts'
 import { localize, mayHaveTexts, newestIdIn } from './notification-json.ts'
-import { archive, markSeen, remove, snooze, unarchive } from './places.store.ts'
-import { undo } from './undo.store.ts'
 
 export type Reader = { userId: string; inboxVersion?: number }
 
@@ -22,7 +28,6 @@ export type Reader = { userId: string; inboxVersion?: number }
  */
 type Rendered = { version: number; json: string | Buffer }
 type RenderedPage = Rendered & { etag: string }
-/** First pages by `variantOf` their query, and the counts. */
 type Kept = { pages: Map<string, RenderedPage>; counts: Rendered | undefined }
 
 type Change<More> = WriteOperation<More & { userId: string; at: number }, unknown>
@@ -64,7 +69,6 @@ export class Inbox {
     })
   }
 
-  /** A kept page is sent again while the inbox has its version. */
   async list(reader: Reader, request: PageRequest): Promise<RenderedPage> {
     const { userId } = reader
     const cache = this.#kept
@@ -89,7 +93,6 @@ export class Inbox {
     return sent
   }
 
-  /** The proof was read with the version; otherwise it is read for what is kept. */
   #versionOf({ userId, inboxVersion }: Reader, kept: Rendered): number | Promise<number> {
     return inboxVersion ?? this.#store.read(readVersion, { userId, kept })
   }

@@ -1,9 +1,188 @@
-// Marks one notification. PostgreSQL runs the usual marks by a function (postgres/marks.ts).
+// The state of notifications: what each counts for, and the acts on one. PostgreSQL runs the usual
+// ones by a function (postgres/marks.ts).
 import { iso } from '../basics/clock.ts'
-import { send, type Write } from '../store/statements.ts'
-import type { MarkRead, OneNotification } from './inbox-state.ts'
-import { changeOne, leaveUndo, recount } from './notification-state.ts'
+import {
+  exists,
+  get,
+  inNumbers,
+  lock,
+  onPostgres,
+  Part,
+  rowsOf,
+  send,
+  signal,
+  type Write,
+} from '../store/statements.ts'
+import {
+  type InboxState,
+  inboxFields,
+  type MarkRead,
+  type OneNotification,
+  type RemovalReason,
+  type Snooze,
+  type State,
+} from './inbox-state.ts'
 import { changeTogether } from './postgres/marks.ts'
+import { reachBits, remindOfWoken, watchChange } from './reminders.store.ts'
+import { isHeld } from './security-notices.store.ts'
+import { type UserKey, userKey } from './user-key.ts'
+
+export type LockedInbox = InboxState & {
+  user: UserKey
+  seenThrough: number
+  undoVersion: number | null
+  archiveVersion: number
+  reach: number
+}
+const lockedColumns = new Part(
+  `${inboxFields()}, ${inboxFields(['seenThrough', 'undoVersion', 'archiveVersion', 'reach'])}`,
+)
+
+/** Each column costs a mark of SQLite a hundredth. */
+const ofFound = ['version', 'firstSeq', 'lastSeq', 'seenThrough', 'reach'] as const
+
+export type Found = Pick<LockedInbox, (typeof ofFound)[number] | 'user'> & {
+  id: string
+  seq: number
+  category: string | null
+  state: State
+  snoozed_until: string | null
+  bulk_version: number | null
+}
+export const foundColumns = new Part(
+  `n.id, n.seq, n.category, n.state, n.snoozed_until, n.bulk_version, ${inboxFields(ofFound)}`,
+)
+
+/** SQLite would take the key, and pass over those of other states. */
+export const byState = new Part('indexed by notification_by_state', '')
+export const byCategory = new Part('indexed by notification_by_category', '')
+
+export function* lockInbox(userId: string): Write<LockedInbox | undefined> {
+  const user = userKey(userId)
+  const inbox = yield* lock<
+    Omit<LockedInbox, 'user'>
+  >`select ${lockedColumns} from inbox i where i.user_id = ${user}`
+  return inbox && { ...inbox, user }
+}
+
+function* findOne(userId: string, id: string): Write<Found | undefined> {
+  const user = userKey(userId)
+  yield* onPostgres`select 1 from inbox where user_id = ${user} for update`
+  const found = yield* get<Omit<Found, 'user'>>`
+    select ${foundColumns} from notification n join inbox i on i.user_id = n.user_id
+    where n.id = ${id} and n.user_id = ${user}`
+  return found && { ...found, user }
+}
+
+export type Outcome = 'done' | 'absent' | 'held'
+
+/** `change` returns whether it changed something, which is signalled. */
+function* changeOne(
+  { userId, id }: OneNotification,
+  change: (found: Found) => Write<boolean | 'held'>,
+): Write<Outcome> {
+  const found = yield* findOne(userId, id)
+  if (found === undefined) return 'absent'
+  const changed = yield* change(found)
+  if (changed === 'held') return changed
+  if (changed) yield* signal({ about: 'inbox', userId })
+  return 'done'
+}
+
+function putAway({ at, ...one }: MarkRead, change: (found: Found) => Write<boolean>) {
+  return changeOne(one, function* (found) {
+    return (yield* isHeld(found, at)) ? 'held' : yield* change(found)
+  })
+}
+
+/** An undo of the last bulk act leaves it. No client can see this. */
+function* leaveUndo({ user, seq, bulk_version }: Found): Write<void> {
+  if (!bulk_version) return
+  yield* send`update notification set bulk_version = 0 where user_id = ${user} and seq = ${seq}`
+}
+
+type Standing = Pick<Found, 'state' | 'seq' | 'category'>
+
+export function* recount(found: Found, after: Partial<Standing>): Write<void> {
+  yield* recountAll(found, [{ before: found, after: { ...found, ...after } }])
+}
+
+export type StateCounts = Readonly<Record<'total' | 'unread' | 'archived' | 'snoozed', number>>
+type Difference = (isCounted: (one: Standing) => boolean) => number
+
+const countsOf = (difference: Difference): StateCounts => ({
+  total: difference(isListed),
+  unread: difference(({ state }) => state === 'unread'),
+  archived: difference(({ state }) => state === 'archived'),
+  snoozed: difference(({ state }) => state === 'snoozed'),
+})
+
+const isListed = ({ state }: Standing) => state === 'unread' || state === 'read'
+
+function* recountAll(
+  found: Found,
+  changes: readonly { before: Standing; after?: Standing }[],
+): Write<void> {
+  const { user, seenThrough, firstSeq } = found
+  const difference: Difference = (isCounted) =>
+    changes.reduce(
+      (sum, { before, after }) =>
+        sum + Number(after !== undefined && isCounted(after)) - Number(isCounted(before)),
+      0,
+    )
+  const { total, unread, archived, snoozed } = countsOf(difference)
+  yield* send`
+    update inbox set version = version + ${changes.length}, total = total + ${total}, unread = unread + ${unread},
+      archived = archived + ${archived}, snoozed = snoozed + ${snoozed},
+      unseen = unseen + ${difference((one) => isListed(one) && one.seq > seenThrough)},
+      last_seq = ${Math.max(found.lastSeq, ...changes.map(({ after }) => after?.seq ?? 0))}
+    where user_id = ${user}`
+  if (found.reach & reachBits.marks) yield* watchChange(found)
+  if (changes.some(({ before, after }) => before.seq === firstSeq && after?.seq !== firstSeq))
+    yield* send`
+      update inbox set first_seq = coalesce((select min(seq) from notification where user_id = ${user}), last_seq + 1)
+      where user_id = ${user}`
+  for (const category of new Set(
+    changes.flatMap(({ before, after }) => [before.category, after?.category]),
+  ))
+    if (category != null)
+      yield* countIn(
+        { user, category },
+        countsOf((isCounted) => difference((one) => one.category === category && isCounted(one))),
+      )
+  const moved = changes.filter(({ before, after }) => before.category !== after?.category)
+  for (const category of new Set(moved.map(({ before }) => before.category)))
+    yield* send`
+      delete from inbox_category where user_id = ${user} and category = ${category} and total + archived + snoozed = 0`
+}
+
+export function* countIn(
+  { user, category }: { user: UserKey; category: string },
+  { total, unread, archived, snoozed }: StateCounts,
+): Write<void> {
+  if (total === 0 && unread === 0 && archived === 0 && snoozed === 0) return
+  yield* send`
+    insert into inbox_category (user_id, category, total, unread, archived, snoozed)
+    values (${user}, ${category}, ${total}, ${unread}, ${archived}, ${snoozed})
+    on conflict (user_id, category) do update set
+      total = inbox_category.total + excluded.total, unread = inbox_category.unread + excluded.unread,
+      archived = inbox_category.archived + excluded.archived, snoozed = inbox_category.snoozed + excluded.snoozed`
+}
+
+type Move = { state: State; readAt?: string; archivedAt?: string; snoozedUntil?: string }
+
+/** What was read keeps its `readAt`, until it is unread again. */
+function* moveTo(found: Found, move: Move): Write<boolean> {
+  const { state, readAt = null, archivedAt = null, snoozedUntil = null } = move
+  const version = found.version + 1
+  yield* send`
+    update notification set state = ${state}, read_at = case when ${state} = 'unread' then null else coalesce(read_at, ${readAt}) end,
+      archived_at = ${archivedAt}, snoozed_until = ${snoozedUntil}, bulk_version = 0, changed_version = ${version},
+      unarchived_version = ${state === 'read' ? version : null}
+    where user_id = ${found.user} and seq = ${found.seq}`
+  yield* recount(found, { state })
+  return true
+}
 
 /**
  * Marks it as read. Repeating the call changes nothing and keeps the first `readAt`. After a
@@ -11,10 +190,11 @@ import { changeTogether } from './postgres/marks.ts'
  */
 export const markRead = { name: 'markRead', write: markReadAlone, postgres: changeTogether('read') }
 
-function markReadAlone({ at, ...one }: MarkRead): Write<'done' | 'absent'> {
+function markReadAlone({ at, ...one }: MarkRead): Write<Outcome> {
   return changeOne(one, function* (found) {
     if (found.state === 'read') yield* leaveUndo(found)
     if (found.state !== 'unread') return false
+    // SQLite looks into the indexes of each column that it sets: these are fewer than `moveTo` sets.
     yield* send`
       update notification set state = 'read', read_at = ${iso(at)}, bulk_version = 0, changed_version = ${found.version + 1}
       where user_id = ${found.user} and seq = ${found.seq}`
@@ -33,14 +213,129 @@ export const markUnread = {
   postgres: changeTogether('unread'),
 }
 
-function markUnreadAlone(one: OneNotification): Write<'done' | 'absent'> {
+function markUnreadAlone(one: OneNotification): Write<Outcome> {
   return changeOne(one, function* (found) {
-    if (found.state === 'unread') return false
-    yield* send`
-      update notification set state = 'unread', read_at = null, archived_at = null, snoozed_until = null, bulk_version = 0,
-        changed_version = ${found.version + 1}
-      where user_id = ${found.user} and seq = ${found.seq}`
-    yield* recount(found, { state: 'unread' })
+    return found.state !== 'unread' && (yield* moveTo(found, { state: 'unread' }))
+  })
+}
+
+/**
+ * Archives one notification and marks it as read. Repeating the call changes nothing, and says that
+ * an undo leaves it.
+ */
+export const archive = { name: 'archive', write: archiveAlone, postgres: changeTogether('archive') }
+
+function archiveAlone(one: MarkRead): Write<Outcome> {
+  return putAway(one, (found) => archiveFound(found, one.at))
+}
+
+export function* archiveFound(found: Found, at: number): Write<boolean> {
+  if (found.state !== 'archived')
+    return yield* moveTo(found, { state: 'archived', readAt: iso(at), archivedAt: iso(at) })
+  yield* leaveUndo(found)
+  return false
+}
+
+/**
+ * Snoozes one notification: until a time only the list of the snoozed has it; then it is the
+ * newest, and unread.
+ */
+export const snooze = { name: 'snooze', write: snoozeAlone, postgres: changeTogether('snooze') }
+
+function snoozeAlone({ until, ...one }: Snooze): Write<Outcome> {
+  const place: Move = { state: 'snoozed', readAt: iso(one.at), snoozedUntil: iso(until) }
+  return putAway(one, function* (found) {
+    return found.snoozed_until !== place.snoozedUntil && (yield* moveTo(found, place))
+  })
+}
+
+/**
+ * Puts one notification back at its place in the list. It stays read. Repeating the call changes
+ * nothing.
+ */
+export const unarchive = {
+  name: 'unarchive',
+  write: unarchiveAlone,
+  postgres: changeTogether('unarchive'),
+}
+
+function unarchiveAlone(one: OneNotification): Write<Outcome> {
+  return changeOne(one, function* (found) {
+    return !isListed(found) && (yield* moveTo(found, { state: 'read' }))
+  })
+}
+
+/** Ends a snooze: the notification is the newest, and unread. Returns false if it is not due. */
+export function* wake({ userId, id, at }: MarkRead): Write<boolean> {
+  const found = yield* findOne(userId, id)
+  if (found === undefined || found.snoozed_until === null || found.snoozed_until > iso(at))
+    return false
+  yield* makeNewest(found)
+  yield* recount(found, { state: 'unread', seq: found.lastSeq + 1 })
+  yield* remindOfWoken({ user: found.user, seq: found.lastSeq + 1, version: found.version + 1 }, at)
+  yield* signal({ about: 'inbox', userId })
+  return true
+}
+
+export function* makeNewest({ user, seq, version, lastSeq }: Found): Write<void> {
+  yield* send`
+    update notification set seq = ${lastSeq + 1}, version = ${version + 1}, state = 'unread', read_at = null, archived_at = null, snoozed_until = null,
+      bulk_version = null, changed_version = null, unarchived_version = null, reached = 0
+    where user_id = ${user} and seq = ${seq}`
+}
+
+export const remove = { name: 'remove', write: removeAlone, postgres: changeTogether('delete') }
+
+function* removeAlone({ userId, id, at }: MarkRead): Write<Outcome> {
+  const outcome = yield* putAway({ userId, id, at }, function* (found) {
+    yield* removeAll([found], { at, reason: 'deleted' })
     return true
   })
+  if (outcome !== 'absent') return outcome
+  const isRemoved =
+    yield* exists`select 1 from removal where user_id = ${userKey(userId)} and id = ${id}`
+  return isRemoved ? 'done' : 'absent'
+}
+
+/** A client that is behind more changes begins again. mark-together.sql has the number, too. */
+const maxRemovals = 10_000
+
+type Removal = { at: number; reason: RemovalReason }
+
+export function* removeAll(found: readonly Found[], { at, reason }: Removal): Write<void> {
+  const [first] = found
+  if (first === undefined) return
+  const { user, version } = first
+  const rows = found.map(({ seq }, n) => ({ seq, version: version + n + 1 }))
+  yield* send`
+    insert into removal (user_id, version, id, at, reason, producer, category)
+    select n.user_id, cast(given.value ->> 'version' as bigint), n.id, ${iso(at)}, ${reason}, n.producer, n.category
+    from ${rowsOf(rows)} join notification n on n.user_id = ${user} and n.seq = cast(given.value ->> 'seq' as bigint)`
+  yield* send`delete from notification where user_id = ${user} and seq ${inNumbers(found.map(({ seq }) => seq))}`
+  yield* recountAll(
+    first,
+    found.map((before) => ({ before })),
+  )
+  if (version > maxRemovals)
+    yield* send`delete from removal where user_id = ${user} and version <= ${version - maxRemovals}`
+}
+
+/** A lower `throughSeq` than before changes nothing. */
+export function* markSeen({
+  userId,
+  throughSeq,
+}: {
+  userId: string
+  throughSeq: number
+}): Write<void> {
+  const inbox = yield* lockInbox(userId)
+  const through = Math.min(throughSeq, inbox?.lastSeq ?? 0)
+  if (inbox === undefined || through <= inbox.seenThrough) return
+  const { user } = inbox
+  const later = yield* get<{ count: number }>`
+    select count(*) as count from notification ${byState} where user_id = ${user} and state in ('unread', 'read') and seq > ${through}`
+  yield* send`
+    update inbox set version = version + 1, seen_through = ${through}, seen_version = version + 1, unseen = ${later?.count ?? 0}
+    where user_id = ${user}`
+  yield* signal({ about: 'inbox', userId })
 }

@@ -3,7 +3,6 @@ import { all, exists, get, inList, type Read, send, type Write } from '../store/
 import { type Hours, type MailRule, mailDueAt, ruleFor, usualHours } from './mail-rules.ts'
 import { type UserKey, userKey } from './user-key.ts'
 
-/** `inbox.reach` and `notification.reached` have these bits. */
 export const reachBits = { address: 1, push: 2, ownRules: 4, marks: 8 } as const
 export const mailBit = 1
 export const pushBit = 2
@@ -119,7 +118,6 @@ export function* remindOfWoken({ user, seq, version }: Place, at: number): Write
     yield* lookAfter({ user, seq, version: version - 1 })
 }
 
-/** A choice of the reader, or the address, has changed. */
 export function* decideAgain(userId: string): Write<void> {
   yield* send`update reminder set due_at = 0 where user_id = ${userKey(userId)} and channel in ('mail', 'push')`
 }
@@ -151,7 +149,6 @@ export function* reachAddress(userId: string, isVerified: boolean): Write<void> 
   yield* decideAgain(userId)
 }
 
-/** `unreadAfterMs`: null if no webhook waits for what is unread. */
 export type Watch = { marks: boolean; arrivals: boolean; unreadAfterMs: number | null }
 
 /**
@@ -169,14 +166,12 @@ export function* watchArrived(watch: Watch, at: number, arrived: readonly Unseen
   }
 }
 
-/** A webhook may wait for a change of the locked inbox, which is given as it was before. */
+/** A webhook waits for a change of the locked inbox, which is given as it was before. */
 export function* watchChange(before: {
   user: UserKey
   lastSeq: number
   version: number
-  reach: number
 }): Write<void> {
-  if ((before.reach & reachBits.marks) === 0) return
   yield* lookAfter({ user: before.user, seq: before.lastSeq + 1, version: before.version })
 }
 

@@ -13,13 +13,11 @@ import {
   type Write,
 } from '../store/statements.ts'
 import { countOf } from './inbox-state.ts'
-import { byState, type Found, foundColumns, lockInbox } from './notification-state.ts'
-import { removeAll, wake } from './places.store.ts'
+import { byState, type Found, foundColumns, lockInbox, removeAll, wake } from './marks.store.ts'
 import { heldSince, isHeld, ofService } from './security-notices.store.ts'
 import { givenUser, lockDeliveries, userDigits, userIdOfDigits, userKey } from './user-key.ts'
 
 export const maxAtOnce = 50
-/** Little enough for one turn of the event loop on SQLite. */
 const maxRead = 1_000
 
 export type Candidate = { userId: string; seq: number }

@@ -2,7 +2,7 @@
 // with a sign-in cannot hide one. No producer reaches them, since they have no key.
 import { iso } from '../basics/clock.ts'
 import { exists, Part, type Write } from '../store/statements.ts'
-import type { Found } from './notification-state.ts'
+import type { UserKey } from './user-key.ts'
 
 const heldForMs = 24 * 3_600_000
 
@@ -11,7 +11,9 @@ export const heldSince = (at: number) => iso(at - heldForMs)
 /** A producer's notification has its number, whatever its category is. */
 export const ofService = new Part("producer is null and coalesce(category, '') = 'security'")
 
-export function* isHeld({ user, seq, category }: Found, at: number): Write<boolean> {
+type Place = { user: UserKey; seq: number; category: string | null }
+
+export function* isHeld({ user, seq, category }: Place, at: number): Write<boolean> {
   if (category !== 'security') return false
   return yield* exists`
     select 1 from notification where user_id = ${user} and seq = ${seq} and ${ofService} and created_at > ${heldSince(at)}`

@@ -12,10 +12,11 @@ export const eventTypes = [
 ] as const
 export type EventType = (typeof eventTypes)[number]
 
+export const testQueue = 'test'
+
 /** A backend that reads events finds each for this long. */
 export const readWithinMs = 3 * 24 * 3_600_000
 
-/** `isRead`: 1 without a URL. `categories`: JSON; null for all. */
 export type Receiver = {
   id: string
   application: string
@@ -35,7 +36,6 @@ export function wants({ events }: Pick<Receiver, 'events'>, type: EventType): bo
   return events.split(',').includes(type)
 }
 
-/** `ids`: of notifications. `user`: of a user who is gone. */
 export type EventContent = {
   type: EventType | 'webhook.test'
   ids?: readonly string[]
@@ -50,14 +50,15 @@ type NewEvent = {
   at: number
 }
 
-/** A row that is read in place of sent is due when it is too old. */
+/** A row that is read in place of sent is due when it is too old. A test does not wait for others. */
 export function* addEvent(
   { id, webhook, ownerId, at }: NewEvent,
   content: EventContent,
 ): Write<void> {
   const isRead = webhook.isRead === 1
   const kind = isRead ? 'event-to-read' : 'event'
+  const queue = isRead || content.type !== 'webhook.test' ? webhook.id : testQueue
   yield* send`
-    insert into outbox (id, kind, due_at, owner_id, channel, target, ids, at)
-    values (${id}, ${kind}, ${isRead ? at + readWithinMs : at}, ${ownerId}, 'webhook', ${webhook.id}, ${JSON.stringify(content)}, ${at})`
+    insert into outbox (id, kind, due_at, owner_id, channel, queue, target, ids, at)
+    values (${id}, ${kind}, ${isRead ? at + readWithinMs : at}, ${ownerId}, 'webhook', ${queue}, ${webhook.id}, ${JSON.stringify(content)}, ${at})`
 }

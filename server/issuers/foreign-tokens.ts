@@ -10,7 +10,7 @@ import type { Store } from '../store/store.ts'
 import type { SignIn } from '../tokens/read-token.ts'
 import type { TokenRevocations } from '../tokens/revocations.ts'
 import { SignatureChecks } from '../tokens/signature-checks.ts'
-import type { Recogniser } from '../users/erased-ids.ts'
+import type { Recogniser } from '../users/erasure/erased-ids.ts'
 import { externalIdFault } from '../users/profile.ts'
 import { addTokenUser } from '../users/put-users.store.ts'
 import { findUserByExternalId, type User } from '../users/users.store.ts'
@@ -70,7 +70,6 @@ export class ForeignTokens {
       : undefined
   }
 
-  /** Null if the token is invalid, or without an enabled user. Throws as `IssuerKeys`. */
   async verify(token: string): Promise<ForeignSubject | null> {
     const { now } = this.#dependencies
     const read = readForeignToken(token, { issuers: this.#issuers, now: now() })

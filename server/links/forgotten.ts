@@ -5,9 +5,9 @@ import type { FastifyRequest } from 'fastify'
 import { type RequestSource, sourceOf } from '../audit/entry.ts'
 import type { NamedAccount, SignInLog } from '../audit/sign-in-log.ts'
 import { BoundedCache } from '../basics/bounded-cache.ts'
-import { wideNetworkOf } from '../basics/client.ts'
 import { displayTime } from '../basics/clock.ts'
 import { CarillonError, messageOf, notFound } from '../basics/errors.ts'
+import { wideNetworkOf } from '../basics/ip-addresses.ts'
 import type { Log } from '../basics/log.ts'
 import { LogWindow } from '../basics/log-window.ts'
 import type { Guess, Guesses } from '../guessing/guesses.ts'
@@ -66,7 +66,6 @@ export class ForgottenPasswords {
     this.#options = options
   }
 
-  /** Drops the request if too many are in progress, whichever user it is about. */
   request(forgotten: Forgotten, source: RequestSource, acceptLanguage?: string): void {
     const network = wideNetworkOf(source.address)
     const ofClient = [...this.#running.values()].filter((one) => one === network).length
@@ -76,7 +75,6 @@ export class ForgottenPasswords {
     else this.#refuse(source, accountOf(forgotten))
   }
 
-  /** Returns the address; undefined if none is verified. Throws TOO_MANY_REQUESTS. */
   async sendFactorLink(
     user: User,
     source: RequestSource,
@@ -121,7 +119,6 @@ export class ForgottenPasswords {
     this.#counts = { dropped: 0, failed: 0, reason: '' }
   }
 
-  /** Never throws: no caller waits for it. */
   async #answer(request: Request): Promise<void> {
     try {
       const { guesses } = this.#options

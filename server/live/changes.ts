@@ -2,8 +2,8 @@
 import { EventEmitter, once } from 'node:events'
 import { notAuthenticated } from '../basics/errors.ts'
 import type { LongLivedCaller } from '../http/operation.ts'
+import { readChanges } from '../inbox/inbox.store.ts'
 import type { Change, Changes } from '../inbox/inbox-state.ts'
-import { readChanges } from '../inbox/language.ts'
 import { archiveReadJson, readAllJson } from '../inbox/notification-json.ts'
 import type { Store } from '../store/store.ts'
 import { inboxTagOf, positionOf, reached, versionIn } from './events.ts'
@@ -32,10 +32,6 @@ export class ChangesSince {
     this.#now = now
   }
 
-  /**
-   * Throws TOO_MANY_REQUESTS or UNAVAILABLE if the request cannot be held, UNAUTHORIZED as soon as
-   * its proof ends.
-   */
   async read(caller: Caller, query: ChangesQuery): Promise<string> {
     const { userId } = caller
     const inboxTag = inboxTagOf(this.#store.history, userId)

@@ -11,12 +11,12 @@ import { type StreamEvent, StrictEvents } from '../../tests/support/event-source
 import { randomOf } from '../../tests/support/event-source/random.ts'
 import type { CarillonError } from '../basics/errors.ts'
 import { type Person, World } from '../contract/world.ts'
-import { markAllRead } from '../inbox/bulk.store.ts'
+import { markAllRead } from '../inbox/bulk/bulk.store.ts'
+import { undo as undoLast } from '../inbox/bulk/undo.store.ts'
 import { changesSince, readInbox } from '../inbox/inbox.store.ts'
 import type { Changes, ChangesQuery } from '../inbox/inbox-state.ts'
 import { contentOf } from '../inbox/notification-json.ts'
 import { announce, removeOrWake } from '../inbox/retention.store.ts'
-import { undo as undoLast } from '../inbox/undo.store.ts'
 import { openStore } from '../open-store.ts'
 import type { ChangeSignal } from '../store/events.ts'
 import { newFolder } from '../store/sqlite/testing/folder.ts'
@@ -581,11 +581,16 @@ test('no event is sent while the store checks whether a proof is still valid (Z6
   const ann = await world.addUser('ann')
   const looked = Promise.withResolvers<null>()
   let isOver = false
-  const reader = await open(ann, { holds: () => (isOver ? looked.promise : forever()) })
-  await sleep(20)
+  let isLooking = false
+  const reader = await open(ann, {
+    holds: () => {
+      isLooking = isOver
+      return isOver ? looked.promise : forever()
+    },
+  })
   isOver = true
   live.checkProofs(ann.id)
-  await sleep(20)
+  await reader.until(() => isLooking)
   await world.send(ann)
   await sleep(50)
   looked.resolve(null)
@@ -787,13 +792,21 @@ suite('stream limits (N7)', () => {
     const changes = new ChangesSince({ store, streamLimits, now: Date.now })
     let validUntil: number | null = Number.POSITIVE_INFINITY
     const ann = await world.addUser('ann')
+    const isFull = () => {
+      try {
+        streamLimits.take(ann.id)
+      } catch {
+        return true
+      }
+      streamLimits.release(ann.id)
+      return false
+    }
     const query = { since: '0', limit: 100, waitMs: 60_000, signal: new AbortController().signal }
     const held = async (since: string, end: (gone: AbortController) => unknown) => {
       const gone = new AbortController()
       const caller = { userId: ann.id, validUntil: async () => validUntil }
       const response = changes.read(caller, { ...query, since, signal: gone.signal })
-      await sleep(20)
-      refusal(() => streamLimits.take(ann.id))
+      await new Reader().until(isFull)
       await end(gone)
       const { created } = JSON.parse(await response)
       streamLimits.take(ann.id)
@@ -841,6 +854,8 @@ suite('heartbeats', () => {
     const readers = await Promise.all(
       Array.from({ length: 60 }, async (_, n) => open(await world.addUser(`user${n}`))),
     )
+    const untilBeats = (count: number) =>
+      new Reader().until(() => readers.every(({ beats }) => beats >= count))
     let seconds = 0
     for (let second = 1, before = 0; second <= 15; second++) {
       await pass(1_000)
@@ -848,9 +863,11 @@ suite('heartbeats', () => {
       if (beats > before) seconds++
       before = beats
     }
+    await untilBeats(1)
     assert.deepEqual(new Set(readers.map(({ beats }) => beats)), new Set([1]))
     assert.ok(seconds >= 8, `in ${seconds} of 15 seconds`)
     await pass(45_000)
+    await untilBeats(4)
     assert.deepEqual(new Set(readers.map(({ beats }) => beats)), new Set([4]))
     assert.deepEqual(new Set(readers.flatMap(({ types }) => types)), new Set(['hello']))
   })

@@ -2,9 +2,8 @@
 // and one text. No stream waits for another's slow client.
 import { notAuthenticated } from '../basics/errors.ts'
 import { WorkQueue, yieldToEventLoop } from '../basics/event-loop.ts'
-import { readInbox } from '../inbox/inbox.store.ts'
+import { maxBehind, readChanges, readInbox } from '../inbox/inbox.store.ts'
 import type { InboxState } from '../inbox/inbox-state.ts'
-import { maxBehind, readChanges } from '../inbox/language.ts'
 import type { ChangeSignal } from '../store/events.ts'
 import type { Store } from '../store/store.ts'
 import { erasedKey, isErasedKey } from '../tokens/tokens.store.ts'
@@ -50,7 +49,6 @@ class Subscription {
   inboxTag = ''
   /** Subscriptions of one slot get their heartbeat at the same tick. */
   readonly slot: number
-  /** Replaced at a change, so that a loop sees all. A Set would take 180 bytes. */
   streams: readonly LiveStream[] = []
   version: number | undefined
   isProofDue = false
@@ -93,7 +91,6 @@ export class Live {
     return this.#subscriptions.values().reduce((sum, { streams }) => sum + streams.length, 0)
   }
 
-  /** Until the stream has begun, throws TOO_MANY_REQUESTS, UNAVAILABLE or UNAUTHORIZED. */
   async open(watcher: Watcher, from: string | undefined, sink: Sink): Promise<void> {
     const { userId } = watcher
     this.#dependencies.streamLimits.take(userId)

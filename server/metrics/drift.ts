@@ -2,7 +2,7 @@
 import { yieldToEventLoop } from '../basics/event-loop.ts'
 import { firstIdAt, madeAt } from '../basics/ids.ts'
 import type { Log } from '../basics/log.ts'
-import { driftOf } from '../inbox/recount.store.ts'
+import { driftOf } from '../inbox/examined/recount.store.ts'
 import { type Size, sizesAfter } from '../inbox/retention.store.ts'
 import type { Store } from '../store/store.ts'
 

@@ -158,7 +158,7 @@ export const OutboxResponse = t.dataOf(
   t.component('OperatorOutbox', {
     waiting: rows('id, kind, name, tries, dueAt, sinceAt, sending: 200 at most'),
     webhooks: rows(
-      'id, application, url, events, lastSuccessAt, failingSinceAt, reason, disabledAt',
+      'id, application, url, events, lastSuccessAt, failingSinceAt, outcome, disabledAt',
     ),
   }),
 )

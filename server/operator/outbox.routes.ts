@@ -4,7 +4,7 @@ import { recorded } from '../audit/entry.ts'
 import { iso } from '../basics/clock.ts'
 import { notFound } from '../basics/errors.ts'
 import { dropFromOutbox, listOutbox, retryOutbox } from '../reach/outbox.store.ts'
-import { listWebhooks, type Webhook } from '../webhooks/webhooks.store.ts'
+import { type Attempt, listWebhooks, type Webhook } from '../webhooks/webhooks.store.ts'
 import * as shapes from './operator.schemas.ts'
 import { forOperator, type OperatorNeeds, sendVisible, usersOf } from './operator.ts'
 import { namesOf, withTimes } from './people.ts'
@@ -35,15 +35,16 @@ export const list = forOperator({
 })
 
 function display(webhook: Webhook) {
-  const { id, application, url, events, lastSuccessAt, failingSince, lastError, disabledAt } =
+  const { id, application, url, events, lastSuccessAt, failingSince, attempts, disabledAt } =
     webhook
+  const [last] = JSON.parse(attempts) as Attempt[]
   const times = { lastSuccessAt, failingSinceAt: failingSince, disabledAt }
   return withTimes({
     id,
     application: application || null,
     url,
     events,
-    reason: lastError,
+    outcome: last?.outcome,
     ...times,
   })
 }

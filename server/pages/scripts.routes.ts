@@ -40,7 +40,10 @@ export const pushWorker = forAnyone({
   responses: { 200: 'asset', 304: 'none' },
   refusals: ['UNAVAILABLE'],
   async handle({ pages: { scripts } }: PageNeeds, request, reply) {
-    reply.header('cache-control', 'no-cache').type('text/javascript; charset=utf-8')
+    // It sends the new subscription if the browser replaces one.
+    const policy = "default-src 'none'; connect-src 'self'"
+    reply.headers({ 'cache-control': 'no-cache', 'content-security-policy': policy })
+    reply.type('text/javascript; charset=utf-8')
     return sendEncoded(request, reply, scripts.file(scripts.hashed('carillon-push.js')))
   },
 })

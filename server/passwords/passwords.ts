@@ -1,8 +1,9 @@
 // Hashes passwords with argon2id, a few at a time: each occupies a thread of libuv's pool for 30
 // ms, and files and DNS need that pool. Others wait in a short queue in which networks and accounts
 // take turns.
-import { type Client, groupsOf } from '../basics/client.ts'
+
 import { CarillonError, overloaded, unavailable } from '../basics/errors.ts'
+import { type Client, groupsOf } from '../basics/ip-addresses.ts'
 import { readHash } from './imported-hash.ts'
 
 /** OWASP ASVS 5.0, 11.4.2: t=2, m=19 MiB, p=1; a salt of 16 bytes, a PHC string. */
@@ -38,7 +39,6 @@ const operator: Attempt = { account: '' }
  */
 const usualLimits = { maxWaiting: 64, maxWaitMs: 8_000, refusalDelayMs: 200 }
 
-/** KiB, and passes. */
 export type HashCost = { memoryCost: number; timeCost: number }
 
 export class Passwords {
@@ -63,10 +63,6 @@ export class Passwords {
     )
   }
 
-  /**
-   * `replacement`: today's hash, if another matched. If `begin` throws, nothing is hashed. Throws
-   * UNAVAILABLE, and TIMEOUT if the client disconnects.
-   */
   verify(
     password: string,
     passwordHash: string | undefined,

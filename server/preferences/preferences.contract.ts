@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { recount } from '../contract/random/random.ts'
 import { at, isoAt, type Person, type PromiseOf, type World } from '../contract/world.ts'
 import { changesSince } from '../inbox/inbox.store.ts'
-import { deleteUser } from '../users/erasure.store.ts'
+import { deleteUser } from '../users/erasure/erasure.store.ts'
 import { addUser } from '../users/users.store.ts'
 import { changePreferences, putCategory, readPreferences } from './preferences.store.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { at, newId, type PromiseOf } from '../contract/world.ts'
-import { explainNotification } from '../inbox/explain.store.ts'
+import { explainNotification } from '../inbox/examined/explain.store.ts'
 import {
   addProducer,
   countUses,

@@ -11,7 +11,6 @@ import * as stored from './provider-accounts.store.ts'
 
 export type SignedIn = { provider: Provider; identity: Identity; source: RequestSource }
 
-/** May be disabled. Throws TOO_MANY_REQUESTS before it writes. */
 export async function userOfAccount(
   { store, users, guesses }: ProviderNeeds,
   { provider, identity, source }: SignedIn,
@@ -40,7 +39,6 @@ export function noActiveUser({ setting }: Provider): CarillonError {
   )
 }
 
-/** Throws CONFLICT, or FORBIDDEN if the sign-in has ended. */
 export async function linkAccount(
   { store, users }: ProviderNeeds,
   { provider, identity, source }: SignedIn,

@@ -69,7 +69,15 @@ function noticesFor(reader: User, beginNoticeMail: () => Promise<void> = async (
         target: 'ann@example.org',
         ids: JSON.stringify(joined),
       }
-      return notices.renderMail({ ...row, dueAt: 0, at: 0, channel: 'mail', tries: 0, holder: 1 })
+      return notices.renderMail({
+        ...row,
+        dueAt: 0,
+        at: 0,
+        channel: 'mail',
+        queue: '',
+        tries: 0,
+        holder: 1,
+      })
     },
   }
 }

@@ -2,12 +2,13 @@ import assert from 'node:assert/strict'
 import { listAudit } from '../audit/audit.store.ts'
 import { auditEntry, serviceSource } from '../audit/entry.ts'
 import { at, newId, type PromiseOf, type World } from '../contract/world.ts'
-import { deleteUser } from '../users/erasure.store.ts'
+import { deleteUser } from '../users/erasure/erasure.store.ts'
 import {
   addToOutbox,
   claimOutbox,
   delayInOutbox,
   dropFromOutbox,
+  dueQueues,
   freeOutbox,
   joinOutbox,
   listOutbox,
@@ -19,12 +20,7 @@ import {
 /** The number of a process that is gone: the tests' own process has another one. */
 const gone = 7
 
-async function add(
-  { store }: World,
-  seconds: number,
-  ownerId = '',
-  target = 'a@example.org',
-): Promise<string> {
+async function add({ store }: World, seconds: number, ownerId = '', queue = ''): Promise<string> {
   const id = newId()
   const channel = 'mail' as const
   const row = {
@@ -33,7 +29,8 @@ async function add(
     dueAt: at(seconds),
     ownerId,
     channel,
-    target,
+    queue,
+    target: 'a@example.org',
     ids: '[]',
     at: at(0),
   }
@@ -48,12 +45,13 @@ async function claim(
   seconds: number,
   holder = holderOf(world),
   limit = 100,
+  queue = '',
 ): Promise<string[]> {
   const rows = await world.store.write(claimOutbox, {
     holder,
     channel: 'mail',
     at: at(seconds),
-    limit,
+    places: [{ queue, limit }],
   })
   return rows.map(({ id }) => id)
 }
@@ -74,17 +72,21 @@ export function outboxPromises(promise: PromiseOf): void {
     },
   )
 
-  promise('rows of targets that have enough stay for later', async (world) => {
-    const busy = await add(world, 1)
-    const other = await add(world, 2, '', 'b@example.org')
-    const claiming = { holder: holderOf(world), channel: 'mail' as const, at: at(9), limit: 9 }
-    const rows = await world.store.write(claimOutbox, { ...claiming, except: ['a@example.org'] })
-    assert.deepEqual(
-      rows.map(({ id }) => id),
-      [other],
-    )
-    assert.deepEqual(await claim(world, 9), [busy])
-  })
+  promise(
+    'the rows of each queue are claimed alone, that of the row which has been due for longest first',
+    async (world) => {
+      const { store } = world
+      const first = await add(world, 2, '', 'a')
+      const second = await add(world, 1, '', 'b')
+      await add(world, 3, '', 'c')
+      await add(world, 9, '', 'a')
+      const due = (seconds: number) => store.read(dueQueues, { channel: 'mail', at: at(seconds) })
+      assert.deepEqual([await due(0), await due(2)], [[], ['b', 'a']])
+      assert.deepEqual(await store.read(dueQueues, { channel: 'push', at: at(9) }), [])
+      assert.deepEqual(await claim(world, 2, undefined, 9, 'a'), [first])
+      assert.deepEqual(await claim(world, 2, undefined, 9, 'b'), [second])
+    },
+  )
 
   promise('of claims at the same time, one gets each row', async (world) => {
     const added = await Promise.all(Array.from({ length: 40 }, (_, n) => add(world, n % 4)))

@@ -7,21 +7,25 @@ import { all, get, inList, Part, type Read, run, send, type Write } from '../sto
 
 export type Channel = 'mail' | 'push' | 'webhook'
 
-/** `target`: '' if it is decided at the sending. `ids`: JSON. `at`: since when it waits. */
+/**
+ * `queue`: '' for mails, the host of a push service, or a webhook. `target`: '' if it is decided at
+ * the sending. `ids`: JSON. `at`: since when it waits.
+ */
 export type NewRow = {
   id: string
   kind: string
   dueAt: number
   ownerId: string
   channel: Channel
+  queue?: string
   target: string
   ids: string
   at: number
 }
-export type OutboxRow = NewRow & { tries: number; holder: number | null }
+export type OutboxRow = Required<NewRow> & { tries: number; holder: number | null }
 
 const columns = new Part(
-  'id, kind, due_at as "dueAt", owner_id as "ownerId", channel, target, ids, holder, tries, at',
+  'id, kind, due_at as "dueAt", owner_id as "ownerId", channel, queue, target, ids, holder, tries, at',
 )
 const living = new Part(
   '(1)',
@@ -40,13 +44,14 @@ export function* addToOutbox({
   dueAt,
   ownerId,
   channel,
+  queue = '',
   target,
   ids,
   at,
 }: NewRow): Write<void> {
   yield* send`
-    insert into outbox (id, kind, due_at, owner_id, channel, target, ids, at)
-    values (${id}, ${kind}, ${dueAt}, ${ownerId}, ${channel}, ${target}, ${ids}, ${at})`
+    insert into outbox (id, kind, due_at, owner_id, channel, queue, target, ids, at)
+    values (${id}, ${kind}, ${dueAt}, ${ownerId}, ${channel}, ${queue}, ${target}, ${ids}, ${at})`
 }
 
 export function* addTestMail({
@@ -89,26 +94,34 @@ export function* joinOutbox({
   yield* send`update outbox set ids = ${JSON.stringify(ids)} where id = ${waiting.id}`
 }
 
-/** `except`: the targets that have enough. */
-type Claim = {
-  holder: number
-  channel: Channel
-  at: number
-  limit: number
-  except?: readonly string[]
+type Due = { channel: Channel; at: number }
+
+/** The queues with a due row, that of the row which has been due for longest first. */
+export function* dueQueues({ channel, at }: Due): Read<string[]> {
+  // Steps from queue to queue in the index, past the rows of each.
+  const rows = yield* all<{ queue: string }>`
+    with recursive found (queue) as (
+      select min(queue) from outbox where channel = ${channel}
+      union all
+      select (select min(queue) from outbox where channel = ${channel} and queue > found.queue) from found where queue is not null
+    ), first (queue, due_at) as (
+      select queue, (select min(due_at) from outbox where channel = ${channel} and queue = found.queue) from found
+    )
+    select queue from first where due_at <= ${at} order by due_at`
+  return rows.map(({ queue }) => queue)
 }
 
-/** Due rows that no living process has, the longest due first. */
-export function* claimOutbox({
-  holder,
-  channel,
-  at,
-  limit,
-  except = [],
-}: Claim): Write<OutboxRow[]> {
-  const rows = yield* all<OutboxRow>`
-    select ${columns} from outbox where channel = ${channel} and due_at <= ${at} and ${isFree} and not (target ${inList(except)})
-    order by due_at limit ${limit} ${skipLocked}`
+type Claim = Due & { holder: number; places: readonly { queue: string; limit: number }[] }
+
+/** Due rows that no living process has, of each queue those that have been due for longest. */
+export function* claimOutbox({ holder, channel, at, places }: Claim): Write<OutboxRow[]> {
+  const rows: OutboxRow[] = []
+  for (const { queue, limit } of places)
+    rows.push(
+      ...(yield* all<OutboxRow>`
+        select ${columns} from outbox where channel = ${channel} and queue = ${queue} and due_at <= ${at} and ${isFree}
+        order by due_at limit ${limit} ${skipLocked}`),
+    )
   if (rows.length > 0)
     yield* send`update outbox set holder = ${holder} where id ${inList(rows.map(({ id }) => id))}`
   return rows

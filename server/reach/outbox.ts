@@ -1,6 +1,6 @@
 // Claims the rows of one channel that are due, sends four of a host at the same time, and removes
-// or delays each. The part that added a row reads what it is about when it is sent. A failed row
-// waits, each time twice as long, and is given up after a day.
+// or delays each. No row waits for the rows of another host. The part that added a row reads what it
+// is about when it is sent. A failed row waits, each time twice as long, and is given up after a day.
 import { auditEntry, serviceSource } from '../audit/entry.ts'
 import { CarillonError, messageOf } from '../basics/errors.ts'
 import { newOrderedId } from '../basics/ids.ts'
@@ -27,22 +27,20 @@ type Options = {
   now: () => number
   random: () => number
   log: Log
-  /** Without it all rows go to one host. No row waits for the rows of another host. */
-  hostOf?: (row: OutboxRow) => string
-  /** With `hostOf`: the rows of one owner, which can have many hosts, leave places to others. */
-  owners?: Owners
+  /** Without it, a queue is a host. */
+  hostOf?: (queue: string) => string
+  /** Nothing is sent to it now. */
+  isPaused?: (queue: string) => boolean
 }
-type Owners = {
-  ownerOf: (row: OutboxRow) => string | undefined
-  targetsOf: (owner: string) => readonly string[]
-}
+type Row = OutboxRow & { holder: number }
+type Host = { waiting: Row[]; sending: Set<Promise<void>> }
 
 const everyMs = 1_000
 /** A mailer has as many connections to one host (mail.ts). */
 const atOnce = 4
-const maxClaimed = 2 * atOnce
-const maxHosts = 16
-const maxOfOwner = 16
+const maxOfHost = 4 * atOnce
+/** An application has 20 webhooks at most, so a few slow ones leave places to others. */
+const maxHosts = 250
 const dayMs = 24 * 3_600_000
 const firstDelayMs = 30_000
 const maxDelayMs = 3_600_000
@@ -51,8 +49,7 @@ const logEveryMs = 60_000
 export class Outbox {
   readonly #options: Options
   readonly #kinds = new Map<string, RowKind>()
-  readonly #claimed: (OutboxRow & { holder: number })[] = []
-  readonly #sending = new Map<Promise<void>, OutboxRow>()
+  readonly #hosts = new Map<string, Host>()
   readonly #logged = new LogWindow(logEveryMs, () => {})
   #timer: NodeJS.Timeout | undefined
   #claiming: Promise<void> | undefined
@@ -110,8 +107,7 @@ export class Outbox {
     clearInterval(this.#timer)
     this.#state = 'stopped'
     await this.#claiming
-    this.#claimed.length = 0
-    await Promise.all(this.#sending.keys())
+    await Promise.all([...this.#hosts.values()].flatMap(({ sending }) => [...sending]))
     const { store, channel } = this.#options
     const holder = store.holder()
     if (holder !== undefined)
@@ -119,86 +115,63 @@ export class Outbox {
   }
 
   async #claim(): Promise<void> {
-    const { store, now, channel, hostOf } = this.#options
+    const { store, now, channel } = this.#options
     try {
       while (this.#state === 'again') {
         this.#state = 'idle'
-        const limit = this.#limit()
         const holder = store.holder()
-        if (limit <= 0 || holder === undefined) return
-        const claim = { holder, channel, at: now(), limit, except: this.#busyTargets() }
-        const rows = await store.write(stored.claimOutbox, claim)
-        this.#claimed.push(...rows.map((row) => ({ ...row, holder })))
-        this.#startNext()
-        // The rows of other hosts may be behind these.
-        if (hostOf !== undefined && rows.length > 0) this.wake()
+        if (holder === undefined) return
+        const due = { channel, at: now() }
+        const places = this.#places(await store.read(stored.dueQueues, due))
+        if (places.length === 0) continue
+        const rows = await store.write(stored.claimOutbox, { ...due, holder, places })
+        for (const row of rows) this.#hold({ ...row, holder })
       }
     } catch (error) {
       this.#logOnce(error)
     }
   }
 
-  #limit(): number {
-    const count = this.#claimed.length + this.#sending.size
-    return this.#options.hostOf === undefined
-      ? maxClaimed - count
-      : Math.min(atOnce, maxHosts * atOnce - count)
+  #hostOf(queue: string): string {
+    return this.#options.hostOf?.(queue) ?? queue
   }
 
-  #hostOf(row: OutboxRow): string {
-    return this.#options.hostOf?.(row) ?? ''
+  #places(queues: readonly string[]): { queue: string; limit: number }[] {
+    const open = queues.filter((queue) => !this.#options.isPaused?.(queue))
+    const places = open.map((queue) => {
+      const host = this.#hosts.get(this.#hostOf(queue))
+      const held = host === undefined ? 0 : host.waiting.length + host.sending.size
+      return { queue, limit: maxOfHost - held }
+    })
+    const free = places.filter(({ limit }) => limit > 0)
+    return free.slice(0, maxHosts - this.#hosts.size)
   }
 
-  /** Enough is claimed or being sent to these hosts. */
-  #busyTargets(): string[] {
-    if (this.#options.hostOf === undefined) return []
-    const rows = [...this.#claimed, ...this.#sending.values()]
-    const byHost = Map.groupBy(rows, (row) => this.#hostOf(row))
-    const busy = byHost.values().filter(({ length }) => length >= atOnce)
-    const ofHosts = [...busy].flat().map(({ target }) => target)
-    return [...new Set([...ofHosts, ...this.#targetsOfBusyOwners(rows)])]
+  #hold(row: Row): void {
+    const name = this.#hostOf(row.queue)
+    const host = this.#hosts.get(name) ?? { waiting: [], sending: new Set() }
+    this.#hosts.set(name, host)
+    host.waiting.push(row)
+    this.#startNext(name, host)
   }
 
-  #targetsOfBusyOwners(rows: readonly OutboxRow[]): string[] {
-    const { owners } = this.#options
-    const byOwner = [...Map.groupBy(rows, (row) => owners?.ownerOf(row))]
-    return byOwner.flatMap(([owner, { length }]) =>
-      owner === undefined || length < maxOfOwner ? [] : [...(owners?.targetsOf(owner) ?? [])],
-    )
-  }
-
-  #hasPlace(row: OutboxRow): boolean {
-    const host = this.#hostOf(row)
-    const sending = [...this.#sending.values()]
-    const ofHost = sending.filter((one) => this.#hostOf(one) === host)
-    return ofHost.length < atOnce && this.#ownerHasPlace(row, sending)
-  }
-
-  #ownerHasPlace(row: OutboxRow, sending: readonly OutboxRow[]): boolean {
-    const { owners } = this.#options
-    const owner = owners?.ownerOf(row)
-    if (owner === undefined) return true
-    return sending.filter((one) => owners?.ownerOf(one) === owner).length < maxOfOwner
-  }
-
-  #startNext(): void {
-    for (;;) {
-      const next = this.#claimed.findIndex((one) => this.#hasPlace(one))
-      const [row] = next < 0 ? [] : this.#claimed.splice(next, 1)
-      if (row === undefined) return
+  #startNext(name: string, { waiting, sending }: Host): void {
+    while (sending.size < atOnce && this.#state !== 'stopped') {
+      const row = waiting.shift()
+      if (row === undefined) break
       const work = this.#process(row).finally(() => {
-        this.#sending.delete(work)
-        if (this.#state === 'stopped') return
-        this.#startNext()
+        sending.delete(work)
+        this.#startNext(name, { waiting, sending })
         // Others may wait in the store for this one's place.
-        if (this.#claimed.length < atOnce) this.wake()
+        if (waiting.length < atOnce) this.wake()
       })
-      this.#sending.set(work, row)
+      sending.add(work)
     }
+    if (sending.size === 0) this.#hosts.delete(name)
   }
 
   /** Never throws. If the outcome cannot be stored, the row stays claimed, and is sent again. */
-  async #process(row: OutboxRow & { holder: number }): Promise<void> {
+  async #process(row: Row): Promise<void> {
     try {
       await this.#sendRow(row)
     } catch (error) {
@@ -206,7 +179,7 @@ export class Outbox {
     }
   }
 
-  async #sendRow(row: OutboxRow & { holder: number }): Promise<void> {
+  async #sendRow(row: Row): Promise<void> {
     const { store, now } = this.#options
     const kind = this.#kinds.get(row.kind)
     if (now() - row.at >= (kind?.maxAgeMs ?? dayMs))
@@ -221,7 +194,7 @@ export class Outbox {
     await store.write(stored.removeFromOutbox, row)
   }
 
-  async #afterFailure(row: OutboxRow & { holder: number }, error: unknown): Promise<void> {
+  async #afterFailure(row: Row, error: unknown): Promise<void> {
     const { store, now, random, log, channel } = this.#options
     const { kind, ownerId: userId, tries } = row
     if (error instanceof CarillonError && error.retryAfter !== undefined)
@@ -238,10 +211,7 @@ export class Outbox {
     })
   }
 
-  async #giveUp(
-    row: OutboxRow & { holder: number },
-    why: { reason: string; isRefused: boolean },
-  ): Promise<void> {
+  async #giveUp(row: Row, why: { reason: string; isRefused: boolean }): Promise<void> {
     const { store, channel } = this.#options
     // A webhook can have thousands: it is told of as a whole (webhook-disabled).
     const audit = channel === 'webhook' ? [] : [this.#told(row, why)]

@@ -49,7 +49,7 @@ export function* moveTimer(
 ): Write<void> {
   if (!Number.isFinite(dueAt)) return yield* removeTimer(timer)
   yield* send`
-    update reminder set due_at = ${dueAt}, from_seq = ${from}, holder = null
+    update reminder set due_at = ${dueAt}, from_seq = ${from}
     where user_id = ${userKey(timer.userId)} and channel = ${timer.channel}`
 }
 

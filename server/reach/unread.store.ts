@@ -9,7 +9,7 @@ import {
   ruleFor,
   usualHours,
 } from '../inbox/mail-rules.ts'
-import { byState } from '../inbox/notification-state.ts'
+import { byState } from '../inbox/marks.store.ts'
 import { hoursIn, mailBit, reachBits } from '../inbox/reminders.store.ts'
 import { ofService } from '../inbox/security-notices.store.ts'
 import { userKey } from '../inbox/user-key.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { at, newId, type PromiseOf, type World } from '../contract/world.ts'
 import { addChallenge, findChallenge } from '../factors/factors.store.ts'
-import { signingKey } from '../tokens/signing-keys.contract.ts'
+import { signingKey } from '../tokens/contract/signing-keys.contract.ts'
 import { addSigningKey, retireSigningKeys, signingKeys } from '../tokens/signing-keys.store.ts'
 import { tokenRevocations } from '../tokens/tokens.store.ts'
 import { endSignInsOf } from '../users/user-changes.store.ts'

@@ -204,16 +204,6 @@ export function sessionPromises(promise: PromiseOf): void {
     },
   )
 
-  promise('ends the session that a new one replaces, and no other (S3)', async (world) => {
-    const ann = await world.addUser('ann')
-    const old = await world.signIn(ann)
-    const other = await world.signIn(ann)
-    const session = await world.signIn(ann, { replaces: [old] })
-    assert.equal(await world.store.read(findSession, old), undefined)
-    assert.ok(await world.store.read(findSession, other))
-    assert.ok(await world.store.read(findSession, session))
-  })
-
   promise(
     'refuses a session if the user is absent, is disabled or has another password since the check',
     async (world) => {

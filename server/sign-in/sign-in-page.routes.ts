@@ -24,10 +24,9 @@ import type { Store } from '../store/store.ts'
 import type { FactorPolicy } from '../tokens/factor-policy.ts'
 import { hasVerifiedEmail } from '../users/users.store.ts'
 import { SignInForm } from './sign-in.schemas.ts'
-import type { SignInNeeds } from './sign-in.ts'
+import { endSignIn, type SignInNeeds } from './sign-in.ts'
 import { signInByFactor, signInByPassword } from './sign-in-attempts.ts'
 import type { SecondStep, SetupDemand, SignInView } from './sign-in-page.ts'
-import { endSignIn } from './sign-out.ts'
 
 type Needs = PageNeeds & {
   store: Store
@@ -273,7 +272,6 @@ function formTargets(dependencies: Needs): string[] {
   return [...new Set([originOf(dependencies, '/'), ...dependencies.site.allowedOrigins, ...listed])]
 }
 
-/** They lead back to this page, which completes the sign-in. */
 function providerLinks(dependencies: Needs, root: string, place: string | undefined) {
   const back = `${pagePath(dependencies, 'sign-in')}?after=provider`
   const whole = place === undefined ? back : `${back}&return_to=${encodeURIComponent(place)}`

@@ -7,9 +7,7 @@ export type SignInView = {
   view: View
   texts: TextsOf<'service'>['signIn']
   next: string
-  /** A page of this service has none. */
   nextHost: string | undefined
-  /** It travels with each form. */
   returnTo: string | undefined
   hasPasskeys: boolean
   done: string
@@ -106,7 +104,6 @@ export function signedInPage(given: SignInView, user: string): Page {
   })
 }
 
-/** `by`: as readers see it. `canMail`: the service can mail the link that is needed. */
 export type SetupDemand = {
   by: string
   setupOnly: boolean

@@ -14,9 +14,8 @@ import { displaySession } from '../users/display-user.ts'
 import { SessionResponse } from '../users/users.schemas.ts'
 import { readerOf } from '../users/users.ts'
 import { LoginBody, RestrictedResponse } from './sign-in.schemas.ts'
-import { findWaiting, type SignInNeeds } from './sign-in.ts'
+import { endSignIn, findWaiting, type SignInNeeds } from './sign-in.ts'
 import * as attempts from './sign-in-attempts.ts'
-import { endSignIn } from './sign-out.ts'
 
 export const login = forAnyone({
   summary: 'Sign in: a session cookie (stateful) or an access token (stateless)',

@@ -1,7 +1,7 @@
 // What follows a proof in every sign-in, up to the response. sign-in-attempts.ts, links/ and
 // providers/ prove a user; the sign-in is fresh from its beginning (sessions/own-sign-in.ts).
-import type { FastifyRequest } from 'fastify'
-import { auditEntry, type RequestSource, type Source } from '../audit/entry.ts'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { auditEntry, type RequestSource, type Source, sourceOf } from '../audit/entry.ts'
 import type { SignInLog } from '../audit/sign-in-log.ts'
 import { iso } from '../basics/clock.ts'
 import { counts } from '../basics/counts.ts'
@@ -17,9 +17,11 @@ import {
   type SeenDevice,
   tokenAfterSignIn,
 } from '../guessing/device-tokens.ts'
-import type { Exchange, ProvedFactor } from '../http/operation.ts'
+import type { Exchange, GuardedRequest, ProvedFactor } from '../http/operation.ts'
 import { presentedTokens, sessionSecrets, setCookie } from '../http/request/credentials.ts'
+import { comesFromOtherSite } from '../http/requests.ts'
 import type { Notices } from '../reach/notices.ts'
+import type { SignInsNeeds } from '../sessions/own-sign-in.ts'
 import { noteDevice } from '../sessions/sign-ins.store.ts'
 import type { AuditEntry } from '../store/events.ts'
 import type { AccessTokens } from '../tokens/access-token.ts'
@@ -36,10 +38,6 @@ export type SignInNeeds = FactorNeeds & {
 
 export type Variant = 'stateful' | 'stateless'
 
-/**
- * `method`: what the user proved. `factor`: what an earlier step proved. `bond`: who may use the
- * challenge of the second step.
- */
 export type SignInFacts = {
   variant: Variant
   method: keyof typeof counts.signIns
@@ -107,7 +105,6 @@ type FirstStep = {
   bond?: Bond
 }
 
-/** Throws SECOND_FACTOR_REQUIRED if the user has a factor. `bond`: who may use the challenge. */
 async function demandSecondFactor(
   needs: FactorNeeds,
   user: User,
@@ -129,7 +126,6 @@ async function demandSecondFactor(
   throw secondFactorRequired({ challenge, factors: offered })
 }
 
-/** Throws UNAUTHORIZED if the challenge has ended, or is of another browser's sign-in. */
 export async function findWaiting(needs: FactorNeeds, text: string, request: FastifyRequest) {
   const found = await findChallenge(needs, text, purpose)
   const user = await readerOf(needs, found?.key)
@@ -198,4 +194,22 @@ export async function endTokens(
     subjects.filter((subject) => subject !== null).map((subject) => [subject.signInId, subject]),
   )
   await Promise.all(signIns.values().map((subject) => accessTokens.revoke(subject, source)))
+}
+
+export async function endSignIn(
+  needs: SignInsNeeds,
+  request: GuardedRequest<null>,
+  reply: FastifyReply,
+): Promise<void> {
+  const { cookie, allowedOrigins } = needs.site
+  const source = sourceOf(needs, request)
+  // Another site's form can send a cookie past the cross-site check with a username in its URL
+  // (`Authorization: Basic`).
+  const isForeign = comesFromOtherSite(request, allowedOrigins)
+  const secrets = isForeign ? [] : sessionSecrets(request.raw.headers.cookie, cookie.name)
+  await Promise.all([
+    needs.sessions.revoke(secrets, source),
+    endTokens(needs.accessTokens, request, source),
+  ])
+  if (!isForeign) setCookie(reply, cookie, '')
 }

@@ -17,7 +17,7 @@ import { FactorPolicy } from '../tokens/factor-policy.ts'
 import { TokenRevocations } from '../tokens/revocations.ts'
 import { isSignedByUs, SignatureChecks } from '../tokens/signature-checks.ts'
 import { SigningKeys } from '../tokens/signing-keys.ts'
-import { makeErasedKey, recogniserOf } from '../users/erased-ids.ts'
+import { makeErasedKey, recogniserOf } from '../users/erasure/erased-ids.ts'
 import { type Cookies, refuseWithoutPasskeys } from './site.ts'
 
 export type Observed = <Part extends object>(name: string, part: Part) => Part

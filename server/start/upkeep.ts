@@ -17,7 +17,7 @@ import { hourMs } from '../metrics/hourly.ts'
 import { inBatches } from '../store/batches.ts'
 import type { Store } from '../store/store.ts'
 import { removeKeptSecrets } from '../tokens/sealing-secret.ts'
-import { removeOldErased } from '../users/erased-ids.store.ts'
+import { removeOldErased } from '../users/erasure/erased-ids.store.ts'
 
 /** PostgreSQL runs them at the same time. */
 const writesAtOnce = 4

@@ -6,10 +6,11 @@ import { refuseIncomplete } from './transfer-state.ts'
 
 const folder = new URL('./schema/', import.meta.url)
 
-export function knownMigrations(from: URL = folder): string[] {
+export function knownMigrations(from: URL = folder, through?: string): string[] {
   const numbered = /^\d{4}-.+(?=\.sql$)/
   return readdirSync(from)
     .flatMap((file) => numbered.exec(file)?.[0] ?? [])
+    .filter((name) => through === undefined || name <= through)
     .sort()
 }
 
@@ -29,7 +30,6 @@ export type Noticed = { onNotice?: ((notice: Notice) => void) | undefined }
 
 const chunkLineMs = 10_000
 
-/** Repeats `change` until it changes no row; reports every ten seconds. */
 export async function inChunks(
   name: string,
   change: () => Promise<number>,

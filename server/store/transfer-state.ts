@@ -1,13 +1,26 @@
-// What transfer/ leaves in a database: a table for a move, an entry of the ledger for a filling.
-import { CarillonError, unavailable } from '../basics/errors.ts'
-
-/** While it exists, the database refuses every write. `state`: a `Move` as JSON. */
-export const movingTable = 'carillon_moving'
-export type Move = { id: string; target: string; startedAt: number; endedAt: number | null }
+// What transfer/ leaves in a database: a table for a move or maintenance, an entry of the ledger for
+// a filling.
+import { CarillonError, messageOf, unavailable } from '../basics/errors.ts'
 
 /** PostgreSQL sends it with this SQLSTATE. */
-export const refusedWrite = 'carillon: this database is being moved'
+export const refusedWrite = {
+  moving: 'carillon: this database is being moved',
+  maintenance: 'carillon: this service is in maintenance',
+} as const
 export const refusedWriteState = 'CA001'
+export type Refusing = keyof typeof refusedWrite
+
+/** While it exists, the database refuses every write. `state`: a `Move` or `Maintenance` as JSON. */
+export function tableOf(refusing: Refusing): string {
+  return `carillon_${refusing}`
+}
+
+export type Move = { id: string; target: string; startedAt: number; endedAt: number | null }
+export type Maintenance = { startedAt: number; by: string }
+
+export function isRefusedWrite(error: unknown): boolean {
+  return Object.values<string>(refusedWrite).includes(messageOf(error))
+}
 
 /** `run`: the one call that writes the rows. */
 export type Filling = { source: string; run: string; call: string }
@@ -31,9 +44,18 @@ export function refuseIncomplete(ledger: readonly string[], name = 'The database
 }
 
 export function writeRefusal(cause: unknown): CarillonError {
-  const message = 'This database is being moved, and can only be read'
+  const [message, remedy] =
+    messageOf(cause) === refusedWrite.maintenance
+      ? [
+          'This service is in maintenance, and can only be read',
+          'Try again later. An operator ends it: carillon maintenance off.',
+        ]
+      : [
+          'This database is being moved, and can only be read',
+          'Writing works again when the service runs on the new database.',
+        ]
   return new CarillonError('UNAVAILABLE', message, {
-    remedy: 'Writing works again when the service runs on the new database.',
+    remedy,
     cause,
     retryAfter: 30,
     report: 'overload',

@@ -8,7 +8,6 @@ import { ruleStarts, startRules } from './factor-policy.store.ts'
 
 export type FactorRule = 'optional' | 'required' | 'passkey'
 
-/** `factor`: what the user proved besides the password; absent for nothing. */
 export type RuledSignIn = { userId: string; factor?: ProvedFactor | undefined }
 
 type Options = { store: Store; now: () => number; rule: FactorRule; graceMs: number }
@@ -17,10 +16,6 @@ export class FactorPolicy {
   readonly rule: FactorRule
   readonly #graceMs: number
   readonly #now: () => number
-  /**
-   * Says when the rule about sign-ins without any factor began, and the one about factors other
-   * than a passkey.
-   */
   readonly #begun: { required: number; passkey: number }
 
   private constructor(
@@ -60,7 +55,6 @@ export class FactorPolicy {
     return Math.max(begun, madeAt(userId)) + this.#graceMs
   }
 
-  /** Returns undefined if there is nothing to set up. */
   demandOn(signIn: RuledSignIn) {
     const from = this.limitedFrom(signIn)
     if (from === Number.POSITIVE_INFINITY) return undefined

@@ -4,7 +4,12 @@ import { record } from '../audit/audit.store.ts'
 import { chooseTimeZone, reachAddress } from '../inbox/reminders.store.ts'
 import type { AuditEntry } from '../store/events.ts'
 import { inList, lockAll, rowsOf, send, type Write } from '../store/statements.ts'
-import { findErased, forgetErased, type Named, type Recognition } from './erased-ids.store.ts'
+import {
+  findErased,
+  forgetErased,
+  type Named,
+  type Recognition,
+} from './erasure/erased-ids.store.ts'
 import {
   type AddedUser,
   changeLanguage,

@@ -16,11 +16,10 @@ import {
   signal,
   type Write,
 } from '../store/statements.ts'
-import { forgetErased, type Recognition } from './erased-ids.store.ts'
+import { forgetErased, type Recognition } from './erasure/erased-ids.store.ts'
 
 export type User = {
   id: string
-  /** Null for a user who cannot sign in with a password. */
   username: string | null
   displayName: string | null
   createdAt: number
@@ -38,7 +37,6 @@ export type User = {
   /** A changed address needs another proof. */
   emailVerifiedAt: number | null
   deviceGeneration: number
-  /** When the user said that somebody else knows the password. */
   passwordReportedAt: number | null
   passwordEndsAt: number | null
   role: Role | null
@@ -60,7 +58,6 @@ export const userColumns = new Part(
   columnsWith(prefixLength.postgres),
 )
 
-/** Without `issuer`, the external id is a plain one. */
 export type NewUser = Pick<User, 'id' | 'username' | 'displayName' | 'createdAt'> &
   Partial<
     Pick<User, 'externalId' | 'locale' | 'email' | 'emailVerifiedAt' | 'passwordEndsAt' | 'role'>
@@ -157,7 +154,6 @@ export function* listUsers(query: UserQuery): Read<User[]> {
     order by u.id limit ${limit}`
 }
 
-/** `erased`: the user was created again after an erasure. */
 export type AddedUser = User & { erased?: boolean }
 
 type Addition = NewUser & { erased?: Recognition | undefined } & Audited

@@ -20,8 +20,8 @@ import type { Audited } from '../store/events.ts'
 import type { Store, WriteOperation } from '../store/store.ts'
 import type { TokenRevocations } from '../tokens/revocations.ts'
 import { erasedKey, type UserChange as StoredChange } from '../tokens/tokens.store.ts'
-import type { Recogniser } from './erased-ids.ts'
-import * as erasure from './erasure.store.ts'
+import type { Recogniser } from './erasure/erased-ids.ts'
+import * as erasure from './erasure/erasure.store.ts'
 import { type GivenProfile, profileAt, readEntry, readProfile, refuseFaults } from './profile.ts'
 import { listOperators, setRole as setStoredRole } from './roles.store.ts'
 import type { Rotating } from './rotation.store.ts'
@@ -43,7 +43,6 @@ export type UserDependencies = PasswordRules & {
   /** Only its users are found; without it, all are. */
   application?: string | undefined
   source?: Source
-  /** This process refuses what was revoked as soon as the call resolves. */
   revocations?: Pick<TokenRevocations, 'refresh'>
   erased: Recogniser
 }
@@ -305,7 +304,6 @@ export async function changePassword(
   if (outcome !== 'done') throw notAuthenticated()
 }
 
-/** Ends all proofs but the new one. Enables the user. */
 export function storePassword(
   dependencies: UserDependencies,
   {
@@ -386,7 +384,6 @@ function refuseLastOperator<Outcome extends string>(
   )
 }
 
-/** Throws CONFLICT for the last operator. */
 export async function deleteUser(dependencies: UserDependencies, key: UserKey): Promise<void> {
   const { id } = await findChangeable(dependencies, key)
   if ((await eraseUser(dependencies, id)) === 'absent') throw noSuchUser(key)
@@ -423,7 +420,6 @@ export function makePassphrase(): string {
   return randomGroups({ groups: 4, of: 5 })
 }
 
-/** Throws UNAUTHORIZED if the user was disabled or deleted. */
 export async function findEnabledUser(
   dependencies: { store: Store },
   caller: Subject,

@@ -3,7 +3,7 @@
 // request.
 
 import { usualHours } from '../inbox/mail-rules.ts'
-import { byState } from '../inbox/notification-state.ts'
+import { byState } from '../inbox/marks.store.ts'
 import { eventBit, reachBits } from '../inbox/reminders.store.ts'
 import { type UserKey, userKey } from '../inbox/user-key.ts'
 import {
@@ -255,6 +255,12 @@ export type Row = { id: string; ownerId: string; ids: string; at: number }
 /** `after`, `cursor`: 1 or more, because an event that nobody has taken has 0. */
 type Taking = { webhookId: string; after: number | null; cursor: number; limit: number }
 
+/** The oldest that wait for the webhook. */
+function oldest(webhookId: string, limit: number) {
+  return all<Row>`
+    select id, owner_id as "ownerId", ids, at from outbox where channel = 'webhook' and queue = ${webhookId} order by due_at, id limit ${limit}`
+}
+
 /**
  * Removes what was taken with the cursor `after`, and takes the oldest that wait, which have
  * `cursor` from now on. `missed`: some were too old since the last call.
@@ -265,10 +271,12 @@ export function* takeEvents({
   cursor,
   limit,
 }: Taking): Write<{ rows: Row[]; missed: boolean }> {
-  if (after !== null)
-    yield* send`delete from outbox where channel = 'webhook' and target = ${webhookId} and tries = ${after}`
-  const rows = yield* all<Row>`
-    select id, owner_id as "ownerId", ids, at from outbox where channel = 'webhook' and target = ${webhookId} order by id limit ${limit}`
+  if (after !== null) {
+    // Other nodes may have added rows in between.
+    const taken = yield* oldest(webhookId, 2 * limit)
+    yield* send`delete from outbox where id ${inList(taken.map(({ id }) => id))} and tries = ${after}`
+  }
+  const rows = yield* oldest(webhookId, limit)
   if (rows.length > 0)
     yield* send`update outbox set tries = ${cursor} where id ${inList(rows.map(({ id }) => id))}`
   const missed = yield* run`update webhook set missed = 0 where id = ${webhookId} and missed = 1`
@@ -276,7 +284,7 @@ export function* takeEvents({
 }
 
 export function* hasEvents(webhookId: string): Read<boolean> {
-  return yield* exists`select 1 from outbox where channel = 'webhook' and target = ${webhookId}`
+  return yield* exists`select 1 from outbox where channel = 'webhook' and queue = ${webhookId}`
 }
 
 /** A too old event cannot be read any more. */

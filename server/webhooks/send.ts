@@ -16,8 +16,8 @@ export class NotAccepted extends Error {}
 
 type Post = { url: string; headers: Readonly<Record<string, string>>; body: string }
 
-/** Resolves after a status from 200 to 299. Throws NotAccepted. */
-export type Poster = (post: Post) => Promise<void>
+/** Resolves with a status from 200 to 299. Throws NotAccepted. */
+export type Poster = (post: Post) => Promise<number>
 
 /** `allowsPrivate`: also `http:`, and addresses of this machine and of private networks. */
 export function poster({
@@ -51,7 +51,7 @@ export function poster({
           const { statusCode = 0 } = response
           const end = () => {
             sent.destroy()
-            if (statusCode >= 200 && statusCode < 300) resolve()
+            if (statusCode >= 200 && statusCode < 300) resolve(statusCode)
             else reject(new NotAccepted(`status-${statusCode}`))
           }
           let bytes = 0

@@ -4,14 +4,13 @@ import { mock } from 'node:test'
 import { auditEntry, serviceSource } from '../audit/entry.ts'
 import { Sealing } from '../basics/secrets.ts'
 import { at, newId, type Person, type PromiseOf, type World } from '../contract/world.ts'
-import { archiveRead, markAllRead } from '../inbox/bulk.store.ts'
-import { markRead, markUnread } from '../inbox/marks.store.ts'
-import { archive, remove, snooze, unarchive } from '../inbox/places.store.ts'
+import { archiveRead, markAllRead } from '../inbox/bulk/bulk.store.ts'
+import { archive, markRead, markUnread, remove, snooze, unarchive } from '../inbox/marks.store.ts'
 import { findDue, removeOrWake } from '../inbox/retention.store.ts'
 import { type EventContent, type EventType, readWithinMs } from '../inbox/webhook-events.store.ts'
 import { listOutbox, retryOutbox } from '../reach/outbox.store.ts'
 import { dueReminders } from '../reach/timers.store.ts'
-import { deleteUser } from '../users/erasure.store.ts'
+import { deleteUser } from '../users/erasure/erasure.store.ts'
 import { disableUser } from '../users/user-changes.store.ts'
 import { eventOf } from './event-body.ts'
 import {
@@ -28,8 +27,7 @@ import {
   findWebhook,
   listWebhooks,
   maxWebhooks,
-  noteFailure,
-  noteSuccess,
+  noteAttempt,
   removeWebhook,
   resealWebhooks,
 } from './webhooks.store.ts'
@@ -504,30 +502,35 @@ export function webhookPromises(promise: PromiseOf): void {
       const id = await webhook(world)
       const fail = (seconds: number) => {
         const audit = [auditEntry(serviceSource, { event: 'webhook-disabled', at: at(seconds) })]
-        return store.write(noteFailure, {
-          id,
-          at: at(seconds),
-          error: 'timeout',
-          disableAfterMs: 100_000,
-          audit,
-        })
+        const attempt = { id, at: at(seconds), outcome: 'timeout', isAccepted: false }
+        return store.write(noteAttempt, { ...attempt, disableAfterMs: 100_000, audit })
+      }
+      const succeed = (seconds: number) => {
+        const attempt = { id, at: at(seconds), outcome: 'status-200', isAccepted: true }
+        return store.write(noteAttempt, { ...attempt, disableAfterMs: 100_000 })
       }
       assert.deepEqual([await fail(0), await fail(99)], [false, false])
-      await store.write(noteSuccess, { id, at: at(100) })
+      await succeed(100)
       assert.deepEqual(
         [await fail(101), await fail(200), await fail(201), await fail(202)],
         [false, false, true, false],
       )
       const disabled = await store.read(findWebhook, id)
-      assert.deepEqual(
-        [disabled?.disabledAt, disabled?.failingSince, disabled?.lastError],
-        [at(201), at(101), 'timeout'],
-      )
+      assert.deepEqual([disabled?.disabledAt, disabled?.failingSince], [at(201), at(101)])
       const ann = await world.addUser('ann')
       await world.send(ann, 'Hi', { watch })
       assert.deepEqual(await lookedAt(world, 999), [])
-      await store.write(noteSuccess, { id, at: at(300) })
-      assert.equal((await store.read(findWebhook, id))?.disabledAt, null)
+      await succeed(300)
+      const enabled = await store.read(findWebhook, id)
+      assert.equal(enabled?.disabledAt, null)
+      const newest = { at: at(300), outcome: 'status-200' }
+      assert.deepEqual(JSON.parse(enabled?.attempts ?? '').slice(0, 2), [
+        newest,
+        { at: at(202), outcome: 'timeout' },
+      ])
+      for (let n = 0; n < 30; n++) await succeed(400 + n)
+      const { attempts = '' } = (await store.read(findWebhook, id)) ?? {}
+      assert.equal(JSON.parse(attempts).length, 20)
     },
   )
 }

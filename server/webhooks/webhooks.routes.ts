@@ -103,7 +103,7 @@ function actingFor({ needs }: Webhooks, { caller, id }: GuardedRequest<ProducerC
 }
 
 function bodyOf(webhook: Webhook) {
-  const { createdAt, lastSuccessAt, failingSince, disabledAt, ...others } =
+  const { createdAt, lastSuccessAt, failingSince, disabledAt, attempts, ...others } =
     displayedWebhook(webhook)
   const time = (at: number | null) => (at === null ? null : iso(at))
   const times = {
@@ -111,5 +111,10 @@ function bodyOf(webhook: Webhook) {
     failingSince: time(failingSince),
     disabledAt: time(disabledAt),
   }
-  return { ...others, createdAt: iso(createdAt), ...times }
+  return {
+    ...others,
+    createdAt: iso(createdAt),
+    ...times,
+    attempts: attempts.map(({ at, outcome }) => ({ at: iso(at), outcome })),
+  }
 }

@@ -29,6 +29,13 @@ export const WebhookChange = t.component('WebhookChange', {
   ),
 })
 
+const attempt = t.component('WebhookAttempt', {
+  at: t.time,
+  outcome: t.example(
+    t.string('A status such as `status-204`, or a class of errors such as `timeout`'),
+    'status-204',
+  ),
+})
 const members = {
   id: t.id,
   url,
@@ -38,10 +45,8 @@ const members = {
   createdAt: t.time,
   lastSuccessAt: t.nullable(t.time),
   failingSince: t.nullable(t.time),
-  lastError: t.nullable(
-    t.string('A status such as `status-500`, or a class of errors such as `timeout`'),
-  ),
   disabledAt: t.nullable(t.time),
+  attempts: t.array(attempt, 'The last twenty requests, the newest first'),
 }
 const secret = t.example(
   t.string('Of Standard Webhooks; displayed once'),

@@ -1,7 +1,20 @@
 // Where do events of an application go, which ones, and which secret signs them?
 import { record, recordLogged } from '../audit/audit.store.ts'
 import type { Audited } from '../store/events.ts'
-import { all, get, Part, type Read, run, send, signal, type Write } from '../store/statements.ts'
+import {
+  all,
+  get,
+  lock,
+  Part,
+  type Read,
+  run,
+  send,
+  signal,
+  type Write,
+} from '../store/statements.ts'
+
+/** `outcome`: a status such as `status-204`, or a class of errors. `at`: in milliseconds. */
+export type Attempt = { at: number; outcome: string }
 
 /** Times in milliseconds. `url`: null if the events are read in place of sent. `events`: names with commas. `categories`: JSON; null for all. */
 export type Webhook = {
@@ -18,16 +31,18 @@ export type Webhook = {
   createdAt: number
   lastSuccessAt: number | null
   failingSince: number | null
-  lastError: string | null
+  /** JSON of `Attempt`s. */
+  attempts: string
   disabledAt: number | null
 }
 
 const columns = new Part(`
   id, application, url, events, categories, unread_after as "unreadAfterMs", sealed_secret as "sealedSecret", sealed_previous as "sealedPrevious",
   previous_until as "previousUntil", created_at as "createdAt", last_success_at as "lastSuccessAt", failing_since as "failingSince",
-  last_error as "lastError", disabled_at as "disabledAt"`)
+  attempts, disabled_at as "disabledAt"`)
 
 export const maxWebhooks = 20
+const maxAttempts = 20
 const usualUnreadAfterMs = 15 * 60_000
 
 export function* listWebhooks(): Read<Webhook[]> {
@@ -101,35 +116,37 @@ export function* removeWebhook({
   const removed = yield* run`
     delete from webhook where id = ${id} and (cast(${application} as text) is null or application = ${application})`
   if (removed === 0) return 'absent'
-  yield* send`delete from outbox where target = ${id} and channel = 'webhook'`
+  yield* send`delete from outbox where channel = 'webhook' and queue = ${id}`
   yield* record(audit)
   yield* signal({ about: 'webhook' })
   return 'done'
 }
 
-export function* noteSuccess({ id, at }: { id: string; at: number }): Write<void> {
-  const enabled =
-    yield* run`update webhook set disabled_at = null where id = ${id} and disabled_at is not null`
-  yield* send`
-    update webhook set last_success_at = ${at}, failing_since = null, last_error = null where id = ${id}`
-  if (enabled > 0) yield* signal({ about: 'webhook' })
-}
-
-type Failure = { id: string; at: number; error: string; disableAfterMs: number } & Audited
+type Attempted = Attempt & { id: string; isAccepted: boolean; disableAfterMs: number } & Audited
 
 /**
- * If all have failed for `disableAfterMs`, disables the webhook and removes what waits for it. The
- * line of the entry is not written yet. Returns whether this call disabled it.
+ * Keeps the last twenty. An accepted one enables the webhook. If all have failed for
+ * `disableAfterMs`, disables it and removes what waits for it. The line of the entry is not written
+ * yet. Returns whether this call disabled it.
  */
-export function* noteFailure({ id, at, error, disableAfterMs, audit }: Failure): Write<boolean> {
-  yield* send`
-    update webhook set failing_since = coalesce(failing_since, ${at}), last_error = ${error} where id = ${id}`
-  const disabled = yield* run`
-    update webhook set disabled_at = ${at}
-    where id = ${id} and disabled_at is null and failing_since <= ${at - disableAfterMs}`
-  if (disabled === 0) return false
+export function* noteAttempt(attempt: Attempted): Write<boolean> {
+  const { id, at, outcome, isAccepted, disableAfterMs, audit } = attempt
+  const webhook = yield* lock<Pick<Webhook, 'attempts' | 'failingSince' | 'disabledAt'>>`
+    select attempts, failing_since as "failingSince", disabled_at as "disabledAt" from webhook where id = ${id}`
+  if (webhook === undefined) return false
+  const attempts = [{ at, outcome }, ...JSON.parse(webhook.attempts)]
+  yield* send`update webhook set attempts = ${JSON.stringify(attempts.slice(0, maxAttempts))} where id = ${id}`
+  if (isAccepted) {
+    yield* send`update webhook set last_success_at = ${at}, failing_since = null, disabled_at = null where id = ${id}`
+    if (webhook.disabledAt !== null) yield* signal({ about: 'webhook' })
+    return false
+  }
+  const failingSince = webhook.failingSince ?? at
+  yield* send`update webhook set failing_since = ${failingSince} where id = ${id}`
+  if (webhook.disabledAt !== null || failingSince > at - disableAfterMs) return false
+  yield* send`update webhook set disabled_at = ${at} where id = ${id}`
   yield* signal({ about: 'webhook' })
-  yield* send`delete from outbox where target = ${id} and channel = 'webhook' and holder is null`
+  yield* send`delete from outbox where channel = 'webhook' and queue = ${id} and holder is null`
   yield* recordLogged([...(audit ?? [])])
   return true
 }

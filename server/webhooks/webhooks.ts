@@ -131,7 +131,7 @@ export function displayedWebhook(webhook: stored.Webhook) {
     createdAt,
     lastSuccessAt,
     failingSince,
-    lastError,
+    attempts,
     disabledAt,
   } = webhook
   return {
@@ -143,8 +143,8 @@ export function displayedWebhook(webhook: stored.Webhook) {
     createdAt,
     lastSuccessAt,
     failingSince,
-    lastError,
     disabledAt,
+    attempts: JSON.parse(attempts) as stored.Attempt[],
   }
 }
 

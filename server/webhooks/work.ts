@@ -10,7 +10,7 @@ import type { Log } from '../basics/log.ts'
 import { LogWindow } from '../basics/log-window.ts'
 import { version } from '../basics/version.ts'
 import type { Watch } from '../inbox/reminders.store.ts'
-import { type EventType, readWithinMs, wants } from '../inbox/webhook-events.store.ts'
+import { type EventType, readWithinMs, testQueue, wants } from '../inbox/webhook-events.store.ts'
 import type { StreamLimits } from '../live/stream-limits.ts'
 import type { OutboxRow } from '../reach/outbox.store.ts'
 import { Outbox } from '../reach/outbox.ts'
@@ -19,13 +19,7 @@ import { reloader } from '../store/reloads.ts'
 import { eventOf, signedHeaders } from './event-body.ts'
 import { hasEvents, lookAtChanges, lookAtUnread, noteMissed, takeEvents } from './looks.store.ts'
 import { NotAccepted, type Poster } from './send.ts'
-import {
-  findWebhook,
-  listWebhooks,
-  noteFailure,
-  noteSuccess,
-  type Webhook,
-} from './webhooks.store.ts'
+import { findWebhook, listWebhooks, noteAttempt, type Webhook } from './webhooks.store.ts'
 import type { WebhookNeeds } from './webhooks.ts'
 
 type Options = WebhookNeeds & {
@@ -37,7 +31,6 @@ type Options = WebhookNeeds & {
 
 const pollMs = 500
 const logEveryMs = 60_000
-const minuteMs = 60_000
 const firstPauseMs = 30_000
 const maxPauseMs = 3_600_000
 const disableAfterMs = 3 * 24 * 3_600_000
@@ -79,12 +72,15 @@ export class Webhooks {
       },
       onFailure: (error) => this.#logOnce(error),
     })
-    const hostOf = ({ target }: OutboxRow) => this.#hostOf(target)
-    const owners = {
-      ownerOf: ({ target }: OutboxRow) => this.#known.get(target)?.application,
-      targetsOf: (application: string) => this.#idsOf(application),
-    }
-    this.outbox = new Outbox({ store, channel: 'webhook', now, random, log, hostOf, owners })
+    this.outbox = new Outbox({
+      store,
+      channel: 'webhook',
+      now,
+      random,
+      log,
+      hostOf: (id) => this.#hostOf(id),
+      isPaused: (id) => this.#pauseOf(id) > 0,
+    })
     this.outbox.register('event', { deliver: (row) => this.#deliver(row) })
     this.outbox.register('event-to-read', {
       maxAgeMs: Number.POSITIVE_INFINITY,
@@ -191,18 +187,12 @@ export class Webhooks {
     return url == null ? '' : new URL(url).host
   }
 
-  #idsOf(application: string): string[] {
-    const all = [...this.#known.values()]
-    return all.filter((one) => one.application === application).map(({ id }) => id)
-  }
-
   async #deliver(row: OutboxRow): Promise<void> {
     const { store } = this.#options
     const webhook = await this.#find(row.target)
     if (webhook === undefined || webhook.url === null) return
-    const isTest = row.ids.startsWith('{"type":"webhook.test"')
-    if (webhook.disabledAt !== null && !isTest) return
-    if (!isTest) this.#waitForFailing(webhook.id)
+    if (webhook.disabledAt !== null && row.queue !== testQueue) return
+    this.#waitForFailing(row.queue)
     const event = await eventOf(store, row)
     if (event === undefined) return
     await this.#send(webhook, row.id, JSON.stringify(event))
@@ -214,9 +204,13 @@ export class Webhooks {
     return known?.disabledAt === null ? known : this.#options.store.read(findWebhook, id)
   }
 
-  /** Throws TOO_MANY_REQUESTS, which lets the row wait. */
+  #pauseOf(id: string): number {
+    return (this.#failing.get(id)?.until ?? 0) - this.#options.now()
+  }
+
+  /** Throws TOO_MANY_REQUESTS, which lets a row wait that was claimed before the failure. */
   #waitForFailing(id: string): void {
-    const waitMs = (this.#failing.get(id)?.until ?? 0) - this.#options.now()
+    const waitMs = this.#pauseOf(id)
     if (waitMs <= 0) return
     const retryAfter = Math.ceil(waitMs / 1_000)
     throw new CarillonError('TOO_MANY_REQUESTS', 'The webhook failed just now', { retryAfter })
@@ -224,6 +218,7 @@ export class Webhooks {
 
   async #send(webhook: Webhook, id: string, body: string): Promise<void> {
     const { now, post } = this.#options
+    let status: number
     try {
       const secrets = await this.#secretsOf(webhook)
       const headers = {
@@ -232,12 +227,14 @@ export class Webhooks {
         'content-length': `${Buffer.byteLength(body)}`,
         'user-agent': `Carillon/${version}`,
       }
-      await post({ url: webhook.url ?? '', headers, body })
+      status = await post({ url: webhook.url ?? '', headers, body })
     } catch (error) {
-      await this.#noteFailure(webhook, error)
+      this.#pause(webhook.id)
+      await this.#note(webhook, error instanceof NotAccepted ? error.message : 'failed', false)
       throw error
     }
-    await this.#noteSuccess(webhook)
+    this.#failing.delete(webhook.id)
+    await this.#note(webhook, `status-${status}`, true)
   }
 
   async #secretsOf({ sealedSecret, sealedPrevious, previousUntil }: Webhook): Promise<string[]> {
@@ -250,30 +247,23 @@ export class Webhooks {
     return secrets
   }
 
-  async #noteSuccess(webhook: Webhook): Promise<void> {
-    const { store, now } = this.#options
-    const { id, lastSuccessAt, disabledAt, failingSince } = webhook
-    const at = now()
-    const wasFailing = this.#failing.delete(id) || failingSince !== null || disabledAt !== null
-    if (!wasFailing && at < (lastSuccessAt ?? 0) + minuteMs) return
-    Object.assign(webhook, { lastSuccessAt: at, failingSince: null })
-    await store.write(noteSuccess, { id, at })
+  /** Those that were sent at the same time count as one. */
+  #pause(id: string): void {
+    const { now, random } = this.#options
+    const before = this.#failing.get(id) ?? { failures: 0, until: 0 }
+    if (now() < before.until) return
+    const pauseMs = Math.min(firstPauseMs * 2 ** before.failures, maxPauseMs) * (0.5 + random())
+    this.#failing.set(id, { failures: before.failures + 1, until: now() + pauseMs })
   }
 
-  async #noteFailure({ id, application }: Webhook, error: unknown): Promise<void> {
-    const { store, now, random, log } = this.#options
+  async #note({ id, application }: Webhook, outcome: string, isAccepted: boolean): Promise<void> {
+    const { store, now, log } = this.#options
     const at = now()
-    const before = this.#failing.get(id) ?? { failures: 0, until: 0 }
-    // Those that were sent at the same time count as one.
-    if (at >= before.until) {
-      const pauseMs = Math.min(firstPauseMs * 2 ** before.failures, maxPauseMs) * (0.5 + random())
-      this.#failing.set(id, { failures: before.failures + 1, until: at + pauseMs })
-    }
-    const reason = error instanceof NotAccepted ? error.message : 'failed'
-    const detail = { webhookId: id, ...(application && { application }), reason }
+    const detail = { webhookId: id, ...(application && { application }), reason: outcome }
     const audit = [auditEntry(serviceSource, { event: 'webhook-disabled', at, detail })]
-    if (!(await store.write(noteFailure, { id, at, error: reason, disableAfterMs, audit }))) return
-    const facts = { event: 'webhook-disabled', webhookId: id, reason }
+    const attempt = { id, at, outcome, isAccepted, disableAfterMs, audit }
+    if (!(await store.write(noteAttempt, attempt))) return
+    const facts = { event: 'webhook-disabled', webhookId: id, reason: outcome }
     log.warn(facts, 'a webhook was disabled: no request was accepted for three days')
   }
 

@@ -29,6 +29,9 @@ const archives = ['chromium.br', 'fonts.tar.br', 'al2023.tar.br', 'swiftshader.t
 type Bundle = Awaited<ReturnType<typeof bundle>>
 let testTab: Promise<Bundle> | undefined
 
+/** Playwright's 30 s are too short for a busy machine. */
+const waitsMs = 120_000
+
 /** All tests of a process share one: a start takes longer than a new profile. */
 let running: { browser: Promise<Browser>; users: number } | undefined
 
@@ -50,7 +53,8 @@ export class Chromium implements AsyncDisposable {
     running ??= { browser: launch(), users: 0 }
     running.users++
     const browser = await running.browser
-    return new Chromium(browser, await browser.newContext())
+    // A part that fades in has another place in each frame.
+    return new Chromium(browser, await browser.newContext({ reducedMotion: 'reduce' }))
   }
 
   /** The profile shares nothing with the others. */
@@ -59,6 +63,7 @@ export class Chromium implements AsyncDisposable {
   }
 
   #watched(context: BrowserContext): BrowserContext {
+    context.setDefaultTimeout(waitsMs)
     context.on('weberror', (failure) => this.uncaught.push(failure.error()))
     this.#contexts.push(context)
     return context

@@ -9,7 +9,7 @@ import { isTest } from './product-files.ts'
 
 /** Every room may import these; they import only each other. */
 const basics = [
-  'bounded-cache bounded-fetch client clock control-characters counts durable-file errors event-loop ids',
+  'bounded-cache bounded-fetch clock control-characters counts durable-file errors event-loop ids',
   'ip-addresses log log-window secrets strict-json traces version',
 ].flatMap((line) => line.split(' '))
 

@@ -6,11 +6,11 @@ import { test } from 'node:test'
 import { isTest } from './product-files.ts'
 
 const budgets: Readonly<Record<string, number>> = {
-  client: 28_800,
+  client: 29_000,
   demonstration: 43_300,
   element: 35_500,
   pages: 43_100,
-  server: 362_200,
+  server: 367_300,
 }
 
 const generated = ['node_modules', 'dist', 'public', 'bundle', '.compile-cache', 'data']

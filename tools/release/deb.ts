@@ -36,6 +36,7 @@ export function buildDeb(dist: string, version: string): string {
     run('npm', ['install', '--prefix', program, ...files, '--omit=dev', '--engine-strict=false'])
     for (const name of ['package.json', 'package-lock.json', 'node_modules/.package-lock.json'])
       rmSync(join(program, name))
+    leaveProgram(join(program, `node_modules/node-linux-${process.arch}`))
     const node = `/usr/lib/carillon/node_modules/node-linux-${process.arch}/bin/node`
     const launcher = '/usr/lib/carillon/node_modules/carillon/bin/launch.js'
     write(
@@ -61,6 +62,12 @@ export function buildDeb(dist: string, version: string): string {
   } finally {
     rmSync(staging, { recursive: true, force: true })
   }
+}
+
+/** Headers, manuals and symbols are nearly half of Node, and nothing here reads them. */
+function leaveProgram(node: string): void {
+  for (const name of ['include', 'share']) rmSync(join(node, name), { recursive: true })
+  run('strip', [join(node, 'bin/node')])
 }
 
 function control(version: string, architecture: string): string {

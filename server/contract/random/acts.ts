@@ -4,12 +4,20 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { changeByKey } from '../../delivery/by-key.ts'
 import { deliver } from '../../delivery/delivery.store.ts'
-import { archiveRead, markAllRead } from '../../inbox/bulk.store.ts'
+import { archiveRead, markAllRead } from '../../inbox/bulk/bulk.store.ts'
+import { undo } from '../../inbox/bulk/undo.store.ts'
 import type { Status } from '../../inbox/inbox-state.ts'
-import { markRead, markUnread } from '../../inbox/marks.store.ts'
+import {
+  archive,
+  markRead,
+  markSeen,
+  markUnread,
+  remove,
+  snooze,
+  unarchive,
+  wake,
+} from '../../inbox/marks.store.ts'
 import { contentOf } from '../../inbox/notification-json.ts'
-import { archive, markSeen, remove, snooze, unarchive, wake } from '../../inbox/places.store.ts'
-import { undo } from '../../inbox/undo.store.ts'
 import { changePreferences } from '../../preferences/preferences.store.ts'
 import { Upkeep } from '../../start/upkeep.ts'
 import type { Write } from '../../store/statements.ts'

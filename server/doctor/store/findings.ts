@@ -2,7 +2,12 @@
 import { iso } from '../../basics/clock.ts'
 import { firstIdAt } from '../../basics/ids.ts'
 import type { Query } from '../../store/statements.ts'
-import { type Move, movingTable, refuseIncomplete } from '../../store/transfer-state.ts'
+import {
+  type Maintenance,
+  type Move,
+  refuseIncomplete,
+  tableOf,
+} from '../../store/transfer-state.ts'
 import { type SigningKey, signingKeys } from '../../tokens/signing-keys.store.ts'
 import { type Finding, fault, ok, warning } from '../finding.ts'
 
@@ -37,9 +42,17 @@ export async function examineContent(
 ): Promise<Examined> {
   refuseIncomplete(applied)
   const names = (await read(tables)).map(({ name }) => name)
-  const [moving] = names.includes(movingTable) ? await read(`select state from ${movingTable}`) : []
-  const move = moving === undefined ? undefined : (JSON.parse(String(moving.state)) as Move)
-  const findings = [schema, ...(move ? [moveFinding(move)] : [])]
+  const stateIn = async (table: string) => {
+    const [row] = names.includes(table) ? await read(`select state from ${table}`) : []
+    return row && JSON.parse(String(row.state))
+  }
+  const move: Move | undefined = await stateIn(tableOf('moving'))
+  const maintenance: Maintenance | undefined = await stateIn(tableOf('maintenance'))
+  const findings = [
+    schema,
+    ...(move ? [moveFinding(move)] : []),
+    ...(maintenance ? [maintenanceFinding(maintenance)] : []),
+  ]
   if (applied.length === 0) return { findings, signingKeys: [] }
   // A service records each failure of its hourly work, which is repeated after an hour.
   const since = firstIdAt(now - 65 * 60_000)
@@ -139,9 +152,10 @@ async function refusedMails(read: Read, now: number): Promise<Finding[]> {
 /** The service disabled these, or they fail now. */
 async function webhooks(read: Read): Promise<Finding[]> {
   const rows = await read(`
-    select id, disabled_at as "disabledAt", failing_since as "failingSince", last_error as error from webhook where failing_since is not null`)
-  return rows.map(({ id, disabledAt, failingSince, error }) => {
-    const found = `${id} fails since ${iso(Number(failingSince))}: ${error}`
+    select id, disabled_at as "disabledAt", failing_since as "failingSince", attempts from webhook where failing_since is not null`)
+  return rows.map(({ id, disabledAt, failingSince, attempts }) => {
+    const [last] = JSON.parse(String(attempts))
+    const found = `${id} fails since ${iso(Number(failingSince))}: ${last.outcome}`
     const change = `mend its receiver, then carillon webhook test ${id}`
     if (disabledAt === null) return warning('webhook', { found, change })
     return fault('webhook', { found: `${found}; disabled at ${iso(Number(disabledAt))}`, change })
@@ -200,6 +214,11 @@ export function schemaFinding({
       ? 'the database has no tables yet'
       : `${missing.join(', ')} not applied yet`
   return warning('schema', { found, change: 'npx carillon migrate' })
+}
+
+function maintenanceFinding({ startedAt, by }: Maintenance): Finding {
+  const found = `the service can only be read since ${iso(startedAt)}, as ${by} said`
+  return warning('maintenance', { found, change: 'when it is done: npx carillon maintenance off' })
 }
 
 const giveUp = 'or give it up: npx carillon move --give-up --from THIS'

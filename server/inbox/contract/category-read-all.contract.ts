@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { recount } from '../../contract/random/random.ts'
 import { at, isoAt, type PromiseOf, type World } from '../../contract/world.ts'
-import { markAllRead } from '../bulk.store.ts'
+import { markAllRead } from '../bulk/bulk.store.ts'
+import { undo } from '../bulk/undo.store.ts'
 import { changesSince, readCounts, readInbox } from '../inbox.store.ts'
 import { markRead, markUnread } from '../marks.store.ts'
-import { undo } from '../undo.store.ts'
 import { readAts } from './mark-unread.contract.ts'
 
 /** An order, a chat message and one without a category, `rounds` times. */

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
 import { at, isoAt, newId, type PromiseOf } from '../../contract/world.ts'
-import { archiveRead, markAllRead } from '../bulk.store.ts'
-import { explainNotification } from '../explain.store.ts'
-import { markRead } from '../marks.store.ts'
-import { archive, markSeen, remove, snooze } from '../places.store.ts'
+import { archiveRead, markAllRead } from '../bulk/bulk.store.ts'
+import { explainNotification } from '../examined/explain.store.ts'
+import { archive, markRead, markSeen, remove, snooze } from '../marks.store.ts'
 
 export function explainPromises(promise: PromiseOf): void {
   promise(

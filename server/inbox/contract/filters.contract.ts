@@ -10,11 +10,11 @@ import {
   type Seen,
   type World,
 } from '../../contract/world.ts'
-import { markAllRead } from '../bulk.store.ts'
-import { readInbox } from '../inbox.store.ts'
+import { markAllRead } from '../bulk/bulk.store.ts'
+import { undo } from '../bulk/undo.store.ts'
+import { readCounts, readInbox } from '../inbox.store.ts'
 import { emptyInbox, type Filter } from '../inbox-state.ts'
 import { markRead, markUnread } from '../marks.store.ts'
-import { undo } from '../undo.store.ts'
 
 export function filterPromises(promise: PromiseOf): void {
   promise(
@@ -155,7 +155,7 @@ export function filterPromises(promise: PromiseOf): void {
   )
 
   promise(
-    'pages by cursor with a filter hold each matching notification once while others arrive',
+    'pages by cursor, with and without a filter, hold each matching notification once while others arrive',
     async (world) => {
       const ann = await world.addUser('ann')
       const send = async (category: string) => world.send(ann, 'Hi', { category })
@@ -164,8 +164,12 @@ export function filterPromises(promise: PromiseOf): void {
         if (round % 2 === 0)
           await world.store.write(markRead, { userId: ann.id, id, at: at(round) })
       }
-      for (const status of statuses) {
-        const query = { userId: ann.id, limit: 4, status, categories: ['chat', 'build'] }
+      const categoriesOf = [['chat', 'build'], undefined]
+      const filters = statuses.flatMap((status) =>
+        categoriesOf.map((categories) => ({ status, categories })),
+      )
+      for (const filter of filters) {
+        const query = { userId: ann.id, limit: 4, ...filter }
         const expected = (await world.list(ann)).filter(isMatch(query)).map(({ id }) => id)
         let { items, next } = await world.page({ ...query, page: 1 })
         const seen = idsIn(items)
@@ -181,7 +185,7 @@ export function filterPromises(promise: PromiseOf): void {
   )
 
   promise(
-    'a page and its total belong to one moment while others arrive and are read',
+    'a page and its total, and all counts, belong to one moment while others arrive and are read',
     async (world) => {
       const ann = await world.addUser('ann')
       let isWriting = true
@@ -193,6 +197,12 @@ export function filterPromises(promise: PromiseOf): void {
             assert.equal(idsIn(items).length, total)
             if (status === 'unread') assert.equal(total, inbox.unread)
           }
+          const whole = { userId: ann.id, limit: 100, status: 'all', page: 1 } as const
+          const { items, inbox } = await world.page(whole)
+          assert.equal(idsIn(items).length, inbox.total)
+          const counts = await world.store.read(readCounts, ann.id)
+          assert.equal(counts.inbox.total, counts.categories.build?.total ?? 0)
+          assert.equal(counts.inbox.unread, counts.categories.build?.unread ?? 0)
           await new Promise(setImmediate)
         }
       }

@@ -8,7 +8,7 @@ import {
   type PromiseOf,
   type World,
 } from '../../contract/world.ts'
-import { markAllRead } from '../bulk.store.ts'
+import { markAllRead } from '../bulk/bulk.store.ts'
 import { changesSince, readInbox, readNotification } from '../inbox.store.ts'
 import { emptyInbox } from '../inbox-state.ts'
 import { markRead } from '../marks.store.ts'

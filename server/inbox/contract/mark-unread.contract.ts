@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { recount } from '../../contract/random/random.ts'
 import { at, newId, type Person, type PromiseOf, type World } from '../../contract/world.ts'
-import { deleteUser } from '../../users/erasure.store.ts'
-import { markAllRead } from '../bulk.store.ts'
+import { deleteUser } from '../../users/erasure/erasure.store.ts'
+import { markAllRead } from '../bulk/bulk.store.ts'
+import { undo } from '../bulk/undo.store.ts'
 import { changesSince, readInbox } from '../inbox.store.ts'
 import { markRead, markUnread } from '../marks.store.ts'
-import { undo } from '../undo.store.ts'
 
 export function markUnreadPromises(promise: PromiseOf): void {
   promise('marks one notification as unread; repeating the call changes nothing', async (world) => {

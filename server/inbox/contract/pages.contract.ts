@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { at, newId, type PromiseOf, runs, type Seen, type World } from '../../contract/world.ts'
-import { markAllRead } from '../bulk.store.ts'
+import { markAllRead } from '../bulk/bulk.store.ts'
 import { readCounts, readInbox, readVersion } from '../inbox.store.ts'
 import { emptyInbox } from '../inbox-state.ts'
 import { markRead } from '../marks.store.ts'
@@ -118,87 +118,6 @@ export function pagePromises(promise: PromiseOf): void {
     },
   )
 
-  promise('pages by cursor hold each notification once while others arrive', async (world) => {
-    const ann = await world.addUser('ann')
-    const ids = await world.sendTimes(30, ann)
-    const seen: string[] = []
-    let { items, next } = await world.page({ userId: ann.id, page: 1, limit: 7, status: 'all' })
-    seen.push(...idsIn(items))
-    while (next !== null) {
-      await Promise.all([world.sendTimes(3, ann), world.store.read(readInbox, ann.id)])
-      const query = { userId: ann.id, before: next, limit: 7, status: 'all' as const }
-      ;({ items, next } = await world.page(query))
-      seen.push(...idsIn(items))
-      assert.ok(seen.length <= ids.length)
-    }
-    assert.deepEqual(new Set(seen), new Set(ids))
-    assert.equal(seen.length, 30)
-  })
-
-  promise(
-    'a page and the inbox state in it belong to one moment while others arrive and are read',
-    async (world) => {
-      const ann = await world.addUser('ann')
-      let isWriting = true
-      let reads = 0
-      const readRepeatedly = async () => {
-        for (; isWriting; reads++) {
-          const { inbox, items } = await world.page({
-            userId: ann.id,
-            page: 1,
-            limit: 100,
-            status: 'all',
-          })
-          const seen: Seen[] = JSON.parse(items)
-          assert.equal(seen.length, inbox.total)
-          assert.equal(seen.filter(({ read }) => !read).length, inbox.unread)
-          const counts = await world.store.read(readCounts, ann.id)
-          assert.equal(counts.inbox.total, counts.categories.build?.total ?? 0)
-          assert.equal(counts.inbox.unread, counts.categories.build?.unread ?? 0)
-          await new Promise(setImmediate)
-        }
-      }
-      let hasFailed = false
-      const reading = readRepeatedly()
-      reading.catch(() => {
-        hasFailed = true
-      })
-      for (let round = 1; round <= 9; round++) {
-        await Promise.all(
-          Array.from({ length: 10 }, () => world.send(ann, 'Hi', { category: 'build' })),
-        )
-        await world.store.write(markAllRead, { userId: ann.id, throughId: null, at: at(round) })
-        // Each round of writes is seen by at least one read, on a slow machine too.
-        await until(() => reads > round || hasFailed)
-      }
-      isWriting = false
-      await reading
-      assert.ok(reads > 9)
-    },
-  )
-
-  promise(
-    'a deep page without gaps and any page by cursor cost what the first page costs (law 4)',
-    async (world) => {
-      const ann = await world.addUser('ann')
-      for (let round = 0; round < 5; round++) await world.sendTimes(2_000, ann)
-      const query = { userId: ann.id, limit: 20, status: 'all' as const }
-      const deep = { ...query, page: 500 }
-      assert.equal(idsIn((await world.page(deep)).items).length, 20)
-      const cost = { first: Infinity, deep: Infinity, cursor: Infinity }
-      for (let round = 0; round < 200; round++) {
-        cost.first = Math.min(cost.first, await timeOf(() => world.page({ ...query, page: 1 })))
-        cost.deep = Math.min(cost.deep, await timeOf(() => world.page(deep)))
-        cost.cursor = Math.min(
-          cost.cursor,
-          await timeOf(() => world.page({ ...query, before: 30 })),
-        )
-      }
-      // Skipping 10,000 rows costs more than ten pages; the rest of the factor is for a busy machine.
-      assert.ok(cost.deep < 4 * cost.first && cost.cursor < 4 * cost.first, JSON.stringify(cost))
-    },
-  )
-
   promise(
     'counts each category under its own name, including names such as __proto__',
     async (world) => {
@@ -257,14 +176,4 @@ async function fill(
 
 function idsIn(items: string): string[] {
   return (JSON.parse(items) as Seen[]).map(({ id }) => id)
-}
-
-async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await new Promise(setImmediate)
-}
-
-async function timeOf(act: () => Promise<unknown>): Promise<number> {
-  const startedAt = performance.now()
-  await act()
-  return performance.now() - startedAt
 }

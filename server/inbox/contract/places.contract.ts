@@ -8,15 +8,16 @@ import {
   notificationIn,
   type Person,
   type PromiseOf,
+  runs,
   type World,
 } from '../../contract/world.ts'
-import { deleteUser } from '../../users/erasure.store.ts'
-import { archiveRead as archiveAllRead } from '../bulk.store.ts'
+import { deleteUser } from '../../users/erasure/erasure.store.ts'
+import { archiveRead as archiveAllRead } from '../bulk/bulk.store.ts'
+import { undo as undoLast } from '../bulk/undo.store.ts'
 import { changesSince, readCounts, readInbox } from '../inbox.store.ts'
 import { emptyInbox } from '../inbox-state.ts'
+import * as places from '../marks.store.ts'
 import { markRead, markUnread } from '../marks.store.ts'
-import * as places from '../places.store.ts'
-import { undo as undoLast } from '../undo.store.ts'
 import { checkList } from './filters.contract.ts'
 import { annWith, readAts } from './mark-unread.contract.ts'
 
@@ -427,7 +428,7 @@ export function placePromises(promise: PromiseOf): void {
     'archive against read-all: the notification is archived and read, whichever comes first (law 2)',
     async (world) => {
       const { ann, ids, readAll, archive, unarchive, store } = await mover(world, 6)
-      for (let round = 0; round < 10; round++) {
+      for (let round = 0; round < runs(4); round++) {
         const follower = await Follower.of(world, ann)
         await Promise.all([readAll(round), ...ids.slice(0, 3).map((id) => archive(id, round))])
         for (const id of ids.slice(0, 3))

@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict'
 import { recount } from '../../contract/random/random.ts'
 import { at, type PromiseOf } from '../../contract/world.ts'
-import { deleteUser } from '../../users/erasure.store.ts'
-import { archiveRead } from '../bulk.store.ts'
+import { deleteUser } from '../../users/erasure/erasure.store.ts'
+import { archiveRead } from '../bulk/bulk.store.ts'
+import { undo } from '../bulk/undo.store.ts'
 import { changesSince, readInbox } from '../inbox.store.ts'
-import { markRead, markUnread } from '../marks.store.ts'
-import { remove } from '../places.store.ts'
-import { undo } from '../undo.store.ts'
+import { markRead, markUnread, remove } from '../marks.store.ts'
 import { annWith, readAts, unreadOf } from './mark-unread.contract.ts'
 
 export function undoPromises(promise: PromiseOf): void {

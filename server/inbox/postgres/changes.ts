@@ -1,8 +1,15 @@
 // One round trip reads arrivals, later changes and bulk acts.
 import type { Database } from '../../store/postgres/connection/connection.ts'
 import type { Row } from '../../store/postgres/connection/gathering.ts'
-import { arrivalType, eventsSql, laterType } from '../change-types.ts'
-import { type Changes, type ChangesQuery, toChanges, toInbox } from '../inbox-state.ts'
+import {
+  arrivalType,
+  type Changes,
+  type ChangesQuery,
+  eventsSql,
+  laterType,
+  toChanges,
+  toInbox,
+} from '../inbox-state.ts'
 import { notificationJsonSql } from '../notification-json.ts'
 import { withInbox } from './pages.ts'
 

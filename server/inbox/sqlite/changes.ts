@@ -1,7 +1,14 @@
 // Reads what changed in an inbox after a version.
 import type { Reader } from '../../store/sqlite/reader.ts'
-import { arrivalType, eventsSql, laterType } from '../change-types.ts'
-import { type ChangeRow, type Changes, type ChangesQuery, toChanges } from '../inbox-state.ts'
+import {
+  arrivalType,
+  type ChangeRow,
+  type Changes,
+  type ChangesQuery,
+  eventsSql,
+  laterType,
+  toChanges,
+} from '../inbox-state.ts'
 import { notificationJsonSql } from '../notification-json.ts'
 import { type FoundInbox, inboxOf } from './pages.ts'
 

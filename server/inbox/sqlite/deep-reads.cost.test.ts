@@ -108,6 +108,12 @@ for (const [which, query] of Object.entries({
     assert.ok(turns > 1, `${turns} turns`)
   })
 
+test('a numbered page without gaps costs what page 1 costs, at any depth (law 4)', async () => {
+  const pageOf = (page: number) => () => store.read(readPage, { ...all, userId: annId, page })
+  const first = await bestOf(pageOf(1))
+  for (const page of [2_500, count / 20]) assert.ok((await bestOf(pageOf(page))) < 8 * first)
+})
+
 test('a page by cursor with any filter has what matches, and costs what page 1 costs, at any depth and if few match', async () => {
   const first = await bestOf(() => store.read(readPage, { ...all, userId: annId, page: 1 }))
   for (const status of ['all', 'unread', 'read'] as const)

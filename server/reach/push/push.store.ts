@@ -1,6 +1,6 @@
 // Decides what of an inbox is pushed because nobody has seen it, and reads what a push says when it
 // is sent.
-import { byState } from '../../inbox/notification-state.ts'
+import { byState } from '../../inbox/marks.store.ts'
 import { pushBit, reachBits } from '../../inbox/reminders.store.ts'
 import { ofService } from '../../inbox/security-notices.store.ts'
 import { userKey } from '../../inbox/user-key.ts'
@@ -50,13 +50,14 @@ export function* decidePush({ userId, at, pushDelayMs, rowIds }: Decision): Writ
   if (due.length > 0) {
     yield* noteReached(userId, pushBit, due)
     const joined = due.slice(-maxJoined).map(({ id }) => id)
-    for (const [n, { id: target }] of subscriptions.entries())
+    for (const [n, { id: target, endpoint }] of subscriptions.entries())
       yield* joinOutbox({
         id: rowIds[n] ?? '',
         kind: 'push',
         dueAt: at,
         ownerId: userId,
         channel,
+        queue: new URL(endpoint).host,
         target,
         joined,
         at,

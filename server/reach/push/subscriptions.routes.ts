@@ -25,11 +25,12 @@ export const list = forUser({
   async handle({ store, pushes }: Needs, { caller }, reply) {
     const found = await store.read(stored.listSubscriptions, placeOf(caller))
     const own = signInOf(caller)
-    const items = found.map(({ id, signInId, device, createdAt, lastUsedAt }) => ({
+    const items = found.map(({ id, signInId, device, url, createdAt, lastUsedAt }) => ({
       id,
       sessionId: isOfToken(signInId) ? null : signInId,
       current: signInId === own,
       device,
+      url,
       createdAt: iso(createdAt),
       lastUsedAt: iso(lastUsedAt),
     }))
@@ -41,11 +42,11 @@ export const add = forUser({
   summary:
     'Notify the user in this browser, as long as the sign-in of this request lasts; the same endpoint again replaces it',
   body: SubscriptionBody,
-  refusals: ['CONFLICT'],
+  refusals: ['CONFLICT', 'NOT_FOUND'],
   async handle(needs: Needs, request) {
     const { store, pushes, users, site, pages } = needs
     const { caller, body } = request
-    const { endpoint, keys, url = null } = body
+    const { endpoint, keys, url = null, replaces = null } = body
     if (!pushes.isKnown(endpoint))
       throw invalidField(
         'endpoint',
@@ -76,11 +77,13 @@ export const add = forUser({
       url: url ?? `${site.publicUrl()}${pages.prefix}/inbox`,
       device: deviceLabel(sourceOf(needs, request).userAgent),
       factor: caller.factor ?? null,
+      replaces,
       at: users.now(),
       proof,
       issuedGeneration,
     })
     if (outcome === 'ended') throw notAuthenticated()
+    if (outcome === 'absent') throw noSubscription()
     if (outcome === 'too-many')
       throw conflict(
         `You can have ${stored.maxSubscriptions} push subscriptions at most`,
@@ -94,9 +97,13 @@ export const remove = forUser({
   refusals: ['NOT_FOUND'],
   async handle({ store }: Needs, { caller, params: { id } }) {
     if (await store.write(stored.removeSubscription, { id, ...placeOf(caller) })) return
-    throw notFound('You have no such push subscription', 'It may have ended with its sign-in.')
+    throw noSubscription()
   },
 })
+
+function noSubscription() {
+  return notFound('You have no such push subscription', 'It may have ended with its sign-in.')
+}
 
 function placeOf({ userId: ownerId, scope }: Subject) {
   return { ownerId, isScoped: scope !== undefined }

@@ -28,6 +28,11 @@ export const SubscriptionBody = t.component('NewPushSubscription', {
       ),
     ),
   ),
+  replaces: t.optional(
+    t.orNull(
+      t.text(1, 100, 'The id of the one that it takes the place of, which this sign-in added'),
+    ),
+  ),
 })
 
 const device = t.example(t.nullable(t.string('Null if unknown')), 'Firefox on Linux')
@@ -38,6 +43,7 @@ const Subscription = t.component('PushSubscription', {
   ),
   current: t.boolean('It belongs to the sign-in of this request'),
   device,
+  url: t.string('The page that a click opens'),
   createdAt: t.time,
   lastUsedAt: t.time,
 })

@@ -37,23 +37,31 @@ const columns =
   new Part(`id, owner_id as "ownerId", sign_in_id as "signInId", endpoint, p256dh, auth, url, device, factor,
   created_at as "createdAt", last_used_at as "lastUsedAt"`)
 
-/** `proof`: absent for a cookie. `issuedGeneration`: of an issued token. */
+/** `replaces`: the id of another one. `proof`: absent for a cookie. `issuedGeneration`: of an issued token. */
 export type NewSubscription = Omit<Subscription, 'createdAt' | 'lastUsedAt'> & {
   at: number
+  replaces?: string | null
   proof?: PresentedProof | undefined
   issuedGeneration?: number | undefined
 }
 
 /**
  * Takes an existing one over with its new keys, also from another user. Returns 'ended' if the
- * sign-in has ended, and 'too-many' if the user has `maxSubscriptions` others; then it changes
- * nothing.
+ * sign-in has ended, 'absent' if it has not added what is to be replaced, and 'too-many' if the user
+ * has `maxSubscriptions` others; then it changes nothing.
  */
-export function* addSubscription(added: NewSubscription): Write<'done' | 'ended' | 'too-many'> {
-  const { id, ownerId, signInId, endpoint, p256dh, auth, url, device, factor, at } = added
+export function* addSubscription(
+  added: NewSubscription,
+): Write<'done' | 'ended' | 'absent' | 'too-many'> {
+  const { id, ownerId, signInId, endpoint, p256dh, auth, url, device, factor, at, replaces } = added
   if (!(yield* lockUser(ownerId))) return 'ended'
   yield* lockSubscriptions(ownerId)
   if (!(yield* isAlive(added))) return 'ended'
+  if (replaces != null) {
+    const removed = yield* run`
+      delete from push_subscription where id = ${replaces} and owner_id = ${ownerId} and sign_in_id = ${signInId}`
+    if (removed === 0) return 'absent'
+  }
   const others = yield* get<{ count: number }>`
     select count(*) as count from push_subscription where owner_id = ${ownerId} and id <> ${id}`
   if ((others?.count ?? 0) >= maxSubscriptions) return 'too-many'
@@ -63,8 +71,6 @@ export function* addSubscription(added: NewSubscription): Write<'done' | 'ended'
     on conflict (id) do update set owner_id = excluded.owner_id, sign_in_id = excluded.sign_in_id, p256dh = excluded.p256dh,
       auth = excluded.auth, url = excluded.url, device = excluded.device, factor = excluded.factor, last_used_at = excluded.last_used_at,
       created_at = case when push_subscription.owner_id = excluded.owner_id then push_subscription.created_at else excluded.created_at end`
-  // This one does not get what waits for the user before.
-  yield* send`delete from outbox where target = ${id} and channel = 'push' and owner_id <> ${ownerId}`
   yield* send`
     insert into inbox (user_id, reach) values (${userKey(ownerId)}, ${reachBits.push})
     on conflict (user_id) do update set reach = inbox.reach | ${reachBits.push}`

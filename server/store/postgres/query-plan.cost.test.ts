@@ -4,14 +4,15 @@ import { after, test } from 'node:test'
 import { newDatabase } from '../../../tests/support/postgres.ts'
 import { deliver } from '../../delivery/delivery.store.ts'
 import { guessRefusals } from '../../guessing/guesses.store.ts'
-import { archiveRead, markAllRead } from '../../inbox/bulk.store.ts'
+import { archiveRead, markAllRead } from '../../inbox/bulk/bulk.store.ts'
+import { undo } from '../../inbox/bulk/undo.store.ts'
 import { changesSince, readPage } from '../../inbox/inbox.store.ts'
 import type { PageRequest } from '../../inbox/inbox-state.ts'
 import { markRead } from '../../inbox/marks.store.ts'
 import { contentOf } from '../../inbox/notification-json.ts'
 import { findDue } from '../../inbox/retention.store.ts'
-import { undo } from '../../inbox/undo.store.ts'
 import { searchUsers } from '../../operator/people.store.ts'
+import { claimOutbox, dueQueues } from '../../reach/outbox.store.ts'
 import { findSession } from '../../sessions/sessions.store.ts'
 import { findCredentials } from '../../users/users.store.ts'
 import { ChangeSignals } from './change-signals/change-signals.ts'
@@ -160,6 +161,30 @@ const paths: Path[] = [
       'notification by notification_to_wake (snoozed_until)',
     ],
   },
+  {
+    of: 'dueQueues',
+    run: () => store.read(dueQueues, { channel: 'webhook', at }),
+    reads: [
+      ...['sorted', 'outbox by outbox_by_queue (channel) alone'],
+      'outbox by outbox_by_queue (channel, queue) alone',
+    ],
+  },
+  {
+    of: 'claimOutbox',
+    run: () =>
+      store.write(claimOutbox, {
+        holder: 1,
+        channel: 'webhook',
+        at,
+        places: [{ queue: 'w1', limit: 16 }],
+      }),
+    reads: [
+      'outbox by outbox_by_queue (channel, queue, due_at)',
+      'outbox by key (id)',
+      // It has the databases of the server.
+      'whole pg_database',
+    ],
+  },
 ]
 
 const { url, drop } = await newDatabase({ isBare: true })
@@ -218,6 +243,8 @@ await client.query(`
   insert into category select 'app' || n % 2000, 'c' || n, '', null, 0 from generate_series(1, 20000) n;
   insert into producer (id, name, secret_hash, scopes, created_at, application, number)
     select 'p' || n, 'n', 'h', 'send', n, '', n from generate_series(1, 20000) n;
+  insert into outbox (id, kind, due_at, owner_id, channel, queue, target, ids, at)
+    select 'o' || n, 'event', n, '', 'webhook', 'w' || n % 3, '', '[]', n from generate_series(1, 20000) n;
   insert into guess_count select 'g' || n, 1, n, n from generate_series(1, 20000) n`)
 await client.query('vacuum analyze')
 

@@ -27,9 +27,7 @@ create table "user" (
   device_generation integer not null default 0,
   -- When the user said that somebody else knows the password.
   password_reported_at integer,
-  -- A generated password stops working then.
   password_ends_at integer,
-  -- 'operator' opens /operator.
   role text
 ) without rowid, strict;
 create index user_by_role on "user" (role) where role is not null;
@@ -179,7 +177,6 @@ create table notification (
   application text not null default '',
   created_at text not null,
   updated_at text,
-  -- Counts how often it became the newest.
   count integer not null default 1,
   -- What is archived or snoozed is read, and never both. SQLite would read the row at each index
   -- entry of a generated column `state` (decision 0030).
@@ -196,7 +193,6 @@ create table notification (
   replaced_version integer,
   unarchived_version integer,
   expires_at text,
-  -- Null means 'normal'.
   priority text,
   -- JSON text without braces. It has actor, icon, actions, format, and texts (title and body by
   -- language).
@@ -229,7 +225,6 @@ create table bulk (
   version integer not null,
   act integer not null,
   kind text not null,
-  -- A JSON array; null means all.
   categories text,
   from_seq integer not null,
   through_seq integer not null,
@@ -253,37 +248,36 @@ create table removal (
 ) without rowid, strict;
 create index removal_by_time on removal (at);
 
--- When server/reach/ looks again at what is unread, from from_seq and from_version on. holder: the
--- process that looks.
+-- When server/reach/ looks again at what is unread, from from_seq and from_version on.
 create table reminder (
   user_id blob not null,
   channel text not null,
   due_at integer not null,
   from_seq integer not null,
   from_version integer not null,
-  holder integer,
   primary key (user_id, channel)
 ) without rowid, strict;
 create index reminder_by_due on reminder (due_at);
 
--- One mail or request. channel: 'mail', 'push' or 'webhook'. ids: JSON of notifications, audit
--- entries, or who requested a link; never content or secret. holder: the process that sends it. at:
--- since when it waits. owner_id: '' for no user.
+-- One mail or request. channel: 'mail', 'push' or 'webhook'. queue: '' for mails, the host of a push
+-- service, or a webhook; the rows of one are sent as they are due, and those of another do not wait
+-- for them. ids: JSON of notifications, audit entries, or who requested a link; never content or
+-- secret. holder: the process that sends it. at: since when it waits. owner_id: '' for no user.
 create table outbox (
   id text primary key,
   kind text not null,
   due_at integer not null,
   owner_id text not null,
   channel text not null,
+  queue text not null,
   target text not null,
   ids text not null,
   holder integer,
   tries integer not null default 0,
   at integer not null
 ) without rowid, strict;
-create index outbox_by_due on outbox (channel, due_at);
+create index outbox_by_queue on outbox (channel, queue, due_at);
 create index outbox_by_owner on outbox (owner_id, kind);
-create index outbox_of_webhook on outbox (target, id) where channel = 'webhook';
 
 -- Application '' is that of the producers of none. url: null if the events are read in place of
 -- sent. events: names with commas. categories: a JSON array; null for all. sealed_previous: the
@@ -302,10 +296,9 @@ create table webhook (
   previous_until integer,
   created_at integer not null,
   last_success_at integer,
-  -- The first failure since the last success.
   failing_since integer,
-  -- A status or a class of errors.
-  last_error text,
+  -- The last twenty, as JSON, the newest first.
+  attempts text not null default '[]',
   disabled_at integer,
   -- 1 if events waited for too long, which the next response has to say.
   missed integer not null default 0
@@ -325,7 +318,6 @@ create table push_subscription (
   url text not null,
   -- Such as "Firefox on Linux"; null if unknown.
   device text,
-  -- What the sign-in had proved besides the password; null for nothing.
   factor text,
   created_at integer not null,
   last_used_at integer not null
@@ -432,7 +424,6 @@ create table one_time_link (
   expires_at integer not null,
   -- The link's use verifies it; null if the service does not send the link.
   email text,
-  -- No URL has it.
   return_to text,
   primary key (user_id, purpose, token_hash)
 ) without rowid, strict;
@@ -465,7 +456,6 @@ create table recovery_code (
   primary key (user_id, code_hash)
 ) without rowid, strict;
 
--- Its use deletes it.
 create table challenge (
   user_id text not null,
   hash text not null,

@@ -6,7 +6,7 @@ import * as sqlite from 'node:sqlite'
 import { createEmpty, makeFolder } from '../../basics/durable-file.ts'
 import { CarillonError, messageOf, unavailable } from '../../basics/errors.ts'
 import { comparable } from '../migrations.ts'
-import { refusedWrite, writeRefusal } from '../transfer-state.ts'
+import { isRefusedWrite, refusedWrite, writeRefusal } from '../transfer-state.ts'
 import { outcomeUnknown, takenBack } from '../unavailable.ts'
 
 // Node is renaming the class.
@@ -52,7 +52,7 @@ export function resultCode(error: unknown): number | undefined {
  */
 export function asStoreError(error: unknown, { isOfCommit = false } = {}): unknown {
   const code = resultCode(error)
-  if (code === constraint && (error as Error).message === refusedWrite) return writeRefusal(error)
+  if (code === constraint && isRefusedWrite(error)) return writeRefusal(error)
   if (code === undefined || !systemFailures.has(code)) return error
   return isOfCommit && code === ioError ? outcomeUnknown(error) : takenBack(error)
 }
@@ -83,7 +83,6 @@ export function inWriteLock<Result>(database: Database, work: () => Result): Res
   }
 }
 
-/** File 0600, folder 0700. Throws UNAVAILABLE. */
 export function openDatabase(path: string): Database {
   refuseOldSqlite(process.versions.sqlite ?? '0')
   prepareFile(path)
@@ -223,7 +222,9 @@ function reasonAndRemedy(error: unknown): readonly [reason: string, remedy: stri
     ]
   if (code === full || system === 'ENOSPC' || system === 'EDQUOT')
     return ['is on a full disk', 'Make room, then start again; a migration continues.']
-  if (code === constraint && messageOf(error) === refusedWrite)
+  if (code === constraint && messageOf(error) === refusedWrite.maintenance)
+    return ['is in maintenance', 'End it, and start again: carillon maintenance off.']
+  if (code === constraint && isRefusedWrite(error))
     return [
       'is being moved to another database, or was moved, by an earlier version',
       'Finish the move or take it back (carillon move --give-up) with that version. The database was left as it is.',

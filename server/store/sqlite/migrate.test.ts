@@ -127,7 +127,7 @@ test('a database that is being moved is not migrated, and the error says what to
   place.write('0001-start', good)
   await place.migrate()
   place.database.exec(
-    `create trigger moving before insert on migration begin select raise(abort, '${refusedWrite}'); end`,
+    `create trigger moving before insert on migration begin select raise(abort, '${refusedWrite.moving}'); end`,
   )
   place.write('0002-more', 'alter table diary add column page integer')
   await assert.rejects(place.migrate(), (error) => {

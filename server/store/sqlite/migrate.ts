@@ -1,4 +1,3 @@
-// Applies the migrations to a SQLite database, each in a transaction with its ledger entry.
 import { setImmediate as turn } from 'node:timers/promises'
 import {
   entryOf,
@@ -11,13 +10,13 @@ import {
 } from '../migrations.ts'
 import { type Database, inWriteLock } from './database.ts'
 
-/** Throws UNAVAILABLE if the schema is newer than this program. */
+/** Throws UNAVAILABLE if the schema is newer than this program. `through`: the last one to apply. */
 export async function migrate(
   database: Database,
-  options: { from?: URL } & Noticed = {},
+  options: { from?: URL; through?: string | undefined } & Noticed = {},
 ): Promise<string[]> {
-  const { from } = options
-  const known = knownMigrations(from)
+  const { from, through } = options
+  const known = knownMigrations(from, through)
   refuseNewer(appliedMigrations(database), known)
   const done: string[] = []
   for (const name of known.slice(appliedMigrations(database).length)) {
@@ -28,7 +27,6 @@ export async function migrate(
   return done
 }
 
-/** False if another process has applied it. */
 function apply(database: Database, name: string, text: string): boolean {
   if (appliedMigrations(database).includes(name)) return false
   for (const part of [text, ...entryOf(name, "strftime('%Y-%m-%dT%H:%M:%fZ', 'now')")])
@@ -36,7 +34,6 @@ function apply(database: Database, name: string, text: string): boolean {
   return true
 }
 
-/** The process reacts to signals between two chunks. */
 function chunkOf(database: Database, text: string): () => Promise<number> {
   const chunk = database.prepare(text)
   return async () => {

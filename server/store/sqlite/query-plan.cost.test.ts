@@ -2,14 +2,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { guessRefusals } from '../../guessing/guesses.store.ts'
-import { archiveRead, markAllRead } from '../../inbox/bulk.store.ts'
+import { archiveRead, markAllRead } from '../../inbox/bulk/bulk.store.ts'
+import { undo } from '../../inbox/bulk/undo.store.ts'
 import type { Shape } from '../../inbox/lists.ts'
 import { markRead } from '../../inbox/marks.store.ts'
 import { findDue } from '../../inbox/retention.store.ts'
 import * as changes from '../../inbox/sqlite/changes.ts'
 import * as pages from '../../inbox/sqlite/pages.ts'
-import { undo } from '../../inbox/undo.store.ts'
 import { searchUsers } from '../../operator/people.store.ts'
+import { claimOutbox } from '../../reach/outbox.store.ts'
 import * as sessions from '../../sessions/sessions.store.ts'
 import { findCredentials } from '../../users/users.store.ts'
 import { boundValues, type Read, Texts, type Write } from '../statements.ts'
@@ -24,7 +25,8 @@ database.exec(`
   insert into bulk values (unhex('01900000000070008000000000000000'), 1, 1, 'read', null, 1, 1, 1, '2026-01-01');
   insert into notification (user_id, seq, id, version, title, created_at, read_at, state, bulk_version)
     values (unhex('01900000000070008000000000000000'), 1, 'a', 1, 'x', '2026', '2026', 'read', 1),
-      (unhex('01900000000070008000000000000000'), 2, 'b', 2, 'x', '2026', null, 'unread', null)`)
+      (unhex('01900000000070008000000000000000'), 2, 'b', 2, 'x', '2026', null, 'unread', null);
+  insert into outbox (id, kind, due_at, owner_id, channel, queue, target, ids, at) values ('a', 'test', 1, '', 'mail', '', '', '[]', 1)`)
 
 const others = new Set(['sorted', 'whole picked', 'unknown: MATERIALIZE picked'])
 const byState = 'notification by notification_by_state'
@@ -54,6 +56,11 @@ const paths: [name: string, run: Read<unknown> | Write<unknown>, path: string[]]
     'findDue',
     findDue(1),
     ['notification by notification_by_expiry alone', 'notification by notification_to_wake'],
+  ],
+  [
+    'claimOutbox',
+    claimOutbox({ holder: 1, channel: 'mail', at: 1, places: [{ queue: '', limit: 1 }] }),
+    ['outbox by outbox_by_queue', 'outbox by key'],
   ],
   [
     'markRead',

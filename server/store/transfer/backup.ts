@@ -9,6 +9,7 @@ import { quoted } from '../../basics/control-characters.ts'
 import { syncFolder, syncToDisk } from '../../basics/durable-file.ts'
 import { CarillonError, conflict, messageOf, notFound, unavailable } from '../../basics/errors.ts'
 import type { Database } from '../database.ts'
+import { knownMigrations } from '../migrations.ts'
 import {
   createTables,
   newestMigration,
@@ -30,7 +31,6 @@ import {
 const format = 'carillon backup'
 const version = 1
 
-/** `takenAt` is ISO 8601. */
 export type Header = { format: string; version: number; schema: string; takenAt: string }
 type Backup = { from: Database; file: string; at: string; report: Report }
 
@@ -51,12 +51,10 @@ export async function backUp({ from, file, at, report }: Backup): Promise<readon
   })
 }
 
-/** Reads the whole file. Throws UNPROCESSABLE if it is truncated, changed or of another schema. */
 export async function verifyBackup(file: string): Promise<readonly Checksum[]> {
   return (await openDump(file)).checksums
 }
 
-/** Without reading the rest. Throws UNPROCESSABLE if it is no backup. */
 export async function headerOf(path: string): Promise<Header> {
   try {
     for await (const line of checkedLines(path)) {
@@ -70,20 +68,29 @@ export async function headerOf(path: string): Promise<Header> {
   throw unusable(path, 'is not a backup of Carillon')
 }
 
-type Restore = { file: string; report: Report } & Target
+/** `onRestored`: before the migrations. */
+type Restore = { file: string; report: Report; onRestored?: () => void } & Target
 
-/** Checks the whole file before it writes a row, and reads every row back. */
+/**
+ * Checks the whole file before it writes a row, and reads every row back. What an older version
+ * wrote gets the migrations since then at the end.
+ */
 export async function restoreBackup({
   file,
   to,
   partitions,
   report,
+  onRestored = () => {},
 }: Restore): Promise<readonly Checksum[]> {
   const source = await openDump(file)
   await using target = await openEndpoint(to)
-  await createTables(target, partitions)
+  const through = source.schema === newestMigration ? undefined : source.schema
+  await createTables(target, partitions, through)
   const by = { source: source.id, call: `carillon restore ${quoted(resolve(file))}` }
-  return await fill(target, source, { by, report })
+  const checksums = await fill(target, source, { by, report })
+  onRestored()
+  if (through !== undefined) await target.migrate(partitions)
+  return checksums
 }
 
 async function* contentsOf(
@@ -104,7 +111,11 @@ async function* contentsOf(
 }
 
 /** `id`: the same for a copy of the file, and no other. */
-type Dump = Source & { readonly id: string; readonly checksums: readonly Checksum[] }
+type Dump = Source & {
+  readonly id: string
+  readonly schema: string
+  readonly checksums: readonly Checksum[]
+}
 
 async function openDump(path: string, onRows: (count: number) => void = () => {}): Promise<Dump> {
   const objects: unknown[] = []
@@ -129,6 +140,7 @@ async function openDump(path: string, onRows: (count: number) => void = () => {}
     total: checksums.reduce((sum, { rows }) => sum + rows, 0),
     rows: (table, after) => rowsIn(next, table, after),
     checksums,
+    schema: header.schema,
     id: createHash('sha256').update(lineOf(objects)).digest('hex'),
   }
 }
@@ -181,11 +193,9 @@ async function* checkedLines(path: string): AsyncGenerator<string, undefined> {
 
 function refuseOther({ format: kind, version: form, schema }: Header, path: string): void {
   if (kind !== format) throw unusable(path, 'is not a backup of Carillon')
-  if (form === version && schema === newestMigration) return
+  if (form === version && knownMigrations().includes(schema)) return
   const why = `was written by another version of Carillon (schema ${schema}; this program has ${newestMigration})`
-  const remedy =
-    'Restore it with that version. If that is an older one, this program then migrates the database.'
-  throw unusable(path, why, remedy)
+  throw unusable(path, why, 'Restore it with that version.')
 }
 
 function refuseUnread(error: unknown, path: string): never {

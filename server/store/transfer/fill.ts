@@ -15,7 +15,6 @@ import {
 } from './endpoint/endpoint.ts'
 import { type Checksum, checksumsOf, type Endpoint, lineOf, type Source } from './rows.ts'
 
-/** The returned function gets the rows of each batch. `done`: copied earlier. */
 export type Report = (
   step: 'Copying' | 'Verifying',
   rows: { total: number; done?: number },
@@ -29,10 +28,14 @@ type By = Omit<Filling, 'run'>
 type Options = { by: By; isAgain?: boolean; check?: () => Promise<unknown>; report: Report }
 
 /** Throws CONFLICT if the target has rows, unless an earlier call of the same source wrote them. */
-export async function refuseFilled(target: Endpoint, { source, call }: By): Promise<void> {
+export async function refuseFilled(
+  target: Endpoint,
+  { source, call }: By,
+  names?: string[],
+): Promise<void> {
   const filling = await fillingOf(target)
-  if (filling?.source === source || (filling === undefined && (await sourceAt(target)).total === 0))
-    return
+  if (filling?.source === source) return
+  if (filling === undefined && (await sourceAt(target, names)).total === 0) return
   // The file was replaced, or the move given up.
   const finish =
     filling?.call === call
@@ -46,16 +49,14 @@ export async function refuseFilled(target: Endpoint, { source, call }: By): Prom
   throw conflict(`${target.name} is ${state}, and was left as it is`, remedy)
 }
 
-/**
- * Throws UNAVAILABLE if the rows differ, CONFLICT if the target has others. The mark then stays.
- */
 export async function fill(
   target: Endpoint,
   source: Source,
   { by, isAgain, check, report }: Options,
 ) {
   const entry = entryOf({ ...by, run: randomUUID() })
-  const stored = await sourceAt(target)
+  const names = source.tables.map(({ name }) => name)
+  const stored = await sourceAt(target, names)
   const { total, checksums } = source
   if (JSON.stringify(source.tables) !== JSON.stringify(stored.tables))
     throw new CarillonError(
@@ -65,7 +66,7 @@ export async function fill(
   const isFull = isAgain && stored.total > 0 && (await fillingOf(target)) === undefined
   if (!isFull) {
     await exclusively(target, async () => {
-      await refuseFilled(target, by)
+      await refuseFilled(target, by, names)
       await setFilling(target, entry)
     })
     const onCopied = report('Copying', { total, done: stored.total })

@@ -12,9 +12,9 @@ import {
   allowWrites,
   endMove,
   hasSchema,
-  moveOf,
   refuseWrites,
   sourceAt,
+  stateOf,
 } from './endpoint/endpoint.ts'
 import { giveUpMove, refusingSentence } from './move.ts'
 import { tableNames } from './rows.ts'
@@ -44,7 +44,7 @@ const named = (url: string) => displayDatabase(readDatabaseUrl(url))
 const giveUp = (url: string) => giveUpMove(readDatabaseUrl(url))
 const beginMove = (from: string, target: string) =>
   onEndpoint(from, (endpoint) =>
-    refuseWrites(endpoint, { id: 'm', target, startedAt: 1, endedAt: null }),
+    refuseWrites(endpoint, 'moving', { id: 'm', target, startedAt: 1, endedAt: null }),
   )
 const argsOf = (from: string, to: string) => ['move', '--from', from, '--to', to]
 /** As if the move was killed just before its end is recorded. */
@@ -104,7 +104,11 @@ test('a move that is ended by a signal says that the old database refuses writes
   const { exitCode, signalCode, printed } = await untilInterrupted(async () => {
     const args = ['move', '--from', from, '--to', await emptyPlace(t, 'sqlite')]
     const ended = await onEndpoint(from, (source) =>
-      interrupted({ args, signal: 'SIGTERM', isDue: async () => (await moveOf(source)) !== null }),
+      interrupted({
+        args,
+        signal: 'SIGTERM',
+        isDue: async () => (await stateOf(source, 'moving')) !== null,
+      }),
     )
     if (ended === undefined) await giveUp(from)
     return ended
@@ -241,9 +245,9 @@ test('the end of a move is recorded for that move only', async (t) => {
     await isRefused('m')
     await beginMove(place, 'there')
     await isRefused('m1')
-    assert.equal((await moveOf(endpoint))?.endedAt, null)
+    assert.equal((await stateOf(endpoint, 'moving'))?.endedAt, null)
     await endMove(endpoint, { id: 'm', at: 2 })
-    assert.equal((await moveOf(endpoint))?.endedAt, 2)
+    assert.equal((await stateOf(endpoint, 'moving'))?.endedAt, 2)
   })
 })
 
@@ -289,7 +293,7 @@ test('during a move every table and the ledger refuse every change of every proc
       /this database is being moved/,
     )
     assert.deepEqual(await checksumsAt(place), before)
-    await onEndpoint(place, allowWrites)
+    await onEndpoint(place, (endpoint) => allowWrites(endpoint, 'moving'))
     await run(place, tableNames.map((name) => `delete from "${name}"`).join('; '))
   }
 })

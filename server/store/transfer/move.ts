@@ -9,17 +9,16 @@ import {
   allowWrites,
   createTables,
   endMove,
-  moveOf,
   openEndpoint,
   refuseGivenUp,
   refuseUnusable,
   refuseWrites,
   sourceAt,
+  stateOf,
 } from './endpoint/endpoint.ts'
 import { fill, type Report, refuseFilled, type Target } from './fill.ts'
 import type { Checksum } from './rows.ts'
 
-/** `onRefusing`: just before the source refuses writes. */
 type Options = Target & {
   from: Database
   id: string
@@ -28,12 +27,11 @@ type Options = Target & {
   onRefusing?: () => void
 }
 
-/** The error says whether the source refuses writes now. */
 export async function moveDatabase(options: Options): Promise<readonly Checksum[]> {
   const { from, to, partitions, id, now, report, onRefusing = () => {} } = options
   await using source = await openEndpoint(from)
   await refuseUnusable(source)
-  const earlier = await moveOf(source)
+  const earlier = await stateOf(source, 'moving')
   if (earlier !== null && (earlier.target !== displayDatabase(to) || earlier.endedAt !== null))
     throw otherMove(earlier, from)
   let begun = earlier
@@ -44,7 +42,7 @@ export async function moveDatabase(options: Options): Promise<readonly Checksum[
     await createTables(target, partitions)
     if (earlier === null) await refuseFilled(target, by)
     onRefusing()
-    if (earlier === null) await refuseWrites(source, move)
+    if (earlier === null) await refuseWrites(source, 'moving', move)
     begun = move
     const check = () => refuseGivenUp(source, move.id)
     const checksums = await fill(target, await sourceAt(source), {
@@ -56,14 +54,13 @@ export async function moveDatabase(options: Options): Promise<readonly Checksum[
     await endMove(source, { id: move.id, at: now() })
     return checksums
   } catch (error) {
-    if ((await moveOf(source).catch(() => begun)) === null) throw error
+    if ((await stateOf(source, 'moving').catch(() => begun)) === null) throw error
     const code = error instanceof CarillonError ? error.code : 'UNAVAILABLE'
     const problem = messageOf(error).replace(/\.$/, '')
     throw new CarillonError(code, problem, { remedy: refusingSentence(from), cause: error })
   }
 }
 
-/** Explains an interrupted move. */
 export function refusingSentence(from: Database): string {
   const choices = `run the same command again, or take it back with: ${giveUpCommand(from)}`
   return `${displayDatabase(from)} refuses writes until the move is done: ${choices}`
@@ -96,12 +93,11 @@ function otherMove({ target, endedAt }: Move, from: Database): CarillonError {
   return conflict(problem, remedy + giveUpCommand(from))
 }
 
-/** The source accepts writes again. Throws NOT_FOUND if no move was begun. */
 export async function giveUpMove(from: Database): Promise<Move> {
   await using source = await openEndpoint(from)
   await refuseUnusable(source)
-  const move = await moveOf(source)
+  const move = await stateOf(source, 'moving')
   if (move === null) throw notFound(`${source.name} is not being moved, and accepts writes`)
-  await allowWrites(source)
+  await allowWrites(source, 'moving')
   return move
 }

@@ -1,6 +1,7 @@
 // The rows that a transfer carries, in the order of the key. Both engines have the same tables and
 // columns.
 import { createHash } from 'node:crypto'
+import type { Refusing } from '../transfer-state.ts'
 
 /** Tables that belong to one database are left out; a test compares this with both schemas. */
 export const tableNames = [
@@ -13,10 +14,9 @@ export const tableNames = [
 ]
 
 export const ledger = 'migration'
-/** They accept no writes during a move. With the ledger: a newer program must not migrate then. */
+/** They accept no writes during a move or maintenance. With the ledger: a newer program must not migrate then. */
 export const guardedTables = [...tableNames, ledger]
 
-/** The first `key` columns are the primary key. */
 export type Table = {
   readonly name: string
   readonly columns: readonly string[]
@@ -38,7 +38,7 @@ export interface Endpoint extends AsyncDisposable {
   readonly name: string
   /** All reads of the transaction see one moment. */
   readonly snapshot: string
-  migrate(partitions: number): Promise<unknown>
+  migrate(partitions: number, through?: string): Promise<unknown>
   /** Name, JSON array of columns, how many are in the key. */
   readonly catalogue: string
   /** Cheaper to create after the last row. */
@@ -49,8 +49,8 @@ export interface Endpoint extends AsyncDisposable {
   insert(table: Table, rows: readonly Row[]): Promise<void>
   /** They wait for writes in progress, and block new ones until the commit. */
   readonly begin: readonly string[]
-  readonly guards: readonly string[]
-  readonly unguards: readonly string[]
+  guards(refusing: Refusing): readonly string[]
+  unguards(refusing: Refusing): readonly string[]
 }
 
 /** Integers, strings and null have one form in JSON, so equal rows are equal text. */

@@ -274,3 +274,76 @@ test('a backup under load has the state of one moment, and every row of it is re
     await service.stop()
   }
 })
+
+test('in maintenance every node serves reads and refuses writes, also after a restart, until the command ends it', async (t) => {
+  for (const engine of ['sqlite', 'postgres'] as const) {
+    const place = await emptyPlace(t, engine)
+    const key = await fill(place)
+    const port = await freePort()
+    const first = await Running.on(t, { place, port })
+    // Its tokens have another issuer.
+    const other = engine === 'postgres' && (await Running.on(t, { place, port: await freePort() }))
+    const { cookie, token } = await first.signIn()
+    const { status, body } = await first.deliver(key, 'Before')
+    assert.equal(status, 201)
+    const id = body.data.results[0].id
+    const env = { CARILLON_DATABASE_URL: place }
+    const maintenance = async (...args: string[]) => {
+      const ended = await carillon(['maintenance', ...args], env)
+      assert.equal(ended.status, 0, ended.stderr)
+      return ended.stdout
+    }
+    assert.equal(await maintenance(), 'The service accepts writes\n')
+    const onIn =
+      /^The service can only be read since \S+Z: to end that, run carillon maintenance off\n$/
+    assert.match(await maintenance('on'), onIn)
+    assert.match(await maintenance('on'), onIn, 'a second call changes nothing')
+
+    const isReadOnly = async (node: Running, proofs: Proof[]) => {
+      const refused = await node.deliver(key, 'Meanwhile')
+      assert.deepEqual([refused.status, refused.retryAfter], [503, '30'])
+      assert.match(
+        refused.body.error.message,
+        /^This service is in maintenance, and can only be read\. /,
+      )
+      for (const proof of proofs) {
+        assert.deepEqual(await everyId(node, proof), new Set([id]))
+        assert.equal((await node.ask('/routeRestreinte', { proof })).status, 200)
+      }
+      for (const variant of ['stateful', 'stateless']) {
+        const signIn = await node.ask('/login', { body: { username: 'ann', password, variant } })
+        assert.deepEqual([signIn.status, signIn.retryAfter], [503, '30'])
+      }
+      assert.equal((await node.ask('/logout', { proof: cookie, body: {} })).status, 503)
+      assert.equal((await node.ask('/readyz')).status, 200)
+    }
+    await isReadOnly(first, [cookie, token])
+    if (other) await isReadOnly(other, [cookie])
+    await first.stop()
+    const again = await Running.on(t, { place, port })
+    await isReadOnly(again, [cookie, token])
+    assert.equal((await again.ask('/token/renew', { proof: token, body: {} })).status, 200)
+    const command = await carillon(['user', 'add', 'ben', '--password-stdin'], env)
+    assert.deepEqual([command.status, command.stdout], [1, ''])
+    const doctor = await carillon(['doctor', '--json'], { ...env, CARILLON_SECRET: secret })
+    const findings: { check: string; state: string; change: string }[] = JSON.parse(
+      doctor.stdout,
+    ).findings
+    const finding = findings.find(({ check }) => check === 'maintenance')
+    assert.deepEqual(
+      [finding?.state, finding?.change],
+      ['warning', 'when it is done: npx carillon maintenance off'],
+    )
+
+    assert.equal(await maintenance('off'), 'The service accepts writes\n')
+    assert.equal((await again.deliver(key, 'After')).status, 201)
+    assert.equal((await again.ask('/logout', { proof: cookie, body: {} })).status, 204)
+    const audit = await carillon(['audit', '--json'], env)
+    const events = JSON.parse(audit.stdout).map(({ event }: { event: string }) => event)
+    assert.deepEqual(
+      events.filter((event: string) => event.startsWith('maintenance')),
+      ['maintenance-began', 'maintenance-ended'],
+    )
+    for (const node of [again, other]) if (node) await node.stop()
+  }
+})

@@ -12,10 +12,10 @@ import { type Proof, startTestService } from '../../support/service.ts'
 const app = await startTestService()
 after(() => app.stop())
 const ann = await app.user('ann')
+// Two worlds are as many as one address can have. Each test has a fresh one of the visitor.
 const visitor = await Visitor.of(app)
 const other = await Visitor.of(app)
-// Each test has two fresh worlds, as many as one address can have.
-beforeEach(() => Promise.all([visitor.again(), other.again()]))
+beforeEach(() => visitor.again())
 
 test('a cookie and a token of the demonstration open nothing of the service, under whatever name (S13)', async () => {
   const token = await visitor.signIn()
@@ -119,31 +119,34 @@ test('every cookie of the demonstration has the path of the demonstration, HttpO
   assert.match(set[0] ?? '', /^carillon-visit=.*SameSite=Strict$/)
 })
 
-test('on HTTPS behind a path, the cookies have that path, Secure and the prefix __Secure-', async () => {
-  const env = { CARILLON_PUBLIC_URL: 'https://localhost/bell/', CARILLON_PAGES_PREFIX: '/hello' }
-  const behind = await startTestService({ env })
+test('on HTTPS behind a path, the cookies have that path, Secure and the prefix __Secure-, and a world has the HSTS policy of the service', async () => {
+  const behind = await startTestService({
+    env: {
+      CARILLON_PUBLIC_URL: 'https://localhost/bell/',
+      CARILLON_PAGES_PREFIX: '/hello',
+      CARILLON_HSTS_SUBDOMAINS: 'on',
+    },
+  })
   const response = await behind.request('/hello/demonstration/visits', { method: 'POST' })
   assert.equal(response.status, 201, response.text)
-  const { cookieName, base } = response.json().data
+  const { cookieName, base, id } = response.json().data
   assert.deepEqual(
     [cookieName, base],
     ['__Secure-carillon-demonstration', '/bell/hello/demonstration'],
   )
+  const [set = ''] = response.headers.getSetCookie()
   assert.match(
-    response.headers.getSetCookie()[0] ?? '',
+    set,
     /^__Secure-carillon-visit=[\w-]{22}; Path=\/bell\/hello\/demonstration; Max-Age=2592000; HttpOnly; SameSite=Strict; Secure$/,
   )
+  const visit = { cookie: set.split(';')[0] ?? '', 'carillon-visit': id }
+  const policyOf = async (path: string) =>
+    (await behind.get(path, visit)).headers.get('strict-transport-security')
+  const policy = await policyOf('/readyz')
+  assert.match(policy ?? '', /includeSubDomains/)
+  // The browser keeps the last one of a host.
+  assert.equal(await policyOf('/hello/demonstration/service/routeRestreinte'), policy)
   await behind.stop()
-})
-
-test('a world sends the HSTS policy of the service: the browser keeps the last one of a host', async () => {
-  const env = { CARILLON_PUBLIC_URL: 'https://localhost', CARILLON_HSTS_SUBDOMAINS: 'on' }
-  const secure = await startTestService({ env })
-  const here = await Visitor.of(secure)
-  const policy = ({ headers }: { headers: Headers }) => headers.get('strict-transport-security')
-  assert.match(policy(await secure.get('/readyz')) ?? '', /includeSubDomains/)
-  assert.equal(policy(await here.session('routeRestreinte')), policy(await secure.get('/readyz')))
-  await secure.stop()
 })
 
 test('a link leads no visitor into the transcript of another: only a form names a world in its query (S14)', async () => {

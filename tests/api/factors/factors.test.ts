@@ -149,28 +149,6 @@ test('a user has at most ten factors', async () => {
   assert.deepEqual([refused.status, refused.json().error.code], [409, 'CONFLICT'])
 })
 
-test('new recovery codes end the old ones, and need a factor (A18)', async () => {
-  const user = await carefulUser(app)
-  const proof = await signInWithCode(app, user, 'stateful')
-  const fresh = await app.post('/api/me/factors/recovery-codes', undefined, proof)
-  assert.equal(fresh.status, 201, fresh.text)
-  const { recoveryCodes } = fresh.json().data
-  assert.equal(recoveryCodes.length, 10)
-  const use = async (recoveryCode: string) =>
-    (
-      await app.post('/login/second-factor', {
-        challenge: await challengeOf(app, user, 'stateful'),
-        recoveryCode,
-      })
-    ).status
-  assert.deepEqual(
-    [await use(user.recoveryCodes[0] ?? ''), await use(recoveryCodes[0])],
-    [401, 200],
-  )
-  const plain = await app.signIn(await app.user(), 'stateful')
-  assert.equal((await app.post('/api/me/factors/recovery-codes', undefined, plain)).status, 409)
-})
-
 for (const variant of variants)
   test(`adding and removing factors needs a sign-in of the last ten minutes; a code renews it, ${variant} (A18)`, async () => {
     const user = await carefulUser(app)

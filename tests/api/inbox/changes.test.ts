@@ -307,7 +307,8 @@ suite('held requests', { concurrency: true }, () => {
   })
 
   async function untilSeats(are: 'taken' | 'free', proof: Proof): Promise<void> {
-    const giveUpAt = performance.now() + 20_000
+    // Shorter than a held request, whose end would free its place, too.
+    const giveUpAt = performance.now() + atOnceMs
     while (
       ((await app.get(`${path}?since=0&wait=1`, proof)).status === 429) !==
       (are === 'taken')
@@ -321,7 +322,6 @@ suite('held requests', { concurrency: true }, () => {
     const ann = await app.user()
     const proof = await app.signIn(ann, 'stateful')
     for (let round = 0; round < 5; round++) {
-      const from = performance.now()
       const gone = new AbortController()
       const hold = async () => {
         // The requests of this loop may be the last one allowed, and a broken connection is noticed a moment later.
@@ -341,8 +341,6 @@ suite('held requests', { concurrency: true }, () => {
       gone.abort()
       assert.deepEqual(new Set(await Promise.all(held)), new Set(['gone']))
       await untilSeats('free', proof)
-      const ms = performance.now() - from
-      assert.ok(ms < 25_000, `${ms} ms`)
     }
   })
 })

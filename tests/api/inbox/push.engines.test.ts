@@ -13,8 +13,9 @@ import { type Proof, startTestService, type TestUser } from '../../support/servi
 import { carefulUser, signInWithCode } from '../../support/sign-in/authenticator.ts'
 
 const pushService = await PushService.start()
+const hanging = await PushService.start()
 const env = {
-  CARILLON_PUSH_HOSTS: pushService.host,
+  CARILLON_PUSH_HOSTS: `${pushService.host},${hanging.host}`,
   CARILLON_PUBLIC_URL: 'https://bell.example.org',
 }
 const app = await startTestService({ env })
@@ -26,7 +27,7 @@ const strict = await startTestService({
 })
 after(async () => {
   await Promise.all([app.stop(), open.stop(), strict.stop()])
-  await pushService.stop()
+  await Promise.all([pushService.stop(), hanging.stop()])
 })
 beforeEach(() => {
   pushService.answer = (response) => response.writeHead(201).end()
@@ -237,6 +238,24 @@ test('a push service that answers 10 MB, redirects, or refuses for good stops no
   }
 })
 
+test('a push service that hangs has four requests, and holds up no other', async () => {
+  const answers: (() => void)[] = []
+  hanging.answer = (response) => answers.push(() => response.writeHead(201).end())
+  const { user: slow, proof } = await reader()
+  for (let n = 0; n < 6; n++) await app.post(path, hanging.subscribe(), proof)
+  const { user, browser } = await reader()
+  await app.deliver({ to: slow, title: 'Hi' })
+  app.pass(10_000)
+  await hanging.requested(4)
+  await app.deliver({ to: user, title: 'Hi' })
+  app.pass(10_000)
+  while (pushService.pushesTo(browser).length === 0) await sleep(5)
+  assert.equal(hanging.requests, 4)
+  hanging.answer = (response) => response.writeHead(201).end()
+  for (const answer of answers) answer()
+  await hanging.requested(6)
+})
+
 test('a subscription ends with its sign-in, so a stolen session gets no push after its owner ended it (W3)', async () => {
   const ends: Record<string, (user: TestUser, own: Proof, proof: Proof) => Promise<unknown>> = {
     'sign-out': (_, __, proof) => app.post('/logout', undefined, proof),
@@ -315,6 +334,24 @@ test('a 21st subscription is refused, and the same endpoint again is none', asyn
   const refused = await app.post(path, pushService.subscribe(), proof)
   assert.equal(refused.status, 409)
   assert.match(refused.json().error.message, /20 push subscriptions/)
+})
+
+test('a subscription takes the place of another one of the same sign-in, and of no other', async () => {
+  const { user, proof, browser } = await reader()
+  const [before] = (await app.get(path, proof)).json().data.items
+  const next = pushService.subscribe()
+  const elsewhere = await app.signIn(user, 'stateful')
+  const others = await reader()
+  for (const other of [elsewhere, others.proof, await app.issueToken(user)])
+    assert.equal((await app.post(path, { ...next, replaces: before.id }, other)).status, 404)
+  await subscribe(app, proof, { ...next, url: before.url, replaces: before.id })
+  const { items } = (await app.get(path, proof)).json().data
+  assert.deepEqual([items.length, items[0].url], [1, before.url])
+  await app.deliver({ to: user, title: 'Hi' })
+  await settled()
+  assert.equal(pushService.pushesTo(next).length, 1)
+  assert.equal(pushService.pushesTo(browser).length, 0)
+  assert.equal((await app.post(path, { ...browser, replaces: before.id }, proof)).status, 404)
 })
 
 test('an endpoint leads to no other service, in whichever form it is written (W1)', async () => {

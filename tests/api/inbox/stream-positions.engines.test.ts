@@ -13,7 +13,7 @@ const soak = process.env.SOAK !== undefined
 const writtenForMs = soak ? 60_000 : 2_500
 const rounds = soak ? 3_000 : 120
 /** Generous, for a slow machine. */
-const timeoutMs = 30_000
+const timeoutMs = 60_000
 
 const app = await startTestService({ env: { CARILLON_STREAMS_PER_USER: '500' } })
 after(() => app.stop())

@@ -47,19 +47,6 @@ suite('PATCH /api/notifications/:id/unread', () => {
 })
 
 suite('POST /api/notifications/undo', () => {
-  test('takes back the last read-all, and leaves alone what arrived or was marked alone since', async () => {
-    const { ann, proof, ids, readStates } = await annWith(3)
-    await readAll(proof)
-    await app.patch(`/api/notifications/${ids[0]}/read`, proof)
-    await app.deliver({ to: ann, title: 'Arrived since' })
-    for (let n = 0; n < 2; n++) {
-      const response = await undo(proof)
-      assert.deepEqual([response.status, response.text], [204, ''])
-    }
-    assert.deepEqual(await readStates(), [true, false, false, false])
-    assert.equal((await app.list(proof)).unread, 3)
-  })
-
   test('is 409 CONFLICT without a read-all, and more than ten minutes after it', async () => {
     const { proof, readStates } = await annWith(2)
     const refused = async () => {

@@ -163,7 +163,7 @@ test("a client's limit is checked before its request waits, and in the store aga
   assert.deepEqual(await refusals(), [])
   await forgot({ username: ann.username }, client)
   const from = performance.now()
-  while ((await refusals()).length === 0 && performance.now() < from + 20_000)
+  while ((await refusals()).length === 0 && performance.now() < from + 60_000)
     await new Promise((done) => setTimeout(done, 5))
   assert.equal((await refusals()).length, 1)
   mailServer.isHolding = false

@@ -7,7 +7,6 @@ import {
   providerAccounts,
 } from '../../../server/providers/provider-accounts.store.ts'
 import { replaceOperation } from '../../../server/store/testing/operations.ts'
-import { deleteUser } from '../../../server/users/erasure.store.ts'
 import { disableUser, setPassword } from '../../../server/users/user-changes.store.ts'
 import { enableUser } from '../../../server/users/users.store.ts'
 import { refusalIn } from '../../support/http/envelope.ts'
@@ -245,14 +244,4 @@ test('an inbox token opens none of these routes, and an invalid place to return 
     returnTo: '//evil.example',
   })
   assert.deepEqual(refusalIn(response).details?.[0]?.field, 'returnTo')
-})
-
-test('erasing the user removes the account, which another user can link then (U2)', async () => {
-  const ann = await app.user()
-  const ben = await app.user()
-  for (const user of [ann, ben]) {
-    const { page, proof } = await signedIn(user, 'stateful')
-    assert.equal((await page.comeBack((await beginLink(page, proof)).url, 'moved')).status, 303)
-    await app.store.write(deleteUser, { userId: user.id, at: app.now() })
-  }
 })

@@ -14,8 +14,8 @@ const ann = await app.user('ann')
 const others = await Promise.all(Array.from({ length: 25 }, () => app.user()))
 await app.deliver({ to: ann, title: 'Hi' })
 const guessers = isSoak ? 200 : 50
-/** Each request may wait for other tests on this machine. */
-const mostMs = isSoak ? 250 : 1_000
+/** The soak runs alone on its machine. Otherwise each request may wait for other tests. */
+const [share, mostMs] = isSoak ? [0.99, 250] : [0.5, 1_000]
 
 for (const variant of variants)
   (variant === 'stateful' ? test : soakTest)(
@@ -52,14 +52,13 @@ for (const variant of variants)
       }
       const statuses = await signIns
       const count = (status: number) => statuses.filter((one) => one === status).length
-      // Without the longest, which may be a pause of the machine.
-      const p99 = took.toSorted((a, b) => a - b)[Math.floor(took.length * 0.99) - 1] ?? Number.NaN
+      const ms = took.toSorted((a, b) => a - b)[Math.floor(took.length * share) - 1] ?? Number.NaN
       t.diagnostic(
-        `${count(200)} signed in, ${count(503)} got 503; ${took.length} lists, p99 ${p99.toFixed(0)} ms`,
+        `${count(200)} signed in, ${count(503)} got 503; ${took.length} lists, p${share * 100} ${ms.toFixed(0)} ms`,
       )
       assert.equal(count(200) + count(503), 500, `${[...new Set(statuses)]}`)
       assert.ok(count(200) > 0 && count(503) > 0 && took.length > 20)
-      assert.ok(p99 < mostMs, `${p99} ms`)
+      assert.ok(ms < mostMs, `${ms} ms`)
     },
   )
 

@@ -34,7 +34,7 @@ async function until<Value>(
   for (;;) {
     const value = await read()
     if (isThere(value)) return value
-    assert.ok(performance.now() < from + 30_000, `still ${JSON.stringify(value)}`)
+    assert.ok(performance.now() < from + 60_000, `still ${JSON.stringify(value)}`)
   }
 }
 

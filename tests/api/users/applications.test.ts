@@ -140,27 +140,6 @@ test('a key of an application lists, changes and erases its own users, page by p
   assert.equal(data.items.length, 3, 'a key of no application sees the users of all')
 })
 
-test('a notification key of an application replaces nothing of another producer in the same inbox (U6)', async () => {
-  const user = await put(shop, 'keyed')
-  const key = 'order-1'
-  assert.equal(
-    (await deliver(shop, [{ userId: user.id }], { key, title: 'of the shop' })).status,
-    201,
-  )
-  const other = await deliver(all, [{ userId: user.id }], { key, title: 'of none' })
-  assert.equal(other.data.results[0].status, 'delivered')
-  const replaced = await deliver(shop, [{ userId: user.id }], { key, title: 'of the shop, new' })
-  assert.equal(replaced.data.results[0].status, 'updated')
-  const { items } = await inboxOf(user)
-  assert.deepEqual(
-    items.map(({ title, key: its }) => [title, its]),
-    [
-      ['of none', key],
-      ['of the shop, new', key],
-    ],
-  )
-})
-
 test('an issuer of an application creates and finds its users; another application does not reach them (U6)', async () => {
   const token = await issuer.token({ sub: 'foreign' })
   const me = await app.get('/api/me', { authorization: `Bearer ${token}` })

@@ -126,13 +126,3 @@ test('a username of another user is 409 with the position, and nothing is stored
   )
   assert.equal(await countOf('conflict-'), 0)
 })
-
-test('two requests with the same new users at the same moment create each of them once', async () => {
-  const users = Array.from({ length: 100 }, (_, n) => ({ externalId: `twice-${n}` }))
-  const both = await Promise.all([put(users), put(users.toReversed())])
-  const created = both
-    .flatMap(({ results }) => results)
-    .filter(({ status }) => status === 'created')
-  assert.equal(created.length, 100)
-  assert.equal(await countOf('twice-'), 100)
-})

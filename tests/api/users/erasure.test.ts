@@ -5,7 +5,7 @@ import { after, test } from 'node:test'
 import { gunzipSync } from 'node:zlib'
 import { backUp } from '../../../server/store/transfer/backup.ts'
 import { erasedKey } from '../../../server/tokens/tokens.store.ts'
-import { deleteUser } from '../../../server/users/erasure.store.ts'
+import { deleteUser } from '../../../server/users/erasure/erasure.store.ts'
 import { addUser, updateUser } from '../../../server/users/users.store.ts'
 import { startTestService } from '../../support/service.ts'
 

@@ -17,8 +17,9 @@ after(async () => {
 const { service } = pages
 const path = '/api/me/push-subscriptions'
 
-const listed = async ({ context }: BrowserPage) =>
-  (await (await context.request.get(pages.url + path)).json()).data.items.length
+const subscriptions = async ({ context }: BrowserPage) =>
+  (await (await context.request.get(pages.url + path)).json()).data.items
+const listed = async (opened: BrowserPage) => (await subscriptions(opened)).length
 
 /** The user's profile, with an account page in which push works as far as it can. */
 async function withPush() {
@@ -36,11 +37,11 @@ async function withPush() {
     await browser.receive(payload)
     return id
   }
-  return { user, opened, browser, pushed }
+  return { user, opened, browser, pushed, subscription }
 }
 
 test('a user turns push on, the worker and an open list close what was read elsewhere, and a sign-out ends it', async () => {
-  const { opened, browser, pushed } = await withPush()
+  const { opened, browser, pushed, subscription } = await withPush()
   await using _ = opened
   const { page, context } = opened
   await page.goto(`${pages.url}/account`)
@@ -55,6 +56,12 @@ test('a user turns push on, the worker and an open list close what was read else
   )
   const read = `${pages.url}/api/notifications/${first}/read`
   assert.equal((await context.request.patch(read)).status(), 204)
+  const before = (await subscriptions(opened))[0]
+  await browser.renew(pushService.subscribe())
+  const [renewed, ...others] = await subscriptions(opened)
+  assert.notEqual(renewed.id, before.id)
+  assert.deepEqual([renewed.url, others], [before.url, []])
+  await browser.renew(subscription)
   const second = await pushed('Sent')
   const idsShown = async () => (await browser.shown()).flatMap(({ data }) => data.ids)
   await untilSo(async () => `${await idsShown()}` === second)

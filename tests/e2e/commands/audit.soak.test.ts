@@ -75,9 +75,3 @@ test('the table is for people (A16)', async () => {
     /user-created +ben +operator/,
   )
 })
-
-test('the first start records the settings once (A16)', async () => {
-  const [first, ...more] = running.lines.filter(({ event }) => event === 'settings-changed')
-  assert.ok(first)
-  assert.deepEqual(more, [])
-})

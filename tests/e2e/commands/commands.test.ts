@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { text as textOf } from 'node:stream/consumers'
 import { after, suite, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
@@ -40,6 +40,8 @@ const commands = [
   'retention',
   'stats',
   'send',
+  'withdraw',
+  'maintenance',
   'tail',
   'migrate',
   'doctor',
@@ -270,18 +272,6 @@ test('a command on a missing database exits with status 1, says how to create on
     )
     assert.deepEqual(readdirSync(folder.path), [])
   }
-})
-
-test('an option overrides the environment, which overrides the default', async () => {
-  using folder = new Folder()
-  const by = (name: string) => `sqlite:${folder.file(name)}`
-  isDone(await carillon(folder, ['migrate', '--database-url', by('option.db')]))
-  isDone(
-    await carillon(folder, ['migrate'], { env: { CARILLON_DATABASE_URL: by('environment.db') } }),
-  )
-  mkdirSync(folder.file('elsewhere'))
-  for (const name of ['option.db', 'environment.db']) assert.ok(existsSync(folder.file(name)), name)
-  assert.ok(!existsSync(folder.file('carillon.db')))
 })
 
 const passphrase = 'plum orchard gate 41'

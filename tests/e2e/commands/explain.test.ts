@@ -4,9 +4,8 @@ import { after, test } from 'node:test'
 import { readConfig } from '../../../server/config/read.ts'
 import { at, isoAt, newId, World } from '../../../server/contract/world.ts'
 import { beginKeyChange } from '../../../server/delivery/by-key.store.ts'
-import { archiveRead } from '../../../server/inbox/bulk.store.ts'
-import { markRead } from '../../../server/inbox/marks.store.ts'
-import { remove } from '../../../server/inbox/places.store.ts'
+import { archiveRead } from '../../../server/inbox/bulk/bulk.store.ts'
+import { markRead, remove } from '../../../server/inbox/marks.store.ts'
 import { openStore } from '../../../server/open-store.ts'
 import { changePreferences } from '../../../server/preferences/preferences.store.ts'
 import { newDatabase } from '../../support/postgres.ts'
@@ -87,6 +86,58 @@ for (const engine of ['SQLite', 'PostgreSQL'])
       `read      ${isoAt(6)} on arrival`,
       `archived  ${isoAt(6)} on arrival: muted`,
     ])
+    const keyed = await world.send(ann, 'Shown', { at: at(8), key: 'order-42' })
+    assert.deepEqual(
+      (await explain(ann.username, '--key', 'order-42')).stdout,
+      `${keyed}: sent ${isoAt(8)}; last sent by app (${world.producerId}); not seen; not read; archived ${isoAt(8)} on arrival: muted\n`.replace(
+        'not read',
+        `read ${isoAt(8)} on arrival`,
+      ),
+    )
+    const since = async (...args: string[]) =>
+      (await explain(ann.username, '--since', isoAt(6), ...args)).stdout.trimEnd().split('\n')
+    assert.deepEqual(
+      (await since()).map((line) => line.slice(0, 36)),
+      [keyed, muted],
+    )
+    assert.match(
+      (await since('--producer', 'editor')).join(),
+      new RegExp(`^${muted}: sent ${isoAt(6)}; last sent by editor [^;]*; replaced ${isoAt(7)}`),
+    )
+    const removed = JSON.parse(
+      (await explain(ann.username, '--since', '2020-01-01', '--json')).stdout,
+    )
+    assert.deepEqual(
+      removed.map((one: { id: string; reason?: string }) => [one.id, one.reason]),
+      [
+        [keyed, undefined],
+        [muted, undefined],
+        [id, 'deleted'],
+      ],
+    )
+    for (const [key, rest] of [
+      ['gone', 'What was removed has no key: find it by --since.'],
+      ['', 'A removal is known'],
+    ]) {
+      const { status, stderr } = await explain(
+        ben.username,
+        ...(key === '' ? ['--since', '1h'] : ['--key', String(key)]),
+      )
+      assert.equal(status, 1)
+      assert.ok(
+        stderr.startsWith(
+          `carillon: Nothing of this was sent to ${ben.username}, or it was removed. ${rest}`,
+        ),
+        stderr,
+      )
+    }
+    for (const args of [
+      [ann.username],
+      [ann.username, id, '--key', 'k'],
+      [ann.username, '--since', 'soon'],
+      [ann.username, id, '--producer', 'app'],
+    ])
+      assert.equal((await explain(...args)).status, 2, args.join(' '))
     for (const args of [
       [ben.username, id],
       [ann.username, newId()],

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { after, afterEach, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { ElementPages, hasFocus, strictPolicy } from '../../support/element-pages.ts'
+import { becomes } from '../../support/pages/browser-page.ts'
 import { untilSo } from '../../support/processes/nodes.ts'
 import { soakTest } from '../../support/soak.ts'
 
@@ -21,11 +22,7 @@ const markAllOf = (page: Page, disabled: boolean) =>
   page.locator(`[part=mark-all][aria-disabled=${disabled}]`)
 
 async function shows(page: Page, expected: string[]): Promise<void> {
-  const deadline = performance.now() + 20_000
-  while (JSON.stringify(await titles(page)) !== JSON.stringify(expected)) {
-    if (performance.now() > deadline) assert.deepEqual(await titles(page), expected)
-    await page.waitForTimeout(20)
-  }
+  await becomes(async () => JSON.stringify(await titles(page)), JSON.stringify(expected))
 }
 
 async function unreadAtService(
@@ -33,11 +30,7 @@ async function unreadAtService(
   unread: number,
 ): Promise<void> {
   const proof = await service.signIn({ ...user }, 'stateful')
-  const deadline = performance.now() + 20_000
-  while ((await service.list(proof)).unread !== unread) {
-    if (performance.now() > deadline) assert.equal((await service.list(proof)).unread, unread)
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
+  await becomes(async () => `${(await service.list(proof)).unread}`, `${unread}`)
 }
 
 /**
@@ -464,7 +457,10 @@ test('what arrives while the reader has scrolled waits behind a button, and move
   await articles(page).nth(14).waitFor()
   await page.mouse.wheel(0, 300)
   await page.waitForFunction(() => scrollY >= 300)
-  await page.waitForTimeout(200)
+  // The element reads the place of the list in the next frame.
+  await page.evaluate(
+    () => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))),
+  )
   const before = await page.getByText('Number 9').boundingBox()
   await service.deliver({ to: user, title: 'Late 1' })
   await service.deliver({ to: user, title: 'Late 2' })

@@ -290,7 +290,12 @@ async function respondsAfterSuspension(): Promise<boolean> {
   return areOpen
 }
 
-test('a request that never ends and a client that never reads delay the end by at most ten seconds (R9)', async (t) => {
+test('a request that never ends and a client that never reads delay the end by at most ten seconds (R9)', async () => {
+  await isObserved(endsBesideHangingClients)
+})
+
+/** Returns false if the half request had reached its time limit before the signal. */
+async function endsBesideHangingClients(): Promise<boolean> {
   using folder = new Folder()
   await using running = await CarillonProcess.ready(folder)
   const texts = [
@@ -307,10 +312,9 @@ test('a request that never ends and a client that never reads delay the end by a
   await sleep(300)
   const { status, afterMs } = await running.end('SIGTERM')
   for (const client of clients) client.leave()
-  t.diagnostic(`ended after ${afterMs.toFixed(0)} ms`)
   assert.equal(status, 0)
-  assert.ok(afterMs > 1_000, `ended after ${afterMs} ms`)
-})
+  return afterMs > 1_000
+}
 
 test('after a script that waited for the first 200 of /readyz, a stop does not wait for a load balancer', async () => {
   using folder = new Folder()

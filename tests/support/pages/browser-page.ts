@@ -251,7 +251,7 @@ export async function becomes(read: () => Promise<string>, wanted: string | RegE
     found = await read()
     return typeof wanted === 'string' ? found === wanted : wanted.test(found)
   }
-  await untilSo(isSo, 10_000).catch((cause: unknown) => {
+  await untilSo(isSo).catch((cause: unknown) => {
     throw new Error(`it is "${found}", not ${wanted}`, { cause })
   })
 }

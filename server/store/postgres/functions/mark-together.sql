@@ -1,6 +1,6 @@
 -- Marks of several callers share a round trip and a commit. Not on Citus, where one statement
 -- cannot write to the inboxes of several nodes. What is rare gets a null, and the caller runs it
--- alone (server/inbox/marks.store.ts, places.store.ts).
+-- alone (server/inbox/marks.store.ts).
 
 -- kinds[i] is 'read', 'unread', 'archive', 'unarchive', 'snooze' (until untils[i]), 'delete' or
 -- 'all'. Of 'all', ids[i] is the last notification that it covers, or seqs[i] its sequence number,
@@ -16,7 +16,6 @@ declare
   note notification;
   through bigint;
   goal text;
-  -- Counts how many more are in the list, unread, archived and snoozed.
   more_listed integer;
   more_unread integer;
   more_archived integer;
@@ -32,7 +31,6 @@ begin
     if one.id is not null then
       select * into note from notification where user_id = one.user_id and id = one.id;
       if note.seq is null then
-        -- A second delete changes nothing.
         answers[one.n] := case when one.kind <> 'delete' then 'absent' end;
         continue;
       end if;

@@ -58,13 +58,19 @@ const lockOrder = [
 type MigrateOptions = {
   partitions: number
   from?: URL
+  through?: string | undefined
   functions?: Functions | undefined
 } & Noticed
 
-/** Returns the names. `partitions`: of each table of users in a new database. */
+/**
+ * Returns the names. `partitions`: of each table of users in a new database. `through`: the last one
+ * to apply, without the functions.
+ */
 export async function migrate(pool: Pool, options: MigrateOptions): Promise<string[]> {
-  const { from, functions = from === undefined ? knownFunctions() : undefined } = options
-  const known = knownMigrations(from)
+  const { from, through } = options
+  const { functions = from === undefined && through === undefined ? knownFunctions() : undefined } =
+    options
+  const known = knownMigrations(from, through)
   const applied = await appliedMigrations(pool)
   refuseNewer(applied, known)
   const isComplete = applied.length === known.length

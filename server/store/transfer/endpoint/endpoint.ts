@@ -1,4 +1,3 @@
-// A database of either engine as an endpoint of a transfer, and the move that refuses writes there.
 import { resolve } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
 import { conflict, unavailable } from '../../../basics/errors.ts'
@@ -7,9 +6,11 @@ import { knownMigrations } from '../../migrations.ts'
 import {
   fillingIn,
   fillingPrefix,
+  type Maintenance,
   type Move,
-  movingTable,
+  type Refusing,
   refuseIncomplete,
+  tableOf,
 } from '../../transfer-state.ts'
 import {
   type Endpoint,
@@ -30,7 +31,6 @@ export async function openEndpoint(database: Database): Promise<Endpoint> {
     return openPostgres(database.url, displayDatabase(database))
   }
   const { openSqlite } = await import('./sqlite.ts')
-  // In an absolute path ':memory:' and 'file:' are names of files.
   return openSqlite(resolve(database.path))
 }
 
@@ -50,7 +50,6 @@ async function entriesOf(endpoint: Endpoint): Promise<string[]> {
   )
 }
 
-/** Throws UNAVAILABLE if the schema is another program's, or not filled completely. */
 export async function hasSchema(endpoint: Endpoint): Promise<boolean> {
   const found = await entriesOf(endpoint)
   refuseIncomplete(found, endpoint.name)
@@ -61,12 +60,16 @@ export async function hasSchema(endpoint: Endpoint): Promise<boolean> {
   throw unavailable(problem, remedy)
 }
 
-export async function createTables(target: Endpoint, partitions: number): Promise<void> {
+/** `through`: the last migration to apply. */
+export async function createTables(
+  target: Endpoint,
+  partitions: number,
+  through?: string,
+): Promise<void> {
   if ((await fillingOf(target)) === undefined && !(await hasSchema(target)))
-    await target.migrate(partitions)
+    await target.migrate(partitions, through)
 }
 
-/** Does not block readers. */
 export async function exclusively<T>(endpoint: Endpoint, work: () => Promise<T>): Promise<T> {
   try {
     for (const text of endpoint.begin) await endpoint.query(text)
@@ -79,14 +82,18 @@ export async function exclusively<T>(endpoint: Endpoint, work: () => Promise<T>)
   }
 }
 
-export async function sourceAt(endpoint: Endpoint): Promise<Source> {
+/** `names`: of the tables of an older schema. */
+export async function sourceAt(endpoint: Endpoint, names = tableNames): Promise<Source> {
   const found = await endpoint.query(endpoint.catalogue)
-  const tables = tableNames.map((table) => {
+  const tables = names.map((table) => {
     const [name, columns, key] = found.find((one) => one[0] === table) ?? [table, '[]', 0]
     return { name: String(name), columns: JSON.parse(String(columns)), key: Number(key) }
   })
-  const counts = tableNames.map((name) => `(select count(*) from "${name}")`)
-  const [row] = await endpoint.query(`select ${counts.join(' + ')}`)
+  // A name in a file is counted only if the database has it.
+  const counts = tables.flatMap(({ name, key }) =>
+    key === 0 ? [] : `(select count(*) from "${name}")`,
+  )
+  const [row] = await endpoint.query(`select ${['0', ...counts].join(' + ')}`)
   return { tables, total: Number(row?.[0]), rows: (table, after) => rowsOf(endpoint, table, after) }
 }
 
@@ -124,39 +131,49 @@ export async function setFilling(endpoint: Endpoint, entry?: string): Promise<vo
     await endpoint.query(entry === undefined ? endpoint.lateIndex.create : endpoint.lateIndex.drop)
 }
 
-/** Throws CONFLICT if another call has begun since. */
 export async function refuseLaterCall(endpoint: Endpoint, entry: string): Promise<void> {
   if ((await endpoint.query(`select name from ${ledger} where name = $1`, [entry])).length > 0)
     return
   throw conflict(`Another call fills ${endpoint.name} now`)
 }
 
-export async function moveOf(endpoint: Endpoint): Promise<Move | null> {
-  const [row] = (await hasTable(endpoint, movingTable))
-    ? await endpoint.query(`select state from ${movingTable}`)
+type States = { moving: Move; maintenance: Maintenance }
+
+/** Null if it accepts writes. */
+export async function stateOf<Kind extends Refusing>(
+  endpoint: Endpoint,
+  refusing: Kind,
+): Promise<States[Kind] | null> {
+  const table = tableOf(refusing)
+  const [row] = (await hasTable(endpoint, table))
+    ? await endpoint.query(`select state from ${table}`)
     : []
   return row === undefined ? null : JSON.parse(String(row[0]))
 }
 
 /** Waits for the writes in progress. */
-export function refuseWrites(endpoint: Endpoint, move: Move): Promise<void> {
+export function refuseWrites<Kind extends Refusing>(
+  endpoint: Endpoint,
+  refusing: Kind,
+  state: States[Kind],
+): Promise<void> {
+  const table = tableOf(refusing)
   return exclusively(endpoint, async () => {
-    await endpoint.query(`create table ${movingTable} (state text primary key)`)
-    await endpoint.query(`insert into ${movingTable} values ($1)`, [JSON.stringify(move)])
-    for (const text of endpoint.guards) await endpoint.query(text)
+    await endpoint.query(`create table ${table} (state text primary key)`)
+    await endpoint.query(`insert into ${table} values ($1)`, [JSON.stringify(state)])
+    for (const text of endpoint.guards(refusing)) await endpoint.query(text)
   })
 }
 
-export function allowWrites(endpoint: Endpoint): Promise<void> {
+export function allowWrites(endpoint: Endpoint, refusing: Refusing): Promise<void> {
   return exclusively(endpoint, async () => {
-    for (const text of [...endpoint.unguards, `drop table ${movingTable}`])
+    for (const text of [...endpoint.unguards(refusing), `drop table ${tableOf(refusing)}`])
       await endpoint.query(text)
   })
 }
 
-/** Throws CONFLICT if the database refuses writes for another move, or none. */
 export async function refuseGivenUp(endpoint: Endpoint, id: string): Promise<Move> {
-  const move = await moveOf(endpoint)
+  const move = await stateOf(endpoint, 'moving')
   if (move?.id === id) return move
   throw conflict('Another process has given up this move', 'Empty the new database.')
 }
@@ -167,6 +184,6 @@ export function endMove(endpoint: Endpoint, { id, at }: { id: string; at: number
       ...(await refuseGivenUp(endpoint, id)),
       endedAt: at,
     } satisfies Move)
-    await endpoint.query(`update ${movingTable} set state = $1`, [state])
+    await endpoint.query(`update ${tableOf('moving')} set state = $1`, [state])
   })
 }

@@ -1,15 +1,13 @@
-// All statements of a snapshot or a transaction run on the endpoint's one connection.
 import { CarillonError, messageOf, unavailable } from '../../../basics/errors.ts'
 import { sqlState } from '../../postgres/connection/failures.ts'
 import { openCheckedPool, openingFailure } from '../../postgres/connection/opening.ts'
 import type { Pool, PoolClient } from '../../postgres/connection/pool.ts'
 import { migrate } from '../../postgres/schema/migrate.ts'
-import { refusedWrite, refusedWriteState } from '../../transfer-state.ts'
+import { type Refusing, refusedWrite, refusedWriteState, tableOf } from '../../transfer-state.ts'
 import { type Endpoint, guardedTables, type Row, type Table } from '../rows.ts'
 
 type Opened = { pool: Pool; client: PoolClient }
 
-const guard = 'carillon_moving'
 /**
  * Shorter than deadlock_timeout: in a deadlock the move tries again, and no write of the service
  * fails.
@@ -24,15 +22,6 @@ const lock = `do $$ begin
   end loop;
   raise 'a write has been in progress for half a minute: end it, and run the same command again';
 end $$`
-const raise = `create function ${guard}() returns trigger language plpgsql as $$
-  begin raise exception using errcode = '${refusedWriteState}', message = '${refusedWrite}'; end $$`
-// For each row, as in SQLite: a statement that changes no row is allowed.
-const triggers = guardedTables.map(
-  (table) => `create trigger ${guard} before insert or update or delete on "${table}"
-    for each row execute function ${guard}();
-    create trigger ${guard}_all before truncate on "${table}"
-    for each statement execute function ${guard}()`,
-)
 
 class Postgres implements Endpoint {
   readonly name: string
@@ -44,8 +33,6 @@ class Postgres implements Endpoint {
     join pg_index i on i.indrelid = c.oid and i.indisprimary
     where c.relnamespace = current_schema()::regnamespace group by c.relname, i.indnkeyatts`
   readonly begin = ['begin', 'set local lock_timeout = 500', lock]
-  readonly guards = [raise, ...triggers]
-  readonly unguards = [`drop function if exists ${guard} cascade`]
   readonly #opened: Opened
 
   constructor(name: string, opened: Opened) {
@@ -53,8 +40,28 @@ class Postgres implements Endpoint {
     this.#opened = opened
   }
 
-  migrate(partitions: number): Promise<unknown> {
-    return migrate(this.#opened.pool, { partitions }).catch((error) => refuse(this.name, error))
+  guards(refusing: Refusing): string[] {
+    const guard = tableOf(refusing)
+    const raise = `create function ${guard}() returns trigger language plpgsql as $$
+      begin raise exception using errcode = '${refusedWriteState}', message = '${refusedWrite[refusing]}'; end $$`
+    // For each row, as in SQLite: a statement that changes no row is allowed.
+    const triggers = guardedTables.map(
+      (table) => `create trigger ${guard} before insert or update or delete on "${table}"
+        for each row execute function ${guard}();
+        create trigger ${guard}_all before truncate on "${table}"
+        for each statement execute function ${guard}()`,
+    )
+    return [raise, ...triggers]
+  }
+
+  unguards(refusing: Refusing): string[] {
+    return [`drop function if exists ${tableOf(refusing)} cascade`]
+  }
+
+  migrate(partitions: number, through?: string): Promise<unknown> {
+    return migrate(this.#opened.pool, { partitions, through }).catch((error) =>
+      refuse(this.name, error),
+    )
   }
 
   async query(text: string, values: readonly unknown[] = []): Promise<Row[]> {

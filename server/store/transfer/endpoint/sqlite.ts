@@ -1,4 +1,3 @@
-// The endpoint uses one connection; the service and its writer thread may have others.
 import { statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { messageOf, unavailable } from '../../../basics/errors.ts'
@@ -13,7 +12,7 @@ import {
 import { hasForeignLog, lostLogSince, recordClose } from '../../sqlite/file/identity.ts'
 import { migrate } from '../../sqlite/migrate.ts'
 import { idOfDigits } from '../../statements.ts'
-import { refusedWrite } from '../../transfer-state.ts'
+import { type Refusing, refusedWrite, tableOf } from '../../transfer-state.ts'
 import { type Endpoint, guardedTables, type Row, type Table } from '../rows.ts'
 
 class Sqlite implements Endpoint {
@@ -30,15 +29,6 @@ class Sqlite implements Endpoint {
       )?.[0] ?? '',
   }
   readonly begin = ['begin immediate']
-  readonly guards = guardedTables.flatMap((table) =>
-    ['insert', 'update', 'delete'].map(
-      (change) => `create trigger carillon_moving_${table}_${change} before ${change} on "${table}"
-        begin select raise(abort, '${refusedWrite}'); end`,
-    ),
-  )
-  readonly unguards = this.guards.map((text) =>
-    text.replace(/^create (trigger \w+) .*/s, 'drop $1'),
-  )
   readonly #database: Database
 
   constructor(name: string, database: Database) {
@@ -46,8 +36,26 @@ class Sqlite implements Endpoint {
     this.#database = database
   }
 
-  migrate(): Promise<unknown> {
-    return migrate(this.#database).catch((error) =>
+  guards(refusing: Refusing): string[] {
+    return guardedTables.flatMap((table) =>
+      ['insert', 'update', 'delete'].map(
+        (
+          change,
+        ) => `create trigger ${tableOf(refusing)}_${table}_${change} before ${change} on "${table}"
+        begin select raise(abort, '${refusedWrite[refusing]}'); end`,
+      ),
+    )
+  }
+
+  /** Another version may have guarded other tables. */
+  unguards(refusing: Refusing): string[] {
+    return this.guards(refusing).map((text) =>
+      text.replace(/^create trigger (\w+) .*/s, 'drop trigger if exists $1'),
+    )
+  }
+
+  migrate(_partitions: number, through?: string): Promise<unknown> {
+    return migrate(this.#database, { through }).catch((error) =>
       Promise.reject(openingFailure(error, this.name)),
     )
   }

@@ -7,12 +7,12 @@ import type { TestContext } from 'node:test'
 import { newDatabase } from '../../../../tests/support/postgres.ts'
 import { readDatabaseUrl } from '../../../config/database-url.ts'
 import { at, newId, type Person, World } from '../../../contract/world.ts'
-import { markAllRead } from '../../../inbox/bulk.store.ts'
+import { markAllRead } from '../../../inbox/bulk/bulk.store.ts'
 import { markRead } from '../../../inbox/marks.store.ts'
 import { openStore } from '../../../open-store.ts'
 import { touchProducer } from '../../../producers/producers.store.ts'
 import { addSession } from '../../../sessions/sessions.store.ts'
-import { signingKey } from '../../../tokens/signing-keys.contract.ts'
+import { signingKey } from '../../../tokens/contract/signing-keys.contract.ts'
 import { addSigningKey, retireSigningKeys } from '../../../tokens/signing-keys.store.ts'
 import { revokeTokens } from '../../../tokens/tokens.store.ts'
 import { disableUser } from '../../../users/user-changes.store.ts'
@@ -97,6 +97,7 @@ const filledWithWords = [
 
 function fillWithWords(path: string): void {
   const database = connect(path)
+  database.exec('pragma synchronous = off; begin')
   for (const name of filledWithWords) {
     const types = database.prepare('select type from pragma_table_info(?)').all(name)
     const insert = database.prepare(
@@ -107,6 +108,7 @@ function fillWithWords(path: string): void {
       insert.run(...types.map(({ type }) => byType[String(type)] ?? n))
     }
   }
+  database.exec('commit')
   database.close()
 }
 

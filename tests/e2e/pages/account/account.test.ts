@@ -202,25 +202,6 @@ test('a password that is refused has its reason beside its field, in the languag
   await opened.alerts('Ce n’est pas votre mot de passe actuel.')
 })
 
-soakTest(
-  'passwords are hidden until the user shows them, and hidden again when they are sent',
-  async () => {
-    await using opened = await openAccount({ user: await service.user() })
-    opened.expects(/^400 PUT/)
-    const types = () =>
-      opened.page
-        .locator('#password input:not([hidden])')
-        .evaluateAll((all) => all.map((one) => one.getAttribute('type')))
-    assert.deepEqual(await types(), ['password', 'password'])
-    await button(opened, 'Show passwords').first().click()
-    assert.deepEqual(await types(), ['text', 'text'])
-    assert.equal(await button(opened, 'Show passwords').last().getAttribute('aria-pressed'), 'true')
-    await button(opened, 'Change the password').click()
-    await opened.alerts('Enter your current password first.')
-    assert.deepEqual(await types(), ['password', 'password'])
-  },
-)
-
 soakTest('a demand for a new password is displayed until there is one', async () => {
   const ann = await service.user()
   const stolen = await service.signIn(ann, 'stateful')

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import { at, newId, type PromiseOf, type World } from '../contract/world.ts'
-import { type PutUser, type PutUsers, putUsers } from './put-users.store.ts'
-import { setPassword } from './user-changes.store.ts'
+import { at, newId, type PromiseOf, type World } from '../../contract/world.ts'
+import { type PutUser, type PutUsers, putUsers } from '../put-users.store.ts'
+import { setPassword } from '../user-changes.store.ts'
 import {
   addUser,
   findCredentials,
@@ -11,7 +11,7 @@ import {
   listUsers,
   type User,
   updateUser,
-} from './users.store.ts'
+} from '../users.store.ts'
 
 type Put = PutUsers['users'][number]
 

@@ -1,12 +1,12 @@
 // Runs the steps of bulk acts: others' writes wait for one step at most. Each step is a complete
 // act and repeatable, so nothing has to survive a kill: the client repeats the request.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { counts } from '../basics/counts.ts'
-import { CarillonError, unavailable } from '../basics/errors.ts'
-import { outcomeInTime } from '../http/late-writes.ts'
-import type { Store, WriteOperation } from '../store/store.ts'
-import type { Rest } from './inbox-state.ts'
-import { announce } from './retention.store.ts'
+import { counts } from '../../basics/counts.ts'
+import { CarillonError, unavailable } from '../../basics/errors.ts'
+import { outcomeInTime } from '../../http/late-writes.ts'
+import type { Store, WriteOperation } from '../../store/store.ts'
+import type { Rest } from '../inbox-state.ts'
+import { announce } from '../retention.store.ts'
 
 const maxWaiting = 4
 const longestPauseMs = 250
@@ -28,7 +28,6 @@ export class BulkActs {
     this.#isEnding = true
   }
 
-  /** Throws TOO_MANY_REQUESTS if several acts of the user wait. */
   async run<Input extends OfUser, Outcome extends string>(
     step: StepOf<Input, Outcome>,
     input: Input,

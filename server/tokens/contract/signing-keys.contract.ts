@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { at, newId, type PromiseOf, type World } from '../contract/world.ts'
-import type { AuditEntry } from '../store/events.ts'
+import { at, newId, type PromiseOf, type World } from '../../contract/world.ts'
+import type { AuditEntry } from '../../store/events.ts'
 import {
   addSigningKey,
   dropSigningKey,
@@ -8,7 +8,7 @@ import {
   resealSigningKeys,
   retireSigningKeys,
   signingKeys,
-} from './signing-keys.store.ts'
+} from '../signing-keys.store.ts'
 
 export function signingKeyPromises(promise: PromiseOf): void {
   promise('adds a signing key only after the one that starts last', async ({ store }) => {

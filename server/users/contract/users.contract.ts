@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
-import { at, newId, type PromiseOf } from '../contract/world.ts'
-import { findSession } from '../sessions/sessions.store.ts'
-import { tokenRevocations } from '../tokens/tokens.store.ts'
-import { putUsers } from './put-users.store.ts'
-import { disableUser, setPassword } from './user-changes.store.ts'
+import { at, newId, type PromiseOf } from '../../contract/world.ts'
+import { findSession } from '../../sessions/sessions.store.ts'
+import { tokenRevocations } from '../../tokens/tokens.store.ts'
+import { putUsers } from '../put-users.store.ts'
+import { disableUser, setPassword } from '../user-changes.store.ts'
 import {
   addUser,
   enableUser,
@@ -14,7 +14,7 @@ import {
   listUsers,
   rehashPassword,
   updateUser,
-} from './users.store.ts'
+} from '../users.store.ts'
 
 const revocationExpiresAt = at(965)
 

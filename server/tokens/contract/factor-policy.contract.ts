@@ -1,7 +1,7 @@
 // The promise about the rules of second factors.
 import assert from 'node:assert/strict'
-import { at, type PromiseOf } from '../contract/world.ts'
-import { ruleStarts, startRules } from './factor-policy.store.ts'
+import { at, type PromiseOf } from '../../contract/world.ts'
+import { ruleStarts, startRules } from '../factor-policy.store.ts'
 
 export function policyPromises(promise: PromiseOf): void {
   promise(

@@ -2,9 +2,8 @@
 // application, issuer and id, for CARILLON_ERASED_FOR. The key is random, made at the first start,
 // and sealed (tokens/sealed-keys.ts).
 import { createHmac } from 'node:crypto'
-import { all, inList, send, type Write } from '../store/statements.ts'
+import { all, inList, send, type Write } from '../../store/statements.ts'
 
-/** `since`: when an erasure still counts. */
 export type Recognition = {
   key: string
   since: number

@@ -1,9 +1,9 @@
 // Takes back the last read-all or archive-read, in steps, the newest first.
-import { iso } from '../basics/clock.ts'
-import { all, get, inNumbers, send, signal, type Write } from '../store/statements.ts'
+import { iso } from '../../basics/clock.ts'
+import { all, get, inNumbers, send, signal, type Write } from '../../store/statements.ts'
+import { type Rest, type Undo, undoableFor } from '../inbox-state.ts'
+import { byState, countIn, type LockedInbox, lockInbox, type StateCounts } from '../marks.store.ts'
 import { stepSize, weightOf } from './bulk.store.ts'
-import { type Rest, type Undo, undoableFor } from './inbox-state.ts'
-import { byState, type Counts, countIn, type LockedInbox, lockInbox } from './notification-state.ts'
 
 const undone = 0
 /** The user may have read others between those of the act. */
@@ -83,7 +83,7 @@ function* takeBack({ user, seenThrough }: LockedInbox, range: Range): Write<numb
   return found.length === atMost ? (found.at(-1)?.seq ?? first) - 1 : undefined
 }
 
-function countsOf(kind: Steps['kind'], { length }: readonly Row[]): Counts {
+function countsOf(kind: Steps['kind'], { length }: readonly Row[]): StateCounts {
   if (kind === 'read') return { total: 0, unread: length, archived: 0, snoozed: 0 }
   return { total: length, unread: 0, archived: -length, snoozed: 0 }
 }

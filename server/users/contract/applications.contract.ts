@@ -1,15 +1,15 @@
 // Each application has its own external ids, users and notification keys (U6).
 import assert from 'node:assert/strict'
-import { at, type Letter, newId, type PromiseOf, type World } from '../contract/world.ts'
-import { deliver } from '../delivery/delivery.store.ts'
-import type { Recipient } from '../delivery/delivery.ts'
+import { at, type Letter, newId, type PromiseOf, type World } from '../../contract/world.ts'
+import { deliver } from '../../delivery/delivery.store.ts'
+import type { Recipient } from '../../delivery/delivery.ts'
 import {
   addProducer,
   findProducer,
   listProducers,
   rotateProducer,
-} from '../producers/producers.store.ts'
-import { putUsers } from './put-users.store.ts'
+} from '../../producers/producers.store.ts'
+import { putUsers } from '../put-users.store.ts'
 import {
   addUser,
   findCredentials,
@@ -18,7 +18,7 @@ import {
   findUserByUsername,
   listUsers,
   type User,
-} from './users.store.ts'
+} from '../users.store.ts'
 
 const issuer = 'https://id.example'
 const externalId = 'customer-42'

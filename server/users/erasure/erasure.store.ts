@@ -1,8 +1,8 @@
 // Erases a user in one write, so that nothing is left half done.
 
-import { record } from '../audit/audit.store.ts'
-import { userKey } from '../inbox/user-key.ts'
-import { addEvent, receiversOf, wants } from '../inbox/webhook-events.store.ts'
+import { record } from '../../audit/audit.store.ts'
+import { userKey } from '../../inbox/user-key.ts'
+import { addEvent, receiversOf, wants } from '../../inbox/webhook-events.store.ts'
 import {
   all,
   lock,
@@ -11,13 +11,12 @@ import {
   sendOnPostgres,
   signal,
   type Write,
-} from '../store/statements.ts'
-import { erasedKey, revoke, type UserChange } from '../tokens/tokens.store.ts'
+} from '../../store/statements.ts'
+import { erasedKey, revoke, type UserChange } from '../../tokens/tokens.store.ts'
+import { isLastOperator } from '../roles.store.ts'
+import { lockUsers } from '../users.store.ts'
 import { macOf, type Named, type Recognition } from './erased-ids.store.ts'
-import { isLastOperator } from './roles.store.ts'
-import { lockUsers } from './users.store.ts'
 
-/** `prefixOf` of users.store.ts has it, too. */
 const endOfApplication = '\u0001'
 const tables = 'session revocation known_device one_time_link factor recovery_code challenge'
 const ofUser = tables.split(' ').map(deletionFrom)

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { CarillonError } from '../basics/errors.ts'
-import type { Store } from '../store/store.ts'
+import type { CarillonError } from '../../basics/errors.ts'
+import type { Store } from '../../store/store.ts'
+import type { Rest } from '../inbox-state.ts'
 import { BulkActs } from './bulk-acts.ts'
-import type { Rest } from './inbox-state.ts'
 
 const step = function* () {} as never
 const input = { userId: 'ann' }

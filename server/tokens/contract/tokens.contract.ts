@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { at, newId, type PromiseOf } from '../contract/world.ts'
-import { revokeTokens, type TokenRevocation, tokenRevocations } from './tokens.store.ts'
+import { at, newId, type PromiseOf } from '../../contract/world.ts'
+import { revokeTokens, type TokenRevocation, tokenRevocations } from '../tokens.store.ts'
 
 export function tokenPromises(promise: PromiseOf): void {
   promise(

@@ -1,10 +1,10 @@
 // Opens the key by which writes recognise the external ids of erased users.
 import { randomBytes } from 'node:crypto'
-import type { Sealing } from '../basics/secrets.ts'
-import type { Store } from '../store/store.ts'
-import { makeSealedKey, openSealedKey } from '../tokens/sealed-keys.ts'
+import type { Sealing } from '../../basics/secrets.ts'
+import type { Store } from '../../store/store.ts'
+import { makeSealedKey, openSealedKey } from '../../tokens/sealed-keys.ts'
+import { namespaceOf } from '../users.store.ts'
 import type { Recognition } from './erased-ids.store.ts'
-import { namespaceOf } from './users.store.ts'
 
 /** Undefined if the setting remembers no id. Throws UNAVAILABLE if the secret does not fit. */
 export type Recogniser = () => Promise<Recognition | undefined>

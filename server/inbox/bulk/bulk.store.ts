@@ -2,17 +2,16 @@
 // transaction: after it, everything up to its last one is read or archived, and its event says so.
 // So a kill between two steps leaves nothing to repair. bulk-acts.ts runs the steps, undo.store.ts
 // takes them back.
-import { iso } from '../basics/clock.ts'
-import { all, get, inNumbers, send, signal, type Write } from '../store/statements.ts'
-import type { MarkAllRead, Rest } from './inbox-state.ts'
-import { byCategory, byState, countIn, type LockedInbox, lockInbox } from './notification-state.ts'
-import { markAllReadTogether } from './postgres/marks.ts'
-import { watchChange } from './reminders.store.ts'
-import { heldSince, ofService } from './security-notices.store.ts'
-import type { UserKey } from './user-key.ts'
+import { iso } from '../../basics/clock.ts'
+import { all, get, inNumbers, send, signal, type Write } from '../../store/statements.ts'
+import type { MarkAllRead, Rest } from '../inbox-state.ts'
+import { byCategory, byState, countIn, type LockedInbox, lockInbox } from '../marks.store.ts'
+import { markAllReadTogether } from '../postgres/marks.ts'
+import { reachBits, watchChange } from '../reminders.store.ts'
+import { heldSince, ofService } from '../security-notices.store.ts'
+import type { UserKey } from '../user-key.ts'
 
 const inFirstStep = 100
-/** Others wait for one step at most. */
 const inLaterSteps = 1_000
 
 export const stepSize = (rest: Rest | undefined) =>
@@ -62,7 +61,7 @@ function* readAllStep(step: ReadAllStep): Write<'done' | 'absent' | Rest> {
   for (const [category, { length }] of rowsByCategory(rows))
     yield* countIn({ user, category }, { total: 0, unread: -length, archived: 0, snoozed: 0 })
   yield* addStep(user, act, at)
-  yield* watchChange(inbox)
+  if (inbox.reach & reachBits.marks) yield* watchChange(inbox)
   yield* signal({ about: 'inbox', userId })
   return act.rest
 }
@@ -100,7 +99,7 @@ function* archiveReadStep({ userId, at, rest }: ArchiveReadStep): Write<'done' |
   for (const [category, { length }] of rowsByCategory(rows))
     yield* countIn({ user, category }, { total: -length, unread: 0, archived: length, snoozed: 0 })
   yield* addStep(user, act, at)
-  yield* watchChange(inbox)
+  if (inbox.reach & reachBits.marks) yield* watchChange(inbox)
   yield* keepNotices(user, { version: act.version, through: act.through, at })
   yield* signal({ about: 'inbox', userId })
   return act.rest

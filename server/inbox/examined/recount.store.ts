@@ -1,13 +1,12 @@
 // One transaction updates counters and rows, so a difference is a defect of Carillon or of the
 // disk.
-import { get, type Read } from '../store/statements.ts'
-import { userKey } from './user-key.ts'
+import { get, type Read } from '../../store/statements.ts'
+import { userKey } from '../user-key.ts'
 
 const counters = ['total', 'unread', 'archived', 'snoozed', 'unseen', 'unreadOfCategories'] as const
 type Counter = (typeof counters)[number]
 type Row = Record<Counter | `${Counter}Found`, number>
 
-/** Returns texts such as "unread 3, found 2". */
 export function* driftOf(userId: string): Read<string[]> {
   const user = userKey(userId)
   const row = yield* get<Row>`

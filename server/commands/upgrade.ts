@@ -1,0 +1,144 @@
+// Rehearses an upgrade: the program that will run brings a copy of the data up to its schema.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Command } from 'commander'
+import { conflict, messageOf, notFound } from '../basics/errors.ts'
+import type { Config } from '../config/settings.ts'
+import { sizeNow } from '../metrics/hourly.store.ts'
+import { freeBytesOf } from '../metrics/series.ts'
+import { rowsOfTables } from '../metrics/stats.store.ts'
+import { openStore } from '../open-store.ts'
+import type { Database } from '../store/database.ts'
+import { knownMigrations } from '../store/migrations.ts'
+import { examineDatabase } from './doctor.ts'
+import { backupsIn } from './restore.ts'
+import { configOf } from './settings.ts'
+import { type Output, print, WrongUse } from './terminal/output.ts'
+import { interruptible, progress } from './terminal/progress.ts'
+
+const help = `
+Run the new program beside the old one, with the settings of the service. It fills a temporary SQLite file, or the empty
+PostgreSQL database of --into, from the newest backup of CARILLON_BACKUP_DIR, applies its migrations, and examines the result.
+It changes nothing else, sends nothing, opens no port, and deletes the copy. TMPDIR says where the file is.
+
+Exit status 0 is yes, 1 is no. For a URL with a password, set CARILLON_TARGET_URL or CARILLON_TARGET_URL_FILE.
+
+Example:
+  /opt/carillon-new/node_modules/.bin/carillon upgrade --rehearse`
+
+type Options = Output & { rehearse?: true }
+type Copy = AsyncDisposable & { database: Database }
+
+export function makeCommand(): Command {
+  return new Command('upgrade')
+    .description('Rehearse an upgrade with the newest backup, and say yes or no')
+    .option('--rehearse', 'the only thing that this command does')
+    .option('--into <url>', 'an empty PostgreSQL database to fill (CARILLON_TARGET_URL)')
+    .option('--json', 'one JSON value on stdout, for machines')
+    .addHelpText('after', help)
+    .action(upgrade)
+}
+
+async function upgrade(options: Options, command: Command): Promise<void> {
+  if (!options.rehearse) throw new WrongUse('Add --rehearse: docs/upgrade.md has the other steps')
+  const config = configOf(command, { into: 'CARILLON_TARGET_URL' })
+  const { backupDir, target } = config
+  if (backupDir === undefined) throw new WrongUse('Set CARILLON_BACKUP_DIR')
+  if (target?.engine === 'sqlite') throw new WrongUse('--into takes a PostgreSQL database')
+  const backup = (await backupsIn(backupDir)).find(({ problem }) => problem === null)
+  if (backup === undefined) throw notFound(`${backupDir} has no backup`)
+  await using copy = target === undefined ? temporaryFile() : await emptied(target)
+  const left = () => (target === undefined ? '' : 'Empty the database that it filled.')
+  const found = await interruptible(left, () =>
+    rehearse(config, { backup, copy: copy.database, options }).catch((error) => ({
+      no: messageOf(error),
+      facts: [],
+    })),
+  )
+  const { no, facts } = found
+  print(options, { ...backup, ...found, possible: no === undefined }, () => [
+    `${backup.file}, taken at ${backup.takenAt} with schema ${backup.schema}`,
+    ...facts,
+    no === undefined ? 'yes: the upgrade works with this backup' : `no: ${no}`,
+  ])
+  if (no !== undefined) process.exitCode = 1
+}
+
+type Rehearsal = {
+  backup: { file: string; schema: string }
+  copy: Database
+  options: Options
+}
+
+async function rehearse(
+  { database, databasePartitions: partitions }: Config,
+  { backup, copy, options }: Rehearsal,
+) {
+  const { restoreBackup } = await import('../store/transfer/backup.ts')
+  const times = [performance.now()]
+  const note = () => times.push(performance.now())
+  const { file, schema } = backup
+  const report = progress(options)
+  const tables = await restoreBackup({ file, to: copy, partitions, report, onRestored: note })
+  const { store } = await openStore(copy)
+  note()
+  const { bytes } = await store.read(sizeNow)
+  const rows = await store.read(rowsOfTables)
+  await store.close()
+  const { findings } = await examineDatabase(copy, Date.now, true)
+  const free = freeBytesOf(database)
+  const [restored = 0, migrated = 0] = times.slice(1).map((at, n) => at - (times[n] ?? 0))
+  const applied = knownMigrations().filter((name) => name > schema)
+  const fault = findings.find(
+    ({ check, state }) => state === 'fault' && ['database', 'schema'].includes(check),
+  )
+  return {
+    no:
+      fault?.found ?? (free !== null && free < bytes ? 'the disk has too little room' : undefined),
+    facts: [
+      `${tables.reduce((sum, table) => sum + table.rows, 0)} rows restored in ${seconds(restored)}; counts and checksums agree`,
+      `migrations: ${applied.join(', ') || 'none'}, in ${seconds(migrated)}`,
+      `rows now: ${rows.map((one) => `${one.name} ${one.rows}`).join(', ')}`,
+      `room: ${mebibytes(bytes)}${free === null ? '' : `; free beside the database: ${mebibytes(free)}`}`,
+      ...findings
+        .filter(({ state }) => state !== 'ok')
+        .map(({ check, state, found }) => `doctor, ${state}: ${check}: ${found}`),
+    ],
+  }
+}
+
+const seconds = (ms: number) => `${(ms / 1_000).toFixed(1)} s`
+const mebibytes = (bytes: number) => `${Math.ceil(bytes / 2 ** 20)} MiB`
+
+function temporaryFile(): Copy {
+  const folder = mkdtempSync(join(tmpdir(), 'carillon-rehearsal-'))
+  const remove = () => rmSync(folder, { recursive: true, force: true })
+  process.on('exit', remove)
+  return {
+    database: { engine: 'sqlite', path: join(folder, 'carillon.db') },
+    [Symbol.asyncDispose]: async () => remove(),
+  }
+}
+
+/** Statements that remove all functions, and then the tables whose types they have. */
+const removals = `
+  select format('drop table %s cascade', oid::regclass) from pg_class
+  where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p') and not relispartition
+  union all
+  select format('drop function if exists %s cascade', oid::regprocedure) from pg_proc
+  where pronamespace = current_schema()::regnamespace order by 1`
+
+/** Throws CONFLICT if the database has a table or function. */
+async function emptied(database: Database): Promise<Copy> {
+  const { openEndpoint } = await import('../store/transfer/endpoint/endpoint.ts')
+  const statements = async (run: boolean) => {
+    await using endpoint = await openEndpoint(database)
+    const found = await endpoint.query(removals)
+    for (const [text] of run ? found : []) await endpoint.query(String(text))
+    return { name: endpoint.name, count: found.length }
+  }
+  const { name, count } = await statements(false)
+  if (count > 0) throw conflict(`${name} is not empty, and was left as it is`, 'Name an empty one.')
+  return { database, [Symbol.asyncDispose]: async () => void (await statements(true)) }
+}

@@ -1,0 +1,86 @@
+import { Command } from 'commander'
+import { record } from '../audit/audit.store.ts'
+import { recorded } from '../audit/entry.ts'
+import { notFound } from '../basics/errors.ts'
+import { endingOf, firstIdAt, isIdShaped, madeAt } from '../basics/ids.ts'
+import { countSent, type Sent, withdrawSent } from '../delivery/withdraw.store.ts'
+import { inBatches } from '../store/batches.ts'
+import { withSettings, withStore } from './settings.ts'
+import { type Output, print, WrongUse } from './terminal/output.ts'
+import { type PastTime, pastTime } from './terminal/past-time.ts'
+import { confirm } from './terminal/prompts.ts'
+
+const help = `
+The response of a delivery has its deliveryId. What was sent again or changed after that time stays. Inboxes that are open
+show it at once. Mails and pushes that were sent stay where they are.
+
+Examples:
+  npx carillon withdraw --dry-run 019a9b3e-5c1f-7a42-9d0b-3f6f1c2e8a70
+  npx carillon withdraw --producer shop --since 2026-11-22T08:00Z --until 2026-11-22T08:05Z --yes`
+
+type Options = Output & {
+  producer?: string
+  since?: PastTime
+  until?: PastTime
+  dryRun?: true
+  yes?: boolean
+}
+
+const howToName = 'Give one deliveryId, or --producer and --since'
+
+export function makeCommand(): Command {
+  const command = new Command('withdraw')
+    .argument('[delivery]', 'the deliveryId of a delivery')
+    .option(
+      '--producer <name>',
+      'in place of a delivery: the producer of this id, or all of this name',
+    )
+    .option(
+      '--since <time>',
+      'with --producer: what it sent since then, such as 30m or a date',
+      pastTime,
+    )
+    .option('--until <time>', 'with --producer: and up to then; default: now', pastTime)
+    .option('--dry-run', 'only count')
+    .option('--yes', 'do not ask')
+    .description('Take back what was sent, by delivery, or by producer and time')
+    .addHelpText('after', help)
+  return withSettings(command).action(withdraw)
+}
+
+function withdraw(delivery: string | undefined, options: Options, command: Command): Promise<void> {
+  return withStore(command, async (place) => {
+    const { store, now } = place
+    const sent =
+      delivery === undefined ? sentBy(options, now()) : sentAs(delivery.toLowerCase(), options)
+    const found = await store.read(countSent, sent)
+    const { notifications, users, read, first, last } = found
+    if (notifications === 0) throw notFound('No inbox has what was sent then')
+    const counted = `${notifications} notifications of ${users} users, sent from ${first} to ${last}; read: ${read}`
+    if (options.dryRun) return print(options, found, () => `${counted} would be withdrawn`)
+    await confirm(`Withdraw ${counted}?`, options)
+    const detail = { delivery, producer: options.producer, ...found }
+    const { audit } = recorded(place, { event: 'notifications-withdrawn', detail })
+    await store.write(record, audit)
+    await inBatches(() => store.write(withdrawSent, { ...sent, at: now() }))
+    print(options, found, () => `Withdrew ${counted}`)
+  })
+}
+
+function sentBy({ producer, since, until }: Options, now: number): Sent {
+  if (producer === undefined || since === undefined) throw new WrongUse(howToName)
+  const sentUntil = until?.(now) ?? now
+  const range = { fromId: firstIdAt(since(now)), beforeId: firstIdAt(sentUntil + 1) }
+  return { ...range, ending: '', producer, sentUntil }
+}
+
+/** The node read its clock again after the delivery got its id. */
+const laterMs = 1_000
+
+function sentAs(delivery: string, { producer, since, until }: Options): Sent {
+  if ((producer ?? since ?? until) !== undefined || !isIdShaped(delivery))
+    throw new WrongUse(howToName)
+  const at = madeAt(delivery)
+  const range = { fromId: firstIdAt(at), beforeId: firstIdAt(at + 1) }
+  return { ...range, ending: endingOf(delivery), producer: '', sentUntil: at + laterMs }
+}

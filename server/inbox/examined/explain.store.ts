@@ -1,0 +1,61 @@
+// What the rows say of one notification, for `carillon explain`.
+import { iso } from '../../basics/clock.ts'
+import { firstIdAt, madeAt } from '../../basics/ids.ts'
+import { all, get, type Read } from '../../store/statements.ts'
+import type { OneNotification } from '../inbox-state.ts'
+import { userKey } from '../user-key.ts'
+
+export type Explained = Sent & { [Name in Times | 'senderId' | 'senderName']: string | null }
+type Sent = {
+  seq: number
+  sentAt: string
+  count: number
+  seenThrough: number
+  bulk: 'read' | 'archive' | null
+}
+type Times = 'replacedAt' | 'readAt' | 'archivedAt' | 'snoozedUntil' | 'expiresAt'
+export type Removal = { removedAt: string; reason: string }
+
+export function* explainNotification({
+  userId,
+  id,
+}: OneNotification): Read<Explained | Removal | undefined> {
+  const found = yield* get<Explained>`
+    select n.seq, n.created_at as "sentAt", p.id as "senderId", p.name as "senderName", n.updated_at as "replacedAt", n.count,
+      i.seen_through as "seenThrough", n.read_at as "readAt", n.archived_at as "archivedAt", n.snoozed_until as "snoozedUntil",
+      n.expires_at as "expiresAt", b.kind as bulk
+    from notification n join inbox i on i.user_id = n.user_id left join producer p on p.number = n.producer
+    left join bulk b on b.user_id = n.user_id and b.act = n.bulk_version and b.version = n.bulk_version
+    where n.user_id = ${userKey(userId)} and n.id = ${id}`
+  const removal = get<Removal>`
+    select at as "removedAt", reason from removal where user_id = ${userKey(userId)} and id = ${id}`
+  return found ?? (yield* removal)
+}
+
+/** `key` and `producer` are '' for any; a producer has an id and a name. */
+export type SentTo = {
+  userId: string
+  key: string
+  producer: string
+  since: number
+  limit: number
+}
+
+/** The ids of what was last sent to a user since then, newest first. What was removed has no key. */
+export function* sentTo({ userId, key, producer, since, limit }: SentTo): Read<string[]> {
+  const user = userKey(userId)
+  const present = yield* all<{ id: string; sentAt: string }>`
+    select n.id, coalesce(n.updated_at, n.created_at) as "sentAt" from notification n left join producer p on p.number = n.producer
+    where n.user_id = ${user} and ${key} in ('', n.key) and ${producer} in ('', p.id, p.name)
+      and coalesce(n.updated_at, n.created_at) >= ${iso(since)}
+    order by "sentAt" desc limit ${limit}`
+  const removed = yield* all<{ id: string }>`
+    select r.id from removal r left join producer p on p.number = r.producer
+    where r.user_id = ${user} and ${key} = '' and ${producer} in ('', p.id, p.name) and r.id >= ${firstIdAt(since)}
+    order by r.id desc limit ${limit}`
+  const gone = removed.map(({ id }) => ({ id, sentAt: iso(madeAt(id)) }))
+  const newestFirst = [...present, ...gone].toSorted((one, other) =>
+    one.sentAt < other.sentAt ? 1 : -1,
+  )
+  return newestFirst.slice(0, limit).map(({ id }) => id)
+}
