@@ -39,6 +39,7 @@ import * as operatorNow from './operator/now.routes.ts'
 import * as operatorNumbers from './operator/numbers.routes.ts'
 import { freshOperator, operator } from './operator/operator.ts'
 import * as operatorPage from './operator/operator-page.routes.ts'
+import * as operatorOutbox from './operator/outbox.routes.ts'
 import * as people from './operator/people.routes.ts'
 import * as sent from './operator/sent.routes.ts'
 import * as trail from './operator/trail.routes.ts'
@@ -253,6 +254,7 @@ const api = {
     enableUser: route('POST', '/api/operator/users/:id/enable', freshOperator, people.enable),
     linkUser: route('POST', '/api/operator/users/:id/links', freshOperator, people.link),
     listAudit: route('GET', '/api/operator/audit', operator, trail.list),
+    countAudit: route('GET', '/api/operator/audit/counts', operator, trail.counts),
     exportAudit: route('GET', '/api/operator/audit/export', operator, trail.exportLines),
     getAttacks: route('GET', '/api/operator/attacks', operator, operatorAttacks.attacks),
     listKeys: route('GET', '/api/operator/keys', operator, operatorKeys.list),
@@ -264,6 +266,9 @@ const api = {
       operatorKeys.rotate,
     ),
     revokeKey: route('DELETE', '/api/operator/keys/:keyId', freshOperator, operatorKeys.revoke),
+    listOutbox: route('GET', '/api/operator/outbox', operator, operatorOutbox.list),
+    retryOutbox: route('POST', '/api/operator/outbox/retry', freshOperator, operatorOutbox.retry),
+    dropFromOutbox: route('DELETE', '/api/operator/outbox/:id', freshOperator, operatorOutbox.drop),
     countHeard: route('GET', '/api/operator/heard', operator, sent.heard),
     explainNotification: route('GET', '/api/operator/explain/:id', operator, sent.explain),
     findByKey: route('GET', '/api/operator/by-key/:key', operator, sent.byKey),

@@ -1,33 +1,68 @@
-// The audit log, newest first: all of it, or what a filter finds; the trail of one user has the user's id in the address.
-import { html, type TemplateResult } from 'lit'
+// The audit log, newest first: all of it, or what a filter and a span of time find; the trail of one user has the user's id in the address.
+import { html, nothing, type TemplateResult } from 'lit'
+import { states } from '../account/account-section.ts'
 import type { Page } from '../account/loaded-section.ts'
+import { type Counts, type Span, timeOf } from './brush.ts'
 import { OperatorView, type Row, valuesOf } from './operator-view.ts'
 
 type Entry = Row & { id: string }
+type Counted = Counts & { events: readonly string[]; examined: number }
 
 export class AuditView extends OperatorView<Entry> {
-  #filter: Record<string, string> = {}
+  static override properties = states('counted')
 
-  get #query(): string {
+  /** Of the filter, in any span. */
+  declare counted: Counted | undefined
+  #countedFor: string | undefined
+  #filter: Record<string, string> = {}
+  #span: Span = {}
+
+  #query(more: Record<string, string> = {}): string {
     const { argument } = this.account
-    return String(new URLSearchParams({ ...this.#filter, ...(argument && { user: argument }) }))
+    return String(
+      new URLSearchParams({ ...this.#filter, ...(argument && { user: argument }), ...more }),
+    )
   }
 
-  protected override read(after?: string): Promise<Page<Entry>> {
-    return this.call(`audit?${this.#query}${after ? `&after=${after}` : ''}`)
+  protected override async read(after?: string): Promise<Page<Entry>> {
+    const query = this.#query()
+    if (this.#countedFor !== query) this.counted = await this.call<Counted>(`audit/counts?${query}`)
+    this.#countedFor = query
+    return this.call(`audit?${this.#query({ ...this.#span, ...(after && { after }) })}`)
   }
 
   #find(event: Event): Promise<void> {
     this.#filter = valuesOf(event)
+    this.#span = {}
+    return this.reload()
+  }
+
+  #narrow({ detail }: CustomEvent<Span>): Promise<void> {
+    this.#span = detail
     return this.reload()
   }
 
   protected override content(page: Page<Entry>): TemplateResult {
-    const { own } = this
-    return html`<form @submit=${this.#find}>${this.field('event', own.audit.event)}${this.field('actor', own.audit.actor)}
+    const { own, account, counted } = this
+    const { audit, titles } = own
+    return html`<form @submit=${this.#find}>
+<div class="field"><label for="event">${audit.event}</label><select id="event" name="event"><option value="">${audit.all}</option>
+${counted?.events.map((name) => html`<option>${name}</option>`)}</select></div>
+${this.field('actor', audit.actor)}
 <p class="buttons"><button class="primary">${own.search}</button>
-<a class="button" href="${this.account.root}api/operator/audit/export?${this.#query}">${own.audit.export}</a></p></form>
-${this.table(own.titles.audit, { rows: page.items, columns: ['at', 'event', 'name', 'actor', 'address', 'device', 'detail'] })}
+<a class="button" href="${account.root}api/operator/audit/export?${this.#query(this.#span)}">${audit.export}</a></p></form>
+${counted === undefined ? nothing : this.#histogram(counted)}
+${this.table(titles.audit, { rows: page.items, columns: ['at', 'event', 'name', 'actor', 'address', 'device', 'detail'] })}
 <p class="buttons">${this.moreButton(page)}</p>${this.outcome()}`
+  }
+
+  #histogram(counted: Counted): TemplateResult {
+    const { own, account } = this
+    const { counts, since, examined } = counted
+    const rows = counts.map((entries, bar) => ({ at: timeOf(counted, bar), entries }))
+    const hint = own.audit.hint(examined.toLocaleString(account.language), account.exact(since))
+    return html`<p class="hint">${hint}</p>
+<operator-brush .account=${account} .counts=${counted} @span-chosen=${this.#narrow}></operator-brush>
+<details><summary>${own.now.numbers}</summary>${this.table(own.audit.title, { rows: rows.filter(({ entries }) => entries > 0), columns: ['at', 'entries'] })}</details>`
   }
 }

@@ -17,10 +17,11 @@ export class KeysView extends OperatorView<Key> {
   }
 
   async #create(event: Event): Promise<void> {
-    const { name, application, days, ...scopes } = valuesOf(event)
+    const { name, application, days, rate, ...scopes } = valuesOf(event)
     const wanted = {
       name,
       application,
+      rate,
       scopes: Object.keys(scopes),
       ...(days && { days: Number(days) }),
     }
@@ -67,11 +68,19 @@ export class KeysView extends OperatorView<Key> {
 
   protected override content({ items }: Page<Key>): TemplateResult {
     const { keys, titles } = this.own
-    const columns = ['name', 'application', 'scopes', 'createdAt', 'expiresAt', 'lastUsedAt']
+    const columns = [
+      'name',
+      'application',
+      'scopes',
+      'rate',
+      'createdAt',
+      'expiresAt',
+      'lastUsedAt',
+    ]
     return html`${this.table(titles.keys, { rows: items, columns, end: (key) => this.#acts(key), empty: keys.empty })}
 ${this.secret(keys.secret, this.made)}${this.outcome()}
 <form @submit=${this.#create}><h3>${keys.create}</h3>
-${this.field('name', keys.name)}${this.field('application', keys.application)}${this.field('days', keys.days, 'number')}
+${this.field('name', keys.name)}${this.field('application', keys.application)}${this.field('rate', keys.rate)}${this.field('days', keys.days, 'number')}
 <label class="choice"><input type="checkbox" name="send" checked>${keys.scopes.send}</label>
 <label class="choice"><input type="checkbox" name="users">${keys.scopes.users}</label>
 <label class="choice"><input type="checkbox" name="webhooks">${keys.scopes.webhooks}</label>

@@ -9,6 +9,7 @@ type Finding = { check: string; state: 'ok' | 'warning' | 'fault'; found: string
 type Now = {
   version: string
   startedAt: string
+  nodes: number
   isReady: boolean
   keysExpiring: { name: string; expiresAt: string }[]
   findings: Finding[]
@@ -63,7 +64,7 @@ export class NowView extends OperatorView<Whole> {
     const ranges = Object.entries(own.now.ranges) as [Range, string][]
     const marks = Object.entries(signs) as [keyof typeof signs, string][]
     return html`<p class="lead">${this.#sentence(now, numbers)}</p>
-<dl>${this.#fact(own.now.version, now.version)}${this.#fact(own.now.started, account.exact(now.startedAt))}${this.#fact(own.now.backup, this.#backup(numbers))}</dl>
+<dl>${this.#fact(own.now.version, now.version)}${this.#fact(own.now.started, account.exact(now.startedAt))}${this.#fact(own.now.nodes, String(now.nodes))}${this.#fact(own.now.backup, this.#backup(numbers))}</dl>
 <p class="buttons" role="group" aria-label=${own.now.range}>${ranges.map(
       ([range, label]) =>
         html`<button type="button" aria-pressed=${range === this.range} @click=${() => this.#choose(range)}>${label}</button>`,

@@ -9,16 +9,19 @@ import { ConfirmDialog } from '../account/confirm-dialog.ts'
 import { type Sending, send } from '../account/requests.ts'
 import { AttacksView } from './attacks-view.ts'
 import { AuditView } from './audit-view.ts'
+import { OperatorBrush } from './brush.ts'
 import { DeliveriesView } from './deliveries-view.ts'
 import { KeysView } from './keys-view.ts'
 import { NowView } from './now-view.ts'
 import type { Operator } from './operator-view.ts'
+import { OutboxView } from './outbox-view.ts'
 import { OperatorStrip } from './strip.ts'
 import { PersonView, UsersView } from './users-view.ts'
 
 const elements = {
   'confirm-dialog': ConfirmDialog,
   'operator-strip': OperatorStrip,
+  'operator-brush': OperatorBrush,
   'operator-now': NowView,
   'operator-users': UsersView,
   'operator-person': PersonView,
@@ -26,6 +29,7 @@ const elements = {
   'operator-audit': AuditView,
   'operator-keys': KeysView,
   'operator-deliveries': DeliveriesView,
+  'operator-outbox': OutboxView,
 }
 for (const [name, element] of Object.entries(elements)) customElements.define(name, element)
 
@@ -37,6 +41,7 @@ const views = {
   users: (argument: string) => (argument === '' ? new UsersView() : new PersonView()),
   keys: () => new KeysView(),
   deliveries: () => new DeliveriesView(),
+  outbox: () => new OutboxView(),
   attacks: () => new AttacksView(),
   audit: () => new AuditView(),
 }

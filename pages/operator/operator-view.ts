@@ -16,6 +16,9 @@ type Table<One> = {
   empty?: string
 }
 
+/** Cells of these columns can be long. */
+const wraps: readonly string[] = ['detail', 'events', 'url', 'actor']
+
 export abstract class OperatorView<Item> extends PagedSection<Item> {
   declare account: Operator
 
@@ -39,7 +42,12 @@ export abstract class OperatorView<Item> extends PagedSection<Item> {
     if (typeof value === 'string' && /(At|^at|Until)$/.test(name) && /^\d{4}-.*Z$/.test(value))
       return this.account.exact(value)
     if (Array.isArray(value)) return value.join(', ')
-    return typeof value === 'object' ? JSON.stringify(value) : String(value)
+    return typeof value === 'object' ? this.#pairs(value) : String(value)
+  }
+
+  #pairs(facts: object): string {
+    const pairs = Object.entries(facts).map(([name, value]) => `${name}: ${this.cell('', value)}`)
+    return pairs.join(', ')
   }
 
   protected table<One extends Row>(
@@ -51,7 +59,7 @@ export abstract class OperatorView<Item> extends PagedSection<Item> {
 <thead><tr>${columns.map((name) => html`<th scope="col">${this.columnName(name)}</th>`)}${end && html`<td></td>`}</tr></thead>
 <tbody>${rows.map(
       (row) =>
-        html`<tr>${columns.map((name) => html`<td>${this.cell(name, row[name])}</td>`)}${end && html`<td>${end(row)}</td>`}</tr>`,
+        html`<tr>${columns.map((name) => html`<td class=${wraps.includes(name) ? 'wraps' : nothing}>${this.cell(name, row[name])}</td>`)}${end && html`<td>${end(row)}</td>`}</tr>`,
     )}</tbody></table></div>`
   }
 

@@ -89,7 +89,7 @@ export class OperatorStrip extends PageElement {
         // The axes of all strips end at the same place.
         padding: [8, hasMs ? 0 : msWidth, 0, 0],
         cursor: { sync: { key: 'operator' }, y: false, drag: { x: false } },
-        scales: { y: { range: fromZero }, ms: { range: fromZero } },
+        scales: { x: { range: wide }, y: { range: fromZero }, ms: { range: fromZero } },
         axes: [
           {
             ...axis,
@@ -153,6 +153,12 @@ export class OperatorStrip extends PageElement {
       ctx.fillRect(x, bbox.top + 2, 1, bbox.height)
     }
   }
+}
+
+/** The first bar is whole: half a bar is before its point. */
+function wide({ data: [times] }: uPlot, min: number, max: number): uPlot.Range.MinMax {
+  const [first = 0, second = 0] = times
+  return [min - (second - first) / 2, max]
 }
 
 /** An empty strip has a height, too. */

@@ -66,6 +66,7 @@ export const events = {
   'webhook-changed': 'A webhook was changed, or got a new secret.',
   'webhook-removed': 'A webhook was removed, and what waited for it.',
   'webhook-disabled': 'A webhook was disabled: no request was accepted for three days.',
+  'outbox-retried': 'An operator let what waits be sent now.',
   'outbox-dropped': 'An operator removed mails, pushes or events that waited.',
   'tidying-failed': 'The hourly work of the service failed: rows that have ended stay.',
   'tokens-revoked': 'The access tokens that an application got for a user were revoked.',

@@ -1,5 +1,6 @@
 // Keeps the numbers of each hour of all nodes, so that /operator and `carillon stats` need no
 // Prometheus.
+import { holderLock } from '../store/events.ts'
 import { all, get, Part, type Read, rowsOf, send, type Write } from '../store/statements.ts'
 
 /**
@@ -46,4 +47,15 @@ export function* sizeNow(): Read<{ bytes: number; waiting: number }> {
   const row = yield* get<{ bytes: number; waiting: number }>`
     select ${databaseBytes} as bytes, (select count(*) from outbox where kind <> 'event-to-read') as waiting`
   return row ?? { bytes: 0, waiting: 0 }
+}
+
+const nodes = new Part(
+  '1',
+  `(select greatest(count(*), 1) from pg_locks where locktype = 'advisory' and classid = ${holderLock} and objsubid = 2 and granted
+    and database = (select oid from pg_database where datname = current_database()))`,
+)
+
+/** The processes that run on this database; on SQLite there is one. */
+export function* countNodes(): Read<number> {
+  return (yield* get<{ nodes: number }>`select ${nodes} as nodes`)?.nodes ?? 1
 }

@@ -1,10 +1,11 @@
 // A secret is in the response that makes it, and in no other.
 import { iso } from '../basics/clock.ts'
-import { invalidField } from '../basics/errors.ts'
+import { invalidField, messageOf } from '../basics/errors.ts'
 import { applicationForm, isApplication } from '../config/values.ts'
 import { sendData } from '../http/response/send.ts'
+import { formatRate, readRate } from '../producers/key-rates.ts'
 import { ProducerKeys } from '../producers/producer-key.ts'
-import { listProducers, type Producer } from '../producers/producers.store.ts'
+import { type KeyRate, listProducers, type Producer } from '../producers/producers.store.ts'
 import * as shapes from './operator.schemas.ts'
 import { forOperator, type OperatorNeeds, sendVisible, usersOf } from './operator.ts'
 
@@ -28,7 +29,8 @@ export const create = forOperator({
     if (application !== undefined && !isApplication(application))
       throw invalidField('application', `must be ${applicationForm}`)
     const expiresAt = days === undefined ? null : needs.users.now() + days * 24 * hourMs
-    const wanted = { name, application, scopes: [...new Set(scopes)], expiresAt }
+    const rate = request.body.rate === undefined ? null : rateIn(request.body.rate)
+    const wanted = { name, application, scopes: [...new Set(scopes)], expiresAt, rate }
     return sendData(reply.code(201), await new ProducerKeys(usersOf(needs, request)).issue(wanted))
   },
 })
@@ -53,13 +55,22 @@ export const revoke = forOperator({
   },
 })
 
-function display({ id, name, application, scopes, createsUsers, ...at }: Producer) {
+function rateIn(text: string): KeyRate {
+  try {
+    return readRate(text)
+  } catch (error) {
+    throw invalidField('rate', messageOf(error))
+  }
+}
+
+function display({ id, name, application, scopes, createsUsers, rate, ...at }: Producer) {
   return {
     id,
     name,
     application: application || null,
     scopes,
     createsUsers,
+    rate: rate && formatRate(rate),
     createdAt: iso(at.createdAt),
     expiresAt: timeOf(at.expiresAt),
     lastUsedAt: timeOf(at.lastUsedAt),

@@ -1,6 +1,7 @@
 import { iso } from '../basics/clock.ts'
 import { displayVersion } from '../basics/version.ts'
 import type { Readiness } from '../http/readiness.ts'
+import { countNodes } from '../metrics/hourly.store.ts'
 import { listProducers, type Producer } from '../producers/producers.store.ts'
 import * as shapes from './operator.schemas.ts'
 import { forOperator, type OperatorNeeds, sendVisible } from './operator.ts'
@@ -18,6 +19,7 @@ export const now = forOperator({
       version: displayVersion(),
       startedAt: iso(at - Math.round(process.uptime() * 1_000)),
       now: iso(at),
+      nodes: await needs.store.read(countNodes),
       isReady: needs.readiness.isReady,
       keysExpiring: producers.flatMap((producer) => expiring(producer, at)),
       findings: await needs.operatorPage.findings(),

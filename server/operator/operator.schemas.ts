@@ -58,17 +58,31 @@ const filter = {
     t.text(0, 64, 'Only entries of an actor that begins with this, such as `producer`'),
   ),
   since: t.optional(t.string({ format: 'date-time', description: 'Only entries since this time' })),
+  until: t.optional(
+    t.string({ format: 'date-time', description: 'Only entries before this time' }),
+  ),
 }
 export const TrailQuery = t.object({ ...filter, ...t.cursor })
 export const ExportQuery = t.object(filter)
+export const TrailCountsResponse = t.dataOf(
+  t.component('OperatorAuditCounts', {
+    since: t.time,
+    until: t.time,
+    counts: t.array(count),
+    events: t.array(t.example(t.string(), 'sign-in'), 'Those that the filter could find'),
+    examined: count,
+  }),
+)
 export const TrailResponse = t.dataOf(t.pageOf('OperatorAuditPage', Entry))
 
+const rate = t.example(t.text(1, 32, 'Requests in a second, minute or hour'), '600/m')
 const key = {
   id: t.example(t.string(), '0123456789abcdef'),
   name: word,
   application: nullableText,
   scopes: t.array(t.oneOf(scopes)),
   createsUsers: t.boolean(),
+  rate: t.nullable(rate),
   createdAt: t.time,
   expiresAt: nullableTime,
   lastUsedAt: nullableTime,
@@ -86,6 +100,7 @@ export const NewKey = t.component('OperatorNewKey', {
   days: t.optional(
     t.integer({ minimum: 1, maximum: 9_999, description: 'It expires after so many days' }),
   ),
+  rate: t.optional(rate),
 })
 const secret = t.example(t.string(), 'crl_0123456789abcdef_secret')
 export const KeySecretResponse = t.dataOf(
@@ -110,6 +125,7 @@ export const NowResponse = t.dataOf(
     version: t.example(t.string(), '0.1.0'),
     startedAt: t.time,
     now: t.time,
+    nodes: t.integer({ minimum: 1, description: 'Processes that run on this database' }),
     isReady: t.boolean(),
     keysExpiring: t.array(
       t.component('OperatorExpiringKey', { id: key.id, name: word, expiresAt: t.time }),
@@ -137,6 +153,19 @@ export const AttacksResponse = t.dataOf(
     addresses: rows('address, refusals: the most first'),
   }),
 )
+
+export const OutboxResponse = t.dataOf(
+  t.component('OperatorOutbox', {
+    waiting: rows('id, kind, name, tries, dueAt, sinceAt, sending: 200 at most'),
+    webhooks: rows(
+      'id, application, url, events, lastSuccessAt, failingSinceAt, outcome, disabledAt',
+    ),
+  }),
+)
+export const OutboxRetry = t.component('OperatorRetry', {
+  id: t.optional(t.uuid('Of one row; without it, all')),
+})
+export const RetriedResponse = t.dataOf(t.component('OperatorRetried', { retried: count }))
 
 const application = t.optional(
   t.text(0, 64, 'The application of the key; without it, that of no application'),
@@ -174,6 +203,16 @@ const Heard = t.component('OperatorHeardOf', {
   category: nullableText,
   ...heard,
 })
+const Aged = t.component('OperatorHeardAt', {
+  age: t.integer({ minimum: 1, description: 'At most so many seconds old' }),
+  category: nullableText,
+  ...heard,
+})
 export const HeardResponse = t.dataOf(
-  t.component('OperatorHeard', { since: nullableTime, examined: count, items: t.array(Heard) }),
+  t.component('OperatorHeard', {
+    since: nullableTime,
+    examined: count,
+    items: t.array(Heard),
+    ages: t.array(Aged, 'Of the newest 1,000 of each span of ages; eight categories at most'),
+  }),
 )

@@ -8,13 +8,14 @@ import { firstIdAt, madeAt } from '../basics/ids.ts'
 import { inboxesOf } from '../delivery/by-key.store.ts'
 import { type ByKey, changeByKey } from '../delivery/by-key.ts'
 import { type Explained, explainNotification } from '../inbox/examined/explain.store.ts'
+import type { Store } from '../store/store.ts'
 import { findUser } from '../users/users.store.ts'
 import * as shapes from './operator.schemas.ts'
 import { forOperator, type OperatorNeeds, sendVisible, usersOf } from './operator.ts'
-import { countByKey, type HeardRow, heardBefore, ownerOf } from './sent.store.ts'
+import { countByKey, type HeardRow, heardBetween, ownerOf } from './sent.store.ts'
 
 /** "Are we heard?" examines so many of the newest notifications. */
-const maxHeard = 20_000
+const maxHeard = 10_000
 const heardMs = 30 * 24 * 3_600_000
 
 export const explain = forOperator({
@@ -74,35 +75,70 @@ export const withdraw = forOperator({
 
 export const heard = forOperator({
   summary:
-    'Are we heard? Of the newest notifications of 30 days: delivered, muted, seen, read, by producer and category',
+    'Are we heard? Of the newest notifications of 30 days: delivered, muted, seen, read, by producer and category; and a sample of each age',
   responses: { 200: shapes.HeardResponse },
   async handle({ store, users }: OperatorNeeds, _, reply) {
+    const now = users.now()
     const all = new Map<string, HeardRow>()
-    const until = firstIdAt(users.now() - heardMs)
+    const from = firstIdAt(now - heardMs)
     let before = 'g'
     let examined = 0
-    while (examined < maxHeard && before > until) {
-      const { rows, last } = await store.read(heardBefore, before)
+    while (examined < maxHeard) {
+      const { rows, last } = await store.read(heardBetween, { from, before })
       if (last === null) break
-      for (const row of rows) examined += add(all, row)
+      for (const row of rows) add(all, [row.producer, row.category], row)
+      examined += delivered(rows)
       before = last
       await yieldToEventLoop()
     }
-    const items = [...all.values()].toSorted((one, other) => other.delivered - one.delivered)
+    const since = examined === 0 ? null : iso(madeAt(before))
     return sendVisible(reply, {
-      since: examined === 0 ? null : iso(madeAt(before)),
+      since,
       examined,
-      items,
+      items: largest(all),
+      ages: await byAge(store, now),
     })
   },
 })
 
-function add(all: Map<string, HeardRow>, row: HeardRow): number {
-  const key = JSON.stringify([row.producer, row.category])
+/** Seconds: the ends of the spans that are sampled, about equal on a logarithmic axis. */
+const ages = [1, 5, 15, 60, 300, 900, 3_600, 10_800, 28_800, 86_400, 259_200, 604_800, 2_592_000]
+const maxCategories = 8
+
+/** Of each span of ages the newest 1,000; the categories with the most of them. */
+async function byAge(store: Store, now: number) {
+  const all = new Map<string, HeardRow>()
+  const rows: (Omit<HeardRow, 'producer'> & { age: number })[] = []
+  for (const [n, age] of ages.entries()) {
+    const before = firstIdAt(now - (ages[n - 1] ?? 0) * 1_000)
+    const read = await store.read(heardBetween, { from: firstIdAt(now - age * 1_000), before })
+    const ofAge = new Map<string, HeardRow>()
+    for (const row of read.rows) {
+      add(all, [row.category], row)
+      add(ofAge, [row.category], row)
+    }
+    for (const { producer: _, ...row } of ofAge.values()) rows.push({ ...row, age })
+    await yieldToEventLoop()
+  }
+  const categories = largest(all).map(({ category }) => category)
+  return categories
+    .slice(0, maxCategories)
+    .flatMap((category) => rows.filter((row) => row.category === category))
+}
+
+function largest(all: Map<string, HeardRow>): HeardRow[] {
+  return [...all.values()].toSorted((one, other) => other.delivered - one.delivered)
+}
+
+function delivered(rows: readonly HeardRow[]): number {
+  return rows.reduce((sum, row) => sum + row.delivered, 0)
+}
+
+function add(all: Map<string, HeardRow>, of: readonly unknown[], row: HeardRow): void {
+  const key = JSON.stringify(of)
   const known = all.get(key)
   if (known === undefined) all.set(key, { ...row })
   else
     for (const name of ['delivered', 'seen', 'read', 'archived', 'muted'] as const)
       known[name] += row[name]
-  return row.delivered
 }

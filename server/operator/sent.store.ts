@@ -43,10 +43,20 @@ export type HeardRow = Counts & {
 /** Reading so many takes about 10 ms on SQLite. */
 export const heardAtOnce = 1_000
 
-/** `last` is the id of the oldest one. */
-export function* heardBefore(before: string): Read<{ rows: HeardRow[]; last: string | null }> {
+/**
+ * The newest 1,000 notifications with an id from `from` on and below `before`. `last` is the id of
+ * the oldest of them.
+ */
+export function* heardBetween({
+  from,
+  before,
+}: {
+  from: string
+  before: string
+}): Read<{ rows: HeardRow[]; last: string | null }> {
   const end = yield* get<{ last: string | null }>`
-    select min(id) as last from (select id from notification where id < ${before} order by id desc limit ${heardAtOnce}) newest`
+    select min(id) as last from (select id from notification where id >= ${from} and id < ${before}
+      order by id desc limit ${heardAtOnce}) newest`
   const last = end?.last ?? null
   if (last === null) return { rows: [], last }
   const rows = yield* all<HeardRow>`

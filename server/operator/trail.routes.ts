@@ -1,15 +1,33 @@
 import { Readable } from 'node:stream'
 import { listAudit, record } from '../audit/audit.store.ts'
 import { deviceLabel, recorded } from '../audit/entry.ts'
-import { iso } from '../basics/clock.ts'
+import { iso, parseTime } from '../basics/clock.ts'
+import { invalidField } from '../basics/errors.ts'
 import { yieldToEventLoop } from '../basics/event-loop.ts'
+import { firstIdAt } from '../basics/ids.ts'
 import type { AuditEntry } from '../store/events.ts'
 import type { Store } from '../store/store.ts'
-import { findUser } from '../users/users.store.ts'
 import * as shapes from './operator.schemas.ts'
 import { forOperator, type OperatorNeeds, sendVisible, usersOf, visible } from './operator.ts'
+import { namesOf } from './people.ts'
 
-type Filter = { user?: string; event?: string; actor?: string; since?: string }
+type Query = { user?: string; event?: string; actor?: string; since?: string; until?: string }
+type Filter = { user?: string; event?: string; actor?: string; since: number; before?: string }
+
+function filterOf({ since, until, ...filter }: Query): Filter {
+  return {
+    ...filter,
+    since: since === undefined ? 0 : timeIn('since', since),
+    ...(until !== undefined && { before: firstIdAt(timeIn('until', until)) }),
+  }
+}
+
+/** RFC 3339 has leap seconds. */
+function timeIn(field: string, text: string): number {
+  const at = parseTime(text)
+  if (Number.isNaN(at)) throw invalidField(field, 'must be a time')
+  return at
+}
 
 /** A filter that finds less than a page continues from `next`. */
 const maxExamined = 10_000
@@ -21,7 +39,8 @@ export const list = forOperator({
   query: shapes.TrailQuery,
   responses: { 200: shapes.TrailResponse },
   async handle({ store }: OperatorNeeds, request, reply) {
-    const { limit = 20, after, ...filter } = request.query
+    const { limit = 20, after, ...query } = request.query
+    const filter = filterOf(query)
     const found: AuditEntry[] = []
     let last = after
     let examined = 0
@@ -38,6 +57,49 @@ export const list = forOperator({
   },
 })
 
+const spans = 60
+/** Takes about 100 ms on SQLite. */
+const maxCounted = 5_000
+const monthMs = 30 * 24 * 3_600_000
+
+export const counts = forOperator({
+  summary:
+    'How many of the newest entries that a filter finds are in each of 60 equal spans of time',
+  query: shapes.ExportQuery,
+  responses: { 200: shapes.TrailCountsResponse },
+  async handle({ store, users }: OperatorNeeds, { query }, reply) {
+    const until = query.until === undefined ? users.now() : timeIn('until', query.until)
+    const filter = filterOf(query)
+    let since = filter.since || until - monthMs
+    const times: number[] = []
+    const events = new Set<string>()
+    let examined = 0
+    for await (const page of pagesOf(store, { ...filter, since })) {
+      for (const entry of page) {
+        events.add(entry.event)
+        if (isWanted(entry, filter)) times.push(entry.at)
+      }
+      examined += page.length
+      if (examined < maxCounted) continue
+      since = page.at(-1)?.at ?? since
+      break
+    }
+    const spanMs = Math.max(1, (until - since) / spans)
+    const counted = new Array<number>(spans).fill(0)
+    for (const at of times) {
+      const span = Math.min(spans - 1, Math.max(0, Math.floor((at - since) / spanMs)))
+      counted[span] = (counted[span] ?? 0) + 1
+    }
+    const found = {
+      since: iso(since),
+      until: iso(until),
+      counts: counted,
+      events: [...events].sort(),
+    }
+    return sendVisible(reply, { ...found, examined })
+  },
+})
+
 export const exportLines = forOperator({
   summary:
     'The entries of the audit log that a filter finds, one JSON object per line, newest first',
@@ -45,12 +107,13 @@ export const exportLines = forOperator({
   responses: { 200: 'lines' },
   async handle(needs: OperatorNeeds, request, reply) {
     const { query, method } = request
+    const filter = filterOf(query)
     const entry = recorded(usersOf(needs, request), {
       event: 'audit-exported',
       detail: { ...query },
     })
     if (method !== 'HEAD') await needs.store.write(record, entry.audit)
-    const lines = method === 'HEAD' ? [] : linesOf(needs.store, query)
+    const lines = method === 'HEAD' ? [] : linesOf(needs.store, filter)
     reply
       .header('content-disposition', 'attachment; filename="carillon-audit.jsonl"')
       .type('application/x-ndjson')
@@ -73,15 +136,11 @@ async function* linesOf(store: Store, filter: Filter): AsyncGenerator<string> {
 
 async function* pagesOf(
   store: Store,
-  { user, since }: Filter,
+  { user, since, before: end }: Filter,
   after?: string,
 ): AsyncGenerator<AuditEntry[]> {
-  const query = {
-    ...(user && { userId: user }),
-    since: since === undefined ? 0 : Date.parse(since),
-    limit: pageSize,
-  }
-  let before = after
+  const query = { ...(user && { userId: user }), since, limit: pageSize }
+  let before = after ?? end
   for (;;) {
     const page = await store.read(listAudit, { ...query, before })
     yield page
@@ -98,11 +157,10 @@ function isWanted({ event, actor }: AuditEntry, filter: Filter): boolean {
 }
 
 async function shown(store: Store, entries: readonly AuditEntry[], next: string | undefined) {
-  const names = new Map<string, string | null>()
-  for (const userId of new Set(entries.flatMap((entry) => entry.userId ?? []))) {
-    const user = await store.read(findUser, userId)
-    names.set(userId, user?.username ?? user?.externalId ?? null)
-  }
+  const names = await namesOf(
+    store,
+    entries.flatMap((entry) => entry.userId ?? []),
+  )
   const items = entries.map(
     ({ id, at, event, actor, userId, address, userAgent, count, detail }) => {
       const { settings: _, ...facts } = detail ?? {}

@@ -68,7 +68,7 @@ export class Notices {
   async note(entry: AuditEntry): Promise<void> {
     const { userId } = entry
     if (isForOperators(entry.event)) {
-      const fields = { event: 'operators-not-notified', about: entry.event }
+      const fields = { event: 'change-not-notified', kinds: [entry.event] }
       return this.#briefly(this.#sendOperators(entry), fields)
     }
     const kinds = userId === null ? [] : kindsOf(entry)

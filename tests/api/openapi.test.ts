@@ -12,6 +12,7 @@ import { forgetGuesses, reserveGuess } from '../../server/guessing/guesses.store
 import { recordsOf } from '../../server/own-data/export.store.ts'
 import { ProducerKeys } from '../../server/producers/producer-key.ts'
 import { linkProviderAccount } from '../../server/providers/provider-accounts.store.ts'
+import { addTestMail } from '../../server/reach/outbox.store.ts'
 import { unsubscribeToken } from '../../server/reach/unsubscribe.ts'
 import { routesWith } from '../../server/routes.ts'
 import { replaceOperation } from '../../server/store/testing/operations.ts'
@@ -361,7 +362,9 @@ test('the description is correct for what an operator does (I9)', async () => {
     'users?search=a',
     `users/${user.id}`,
     'audit',
+    'audit/counts',
     'audit/export',
+    'outbox',
     'keys',
     'heard',
     `explain/${sent}`,
@@ -374,6 +377,11 @@ test('the description is correct for what an operator does (I9)', async () => {
   const key = `/api/operator/keys/${made.json().data.id}`
   await responds(201, `POST ${key}/rotate`, { as, body: { overlapHours: 1 } })
   await responds(204, `DELETE ${key}`, { as })
+  await responds(200, 'POST /api/operator/outbox/retry', { as, body: {} })
+  const row = { id: newId(app.now()), target: 'ann@example.org', at: app.now() }
+  await app.store.write(addTestMail, row)
+  for (const status of [204, 404])
+    await responds(status, `DELETE /api/operator/outbox/${row.id}`, { as })
   const place = `/api/operator/users/${user.id}`
   await responds(201, `POST ${place}/links`, { as, body: { purpose: 'reset' } })
   await responds(409, `POST ${place}/links`, { as, body: { purpose: 'invite' } })

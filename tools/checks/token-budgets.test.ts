@@ -9,8 +9,8 @@ const budgets: Readonly<Record<string, number>> = {
   client: 29_000,
   demonstration: 43_300,
   element: 35_500,
-  pages: 39_000,
-  server: 364_400,
+  pages: 43_200,
+  server: 367_100,
 }
 
 const generated = ['node_modules', 'dist', 'public', 'bundle', '.compile-cache', 'data']

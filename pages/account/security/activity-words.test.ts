@@ -20,6 +20,7 @@ const ofTheService = [
   'mail-tested',
   'mails-refused',
   'outbox-dropped',
+  'outbox-retried',
   'webhook-changed',
   'webhook-created',
   'webhook-disabled',

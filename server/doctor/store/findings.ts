@@ -56,9 +56,7 @@ export async function examineContent(
   if (applied.length === 0) return { findings, signingKeys: [] }
   // A service records each failure of its hourly work, which is repeated after an hour.
   const since = firstIdAt(now - 65 * 60_000)
-  const [failed] = await read(
-    `select max(at) as at from audit where event = 'tidying-failed' and id >= '${since}'`,
-  )
+  const [failed] = await read(lastOf('tidying-failed', since))
   if (failed?.at) {
     const found = `it failed at ${iso(Number(failed.at))}, so rows that have ended stay`
     const change = 'read the line tidying-failed in the log of the service'
@@ -81,6 +79,11 @@ export async function examineContent(
   const { strings } = signingKeys().next().value as Query
   const keys = (await read(strings.join(''))) as SigningKey[]
   return { findings, signingKeys: keys, sealedFactors: sealedFactors as SealedFactors }
+}
+
+/** Each of these events has an index of its own, because an attack writes many others. */
+export function lastOf(event: 'tidying-failed' | 'mails-refused', since: string): string {
+  return `select max(at) as at from audit where event = '${event}' and id >= '${since}'`
 }
 
 /** A service does this within seconds. */
@@ -139,9 +142,7 @@ async function waitingMails(read: Read, now: number): Promise<Finding> {
 /** The service records it when the mail server refuses many addresses within an hour. */
 async function refusedMails(read: Read, now: number): Promise<Finding[]> {
   const since = firstIdAt(now - 24 * 3_600_000)
-  const [refused] = await read(
-    `select max(at) as at from audit where event = 'mails-refused' and id >= '${since}'`,
-  )
+  const [refused] = await read(lastOf('mails-refused', since))
   if (!refused?.at) return []
   const found = `the mail server refused more than 20 addresses for good within an hour, at ${iso(Number(refused.at))}`
   const change =

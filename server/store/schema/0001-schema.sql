@@ -484,6 +484,8 @@ create table audit (
 ) without rowid, strict;
 create index audit_by_id on audit (id);
 create index audit_of_settings on audit (id) where event = 'settings-changed';
+create index audit_of_tidying on audit (id) where event = 'tidying-failed';
+create index audit_of_mails on audit (id) where event = 'mails-refused';
 
 -- When each rule of CARILLON_SECOND_FACTOR first held; it stays if the rule is turned off.
 create table factor_rule (

@@ -1,6 +1,7 @@
 // SQLite finds these rows by key or index, whatever the tables contain.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { lastOf } from '../../doctor/store/findings.ts'
 import { guessRefusals } from '../../guessing/guesses.store.ts'
 import { archiveRead, markAllRead } from '../../inbox/bulk/bulk.store.ts'
 import { undo } from '../../inbox/bulk/undo.store.ts'
@@ -114,6 +115,8 @@ const statements: Record<string, [sql: string, path: string[]]> = {
   arrivals: [changes.arrivals, ['n by key']],
   laterChanges: [changes.laterChanges, ['n by notification_changed']],
   bulk: [changes.bulk, ['b by key', 'n by key']],
+  lastTidying: [lastOf('tidying-failed', ''), ['audit by audit_of_tidying']],
+  lastRefusedMails: [lastOf('mails-refused', ''), ['audit by audit_of_mails']],
   removals: [changes.removals, ['removal by key']],
 }
 for (const [name, [sql, path]] of Object.entries(statements))

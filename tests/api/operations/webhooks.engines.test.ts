@@ -231,6 +231,12 @@ test('without success for three days a webhook is disabled, operators have a not
   await to.next()
   await untilSo(async () => (await listed()).disabledAt !== null)
   assert.equal((await listed()).attempts[0].outcome, 'status-500')
+  const { webhooks } = (
+    await app.get('/api/operator/outbox', await app.signIn(boss, 'stateful'))
+  ).json().data
+  const listedThere = webhooks.find((webhook: { id: string }) => webhook.id === id)
+  assert.equal(listedThere.outcome, 'status-500')
+  assert.ok(listedThere.disabledAt)
   const reader = await app.issueToken(boss)
   await untilSo(async () => {
     const { items } = await app.everything(reader, '&category=operator')

@@ -36,6 +36,7 @@ const bodies: Record<string, unknown> = {
   linkUser: { purpose: 'reset' },
   createKey: { name: 'mallory', scopes: ['send'] },
   rotateKey: { overlapHours: 0 },
+  retryOutbox: {},
 }
 /** The route would take the body. */
 const tries: readonly Try[] = routesWith('')

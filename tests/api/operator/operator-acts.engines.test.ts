@@ -7,6 +7,7 @@ import { iso } from '../../../server/basics/clock.ts'
 import { newId } from '../../../server/basics/ids.ts'
 import { addFactor } from '../../../server/factors/factors.store.ts'
 import { changePreferences } from '../../../server/preferences/preferences.store.ts'
+import { addTestMail } from '../../../server/reach/outbox.store.ts'
 import { putUsers } from '../../../server/users/put-users.store.ts'
 import { setRole } from '../../../server/users/roles.store.ts'
 import { findUser, updateUser } from '../../../server/users/users.store.ts'
@@ -162,6 +163,34 @@ test('each act on a user takes effect, and is an entry and a notice (O1)', async
     )
 })
 
+test('what waits to be sent is listed, due at once, and dropped, with an entry for each act (O1)', async () => {
+  const at = app.now()
+  const first = newId(at)
+  const second = newId(at)
+  for (const id of [first, second])
+    await app.store.write(addTestMail, { id, target: 'ann@example.org', at: at + 3_600_000 })
+  const waiting = async () => (await get('/api/operator/outbox')).waiting
+  assert.deepEqual(
+    (await waiting()).map(({ id, kind, dueAt }: Record<string, string>) => [id, kind, dueAt]),
+    [first, second].sort().map((id) => [id, 'test', iso(at + 3_600_000)]),
+  )
+  const retry = (body: object) => app.post('/api/operator/outbox/retry', body, proof)
+  assert.deepEqual((await retry({ id: first })).json().data, { retried: 1 })
+  assert.equal((await waiting())[0].dueAt, iso(at))
+  assert.deepEqual((await retry({})).json().data, { retried: 2 })
+  const last = async () => (await app.store.read(listAudit, { limit: 1 }))[0]
+  assert.deepEqual(
+    [(await last())?.event, (await last())?.actor],
+    ['outbox-retried', `operator:${boss.id}`],
+  )
+  for (const status of [204, 404])
+    assert.equal((await app.delete(`/api/operator/outbox/${first}`, proof)).status, status)
+  assert.deepEqual((await retry({ id: first })).json().data, { retried: 0 })
+  assert.equal((await app.delete(`/api/operator/outbox/${second}`, proof)).status, 204)
+  assert.equal((await last())?.event, 'outbox-dropped')
+  assert.deepEqual(await waiting(), [])
+})
+
 test('each operator has a notice of a webhook that was disabled and of a mail server that refuses, others have none (O1)', async () => {
   const user = await app.user()
   const of = (event: 'webhook-disabled' | 'mails-refused' | 'tidying-failed', detail = {}) =>
@@ -183,6 +212,7 @@ test('each operator has a notice of a webhook that was disabled and of a mail se
 test('the audit log is filtered by user, event, actor and time, in pages, and exported as JSON lines (O1)', async () => {
   const user = await app.user()
   for (let n = 0; n < 3; n++) await app.signIn(user, 'stateful')
+  app.pass(1_000)
   const filter = `user=${user.id}&event=sign-in`
   const first = await get(`/api/operator/audit?${filter}&limit=2`)
   const second = await get(`/api/operator/audit?${filter}&limit=2&after=${first.next}`)
@@ -190,6 +220,21 @@ test('the audit log is filtered by user, event, actor and time, in pages, and ex
   assert.equal(first.items[0].name, user.username)
   const since = new Date(app.now() + 1).toISOString()
   assert.deepEqual((await get(`/api/operator/audit?user=${user.id}&since=${since}`)).items, [])
+  const { counts, events, examined } = await get(
+    `/api/operator/audit/counts?user=${user.id}&event=sign-in`,
+  )
+  assert.deepEqual([counts.length, counts.at(-1), events.includes('sign-in')], [60, 3, true])
+  assert.equal(
+    counts.reduce((sum: number, one: number) => sum + one),
+    3,
+  )
+  assert.ok(examined >= 3)
+  const before = async (ms: number) =>
+    (await get(`/api/operator/audit?${filter}&until=${iso(app.now() - ms)}`)).items.length
+  assert.deepEqual([await before(1_000), await before(0)], [0, 3])
+  for (const span of ['since=yesterday', 'until=2016-12-31T23:59:60Z', 'event=none'])
+    for (const path of ['audit', 'audit/counts', 'audit/export'])
+      assert.equal((await app.get(`/api/operator/${path}?${span}`, proof)).status, 400, span)
   const ofOperators = (await get('/api/operator/audit?actor=operator:&limit=100')).items
   assert.ok(
     ofOperators.length > 1 &&
@@ -211,7 +256,7 @@ test('the audit log is filtered by user, event, actor and time, in pages, and ex
 test('a key is created, rotated and revoked, and its secret is in the one response that makes it (O1)', async () => {
   const made = await app.post(
     '/api/operator/keys',
-    { name: 'shop', scopes: ['send'], days: 6 },
+    { name: 'shop', scopes: ['send'], days: 6, rate: '600/m' },
     proof,
   )
   const { id, key } = made.json().data
@@ -237,16 +282,23 @@ test('a key is created, rotated and revoked, and its secret is in the one respon
   assert.equal((await app.delete(`/api/operator/keys/${id}`, proof)).status, 204)
   assert.equal(await sends(rotated.json().data.key), 401)
   const { text } = await app.get('/api/operator/keys', proof)
-  assert.ok(text.includes(id) && !text.includes('crl_'))
-  const wrong = { name: 'x', application: 'no good', scopes: ['send'] }
-  assert.equal((await app.post('/api/operator/keys', wrong, proof)).status, 400)
+  assert.ok(text.includes(id) && text.includes('"600/m"') && !text.includes('crl_'))
+  for (const wrong of [
+    { application: 'no good' },
+    { rate: 'fast' },
+    { rate: '0/m' },
+    { days: 0 },
+  ]) {
+    const body = { name: 'x', scopes: ['send'], ...wrong }
+    assert.equal((await app.post('/api/operator/keys', body, proof)).status, 400)
+  }
   assert.equal((await app.delete('/api/operator/keys/0000000000000000', proof)).status, 404)
 })
 
 test('the state of the service has the findings of doctor, with remedies (O1)', async () => {
-  const { version, isReady, findings } = await get('/api/operator/now')
+  const { version, isReady, nodes, findings } = await get('/api/operator/now')
   assert.match(version, /^\d/)
-  assert.equal(isReady, true)
+  assert.deepEqual([isReady, nodes], [true, 1])
   assert.ok(
     findings.some(
       ({ check, state }: { check: string; state: string }) => check === 'schema' && state === 'ok',
@@ -272,7 +324,12 @@ test('a delivery is found by key and by id, explained, withdrawn by key, and cou
   const told = await get(`/api/operator/explain/${id}`)
   assert.deepEqual([told.userId, told.senderName, told.isMuted], [users[0]?.id, 'test', false])
   assert.ok(told.readAt)
-  const { items } = await get('/api/operator/heard')
+  app.pass(2_000)
+  const { items, ages } = await get('/api/operator/heard')
+  const [aged, ...older] = ages.filter(
+    ({ category }: { category: string }) => category === 'orders',
+  )
+  assert.deepEqual([aged.age, aged.delivered, aged.read, older.length], [5, 2, 1, 0])
   const { delivered, read } = items.find(
     ({ category }: { category: string }) => category === 'orders',
   )

@@ -33,6 +33,7 @@ test('no key changes, links, disables or erases a user with a role: 404, and an 
       ['PATCH', path, { disabled: true }],
       ['POST', `${path}/links`, { purpose: 'reset' }],
       ['POST', `${path}/links`, { purpose: 'invite' }],
+      ['DELETE', `${path}/sessions`],
       ['DELETE', path],
     ]),
     ['PUT', external, { displayName: 'Mallory' }],

@@ -1,9 +1,13 @@
 // The page of the operator in a real Chromium: each view, an act with its confirmation, the keyboard, and who does not see it (O1).
 import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
 import { after, test } from 'node:test'
+import { newId } from '../../../server/basics/ids.ts'
+import { addTestMail } from '../../../server/reach/outbox.store.ts'
 import { setRole } from '../../../server/users/roles.store.ts'
 import { findUser, updateUser } from '../../../server/users/users.store.ts'
 import { BrowserPages } from '../../support/pages/browser-page.ts'
+import { untilSo } from '../../support/processes/nodes.ts'
 
 const pages = await BrowserPages.start()
 after(() => pages[Symbol.asyncDispose]())
@@ -37,13 +41,14 @@ test('each view is accessible in each language, in both themes and at both width
       `users/${ann.id}`,
       'keys',
       'deliveries',
+      'outbox',
       'attacks',
       'audit',
     ]) {
       await opened.page.evaluate((hash) => {
         location.hash = hash
       }, view)
-      await opened.page.locator(`section.card :is(.entries, table, dl, svg)`).first().waitFor()
+      await opened.page.locator(`section.card :is(.entries, table, dl, svg, h3)`).first().waitFor()
       await opened.isAccessible(`operator-${view.replace(/\/.*/, '-one')}-${language}-${width}`)
       assert.ok(!(await opened.page.content()).includes('confidential'), view)
     }
@@ -95,7 +100,7 @@ test('a stale sign-in is confirmed in a dialog, and a new key is shown once (O1)
   await page.keyboard.press('Enter')
   await page.getByText(/^crl_[\da-f]{16}_/).waitFor()
   await page.getByRole('link', { name: 'Now', exact: true }).click()
-  await page.getByRole('link', { name: 'Keys', exact: true }).click()
+  await page.getByRole('link', { name: 'Applications and keys' }).click()
   await page.getByRole('cell', { name: 'shop', exact: true }).waitFor()
   assert.ok(!(await page.content()).includes('crl_'))
 })
@@ -108,6 +113,66 @@ test('a delivery is found by its key and withdrawn (O1)', async () => {
   await page.getByRole('button', { name: 'Withdraw' }).click()
   await page.getByRole('alertdialog').getByRole('button', { name: 'Withdraw' }).click()
   await page.getByRole('status').filter({ hasText: 'Withdrawn from 2 inboxes.' }).waitFor()
+})
+
+test('a part of the audit log is chosen by keyboard and by pointer, and exported (O1)', async () => {
+  service.pass(24 * 3_600_000)
+  await using opened = await pages.open('/operator#audit', { user: boss })
+  const { page } = opened
+  const rows = page.locator('operator-audit > .scroll tbody tr')
+  await rows.nth(5).waitFor()
+  const exported = page.getByRole('link', { name: 'Download as JSON lines' })
+  await page.getByRole('slider', { name: /^From/ }).focus()
+  await page.keyboard.press('End')
+  // Of the last half day is this sign-in alone.
+  await untilSo(async () => (await rows.count()) === 1)
+  assert.match((await exported.getAttribute('href')) ?? '', /since=/)
+  await page.keyboard.press('Home')
+  await rows.nth(5).waitFor()
+  const bars = await page.locator('.bars').boundingBox()
+  assert.ok(bars)
+  const { mouse } = page
+  await mouse.move(bars.x + 0.1 * bars.width, bars.y + 5)
+  await mouse.down()
+  await mouse.move(bars.x + 0.2 * bars.width, bars.y + 5)
+  await mouse.up()
+  await page.getByText('Nothing yet.').waitFor()
+  await page.getByLabel('Event', { exact: true }).selectOption('sign-in')
+  await page.getByRole('button', { name: 'Search' }).click()
+  await untilSo(async () => {
+    const events = await rows.locator('td:nth-child(2)').allTextContents()
+    return events.length > 1 && events.every((event) => event === 'sign-in')
+  })
+  const [download] = await Promise.all([page.waitForEvent('download'), exported.click()])
+  const lines = (await readFile(await download.path(), 'utf8')).trim().split('\n')
+  assert.equal(lines.length, await rows.count())
+  assert.ok(lines.every((line) => JSON.parse(line).event === 'sign-in'))
+})
+
+test('the share that was heard is drawn for each age, and is a table (O1)', async () => {
+  await using opened = await pages.open('/operator#deliveries', { user: boss })
+  const { page } = opened
+  await service.deliver({ to: [ann], title: 'confidential', category: 'orders' })
+  service.pass(2_000)
+  await page.reload()
+  await page.locator('.curves circle').first().waitFor()
+  await page.getByRole('button', { name: 'Read', exact: true }).focus()
+  await page.keyboard.press('Enter')
+  await page.locator('[aria-pressed=true]').filter({ hasText: 'Read' }).waitFor()
+  await page.getByText('Numbers').click()
+  await page.getByRole('row', { name: 'orders 5 sec 1 0% 0% 0%' }).waitFor()
+})
+
+test('what waits to be sent is dropped after a question (O1)', async () => {
+  const at = service.now()
+  await service.store.write(addTestMail, { id: newId(at), target: 'ann@example.org', at })
+  await using opened = await pages.open('/operator#outbox', { user: boss })
+  const { page } = opened
+  await page.getByRole('button', { name: 'Send now' }).click()
+  await page.getByRole('status').filter({ hasText: 'The audit log has an entry' }).waitFor()
+  await page.getByRole('button', { name: 'Drop' }).click()
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Drop' }).click()
+  await page.getByText('Nothing waits.').waitFor()
 })
 
 test('a user without the role has neither the link nor the page (O1)', async () => {

@@ -17,6 +17,7 @@ const names = [
   'sign-in-page',
   'inbox-page',
   'demonstration-page',
+  'operator-page',
 ] as const
 export type PictureName = `${(typeof names)[number]}-${'light' | 'dark'}`
 export const files = names.flatMap((name) => [`${name}-dark.png`, `${name}-light.png`])

@@ -269,9 +269,9 @@ export const texts: Texts = (plurals) => ({
     ended:
       'L’appareil a été déconnecté. Reconnectez-vous, vérifiez votre compte et choisissez un nouveau mot de passe.',
     webhookDisabled: (id, reason) =>
-      `Le webhook ${id} n’a accepté aucune requête pendant trois jours, et ses événements ont été supprimés. La dernière erreur était : ${reason}. Réparez le destinataire, puis envoyez-lui un événement de test.`,
+      `Le webhook ${id} n’a accepté aucune requête pendant trois jours, et ses événements ont été supprimés. La dernière erreur était : ${reason}. Réparez le destinataire, puis envoyez-lui un événement de test.`,
     mailsRefused:
-      'Il a refusé définitivement plus de 20 adresses en une heure : il refuse peut-être ce service. Les lignes « send-given-up » du journal en donnent les raisons.',
+      'Il a refusé définitivement plus de 20 adresses en une heure : il refuse peut-être ce service. Les lignes « send-given-up » du journal en donnent les raisons.',
     mailStopped:
       'Le serveur de messagerie de votre adresse a refusé nos e-mails sur deux jours, nous n’en envoyons donc plus. Demandez à l’administrateur du service ou de votre application de vérifier votre adresse. Les notifications arrivent toujours ici.',
   },

@@ -1,0 +1,78 @@
+// What waits to be sent, and the webhooks. A row has ids only, and no text of a notification.
+import { record } from '../audit/audit.store.ts'
+import { recorded } from '../audit/entry.ts'
+import { iso } from '../basics/clock.ts'
+import { notFound } from '../basics/errors.ts'
+import { dropFromOutbox, listOutbox, retryOutbox } from '../reach/outbox.store.ts'
+import { type Attempt, listWebhooks, type Webhook } from '../webhooks/webhooks.store.ts'
+import * as shapes from './operator.schemas.ts'
+import { forOperator, type OperatorNeeds, sendVisible, usersOf } from './operator.ts'
+import { namesOf, withTimes } from './people.ts'
+
+const maxListed = 200
+
+export const list = forOperator({
+  summary: 'The mails, pushes and events that wait, the next one first, and the webhooks',
+  responses: { 200: shapes.OutboxResponse },
+  async handle({ store }: OperatorNeeds, _, reply) {
+    const rows = await store.read(listOutbox, { limit: maxListed })
+    const names = await namesOf(
+      store,
+      rows.map(({ ownerId }) => ownerId),
+    )
+    const waiting = rows.map(({ id, kind, ownerId, tries, dueAt, at, holder }) => ({
+      id,
+      kind,
+      name: names.get(ownerId) ?? null,
+      // A row that a backend reads has its cursor there.
+      tries: kind === 'event-to-read' ? 0 : tries,
+      dueAt: iso(dueAt),
+      sinceAt: iso(at),
+      sending: holder !== null,
+    }))
+    return sendVisible(reply, { waiting, webhooks: (await store.read(listWebhooks)).map(display) })
+  },
+})
+
+function display(webhook: Webhook) {
+  const { id, application, url, events, lastSuccessAt, failingSince, attempts, disabledAt } =
+    webhook
+  const [last] = JSON.parse(attempts) as Attempt[]
+  const times = { lastSuccessAt, failingSinceAt: failingSince, disabledAt }
+  return withTimes({
+    id,
+    application: application || null,
+    url,
+    events,
+    outcome: last?.outcome,
+    ...times,
+  })
+}
+
+export const retry = forOperator({
+  summary: 'Let all that waits be sent now, or one row; events that a backend reads stay',
+  body: shapes.OutboxRetry,
+  responses: { 200: shapes.RetriedResponse },
+  async handle(needs: OperatorNeeds, request, reply) {
+    const { id } = request.body
+    const at = needs.users.now()
+    const retried = await needs.store.write(retryOutbox, {
+      ids: id === undefined ? null : [id],
+      at,
+    })
+    const detail = { id: id ?? 'all', count: retried }
+    const entry = recorded(usersOf(needs, request), { event: 'outbox-retried', detail })
+    await needs.store.write(record, entry.audit)
+    return sendVisible(reply, { retried })
+  },
+})
+
+export const drop = forOperator({
+  summary: 'Remove a mail, push or event that waits, unsent; the notification stays',
+  async handle(needs: OperatorNeeds, request) {
+    const { id } = request.params
+    const entry = recorded(usersOf(needs, request), { event: 'outbox-dropped', detail: { id } })
+    if ((await needs.store.write(dropFromOutbox, { ids: [id], ...entry })) === 0)
+      throw notFound('No such row waits', 'It was sent, or is being sent.')
+  },
+})
