@@ -24,16 +24,16 @@ import {
 } from '../../server/tokens/signing-keys.store.ts'
 import type { ComposedService, World } from './world.ts'
 
+/** How this process sends to itself: as a browser, a thief, or nobody that is displayed. */
 export type Way = {
   urlOf: (path: string) => URL
   fieldsOf: (address: string, by: string) => [name: string, value: string]
 }
 
 /** The address is for documentation only (RFC 5737). */
-const thief = {
-  address: '203.0.113.66',
-  userAgent: 'Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:143.0) Gecko/20100101 Firefox/143.0',
-}
+const thiefAddress = '203.0.113.66'
+const thiefAgent =
+  'Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:143.0) Gecko/20100101 Firefox/143.0'
 const measuredRequests = 100
 
 type From = { raw: IncomingMessage; way: Way }
@@ -86,23 +86,31 @@ export const controls = {
   thief: control(
     object({ proof, method: oneOf(['GET', 'POST']), path }),
     async (world, wanted, from) => {
-      const own = from.way.fieldsOf(thief.address, 'thief')
-      const fields = [
-        'User-Agent',
-        thief.userAgent,
-        ...proofFields(world, wanted, world.stolen),
-        ...own,
-      ]
-      const { n, status } = await sent(world, { ...wanted, fields, agent: new Agent() }, from)
+      const { n, status } = await byThief(world, wanted, from)
       return { n, status }
     },
   ),
 
+  /** A thief renews the copied token every 14 minutes, until that is refused. */
+  'renew-copy': control(object({}), async (world, _, from) => {
+    const began = world.service.now()
+    const renewals: number[] = []
+    const wanted = { proof: 'token', method: 'POST', path: 'service/token/renew' } as const
+    for (let isDone = false; !isDone; ) {
+      world.state.offsetMs += 14 * 60_000
+      const { n, status } = await byThief(world, wanted, from)
+      renewals.push(n)
+      isDone = status !== 200
+      if (!isDone) world.stolen.token = JSON.parse(world.exchange(n).response.body).token
+    }
+    return { began, first: renewals[0] ?? 0, last: renewals.at(-1) ?? 0 }
+  }),
+
   /** 100 requests, which are in no exchange. */
   measure: control(object({ proof, path, token: optional(token) }), async (world, wanted, from) => {
-    const proofs = { session: sessionOf(world, from.raw), token: wanted.token }
     const own = from.way.fieldsOf('127.0.0.1', 'machine')
-    const fields = [...proofFields(world, wanted, proofs), ...own]
+    const proofs = { session: sessionOf(world, from.raw), token: wanted.token }
+    const fields = [...proofFields(world, wanted.proof, proofs), ...own]
     const before = world.state.reads
     const agent = new Agent({ keepAlive: true, maxSockets: 1 })
     let bytes = 0
@@ -152,6 +160,15 @@ export const controls = {
   }),
 }
 
+type Wanted = { proof: keyof Proofs; method: 'GET' | 'POST'; path: string }
+
+function byThief(world: World, wanted: Wanted, from: From) {
+  const proofs = proofFields(world, wanted.proof, world.stolen)
+  const own = from.way.fieldsOf(thiefAddress, 'thief')
+  const fields = ['User-Agent', thiefAgent, ...proofs, ...own]
+  return sent(world, { ...wanted, fields, agent: new Agent() }, from)
+}
+
 async function newKey({ store, config, now }: ComposedService, startsAt: number) {
   const known = await store.read(signingKeys)
   const sealing = await sealingOf(await sealingSecrets(config, store), known)
@@ -165,14 +182,10 @@ function sessionOf({ options }: World, { headers }: IncomingMessage): string | u
 type Proofs = World['stolen']
 
 /** Throws CONFLICT without such a proof. */
-function proofFields(
-  { options }: World,
-  wanted: { proof: keyof Proofs },
-  proofs: Proofs,
-): string[] {
-  const presented = proofs[wanted.proof]
+function proofFields({ options }: World, by: keyof Proofs, proofs: Proofs): string[] {
+  const presented = proofs[by]
   if (presented === undefined) throw conflict('There is no such proof to send', 'Sign in first.')
-  return wanted.proof === 'session'
+  return by === 'session'
     ? ['Cookie', `${options.cookies.cookie.name}=${presented}`]
     : ['Authorization', `Bearer ${presented}`]
 }
@@ -182,17 +195,9 @@ type Sending = { method: string; path: string; fields: readonly string[]; agent:
 /** Through the listener of this process, as a browser would. `n`: the number of the exchange. */
 async function sent({ options: { id } }: World, wanted: Sending, { raw, way }: From) {
   const { method, path: below, fields, agent } = wanted
+  const host = ['Host', raw.headers.host ?? '', 'Accept', '*/*', 'Carillon-Visit', id]
   const length = method === 'GET' ? [] : ['Content-Length', '0']
-  const headers = [
-    'Host',
-    raw.headers.host ?? '',
-    'Accept',
-    '*/*',
-    'Carillon-Visit',
-    id,
-    ...length,
-    ...fields,
-  ]
+  const headers = [...host, ...length, ...fields]
   const outgoing = httpRequest(way.urlOf(below), { method, agent, headers }).end()
   const [received] = (await once(outgoing, 'response')) as [IncomingMessage]
   const { socket, statusCode: status = 0 } = received

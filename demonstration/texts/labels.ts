@@ -340,6 +340,7 @@ export const labels = {
     snooze: ['Snooze one', 'Eine zurückstellen', 'En reporter une'],
     before: ['Before', 'Vorher', 'Avant'],
     thief: ['The thief', 'Der Dieb', 'Le voleur'],
+    copied: ['The thief', 'Der Dieb', 'Le voleur'],
     signOut: ['You sign out', 'Sie melden sich ab', 'Vous vous déconnectez'],
     unnoticed: ['Nobody notices', 'Niemand merkt es', 'Personne ne s’en aperçoit'],
     everywhere: [
@@ -377,7 +378,6 @@ export const labels = {
     'Diese Werte stammen aus dem Link.',
     'Ces valeurs viennent du lien.',
   ],
-  freeIn: ['Try again in ', 'Versuchen Sie es wieder in ', 'Réessayez dans '],
   unmeasuredYet: ['Not measured yet', 'Noch nicht gemessen', 'Pas encore mesuré'],
   plots: {
     measure: ['Measure', 'Messen', 'Mesurer'],
