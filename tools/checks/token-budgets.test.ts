@@ -10,7 +10,7 @@ const budgets: Readonly<Record<string, number>> = {
   demonstration: 43_300,
   element: 35_500,
   pages: 38_900,
-  server: 359_000,
+  server: 358_200,
 }
 
 const generated = ['node_modules', 'dist', 'public', 'bundle', '.compile-cache', 'data']
