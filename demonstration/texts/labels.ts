@@ -105,7 +105,7 @@ export const labels = {
     token: ['the token', 'das Token', 'le jeton'],
     password: ['name and password', 'Name und Passwort', 'nom et mot de passe'],
   },
-  /** All of them are in the trace. */
+  /** Other calls are not drawn. */
   calls: {
     'store.findCredentials': ['find password hash', 'Passwort-Hash lesen', 'lire l’empreinte'],
     'passwords.verify': ['check password', 'Passwort prüfen', 'vérifier le mot de passe'],
@@ -186,11 +186,6 @@ export const labels = {
     'Look closer: every byte',
     'Genauer hinsehen: jedes Byte',
     'De plus près : chaque octet',
-  ],
-  trace: [
-    'All that the server did',
-    'Alles, was der Server getan hat',
-    'Tout ce que le serveur a fait',
   ],
   request: ['Request', 'Anfrage', 'Requête'],
   response: ['Response', 'Antwort', 'Réponse'],

@@ -33,7 +33,7 @@ export function lineOf({ request: { line } }: Exchange): string {
   return path.replace(/\?(?!status=).*| HTTP\/.*/, '').replace(/[\da-f]{8}-[\da-f-]{27}/, ':id')
 }
 
-export function msText(ms: number, language: string): string {
+function msText(ms: number, language: string): string {
   return `${new Intl.NumberFormat(language, { maximumSignificantDigits: 2 }).format(ms)} ms`
 }
 

@@ -31,7 +31,11 @@ export function pictureView(stage: Stage, { scene, beside, chips }: Picture) {
   const width = Math.max(minWidth, stage.width)
   const boxes = boxesOf([scene, ...beside], width)
   const height = boxes.store.y + boxes.store.h + 2
-  const drawn = scene.hops.map((hop, before) => drawnHop(scene, boxes, { hop, before }))
+  const drawn = scene.hops.map((hop, before) => ({
+    ...lineOf(scene, boxes, hop),
+    hop,
+    n: before + 1,
+  }))
   return html`<div class="canvas">
     ${svg`<svg width=${width} viewBox="0 0 ${width} ${height}" font-size="14" aria-hidden="true">
       ${places.map((place) => boxView(stage, scene, { place, box: boxes[place] }))}
@@ -96,23 +100,14 @@ function thingLines({ states }: Scene, place: PlaceId): number {
 type Line = { ends: readonly [Point, Point]; label: Required<Lettering> }
 type Drawn = Line & { hop: Hop; n: number }
 
-/** `before`: how many hops come before it. */
-function drawnHop(
-  scene: Scene,
-  boxes: Boxes,
-  { hop, before }: { hop: Hop; before: number },
-): Drawn {
+function lineOf(scene: Scene, boxes: Boxes, hop: Hop): Line {
   const kind = kindOf(hop)
   const all = ofKind(scene, kind)
   const nth = all.indexOf(hop)
-  const known = { hop, n: before + 1 }
-  if (kind === 'wire') return { ...known, ...wire(boxes, nth) }
-  if (kind === 'store') return { ...known, ...down([boxes.server, boxes.store], nth, all.length) }
-  if (kind === 'other') return { ...known, ...down([boxes.browser, boxes.other], nth, all.length) }
-  return {
-    ...known,
-    ...work(boxes[hop.from], thingLines(scene, hop.from) + nth * linesOf(hop)),
-  }
+  if (kind === 'wire') return wire(boxes, nth)
+  if (kind === 'store') return down([boxes.server, boxes.store], nth, all.length)
+  if (kind === 'other') return down([boxes.browser, boxes.other], nth, all.length)
+  return work(boxes[hop.from], thingLines(scene, hop.from) + nth * linesOf(hop))
 }
 
 function work(box: Box, line: number): Line {

@@ -1,11 +1,11 @@
-// An exchange closer: its messages as they were on the wire, its command, all that the server did,
-// and, if it is a sign-in, the proof taken apart.
+// An exchange closer: its messages as they were on the wire, its command, and, if it is a sign-in,
+// the proof taken apart.
 import { html, nothing } from 'lit/html.js'
 import type { Exchange, Message } from '../../server/api.ts'
 import { textAt } from '../../texts/texts.ts'
 import type { Stage } from '../demonstration-page.ts'
 import { copyView } from '../picture/copy.ts'
-import { lineOf, msText, statusOf, timeText } from '../picture/hops.ts'
+import { lineOf, statusOf, timeText } from '../picture/hops.ts'
 import { sessionRowOf } from '../picture/picture.ts'
 import { type Lane, tokenIn } from '../world.ts'
 import { addressOf, curlOf } from './curl.ts'
@@ -22,7 +22,7 @@ export function exchangeView(stage: Stage, lane: Lane, exchange: Exchange) {
       <h4><code>${lineOf(exchange)}</code> <strong class="status ${status < 400 ? 'done' : 'fault'}">${status}</strong></h4>
       ${messageView(stage, texts.request, exchange.request)}
       ${exchange.by === 'browser' && !recording ? command : nothing}
-      ${messageView(stage, texts.response, exchange.response)} ${stepsView(stage, exchange)}
+      ${messageView(stage, texts.response, exchange.response)}
     </section>`
 }
 
@@ -38,14 +38,6 @@ function messageView({ cookieName }: Stage, title: string, { line, fields, body 
   const views = pieces.map((piece, at) => (at % 2 === 0 ? piece : proofView(piece)))
   return html`<p class="wire-title">${title}</p>
     <pre class="wire" tabindex="0" aria-label=${title}>${views}</pre>`
-}
-
-function stepsView({ texts, language }: Stage, { steps }: Exchange) {
-  if (steps.length === 0) return nothing
-  return html`<p class="wire-title">${texts.trace}</p>
-    <ol class="trace">
-      ${steps.map(({ name, detail, ms }) => html`<li><code>${name}</code> ${detail}, ${msText(ms, language)}</li>`)}
-    </ol>`
 }
 
 function apartView(stage: Stage, lane: Lane, exchange: Exchange) {

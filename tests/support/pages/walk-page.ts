@@ -73,8 +73,16 @@ export class WalkPage implements AsyncDisposable {
     await this.page.evaluate((to) => location.assign(to), hash)
   }
 
-  /** Predicts the same of each arrow. */
+  /** Predicts the same of each arrow, and goes to the last hop. */
   async experiment(id: ExperimentId, answer: 'first' | 'last' = 'first'): Promise<Locator> {
+    const experiment = await this.run(id, answer)
+    // The run has moved the focus. Not every browser can be told to prefer no motion.
+    await experiment.locator('[type=range]:focus').waitFor()
+    await this.page.keyboard.press('End')
+    return experiment
+  }
+
+  async run(id: ExperimentId, answer: 'first' | 'last'): Promise<Locator> {
     await this.go(hashOf(id))
     await this.page.locator(`input[name^="${id} "]`).first().waitFor()
     for (const arrow of await this.page.locator('.prediction').all())
