@@ -124,10 +124,11 @@ function chipsView(stage: Stage, { id, cell, outcome }: Experimented & { cell: C
     ${answer !== undefined && said === value ? markView(stage, said === answer) : nothing}
   </label>`
   const measured = answer ? works : fails
+  const result = answer === undefined ? texts.unmeasured : measured
   return html`<fieldset class="prediction lane-${cell.split(' ')[0]}">
     <legend>${cellText(stage, cell)}</legend>
     ${choice(true)} ${choice(false)}
-    ${outcome ? html`<span class="measured">${answer === undefined ? texts.unmeasured : measured}</span>` : nothing}
+    ${outcome ? html`<span class="measured">${result}</span>` : nothing}
   </fieldset>`
 }
 
@@ -135,7 +136,8 @@ function markView({ texts: { right, wrong } }: Stage, isRight: boolean) {
   const path = isRight ? 'M1 5 L4 9 L10 1' : 'M1 1 L9 9 M9 1 L1 9'
   const line = svg`<path d=${path} fill="none" stroke="currentColor" stroke-width="2"></path>`
   const mark = html`<svg viewBox="0 0 11 10" width="11" height="10" aria-hidden="true">${line}</svg>`
-  return html`<b class=${isRight ? 'done' : 'fault'}>${mark}<span class="for-readers">${isRight ? right : wrong}</span></b>`
+  const tone = isRight ? 'done' : 'fault'
+  return html`<b class=${tone}>${mark}<span class="for-readers">${isRight ? right : wrong}</span></b>`
 }
 
 /** “Token · at this server”. */

@@ -165,7 +165,8 @@ function hopView({ hop, n, ends, label }: Drawn, isNow: boolean) {
   const from = isBack ? second : first
   const to = isBack ? first : second
   const isWork = hop.from === hop.to
-  return svg`<g class="${isWork ? 'work' : 'arrow'} tone-${hop.tone} ${isNow ? 'now' : ''}">
+  const kind = isWork ? 'work' : 'arrow'
+  return svg`<g class="${kind} tone-${hop.tone} ${isNow ? 'now' : ''}">
     ${isWork ? nothing : arrowShape(from, to)}
     ${kindOf(hop) === 'wire' && hop.label !== '?' ? envelopeAt(label.at[0], to[1]) : nothing}
     <g class="label">${textShape(hop.label, label)}</g>
