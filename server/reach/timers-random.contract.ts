@@ -273,7 +273,7 @@ export function timersRandomPromises(promise: PromiseOf): void {
           await reach.pass(36 * 60 * minute)
         },
       ),
-      { numRuns: runs(12, 600) },
+      { numRuns: runs(4, 500) },
     )
   })
 }
