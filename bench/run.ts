@@ -12,6 +12,7 @@ import type { Scenario } from './report/scenario.ts'
 import { asPage, asText, besideBefore, type Result, type Row, summary } from './report/table.ts'
 import { bulkActs, postgresBulkActs } from './scenarios/bulk-acts.ts'
 import { depth } from './scenarios/depth.ts'
+import { dueMails } from './scenarios/due-mails.ts'
 import { durableWrites } from './scenarios/durable-writes.ts'
 import { emptying, postgresEmptying } from './scenarios/emptying.ts'
 import { largeDatabase } from './scenarios/large-database.ts'
@@ -34,6 +35,7 @@ const scenarios: readonly Scenario[] = [
   depth,
   durableWrites,
   mailTimers,
+  dueMails,
   largeDatabase,
   emptying,
   bulkActs,

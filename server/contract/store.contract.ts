@@ -34,6 +34,7 @@ import { providerAccountPromises } from '../providers/provider-accounts.contract
 import { outboxPromises } from '../reach/outbox.contract.ts'
 import { pushPromises } from '../reach/push/push.contract.ts'
 import { refusalPromises } from '../reach/refusals.contract.ts'
+import { timersRandomPromises } from '../reach/timers-random.contract.ts'
 import { unreadPromises } from '../reach/unread.contract.ts'
 import { everyonePromises } from '../sessions/everyone.contract.ts'
 import { listedSignInPromises } from '../sessions/listed-sign-ins.contract.ts'
@@ -88,6 +89,7 @@ export function storeContract(engine: Engine): void {
     describe('the outbox', () => outboxPromises(promise))
     describe('web push', () => pushPromises(promise))
     describe('mail if unread', () => unreadPromises(promise))
+    describe('random timers', () => timersRandomPromises(promise))
     describe('webhooks', () => webhookPromises(promise))
     describe('what users mute', () => preferencePromises(promise))
     describe('pages and counts', () => pagePromises(promise))

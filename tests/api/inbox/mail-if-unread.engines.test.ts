@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { listOutbox } from '../../../server/reach/outbox.store.ts'
+import { addToOutbox, listOutbox } from '../../../server/reach/outbox.store.ts'
 import { dueReminders } from '../../../server/reach/timers.store.ts'
 import { updateUser } from '../../../server/users/users.store.ts'
 import { MailServer, type ReceivedMail, shownMail } from '../../support/network/mail-server.ts'
@@ -128,6 +128,32 @@ test('one that is sent again after its mail is mailed again, and one that is rep
   assert.equal(references[0], references[1])
   const ids = sentTo(ann.email).map(({ raw }) => /^Message-ID: <([\w-]+)@/m.exec(raw)?.[1])
   assert.notEqual(ids[0], ids[1])
+})
+
+test('a mail about one notification has the thread of its key, and a row that is sent again the same id', async () => {
+  const ann = await reader()
+  const field = ({ raw }: ReceivedMail, name: string) =>
+    new RegExp(`^${name}: <(.+)>\\r$`, 'im').exec(raw)?.[1]
+  const [id] = await app.deliver({ to: ann, title: 'One', key: 'order-1' })
+  await settled()
+  await app.deliver({ to: ann, title: 'One again', key: 'order-1', renotify: true })
+  await settled()
+  const [first, second] = sentTo(ann.email) as [ReceivedMail, ReceivedMail]
+  const thread = field(first, 'References') ?? ''
+  assert.match(thread, /^[\w-]{20,}@/)
+  assert.equal(field(second, 'References'), thread)
+  const messageId = field(second, 'Message-ID') ?? ''
+  assert.notEqual(field(first, 'Message-ID'), messageId)
+  const row = { id: messageId.split('@')[0] ?? '', kind: 'unread', ownerId: ann.id, target: '' }
+  const times = { dueAt: app.now(), at: app.now() }
+  const ids = JSON.stringify([id])
+  await app.store.write(addToOutbox, { ...row, ...times, channel: 'mail', ids })
+  await settled()
+  assert.equal(field(sentTo(ann.email)[2] as ReceivedMail, 'Message-ID'), messageId)
+  await app.deliver({ to: ann, title: 'Two', key: 'order-2' })
+  await app.deliver({ to: ann, title: 'Three', key: 'order-3' })
+  await settled()
+  assert.equal(field(sentTo(ann.email)[3] as ReceivedMail, 'References'), undefined)
 })
 
 test('a reader chooses never, another delay, a digest and quiet hours, for one category or for all', async () => {
