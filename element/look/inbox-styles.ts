@@ -254,7 +254,7 @@ img { inline-size: 100%; block-size: 100%; border-radius: 50%; object-fit: cover
   [part~='item'] { gap: 0.375em; padding-inline: 0.5em; }
   [part='item-head'] { align-items: start; }
   [part='item-details'] { display: contents; > * { font-size: 0.8667em; color: var(--_muted); } }
-  [part='item-text'] { flex-wrap: wrap; > div { flex: 1 1 100%; } }
+  [part='item-text'] { flex-wrap: wrap; place-content: start; align-items: start; > div { flex: 1 1 100%; } }
   [part='item-unfold'] { padding: 0; }
   [part='item-summary'] { -webkit-line-clamp: 2; }
   [part='feed']:has([part='item-look']) {

@@ -9,6 +9,7 @@ import {
   examineBackupFolder,
   examineIssuers,
   examineMachine,
+  examineMetrics,
   examineOpenFiles,
   examineSettings,
   openFiles,
@@ -62,6 +63,7 @@ async function doctor(
         ...examineOpenFiles(config.streams, openFiles()),
       ]
     : settingFaults(faults)
+  const metrics = config && directUrl({ host: config.metricsHost, port: config.metricsPort ?? 0 })
   const kept = config && (await examineKept(config, options.deep))
   const areas: Areas = [
     [
@@ -70,7 +72,12 @@ async function doctor(
     ],
     [
       'Settings',
-      [...settings, ...examineBackupFolder(config?.backupDir), ...settingFaults(ignored, warning)],
+      [
+        ...settings,
+        ...examineBackupFolder(config?.backupDir),
+        ...(await examineMetrics(metrics)),
+        ...settingFaults(ignored, warning),
+      ],
     ],
     ['Issuers', await examineIssuers(config?.issuers ?? [])],
     ['Database', kept?.findings ?? []],

@@ -36,8 +36,12 @@ export function makeCommand(): Command {
       '[names...]',
       'the username, unless an option names the user; the id of the notification, unless --key or --since finds it',
     )
-    .option('--key <key>', 'what was sent to the user with this notification key')
-    .option('--since <time>', 'what was sent since then: 30m, 2h, 7d, or a date', pastTime)
+    .option('--key <key>', 'the newest 50 that were sent to the user with this notification key')
+    .option(
+      '--since <time>',
+      'the newest 50 that were sent since then: 30m, 2h, 7d, or a date',
+      pastTime,
+    )
     .option('--producer <name>', 'with --key or --since: by the producer of this name or id')
     .description(
       'Say what happened to a notification: sent, seen, read, archived, snoozed, muted, removed',
@@ -84,11 +88,10 @@ async function explainFound({ store, now }: Users, user: User, options: Options)
   }
   if (all.length === 0)
     throw notFound(
-      `Nothing of this was sent to ${nameOf(user)}, or it was removed`,
-      key === '' ? removals : 'What was removed has no key: find it by --since.',
+      `${nameOf(user)} has nothing of this`,
+      `What was removed has no key. ${removals}`,
     )
-  const more = all.length === maxFound ? [`The newest ${maxFound}; there may be more`] : []
-  print(options, all, () => [...all.map(sentenceOf), ...more])
+  print(options, all, () => all.map(sentenceOf))
 }
 
 function sentenceOf({ id, ...found }: { id: string } & Facts): string {

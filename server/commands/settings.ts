@@ -81,7 +81,7 @@ export function flagsOf(command: Command, options = optionsOf(command)): Flags {
 }
 
 /** Returns undefined if the service takes any free port. */
-export function directUrl({ host, port }: Config): string | undefined {
+export function directUrl({ host, port }: Pick<Config, 'host' | 'port'>): string | undefined {
   if (port === 0) return undefined
   const loopback: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' }
   const reachable = loopback[host] ?? host

@@ -47,7 +47,7 @@ async function upgrade(options: Options, command: Command): Promise<void> {
   if (backup === undefined) throw notFound(`${backupDir} has no backup`)
   await using copy = target === undefined ? temporaryFile() : await emptied(target)
   const left = () => (target === undefined ? '' : 'Empty the database that it filled.')
-  const rehearsal = () => rehearse(config, { backup, copy: copy.database, options })
+  const rehearsal = () => rehearse(config, copy.database, { ...backup, ...options })
   const { no, facts } = await interruptible(left, rehearsal).catch((error) => ({
     no: messageOf(error),
     facts: [],
@@ -58,14 +58,11 @@ async function upgrade(options: Options, command: Command): Promise<void> {
   if (no !== null) process.exitCode = 1
 }
 
-type Rehearsal = { backup: { file: string; schema: string }; copy: Database; options: Options }
+type Rehearsed = Output & { file: string; schema: string }
 
-async function rehearse(
-  { database, databasePartitions: partitions }: Config,
-  { backup, copy, options }: Rehearsal,
-) {
+async function rehearse(config: Config, copy: Database, { file, schema, ...options }: Rehearsed) {
   const { restoreBackup } = await import('../store/transfer/backup.ts')
-  const { file, schema } = backup
+  const { databasePartitions: partitions } = config
   const startedAt = performance.now()
   let restoredAt = startedAt
   const onRestored = () => {
@@ -86,7 +83,7 @@ async function rehearse(
   const { findings } = await examineDatabase(copy, Date.now, true)
   const wrong = findings.filter(({ state }) => state !== 'ok')
   const fault = wrong.find(({ check }) => check === 'database')
-  const free = freeBytesOf(database) ?? Number.POSITIVE_INFINITY
+  const free = freeBytesOf(config.database) ?? Number.POSITIVE_INFINITY
   const rows = tables.reduce((sum, table) => sum + table.rows, 0)
   const applied = knownMigrations().filter((name) => name > schema)
   return {

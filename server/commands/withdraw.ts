@@ -60,11 +60,8 @@ function withdraw(delivery: string | undefined, options: Options, command: Comma
     const found = {
       notifications: all.length,
       users: new Set(all.map(({ user }) => user)).size,
-      read: all.filter(({ isRead }) => isRead === 1).length,
-      first: all[0]?.sentAt,
-      last: all.at(-1)?.sentAt,
     }
-    const counted = `${found.notifications} notifications of ${found.users} users, sent from ${found.first} to ${found.last}; read: ${found.read}`
+    const counted = `${found.notifications} notifications of ${found.users} users`
     if (options.dryRun) return print(options, found, () => `${counted} would be withdrawn`)
     await confirm(`Withdraw ${counted}?`, options)
     const detail = { delivery, producer: options.producer, ...found }

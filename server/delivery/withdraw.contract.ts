@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { endingOf, firstIdAt, newId, newIdBeside } from '../basics/ids.ts'
 import { recount } from '../contract/random/random.ts'
-import { at, isoAt, type Person, type PromiseOf, type World } from '../contract/world.ts'
+import { at, type Person, type PromiseOf, type World } from '../contract/world.ts'
 import { changesSince, readInbox } from '../inbox/inbox.store.ts'
 import { inBatches } from '../store/batches.ts'
 import { findSent, type Sent, withdrawSent } from './withdraw.store.ts'
@@ -34,7 +34,7 @@ export function withdrawPromises(promise: PromiseOf): void {
       const ending = endingOf(wrong)
       const found = await world.store.read(findSent, { ...sent, ending }, 100)
       assert.equal(found.length, 60)
-      assert.deepEqual(new Set(found.map(({ sentAt }) => sentAt)), new Set([isoAt(1)]))
+      assert.equal(new Set(found.map(({ user }) => user)).size, 60)
       const { version } = await world.store.read(readInbox, ann.id)
       await withdraw(world, { ending })
       for (const person of people) {

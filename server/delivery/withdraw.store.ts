@@ -17,14 +17,14 @@ export type Sent = {
   producer: string
   sentUntil: number
 }
-type SentOne = { id: string; user: string; sentAt: string; isRead: number }
+type SentOne = { id: string; user: string }
 
 export function* findSent(
   { fromId, beforeId, ending, producer, sentUntil }: Sent,
   limit: number,
 ): Read<SentOne[]> {
   return yield* all<SentOne>`
-    select n.id, ${userDigits} as "user", n.created_at as "sentAt", case when n.read_at is null then 0 else 1 end as "isRead"
+    select n.id, ${userDigits} as "user"
     from notification n join producer p on p.number = n.producer
     where n.id >= ${fromId} and n.id < ${beforeId} and n.id like ${`%${ending}`} and ${producer} in ('', p.id, p.name)
       and coalesce(n.updated_at, n.created_at) <= ${iso(sentUntil)}

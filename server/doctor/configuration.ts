@@ -77,6 +77,18 @@ export function examineBackupFolder(folder: string | undefined): Finding[] {
   }
 }
 
+/** Without the service nothing responds there. Its refusals name a setting. */
+export async function examineMetrics(url: string | undefined): Promise<Finding[]> {
+  if (url === undefined) return []
+  const signal = AbortSignal.timeout(2_000)
+  const text = await fetch(`${url}/metrics`, { signal })
+    .then((response) => response.text())
+    .catch(({ cause }) => (cause?.code === 'ECONNREFUSED' ? 'carillon_' : ''))
+  if (/carillon_/i.test(text)) return []
+  const change = 'stop that program, or set CARILLON_METRICS_PORT to a free port'
+  return [fault('metrics', { found: `another program listens at ${url}`, change })]
+}
+
 /** Node has raised it to the hard limit. Undefined on Windows. */
 export function openFiles(): unknown {
   return Object(process.report.getReport()).userLimits?.open_files.soft

@@ -51,7 +51,7 @@ export async function examineContent(
   const findings = [
     schema,
     ...(move ? [moveFinding(move)] : []),
-    ...(maintenance ? [maintenanceFinding(maintenance)] : []),
+    ...(maintenance ? [readOnlySince(maintenance.startedAt)] : []),
   ]
   if (applied.length === 0) return { findings, signingKeys: [] }
   // A service records each failure of its hourly work, which is repeated after an hour.
@@ -217,8 +217,8 @@ export function schemaFinding({
   return warning('schema', { found, change: 'npx carillon migrate' })
 }
 
-function maintenanceFinding({ startedAt }: Maintenance): Finding {
-  const found = `the service can only be read since ${iso(startedAt)}`
+function readOnlySince(at: number): Finding {
+  const found = `the service can only be read since ${iso(at)}`
   return warning('maintenance', { found, change: 'when it is done: npx carillon maintenance off' })
 }
 

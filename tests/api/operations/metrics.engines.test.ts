@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { connect, createServer } from 'node:net'
 import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Durations } from '../../../server/basics/counts.ts'
+import { examineMetrics } from '../../../server/doctor/configuration.ts'
 import { Drift } from '../../../server/metrics/drift.ts'
 import { freePort } from '../../support/network/free-port.ts'
 import { startTestService } from '../../support/service.ts'
@@ -97,6 +99,8 @@ test('the listener of the metrics has no other route, and refuses another host, 
   assert.equal(await statusOf(closedUrl, { headers: { authorization: `Bearer ${token}` } }), 200)
   assert.match(await rawStatus(url, 'evil.example'), /^HTTP\/1.1 421 /)
   assert.match(await rawStatus(url, 'localhost:1'), /^HTTP\/1.1 200 /)
+  for (const at of [url, closedUrl])
+    assert.deepEqual(await examineMetrics(at.replace('/metrics', '')), [])
   // The service itself publishes nothing.
   assert.equal((await service.get('/metrics')).status, 404)
 })
@@ -116,10 +120,16 @@ test('a taken port of the metrics refuses the start with the setting to change, 
   const port = await freePort()
   const other = createServer().listen(port, '127.0.0.1')
   t.after(() => other.close())
+  other.on('connection', (socket) => socket.destroy())
   await assert.rejects(
     startTestService({ env: { CARILLON_METRICS_PORT: String(port) } }),
     /127\.0\.0\.1:\d+ is taken by another program.*CARILLON_METRICS_PORT/,
   )
+  const [found] = await examineMetrics(`http://127.0.0.1:${port}`)
+  assert.deepEqual([found?.check, found?.state], ['metrics', 'fault'])
+  other.close()
+  await once(other, 'close')
+  assert.deepEqual(await examineMetrics(`http://127.0.0.1:${port}`), [])
 })
 
 test('a recount finds an inbox whose counters differ from its rows', async (t) => {

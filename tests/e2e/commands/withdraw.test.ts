@@ -36,8 +36,7 @@ for (const engine of ['SQLite', 'PostgreSQL'])
     await deliver('right')
     const withdraw = (...args: string[]) =>
       commandLine.run(folder, ['withdraw', ...args], { env: { CARILLON_DATABASE_URL: url } })
-    const counted =
-      /^2 notifications of 2 users, sent from \S+Z to \S+Z; read: 0 would be withdrawn\n$/
+    const counted = /^2 notifications of 2 users would be withdrawn\n$/
     assert.match((await withdraw(wrong.toUpperCase(), '--dry-run')).stdout, counted)
     const unconfirmed = await withdraw(wrong)
     assert.deepEqual([unconfirmed.status, unconfirmed.stdout], [2, ''])
