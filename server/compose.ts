@@ -15,6 +15,7 @@ import { Live } from './live/live.ts'
 import { StreamLimits } from './live/stream-limits.ts'
 import { HourlyNumbers } from './metrics/hourly.ts'
 import { operatorPageOf } from './operator/now.ts'
+import { Exports } from './own-data/export.ts'
 import { documentationOf } from './pages/docs/documentation.ts'
 import { failurePage } from './pages/page.ts'
 import { ServedScripts } from './pages/served-scripts.ts'
@@ -107,7 +108,7 @@ export async function compose(store: Store, config: Config, environment: Environ
     links,
     ...proofs,
     ...notifications,
-    exports: new Set(),
+    exports: new Exports(),
     unsubscribing: { store, sealing, now, wall: clock.wall },
     pages: pagesOf(store, settings, { isDemonstration: own !== undefined }),
     operatorPage: operatorPageOf(config, now),

@@ -29,7 +29,6 @@ import * as health from './http/health.routes.ts'
 import { type NeedsOf, type Route, route, routesAt, type Tag } from './http/operation.ts'
 import * as notifications from './inbox/inbox.routes.ts'
 import * as inboxPage from './inbox/inbox-page.routes.ts'
-import * as factorLinks from './links/factor-links.routes.ts'
 import * as passwordPages from './links/password-pages.routes.ts'
 import * as passwords from './links/passwords.routes.ts'
 import * as live from './live/live.routes.ts'
@@ -115,7 +114,7 @@ const api = {
     addPasskey: route('POST', '/api/me/factors/passkeys', setupFresh, passkeys.add),
     confirmSignIn: route('POST', '/api/me/confirm', setupOwner, signIn.confirm),
     listFactors: route('GET', '/api/me/factors', setupUser, factors.list),
-    requestFactorLink: route('POST', '/api/me/factors/link', setupOwner, factorLinks.mailLink),
+    requestFactorLink: route('POST', '/api/me/factors/link', setupOwner, passwords.mailFactorLink),
     addTotp: route('POST', '/api/me/factors/totp', setupFresh, factors.startTotp),
     confirmTotp: route('POST', '/api/me/factors/totp/confirm', setupFresh, factors.endTotp),
     createRecoveryCodes: route(

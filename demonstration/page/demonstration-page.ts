@@ -3,13 +3,13 @@ import { html, nothing, render } from 'lit/html.js'
 import { pageLanguageOf } from '../../server/pages/texts/texts.ts'
 import { demonstrationTexts, filled, type Texts } from '../texts/texts.ts'
 import { classView } from './class-view.ts'
-import { Bench, experimentIds, predictedAct } from './experiments.ts'
-import { Player } from './player.ts'
+import { Bench, experimentIds } from './experiments/experiments.ts'
+import { Player } from './picture/player.ts'
+import { hashOf, isOneOf, type Place, placeOf } from './places.ts'
+import { SignatureCheck } from './proof/signature-view.ts'
 import { recordingHere } from './recording.ts'
-import { type Finding, fragmentOf, measurementIn } from './result.ts'
-import { resultView } from './result-view.ts'
-import { SignatureCheck } from './signature-view.ts'
-import { hashOf, isOneOf, type Place, placeOf, type Stage } from './stage.ts'
+import { type Finding, readLink } from './result/result.ts'
+import { resultView } from './result/result-view.ts'
 import { experimentsView, startView, storyView } from './story-view.ts'
 import { stepIds, Walk } from './walk.ts'
 import { World } from './world.ts'
@@ -17,34 +17,50 @@ import { World } from './world.ts'
 /** The width in pixels from which the page has two columns. */
 const columnsFrom = 860
 
-class DemonstrationPage {
+/** What all views need. */
+export class Stage {
+  readonly texts: Texts
+  readonly language: string
+  /** How many people can use the demonstration. */
+  readonly places: string
+  /** With one, the page sends nothing. */
+  readonly recording = recordingHere()
+  readonly world: World
+  readonly walk: Walk
+  readonly check: SignatureCheck
+  readonly bench = new Bench()
+  readonly player = new Player(() => this.#render())
+  readonly result: Finding = {}
   readonly #host: HTMLElement
-  readonly #stage: Stage
   #place: Place = 'start'
 
   constructor(host: HTMLElement, texts: Texts, language: string) {
     const { base = 'demonstration/', places = '' } = host.dataset
-    const changed = () => this.#render()
-    const recording = recordingHere()
-    const world = new World(base, Object.values(texts.notifications), changed)
     this.#host = host
-    this.#stage = {
-      world,
-      walk: new Walk(world, recording?.walk),
-      recording,
-      bench: new Bench(),
-      player: new Player(changed),
-      check: new SignatureCheck(world),
-      result: {},
-      places,
-      texts,
-      language,
-      ...presentOf(host, world),
-    }
+    this.texts = texts
+    this.language = language
+    this.places = places
+    this.world = new World(base, Object.values(texts.notifications), () => this.#render())
+    this.walk = new Walk(this.world, this.recording?.walk)
+    this.check = new SignatureCheck(this.world)
     addEventListener('hashchange', () => void this.follow())
-    new ResizeObserver(changed).observe(host)
+    new ResizeObserver(() => this.#render()).observe(host)
     host.replaceChildren()
     this.#render()
+  }
+
+  get cookieName(): string {
+    return this.world.visit?.cookieName ?? 'carillon-demonstration'
+  }
+
+  get isWide(): boolean {
+    return this.#host.clientWidth >= columnsFrom
+  }
+
+  /** Of a picture in pixels. */
+  get width(): number {
+    const { clientWidth } = this.#host
+    return Math.floor(this.isWide ? (clientWidth - 20) / 2 - 34 : clientWidth - 22)
   }
 
   async follow(): Promise<void> {
@@ -54,7 +70,7 @@ class DemonstrationPage {
   }
 
   async #show(place: Place): Promise<void> {
-    const { world, walk } = this.#stage
+    const { world, walk } = this
     world.failure = undefined
     if (!isOneOf(stepIds, place) || walk.results.has(place)) return this.#arrive(place)
     const reach = () => walk.reach(place).then(() => this.#arrive(place))
@@ -62,10 +78,10 @@ class DemonstrationPage {
   }
 
   #arrive(place: Place): void {
-    const { world, bench, check, result } = this.#stage
+    const { world, bench, check, result } = this
     if (place === 'with-proof') check.begin(world.token ?? check.real)
-    if (place === 'result') readLink(result)
-    bench.shown = isOneOf(experimentIds, place) ? predictedAct(bench.outcomes[place]) : 0
+    if (place === 'result') readLink(result, location.hash)
+    bench.shown = isOneOf(experimentIds, place) ? (bench.outcomes[place]?.main ?? 0) : 0
     this.#place = place
     this.#render()
     this.#focus('place')
@@ -78,30 +94,12 @@ class DemonstrationPage {
   }
 
   #render(): void {
-    const stage = Object.assign(this.#stage, presentOf(this.#host, this.#stage.world))
-    const isBusy = stage.world.running !== undefined
-    const content = html`${placesView(stage, this.#place)} ${failureView(stage)}
-      <div class="step" aria-busy=${isBusy}>${placeView(stage, this.#place)}</div>`
+    const isBusy = this.world.running !== undefined
+    const content = html`${placesView(this, this.#place)} ${failureView(this)}
+      <div class="step" aria-busy=${isBusy}>${placeView(this, this.#place)}</div>`
     render(content, this.#host)
     document.body.classList.toggle('is-underway', this.#place !== 'start')
   }
-}
-
-function presentOf({ clientWidth }: HTMLElement, { visit }: World) {
-  const isWide = clientWidth >= columnsFrom
-  const width = Math.max(250, Math.floor(isWide ? (clientWidth - 20) / 2 - 34 : clientWidth - 22))
-  return { isWide, width, cookieName: visit?.cookieName ?? 'carillon-demonstration' }
-}
-
-function readLink(result: Finding): void {
-  const found = measurementIn(location.hash)
-  if (
-    found === undefined ||
-    (result.measurement && fragmentOf(result.measurement) === location.hash)
-  )
-    return
-  result.measurement = found
-  result.isShared = true
 }
 
 function placesView({ texts }: Stage, present: Place) {
@@ -125,9 +123,9 @@ function placeView(stage: Stage, place: Place) {
 
 function failureView({ texts, places, world: { failure } }: Stage) {
   if (failure === undefined) return nothing
-  const { trouble, retryAfter } = failure.error
+  const { trouble, retryAfter = 60 } = failure.error
   return html`<div class="card" role="alert" id="failure" tabindex="-1">
-    <p class="fault">${filled(texts.troubles[trouble], places)} ${retryAfter === undefined ? nothing : `${texts.freeIn}${Math.ceil(retryAfter / 60)} min.`}</p>
+    <p class="fault">${filled(texts.troubles[trouble], places, Math.ceil(retryAfter / 60))}</p>
     <button type="button" class="primary" @click=${failure.again}>${trouble === 'gone' ? texts.startAgain : texts.tryAgain}</button>
   </div>`
 }
@@ -137,5 +135,5 @@ if (walkPlace !== null) {
   const asked = recordingHere() ? navigator.languages : [document.documentElement.lang]
   const language = pageLanguageOf([...asked])
   document.documentElement.lang = language
-  void new DemonstrationPage(walkPlace, demonstrationTexts(language), language).follow()
+  void new Stage(walkPlace, demonstrationTexts(language), language).follow()
 }

@@ -1,6 +1,6 @@
 // A run of all steps and experiments, which the page plays without a service (npm run demonstration:record).
-import type { ExperimentId, Outcome } from './experiments.ts'
-import type { KeyStep, Measurement } from './result.ts'
+import type { ExperimentId, Outcome } from './experiments/experiments.ts'
+import type { KeyStep, Measurement } from './result/result.ts'
 import type { Walk } from './walk.ts'
 
 export type Recording = {

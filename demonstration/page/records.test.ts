@@ -3,10 +3,10 @@ import { test } from 'node:test'
 import type { Exchange } from '../server/api.ts'
 import { bareExchange } from '../testing/bare-exchange.ts'
 import { demonstrationTexts } from '../texts/texts.ts'
-import { sceneOf, thingsAt } from './picture.ts'
-import { cookieSetBy, tokenParts, withName, withoutSignature } from './proof-parts.ts'
-import { fragmentOf, measurementIn } from './result.ts'
-import { hashOf, placeOf, places } from './stage.ts'
+import { sceneOf, thingsAt } from './picture/picture.ts'
+import { hashOf, placeOf, places } from './places.ts'
+import { cookieSetBy, tokenParts, withName, withoutSignature } from './proof/proof-parts.ts'
+import { fragmentOf, measurementIn } from './result/result.ts'
 
 test('a cookie is taken apart into name, user, secret and attributes; the cookie of the device is another one', () => {
   const fields = [
@@ -73,11 +73,7 @@ test('a picture has the request with its proof, the calls that have words, and t
     ],
   }
   const words = { texts: demonstrationTexts('en'), language: 'en', cookieName: 'demo' }
-  const scene = sceneOf(
-    'session',
-    { exchanges: [exchange], by: 'browser', isLost: false, hasTimes: false },
-    words,
-  )
+  const scene = sceneOf('session', { exchanges: [exchange], by: 'browser' }, words)
   const { hops } = scene
   assert.deepEqual(
     hops.map(({ from, to, sentence }) => `${from} ${to} ${sentence}`),
@@ -96,7 +92,7 @@ test('a picture has the request with its proof, the calls that have words, and t
 test('a link has the values of a result, and anything else in it is no result', () => {
   const session = {
     lookUps: 100,
-    bytes: 50_000,
+    kilobytes: 50,
     stolen: 0,
     elsewhere: 0,
     unused: 604_800,

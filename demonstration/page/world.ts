@@ -15,6 +15,7 @@ export type Request = {
   hasProof?: boolean
   token?: string
 }
+type Init = { method?: string; credentials?: RequestCredentials; body?: unknown; token?: string }
 type Trouble = keyof Texts['troubles']
 
 /** `retryAfter`: seconds. */
@@ -85,14 +86,13 @@ export class World {
   /** All proofs of the world before end. */
   async fresh(): Promise<void> {
     this.leave()
-    const visit = await this.#json<Visit>('visits', { method: 'POST' })
+    this.visit = await this.#json<Visit>('visits', { method: 'POST' })
     // Without its cookie, the server shows this browser nothing of the world.
     await this.#json('visit').catch((error: unknown) => {
       throw error instanceof WorldError && error.trouble === 'gone'
         ? new WorldError('noCookies')
         : error
     })
-    this.visit = visit
     for (const title of this.#titles) await this.control('deliver', { title })
   }
 
@@ -108,15 +108,11 @@ export class World {
     { method = 'GET', path, body, hasProof = true, token = this.token }: Request,
   ) {
     const isByToken = lane === 'token' && hasProof && token !== undefined
-    const { response } = await responseOf(this.base + path, {
+    const { response } = await this.#request(path, {
       method,
+      body,
       credentials: lane === 'session' && hasProof ? 'same-origin' : 'omit',
-      headers: {
-        'Carillon-Visit': this.visit?.id ?? '',
-        ...(isByToken && { Authorization: `Bearer ${token}` }),
-        ...(body !== undefined && { 'Content-Type': 'application/json' }),
-      },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
+      ...(isByToken && { token }),
     })
     return this.exchange(Number(response.headers.get('carillon-exchange') ?? refuse(response)))
   }
@@ -163,36 +159,37 @@ export class World {
     action: Name,
     details: Controls[Name]['in'],
   ): Promise<Controls[Name]['out']> {
-    return this.#json(`controls/${action}`, { method: 'POST', body: JSON.stringify(details) })
+    return this.#json(`controls/${action}`, { method: 'POST', body: details })
   }
 
-  async #json<Data>(path: string, init: RequestInit = {}): Promise<Data> {
-    const headers: Record<string, string> =
-      init.body === undefined ? {} : { 'Content-Type': 'application/json' }
-    if (this.visit !== undefined) headers['Carillon-Visit'] = this.visit.id
-    const { response, data } = await responseOf(this.base + path, { ...init, headers })
+  async #json<Data>(path: string, init: Init = {}): Promise<Data> {
+    const { response, data } = await this.#request(path, init)
     if (!response.ok) refuse(response)
     // A proxy has responded in place of the service.
     if (data === undefined) throw new WorldError('other')
     return data as Data
   }
+
+  /** Throws WorldError if the service does not respond. */
+  async #request(path: string, { token, body, ...init }: Init) {
+    const headers = {
+      'Carillon-Visit': this.visit?.id ?? '',
+      ...(token && { Authorization: `Bearer ${token}` }),
+      ...(body !== undefined && { 'Content-Type': 'application/json' }),
+    }
+    const text = body === undefined ? null : JSON.stringify(body)
+    const sent = { ...init, headers, body: text, cache: 'no-store' } as const
+    try {
+      const response = await fetch(this.base + path, sent)
+      return { response, data: parsed(await response.text()) }
+    } catch {
+      throw new WorldError('unreachable')
+    }
+  }
 }
 
 export const dataIn = <Data>({ response }: Exchange): Partial<Data> => parsed(response.body) ?? {}
 export const tokenIn = (exchange: Exchange) => dataIn<{ token: string }>(exchange).token
-
-/** Throws WorldError if the service does not respond. */
-async function responseOf(
-  url: string,
-  init: RequestInit,
-): Promise<{ response: Response; data: unknown }> {
-  try {
-    const response = await fetch(url, { ...init, cache: 'no-store' })
-    return { response, data: parsed(await response.text()) }
-  } catch {
-    throw new WorldError('unreachable')
-  }
-}
 
 const troubles: { [status: number]: Trouble } = {
   401: 'gone',

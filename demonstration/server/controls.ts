@@ -24,24 +24,16 @@ import {
 } from '../../server/tokens/signing-keys.store.ts'
 import type { ComposedService, World } from './world.ts'
 
-export type Way = {
-  urlOf: (path: string) => URL
-  fieldsOf: (address: string, by: string) => [name: string, value: string]
-}
-
 /** The address is for documentation only (RFC 5737). */
-const thief = {
-  address: '203.0.113.66',
-  userAgent: 'Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:143.0) Gecko/20100101 Firefox/143.0',
-}
+const thiefAddress = '203.0.113.66'
+const thiefAgent =
+  'Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:143.0) Gecko/20100101 Firefox/143.0'
 const measuredRequests = 100
-
-type From = { raw: IncomingMessage; way: Way }
 
 /** Counts as one request of the world. */
 function control<In, Out>(
   body: Schema<In>,
-  act: (world: World, wanted: In, from: From) => Promise<Out>,
+  act: (world: World, wanted: In, raw: IncomingMessage) => Promise<Out>,
 ) {
   return { body, act }
 }
@@ -78,36 +70,44 @@ export const controls = {
   }),
 
   /** The cookie of this request, and this token. */
-  steal: control(object({ token: optional(token) }), async (world, wanted, { raw }) => {
+  steal: control(object({ token: optional(token) }), async (world, wanted, raw) => {
     world.stolen = { session: sessionOf(world, raw), token: wanted.token }
   }),
 
   /** `n`: the number of the exchange. */
   thief: control(
     object({ proof, method: oneOf(['GET', 'POST']), path }),
-    async (world, wanted, from) => {
-      const own = from.way.fieldsOf(thief.address, 'thief')
-      const fields = [
-        'User-Agent',
-        thief.userAgent,
-        ...proofFields(world, wanted, world.stolen),
-        ...own,
-      ]
-      const { n, status } = await sent(world, { ...wanted, fields, agent: new Agent() }, from)
+    async (world, wanted, raw) => {
+      const { n, status } = await byThief(world, wanted, raw)
       return { n, status }
     },
   ),
 
+  /** A thief renews the copied token every 14 minutes, until that is refused. */
+  'renew-copy': control(object({}), async (world, _, raw) => {
+    const began = world.service.now()
+    const renewals: number[] = []
+    const wanted = { proof: 'token', method: 'POST', path: 'service/token/renew' } as const
+    for (let isDone = false; !isDone; ) {
+      world.state.offsetMs += 14 * 60_000
+      const { n, status } = await byThief(world, wanted, raw)
+      renewals.push(n)
+      isDone = status !== 200
+      if (!isDone) world.stolen.token = JSON.parse(world.exchange(n).response.body).token
+    }
+    return { began, first: renewals[0] ?? 0, last: renewals.at(-1) ?? 0 }
+  }),
+
   /** 100 requests, which are in no exchange. */
-  measure: control(object({ proof, path, token: optional(token) }), async (world, wanted, from) => {
-    const proofs = { session: sessionOf(world, from.raw), token: wanted.token }
-    const own = from.way.fieldsOf('127.0.0.1', 'machine')
-    const fields = [...proofFields(world, wanted, proofs), ...own]
+  measure: control(object({ proof, path, token: optional(token) }), async (world, wanted, raw) => {
+    const own = world.options.way.fieldsOf('127.0.0.1', 'machine')
+    const proofs = { session: sessionOf(world, raw), token: wanted.token }
+    const fields = [...proofFields(world, wanted.proof, proofs), ...own]
     const before = world.state.reads
     const agent = new Agent({ keepAlive: true, maxSockets: 1 })
     let bytes = 0
     for (let n = 0; n < measuredRequests; n++)
-      bytes = (await sent(world, { ...wanted, method: 'GET', fields, agent }, from)).bytes
+      bytes = (await sent(world, { ...wanted, method: 'GET', fields, agent }, raw)).bytes
     agent.destroy()
     const added = `${own.join(': ')}\r\n`.length
     return { lookUps: world.state.reads - before, bytes: bytes - measuredRequests * added }
@@ -152,6 +152,15 @@ export const controls = {
   }),
 }
 
+type Wanted = { proof: keyof Proofs; method: 'GET' | 'POST'; path: string }
+
+function byThief(world: World, wanted: Wanted, raw: IncomingMessage) {
+  const proofs = proofFields(world, wanted.proof, world.stolen)
+  const own = world.options.way.fieldsOf(thiefAddress, 'thief')
+  const fields = ['User-Agent', thiefAgent, ...proofs, ...own]
+  return sent(world, { ...wanted, fields, agent: new Agent() }, raw)
+}
+
 async function newKey({ store, config, now }: ComposedService, startsAt: number) {
   const known = await store.read(signingKeys)
   const sealing = await sealingOf(await sealingSecrets(config, store), known)
@@ -165,14 +174,10 @@ function sessionOf({ options }: World, { headers }: IncomingMessage): string | u
 type Proofs = World['stolen']
 
 /** Throws CONFLICT without such a proof. */
-function proofFields(
-  { options }: World,
-  wanted: { proof: keyof Proofs },
-  proofs: Proofs,
-): string[] {
-  const presented = proofs[wanted.proof]
+function proofFields({ options }: World, by: keyof Proofs, proofs: Proofs): string[] {
+  const presented = proofs[by]
   if (presented === undefined) throw conflict('There is no such proof to send', 'Sign in first.')
-  return wanted.proof === 'session'
+  return by === 'session'
     ? ['Cookie', `${options.cookies.cookie.name}=${presented}`]
     : ['Authorization', `Bearer ${presented}`]
 }
@@ -180,20 +185,12 @@ function proofFields(
 type Sending = { method: string; path: string; fields: readonly string[]; agent: Agent }
 
 /** Through the listener of this process, as a browser would. `n`: the number of the exchange. */
-async function sent({ options: { id } }: World, wanted: Sending, { raw, way }: From) {
+async function sent({ options }: World, wanted: Sending, raw: IncomingMessage) {
   const { method, path: below, fields, agent } = wanted
+  const host = ['Host', raw.headers.host ?? '', 'Accept', '*/*', 'Carillon-Visit', options.id]
   const length = method === 'GET' ? [] : ['Content-Length', '0']
-  const headers = [
-    'Host',
-    raw.headers.host ?? '',
-    'Accept',
-    '*/*',
-    'Carillon-Visit',
-    id,
-    ...length,
-    ...fields,
-  ]
-  const outgoing = httpRequest(way.urlOf(below), { method, agent, headers }).end()
+  const headers = [...host, ...length, ...fields]
+  const outgoing = httpRequest(options.way.urlOf(below), { method, agent, headers }).end()
   const [received] = (await once(outgoing, 'response')) as [IncomingMessage]
   const { socket, statusCode: status = 0 } = received
   await once(received.resume(), 'end')

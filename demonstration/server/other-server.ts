@@ -11,14 +11,13 @@ import type { Cookie } from '../../server/http/site.ts'
 import type { Step } from './api.ts'
 import { noted, traced } from './trace.ts'
 import { takeFacts } from './transcript.ts'
-import type { ComposedService } from './world.ts'
+import type { ComposedService, WorldOptions } from './world.ts'
 
 type Options = {
   name: string
   /** This server uses only sessions and clock of it. */
   service: Pick<ComposedService, 'config' | 'sessions' | 'now'>
-  keySet: { url: URL; headers: Record<string, string> }
-  cookies: { cookie: Cookie; memoryCookie: Cookie }
+  world: Pick<WorldOptions, 'id' | 'cookies' | 'way'>
   stepsOf: (n: number) => Step[]
 }
 
@@ -35,7 +34,12 @@ export class OtherServer {
 
   constructor(options: Options) {
     this.#options = options
-    const { url, headers } = options.keySet
+    const { id, way } = options.world
+    const url = way.urlOf('service/.well-known/jwks.json')
+    const headers = Object.fromEntries([
+      ['Carillon-Visit', id],
+      way.fieldsOf('127.0.0.1', 'machine'),
+    ])
     // Read once: that is the point of a public key. An unknown key id reads it again.
     this.keys = createRemoteJWKSet(url, {
       headers,
@@ -83,7 +87,8 @@ export class OtherServer {
   }
 
   async #userOf({ headers }: IncomingMessage, way: string): Promise<string | undefined> {
-    const { cookies, service } = this.#options
+    const { service, world } = this.#options
+    const { cookies } = world
     const secretOf = ({ name }: Cookie) => sessionSecret(headers.cookie, name) ?? ''
     if (way === 'store') return (await service.sessions.verify(secretOf(cookies.cookie)))?.userId
     const isKnown = () => this.#sessions.has(hashOf(secretOf(cookies.memoryCookie)))
@@ -121,7 +126,7 @@ export class OtherServer {
   #signIn(response: ServerResponse): void {
     const secret = randomBytes(32).toString('base64url')
     this.#sessions.add(hashOf(secret))
-    const { memoryCookie } = this.#options.cookies
+    const { memoryCookie } = this.#options.world.cookies
     response.writeHead(204, { 'set-cookie': cookieText(memoryCookie, secret) }).end()
   }
 }

@@ -22,14 +22,14 @@ import { sendData } from '../../server/http/response/send.ts'
 import { type HashCost, Passwords } from '../../server/passwords/passwords.ts'
 import { siteOf } from '../../server/start/site.ts'
 import type { Target, Visit } from './api.ts'
-import { controls, type Way } from './controls.ts'
+import { controls } from './controls.ts'
 import { otherSite } from './other-site.ts'
 import type { ChildSettings } from './settings.ts'
 import { type Body, copyOfBody, takeFacts } from './transcript.ts'
-import { configOf, type Passed, type World, type WorldOptions } from './world.ts'
+import { configOf, type Passed, type Way, type World, type WorldOptions } from './world.ts'
 import { Worlds } from './worlds.ts'
 
-type Needs = { worlds: Worlds; way: Way }
+type Needs = { worlds: Worlds }
 /** Only this process sends as anybody else than the browser. */
 type Known = { body: Body; by: Passed['by'] }
 type Sources = Pick<WorldOptions, 'folder' | 'wall' | 'monotonic'>
@@ -85,9 +85,9 @@ function changing(name: string) {
     body,
     bodyLimit: 8 * 1024,
     responses: found,
-    async handle({ way }: Needs, { raw, caller, body: wanted }, reply) {
+    async handle(_: Needs, { raw, caller, body: wanted }, reply) {
       caller.request()
-      return sendData(reply, (await act(caller, wanted as never, { raw, way })) ?? {})
+      return sendData(reply, (await act(caller, wanted as never, raw)) ?? {})
     },
   })
 }
@@ -122,21 +122,17 @@ export async function serveDemonstration(
     urlOf: (path) => new URL(`http://127.0.0.1:${port}${place}/${path}`),
     fieldsOf: (address, by) => [passedField, `${settings.secret} ${address} ${by}`],
   }
-  const keySet = (id: string) => ({
-    url: way.urlOf('service/.well-known/jwks.json'),
-    headers: Object.fromEntries([['Carillon-Visit', id], way.fieldsOf('127.0.0.1', 'machine')]),
-  })
   const log = await createLog({ level: 'silent', isTerminal: false })
   const worlds = new Worlds({
     ...sources,
     settings,
     log,
     passwords: new Passwords({ threads: 1, cost }),
-    keySet,
+    way,
   })
   const config = configOf(settings)
   const site = siteOf(config, () => config.publicUrl)
-  const app = createApp<Needs>({ routes: routesBelow(place), parts: { worlds, way }, site, log })
+  const app = createApp<Needs>({ routes: routesBelow(place), parts: { worlds }, site, log })
   const known = new WeakMap<IncomingMessage, Known>()
   const pass = async ({ raw }: FastifyRequest, reply: FastifyReply) => {
     const { body, by } = known.get(raw) as Known

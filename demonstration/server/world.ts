@@ -33,7 +33,13 @@ export type WorldOptions = {
   /** One hash at a time for all visitors; no log. */
   passwords: Passwords
   log: Log
-  keySet: (id: string) => { url: URL; headers: Record<string, string> }
+  way: Way
+}
+
+/** How this process sends to itself: as a browser, a thief, or a machine, which is in no exchange. */
+export type Way = {
+  urlOf: (path: string) => URL
+  fieldsOf: (address: string, by: Passed['by']) => [name: string, value: string]
 }
 
 /** How far the clock is ahead, when the database is back, and how often it was read. */
@@ -65,12 +71,11 @@ export class World {
     this.options = options
     this.service = service
     this.state = service.state
-    const { id, keySet, cookies } = options
     const stepsOf = (n: number) => this.#exchanges.get(n)?.steps ?? []
     this.others = otherServers.map(
-      (name) => new OtherServer({ name, service, keySet: keySet(id), cookies, stepsOf }),
+      (name) => new OtherServer({ name, service, world: options, stepsOf }),
     )
-    this.#names = new Set(Object.values(cookies).map(({ name }) => name))
+    this.#names = new Set(Object.values(options.cookies).map(({ name }) => name))
   }
 
   static async start(options: WorldOptions): Promise<World> {

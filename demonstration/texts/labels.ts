@@ -105,7 +105,7 @@ export const labels = {
     token: ['the token', 'das Token', 'le jeton'],
     password: ['name and password', 'Name und Passwort', 'nom et mot de passe'],
   },
-  /** All of them are in the trace. */
+  /** Other calls are not drawn. */
   calls: {
     'store.findCredentials': ['find password hash', 'Passwort-Hash lesen', 'lire l’empreinte'],
     'passwords.verify': ['check password', 'Passwort prüfen', 'vérifier le mot de passe'],
@@ -186,11 +186,6 @@ export const labels = {
     'Look closer: every byte',
     'Genauer hinsehen: jedes Byte',
     'De plus près : chaque octet',
-  ],
-  trace: [
-    'All that the server did',
-    'Alles, was der Server getan hat',
-    'Tout ce que le serveur a fait',
   ],
   request: ['Request', 'Anfrage', 'Requête'],
   response: ['Response', 'Antwort', 'Réponse'],
@@ -340,6 +335,7 @@ export const labels = {
     snooze: ['Snooze one', 'Eine zurückstellen', 'En reporter une'],
     before: ['Before', 'Vorher', 'Avant'],
     thief: ['The thief', 'Der Dieb', 'Le voleur'],
+    copied: ['The thief', 'Der Dieb', 'Le voleur'],
     signOut: ['You sign out', 'Sie melden sich ab', 'Vous vous déconnectez'],
     unnoticed: ['Nobody notices', 'Niemand merkt es', 'Personne ne s’en aperçoit'],
     everywhere: [
@@ -377,7 +373,6 @@ export const labels = {
     'Diese Werte stammen aus dem Link.',
     'Ces valeurs viennent du lien.',
   ],
-  freeIn: ['Try again in ', 'Versuchen Sie es wieder in ', 'Réessayez dans '],
   unmeasuredYet: ['Not measured yet', 'Noch nicht gemessen', 'Pas encore mesuré'],
   plots: {
     measure: ['Measure', 'Messen', 'Mesurer'],

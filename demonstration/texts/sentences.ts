@@ -179,98 +179,121 @@ export const sentences = {
       'Ce que coûtent les deux, mesuré ici et maintenant, et lequel choisir.',
     ],
   },
-  /** The page puts a value in the place of each `#`. */
+  /**
+   * Beside the lanes, by the act. The page puts a value in the place of each `#`.
+   */
   notes: {
-    unnoticedCookie: [
-      'After # hours the copied cookie still works. Each use prolongs it by 7 days, up to 30 days after the sign-in.',
-      'Nach # Stunden gilt das kopierte Cookie immer noch. Nach jeder Nutzung gilt es 7 Tage, höchstens 30 Tage ab der Anmeldung.',
-      'Après # heures, le cookie copié est encore accepté. Il le reste 7 jours après chaque utilisation, 30 au plus après la connexion.',
-    ],
-    unnoticedToken: [
-      'The thief renews the copied token every 14 minutes, until # hours after the sign-in: no token ends later.',
-      'Der Dieb erneuert das kopierte Token alle 14 Minuten, bis # Stunden nach der Anmeldung: Länger gilt keines.',
-      'Le voleur renouvelle le jeton copié toutes les 14 minutes, jusqu’à # heures après la connexion : aucun ne dure plus longtemps.',
-    ],
-    withoutRow: [
-      'Its row is deleted. Without it, the cookie names nothing.',
-      'Die Zeile des Cookies ist gelöscht. Ohne sie ist es wertlos.',
-      'La ligne du cookie est supprimée. Sans elle, il ne vaut rien.',
-    ],
-    stillValid: [
-      'The signature is still valid. This server refuses the token only because it keeps a list of revoked sign-ins.',
-      'Die Signatur ist immer noch gültig. Dieser Server lehnt das Token nur ab, weil er eine Liste widerrufener Anmeldungen führt.',
-      'La signature est toujours valide. Ce serveur ne refuse le jeton que parce qu’il tient une liste des connexions révoquées.',
-    ],
-    expires: [
-      'The copied token works at the other server for # more seconds.',
-      'Der andere Server nimmt das kopierte Token noch # Sekunden lang an.',
-      'L’autre serveur accepte encore le jeton copié pendant # secondes.',
-    ],
-    revocations: [
-      'Revoked sign-ins in the list: #. The last entry ends at #.',
-      'Widerrufene Anmeldungen in der Liste: #. Der letzte Eintrag bleibt bis #.',
-      'Connexions révoquées dans la liste : #. La dernière y reste jusqu’au #.',
-    ],
-    oneName: [
-      'This service has one public name: a browser has no really other site here. Try it at localhost.',
-      'Dieser Dienst hat nur einen Namen, deshalb gibt es hier keine wirklich andere Website. Versuchen Sie es unter localhost.',
-      'Ce service n’a qu’un nom public : il n’y a donc pas ici de véritable autre site. Essayez sur localhost.',
-    ],
-    formWithoutCookie: [
-      'Your browser sent the form without the cookie, because of SameSite=Lax.',
-      'Wegen SameSite=Lax hat Ihr Browser das Formular ohne das Cookie gesendet.',
-      'À cause de SameSite=Lax, votre navigateur a envoyé le formulaire sans le cookie.',
-    ],
-    formWithCookie: [
-      'Your browser sent the cookie with the form. This server refused it, because the form came from another site.',
-      'Ihr Browser hat das Cookie mitgeschickt. Dieser Server hat das Formular abgelehnt, weil es von einer anderen Website kam.',
-      'Votre navigateur a envoyé le cookie avec le formulaire. Ce serveur a refusé le formulaire, car il venait d’un autre site.',
-    ],
-    formAccepted: [
-      'The form was accepted.',
-      'Das Formular wurde angenommen.',
-      'Le formulaire a été accepté.',
-    ],
-    neverAdded: [
-      'No browser adds a token by itself: a script of the page does it.',
-      'Kein Browser schickt ein Token von selbst mit: Das tut ein Skript der Seite.',
-      'Aucun navigateur n’ajoute de jeton de lui-même : c’est un script de la page qui le fait.',
-    ],
-    unread: [
-      'Unread: # before, # after.',
-      'Ungelesen: vorher #, nachher #.',
-      'Non lues : # avant, # après.',
-    ],
-    notRead: [
-      'The cookie is HttpOnly: the browser keeps it from scripts.',
-      'Das Cookie ist HttpOnly: Der Browser verbirgt es vor Skripten.',
-      'Le cookie est HttpOnly : le navigateur le cache aux scripts.',
-    ],
-    read: [
-      'The page needs the token to send it, so a script in the page can read it.',
-      'Die Seite braucht das Token, um es zu senden. Also kann auch ein Skript in der Seite es lesen.',
-      'La page a besoin du jeton pour l’envoyer : un script dans la page peut donc le lire aussi.',
-    ],
-    scriptActs: [
-      'While the page is open, the script can do everything in your name. It need not take anything.',
-      'Solange die Seite offen ist, kann das Skript alles in Ihrem Namen tun. Mitnehmen muss es dafür nichts.',
-      'Tant que la page est ouverte, le script peut tout faire en votre nom, sans rien emporter.',
-    ],
-    nothingTaken: [
-      'The script could take nothing.',
-      'Das Skript konnte nichts mitnehmen.',
-      'Le script n’a rien pu emporter.',
-    ],
-    nothingToRenew: [
-      'Nothing to renew: each use prolongs the session.',
-      'Nichts zu erneuern: Jede Nutzung verlängert die Sitzung.',
-      'Rien à renouveler : chaque utilisation prolonge la session.',
-    ],
-    endedBefore: [
-      'It ended days ago.',
-      'Es ist seit Tagen abgelaufen.',
-      'Il a expiré il y a plusieurs jours.',
-    ],
+    unnoticed: {
+      session: [
+        'After # hours the copied cookie still works. Each use prolongs it by 7 days, up to 30 days after the sign-in.',
+        'Nach # Stunden gilt das kopierte Cookie immer noch. Nach jeder Nutzung gilt es 7 Tage, höchstens 30 Tage ab der Anmeldung.',
+        'Après # heures, le cookie copié est encore accepté. Il le reste 7 jours après chaque utilisation, 30 au plus après la connexion.',
+      ],
+      token: [
+        'The thief renews the copied token every 14 minutes, until # hours after the sign-in: no token ends later.',
+        'Der Dieb erneuert das kopierte Token alle 14 Minuten, bis # Stunden nach der Anmeldung: Länger gilt keines.',
+        'Le voleur renouvelle le jeton copié toutes les 14 minutes, jusqu’à # heures après la connexion : aucun ne dure plus longtemps.',
+      ],
+    },
+    copied: {
+      session: [
+        'Its row is deleted. Without it, the cookie names nothing.',
+        'Die Zeile des Cookies ist gelöscht. Ohne sie ist es wertlos.',
+        'La ligne du cookie est supprimée. Sans elle, il ne vaut rien.',
+      ],
+      token: [
+        'The signature is still valid. This server refuses the token only because it keeps a list of revoked sign-ins. The copied token works at the other server for # more seconds.',
+        'Die Signatur ist immer noch gültig. Dieser Server lehnt das Token nur ab, weil er eine Liste widerrufener Anmeldungen führt. Der andere Server nimmt das kopierte Token noch # Sekunden lang an.',
+        'La signature est toujours valide. Ce serveur ne refuse le jeton que parce qu’il tient une liste des connexions révoquées. L’autre serveur accepte encore le jeton copié pendant # secondes.',
+      ],
+    },
+    everywhere: {
+      token: [
+        'Revoked sign-ins in the list: #. The last entry ends at #.',
+        'Widerrufene Anmeldungen in der Liste: #. Der letzte Eintrag bleibt bis #.',
+        'Connexions révoquées dans la liste : #. La dernière y reste jusqu’au #.',
+      ],
+    },
+    oneName: {
+      session: [
+        'This service has one public name: a browser has no really other site here. Try it at localhost.',
+        'Dieser Dienst hat nur einen Namen, deshalb gibt es hier keine wirklich andere Website. Versuchen Sie es unter localhost.',
+        'Ce service n’a qu’un nom public : il n’y a donc pas ici de véritable autre site. Essayez sur localhost.',
+      ],
+    },
+    formWithoutCookie: {
+      session: [
+        'Your browser sent the form without the cookie, because of SameSite=Lax.',
+        'Wegen SameSite=Lax hat Ihr Browser das Formular ohne das Cookie gesendet.',
+        'À cause de SameSite=Lax, votre navigateur a envoyé le formulaire sans le cookie.',
+      ],
+    },
+    formWithCookie: {
+      session: [
+        'Your browser sent the cookie with the form. This server refused it, because the form came from another site.',
+        'Ihr Browser hat das Cookie mitgeschickt. Dieser Server hat das Formular abgelehnt, weil es von einer anderen Website kam.',
+        'Votre navigateur a envoyé le cookie avec le formulaire. Ce serveur a refusé le formulaire, car il venait d’un autre site.',
+      ],
+    },
+    formAccepted: {
+      session: [
+        'The form was accepted.',
+        'Das Formular wurde angenommen.',
+        'Le formulaire a été accepté.',
+      ],
+    },
+    form: {
+      token: [
+        'No browser adds a token by itself: a script of the page does it.',
+        'Kein Browser schickt ein Token von selbst mit: Das tut ein Skript der Seite.',
+        'Aucun navigateur n’ajoute de jeton de lui-même : c’est un script de la page qui le fait.',
+      ],
+      both: [
+        'Unread: # before, # after.',
+        'Ungelesen: vorher #, nachher #.',
+        'Non lues : # avant, # après.',
+      ],
+    },
+    reads: {
+      session: [
+        'The cookie is HttpOnly: the browser keeps it from scripts.',
+        'Das Cookie ist HttpOnly: Der Browser verbirgt es vor Skripten.',
+        'Le cookie est HttpOnly : le navigateur le cache aux scripts.',
+      ],
+      token: [
+        'The page needs the token to send it, so a script in the page can read it.',
+        'Die Seite braucht das Token, um es zu senden. Also kann auch ein Skript in der Seite es lesen.',
+        'La page a besoin du jeton pour l’envoyer : un script dans la page peut donc le lire aussi.',
+      ],
+    },
+    use: {
+      both: [
+        'While the page is open, the script can do everything in your name. It need not take anything.',
+        'Solange die Seite offen ist, kann das Skript alles in Ihrem Namen tun. Mitnehmen muss es dafür nichts.',
+        'Tant que la page est ouverte, le script peut tout faire en votre nom, sans rien emporter.',
+      ],
+    },
+    carried: {
+      session: [
+        'The script could take nothing.',
+        'Das Skript konnte nichts mitnehmen.',
+        'Le script n’a rien pu emporter.',
+      ],
+    },
+    renewed: {
+      session: [
+        'Nothing to renew: each use prolongs the session.',
+        'Nichts zu erneuern: Jede Nutzung verlängert die Sitzung.',
+        'Rien à renouveler : chaque utilisation prolonge la session.',
+      ],
+    },
+    unused: {
+      token: [
+        'It ended days ago.',
+        'Es ist seit Tagen abgelaufen.',
+        'Il a expiré il y a plusieurs jours.',
+      ],
+    },
   },
   /** What to remember. */
   follows: {
@@ -416,9 +439,9 @@ export const sentences = {
       'Votre propre service n’existe plus : dix minutes sans requête, ou un nouveau départ dans un autre onglet.',
     ],
     full: [
-      '# people are using it. Watch the recording on the site of the documentation meanwhile.',
-      '# Personen benutzen die Vorführung gerade. Sehen Sie sich solange die Aufzeichnung auf der Website der Dokumentation an.',
-      '# personnes utilisent la démonstration en ce moment. En attendant, regardez l’enregistrement sur le site de la documentation.',
+      '# people are using it. Watch the recording on the site of the documentation meanwhile. Try again in # min.',
+      '# Personen benutzen die Vorführung gerade. Sehen Sie sich solange die Aufzeichnung auf der Website der Dokumentation an. Versuchen Sie es wieder in # min.',
+      '# personnes utilisent la démonstration en ce moment. En attendant, regardez l’enregistrement sur le site de la documentation. Réessayez dans # min.',
     ],
     tooMany: [
       'Your own service has had 5,000 requests, the most that one may have.',

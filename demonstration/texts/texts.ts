@@ -24,3 +24,8 @@ function columnOf<Table extends object>(table: Table, at: number): Column<Table>
 export function filled(text: string, ...values: unknown[]): string {
   return values.reduce<string>((rest, value) => rest.replace('#', String(value)), text)
 }
+
+/** '' if there is none. */
+export function textAt(texts: Readonly<Record<string, string>>, name: string): string {
+  return texts[name] ?? ''
+}

@@ -29,8 +29,8 @@ function textsOf(strings: Strings): Map<string, string> {
     badge: _badge,
     ...texts
   } = strings
-  const { rules, noMail, usual, ...sheet } = preferences
-  const ofSheet = { rules, noMail, sheet: { ...sheet, usual: usual('5') } }
+  const { rules, noMail, mutes, usual, ...sheet } = preferences
+  const ofSheet = { rules, noMail, mutes, sheet: { ...sheet, usual: usual('5') } }
   const members = Object.entries(texts).flatMap(([name, text]) =>
     typeof text === 'string'
       ? [[name, text] as const]

@@ -115,6 +115,7 @@ button:hover { background: var(--_hover); }
 }
 [part='preferences-table'] { inline-size: 100%; border-collapse: collapse; margin-block: 0.75em; }
 [part='preferences-table'] :is(th, td) { padding: 0.375em 0.5em 0.375em 0; border-block-end: 1px solid var(--_border); font-weight: inherit; text-align: start; }
+[part='preferences-table'] small { display: block; color: var(--_muted); }
 [part='preferences'] :is(select, input) { max-inline-size: 100%; min-block-size: 2em; font: inherit; color: inherit; background: var(--_background); border: 1px solid var(--_muted); border-radius: 0.375em; }
 [part='preferences'] select { inline-size: 100%; }
 [part='preferences-hours'] { display: grid; gap: 0.5em; }

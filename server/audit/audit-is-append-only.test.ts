@@ -37,6 +37,6 @@ test('one statement adds rows; rows are removed by the retention and by an erasu
     of('delete')
       .map(({ file }) => file)
       .toSorted(),
-    ['audit/audit.store.ts', 'users/erasure.store.ts'],
+    ['audit/audit.store.ts', 'users/erasure/erasure.store.ts'],
   )
 })

@@ -15,8 +15,7 @@ import { type PastTime, pastTime } from './terminal/past-time.ts'
 import { type KeyOptions, keyOf, named, nameOf, type Users, withUsers } from './user/user-key.ts'
 
 const help = `
-The sender's response has the id of the notification. Title and body are not displayed. A delivery that reached nobody says
-unknown_recipient in its response.
+Title and body are not displayed.
 
 Examples:
   npx carillon explain --external-id customer-42 019a9b3e-5c1f-7a42-9d0b-3f6f1c2e8a70 --json
@@ -49,11 +48,9 @@ export function makeCommand(): Command {
 
 function explain(names: readonly string[], options: Options, command: Command): Promise<void> {
   const isSearch = options.key !== undefined || options.since !== undefined
-  if (!isSearch && options.producer !== undefined)
-    throw new WrongUse('--producer is for --key or --since')
-  const [id, ...others] = isSearch ? [undefined, ...names] : names.toReversed()
-  if (!isSearch && id === undefined)
+  if (!isSearch && (names.length === 0 || options.producer !== undefined))
     throw new WrongUse('Name the notification by its id, or find it by --key or --since')
+  const [id, ...others] = isSearch ? [undefined, ...names] : names.toReversed()
   if (others.length > 1) throw new WrongUse('Give one username and the id of one notification')
   const key = keyOf(others[0], options)
   return withUsers(command, async (users) => {

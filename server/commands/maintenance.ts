@@ -3,15 +3,13 @@ import { record } from '../audit/audit.store.ts'
 import { type Facts, recorded } from '../audit/entry.ts'
 import { iso } from '../basics/clock.ts'
 import { refuseMissingDatabase } from '../start/database-file.ts'
-import { configOf, systemUser, withSettings, withStore } from './settings.ts'
+import { configOf, withSettings, withStore } from './settings.ts'
 import { type Output, print } from './terminal/output.ts'
 
 const help = `
-While it is on, every process serves reads, and responds to each write with 503 and Retry-After. It stays on after a restart.
-Nobody can sign in or out then; who is signed in stays signed in. Mails, pushes and timers wait.
+Every process then serves reads, and responds to each write with 503. Nobody can sign in or out; who is signed in stays so.
 
 Examples:
-  npx carillon maintenance
   npx carillon maintenance on
   npx carillon maintenance off`
 
@@ -37,7 +35,7 @@ async function maintenance(
   let state = await stateOf(endpoint, 'maintenance')
   if (wanted === 'on' && state === null) {
     await recordAct(command, 'maintenance-began')
-    state = { startedAt: Date.now(), by: systemUser() }
+    state = { startedAt: Date.now() }
     await refuseWrites(endpoint, 'maintenance', state)
   }
   if (wanted === 'off' && state !== null) {

@@ -112,7 +112,7 @@ export async function withStore<Result>(
 }
 
 /** In a container the process id may have no name. */
-export function systemUser(): string {
+function systemUser(): string {
   try {
     return userInfo().username
   } catch {

@@ -18,11 +18,8 @@ import { type Output, print, WrongUse } from './terminal/output.ts'
 import { interruptible, progress } from './terminal/progress.ts'
 
 const help = `
-Run the new program beside the old one, with the settings of the service. It fills a temporary SQLite file, or the empty
-PostgreSQL database of --into, from the newest backup of CARILLON_BACKUP_DIR, applies its migrations, and examines the result.
-It changes nothing else, sends nothing, opens no port, and deletes the copy. TMPDIR says where the file is.
-
-Exit status 0 is yes, 1 is no. For a URL with a password, set CARILLON_TARGET_URL or CARILLON_TARGET_URL_FILE.
+Run the new program beside the old one, with the settings of the service. It fills and migrates a temporary SQLite file (below
+TMPDIR), or the empty database of --into, and deletes that copy. Exit status 0 is yes, 1 is no.
 
 Example:
   /opt/carillon-new/node_modules/.bin/carillon upgrade --rehearse`
@@ -50,66 +47,63 @@ async function upgrade(options: Options, command: Command): Promise<void> {
   if (backup === undefined) throw notFound(`${backupDir} has no backup`)
   await using copy = target === undefined ? temporaryFile() : await emptied(target)
   const left = () => (target === undefined ? '' : 'Empty the database that it filled.')
-  const found = await interruptible(left, () =>
-    rehearse(config, { backup, copy: copy.database, options }).catch((error) => ({
-      no: messageOf(error),
-      facts: [],
-    })),
-  )
-  const { no, facts } = found
-  print(options, { ...backup, ...found, possible: no === undefined }, () => [
-    `${backup.file}, taken at ${backup.takenAt} with schema ${backup.schema}`,
-    ...facts,
-    no === undefined ? 'yes: the upgrade works with this backup' : `no: ${no}`,
-  ])
-  if (no !== undefined) process.exitCode = 1
+  const rehearsal = () => rehearse(config, { backup, copy: copy.database, options })
+  const { no, facts } = await interruptible(left, rehearsal).catch((error) => ({
+    no: messageOf(error),
+    facts: [],
+  }))
+  const about = `${backup.file}, taken at ${backup.takenAt} with schema ${backup.schema}`
+  const verdict = no === null ? 'yes: the upgrade works with this backup' : `no: ${no}`
+  print(options, { ...backup, facts, no }, () => [about, ...facts, verdict])
+  if (no !== null) process.exitCode = 1
 }
 
-type Rehearsal = {
-  backup: { file: string; schema: string }
-  copy: Database
-  options: Options
-}
+type Rehearsal = { backup: { file: string; schema: string }; copy: Database; options: Options }
 
 async function rehearse(
   { database, databasePartitions: partitions }: Config,
   { backup, copy, options }: Rehearsal,
 ) {
   const { restoreBackup } = await import('../store/transfer/backup.ts')
-  const times = [performance.now()]
-  const note = () => times.push(performance.now())
   const { file, schema } = backup
-  const report = progress(options)
-  const tables = await restoreBackup({ file, to: copy, partitions, report, onRestored: note })
+  const startedAt = performance.now()
+  let restoredAt = startedAt
+  const onRestored = () => {
+    restoredAt = performance.now()
+  }
+  const tables = await restoreBackup({
+    file,
+    to: copy,
+    partitions,
+    report: progress(options),
+    onRestored,
+  })
   const { store } = await openStore(copy)
-  note()
+  const migratedAt = performance.now()
   const { bytes } = await store.read(sizeNow)
-  const rows = await store.read(rowsOfTables)
+  const counts = await store.read(rowsOfTables)
   await store.close()
   const { findings } = await examineDatabase(copy, Date.now, true)
-  const free = freeBytesOf(database)
-  const [restored = 0, migrated = 0] = times.slice(1).map((at, n) => at - (times[n] ?? 0))
+  const wrong = findings.filter(({ state }) => state !== 'ok')
+  const fault = wrong.find(({ check }) => check === 'database')
+  const free = freeBytesOf(database) ?? Number.POSITIVE_INFINITY
+  const rows = tables.reduce((sum, table) => sum + table.rows, 0)
   const applied = knownMigrations().filter((name) => name > schema)
-  const fault = findings.find(
-    ({ check, state }) => state === 'fault' && ['database', 'schema'].includes(check),
-  )
   return {
-    no:
-      fault?.found ?? (free !== null && free < bytes ? 'the disk has too little room' : undefined),
+    no: fault?.found ?? (free < bytes ? 'the disk has too little room' : null),
     facts: [
-      `${tables.reduce((sum, table) => sum + table.rows, 0)} rows restored in ${seconds(restored)}; counts and checksums agree`,
-      `migrations: ${applied.join(', ') || 'none'}, in ${seconds(migrated)}`,
-      `rows now: ${rows.map((one) => `${one.name} ${one.rows}`).join(', ')}`,
-      `room: ${mebibytes(bytes)}${free === null ? '' : `; free beside the database: ${mebibytes(free)}`}`,
-      ...findings
-        .filter(({ state }) => state !== 'ok')
-        .map(({ check, state, found }) => `doctor, ${state}: ${check}: ${found}`),
+      `${rows} rows restored in ${seconds(restoredAt - startedAt)}; counts and checksums agree`,
+      `migrations: ${applied.join(', ') || 'none'}, in ${seconds(migratedAt - restoredAt)}`,
+      `rows now: ${counts.map((one) => `${one.name} ${one.rows}`).join(', ')}`,
+      `room: ${bytes} bytes`,
+      ...wrong.map(({ check, state, found }) => `doctor: ${state}: ${check}: ${found}`),
     ],
   }
 }
 
-const seconds = (ms: number) => `${(ms / 1_000).toFixed(1)} s`
-const mebibytes = (bytes: number) => `${Math.ceil(bytes / 2 ** 20)} MiB`
+function seconds(ms: number): string {
+  return `${(ms / 1_000).toFixed(1)} s`
+}
 
 function temporaryFile(): Copy {
   const folder = mkdtempSync(join(tmpdir(), 'carillon-rehearsal-'))

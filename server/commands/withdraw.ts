@@ -3,7 +3,7 @@ import { record } from '../audit/audit.store.ts'
 import { recorded } from '../audit/entry.ts'
 import { notFound } from '../basics/errors.ts'
 import { endingOf, firstIdAt, isIdShaped, madeAt } from '../basics/ids.ts'
-import { countSent, type Sent, withdrawSent } from '../delivery/withdraw.store.ts'
+import { findSent, type Sent, withdrawSent } from '../delivery/withdraw.store.ts'
 import { inBatches } from '../store/batches.ts'
 import { withSettings, withStore } from './settings.ts'
 import { type Output, print, WrongUse } from './terminal/output.ts'
@@ -11,12 +11,14 @@ import { type PastTime, pastTime } from './terminal/past-time.ts'
 import { confirm } from './terminal/prompts.ts'
 
 const help = `
-The response of a delivery has its deliveryId. What was sent again or changed after that time stays. Inboxes that are open
-show it at once. Mails and pushes that were sent stay where they are.
+The response of a delivery has its deliveryId. What was sent again later stays. Open inboxes show it at once; mails and pushes stay.
 
 Examples:
   npx carillon withdraw --dry-run 019a9b3e-5c1f-7a42-9d0b-3f6f1c2e8a70
   npx carillon withdraw --producer shop --since 2026-11-22T08:00Z --until 2026-11-22T08:05Z --yes`
+
+/** More are withdrawn, too. */
+const maxCounted = 1_000_000
 
 type Options = Output & {
   producer?: string
@@ -53,10 +55,16 @@ function withdraw(delivery: string | undefined, options: Options, command: Comma
     const { store, now } = place
     const sent =
       delivery === undefined ? sentBy(options, now()) : sentAs(delivery.toLowerCase(), options)
-    const found = await store.read(countSent, sent)
-    const { notifications, users, read, first, last } = found
-    if (notifications === 0) throw notFound('No inbox has what was sent then')
-    const counted = `${notifications} notifications of ${users} users, sent from ${first} to ${last}; read: ${read}`
+    const all = await store.read(findSent, sent, maxCounted)
+    if (all.length === 0) throw notFound('No inbox has what was sent then')
+    const found = {
+      notifications: all.length,
+      users: new Set(all.map(({ user }) => user)).size,
+      read: all.filter(({ isRead }) => isRead === 1).length,
+      first: all[0]?.sentAt,
+      last: all.at(-1)?.sentAt,
+    }
+    const counted = `${found.notifications} notifications of ${found.users} users, sent from ${found.first} to ${found.last}; read: ${found.read}`
     if (options.dryRun) return print(options, found, () => `${counted} would be withdrawn`)
     await confirm(`Withdraw ${counted}?`, options)
     const detail = { delivery, producer: options.producer, ...found }

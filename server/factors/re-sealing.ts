@@ -7,7 +7,7 @@ import { type Purpose, Sealing, type Secrets } from '../basics/secrets.ts'
 import type { AuditEntry } from '../store/events.ts'
 import type { Read, Write } from '../store/statements.ts'
 import type { Store } from '../store/store.ts'
-import { keyPurposes, resealKey, sealedKey } from '../tokens/sealed-keys.store.ts'
+import { keyPurposes, resealKeys, sealedKey } from '../tokens/sealed-keys.store.ts'
 import { type Resealed, resealSigningKeys, signingKeys } from '../tokens/signing-keys.store.ts'
 import type { UserDependencies } from '../users/users.ts'
 import {
@@ -22,7 +22,7 @@ export type OtherTexts = {
   purpose: Purpose
   name: string
   read: () => Read<readonly { id: string; from: string }[]>
-  reseal: (texts: readonly { id: string; from: string; to: string }[]) => Write<void>
+  reseal: (texts: readonly Resealed[]) => Write<void>
 }
 type Options = {
   audit: (counts: Counts) => AuditEntry
@@ -41,15 +41,15 @@ export async function sealAgain(
 ): Promise<Counts> {
   const sealing = new Sealing(secrets)
   const found = await countSealedOtherwise(store, sealing, others)
-  for (const key of await openSealedKeys(store, sealing)) await store.write(resealKey, key)
-  await resealOthers(store, sealing, others)
+  const texts = [...sealedKeys, ...others]
+  await resealOthers(store, sealing, texts)
   if (found.signingKeys + found.factors === 0) return found
   const done = { signingKeys: 0, factors: 0 }
   await pass(store, sealing, { done, entries: [audit(found)] })
   // Every node has read the signing keys after a second.
   await pause()
   await pass(store, sealing, { done, entries: [] })
-  await resealOthers(store, sealing, others)
+  await resealOthers(store, sealing, texts)
   return done
 }
 
@@ -58,9 +58,11 @@ export async function countSealedOtherwise(
   sealing: Sealing,
   others: readonly OtherTexts[] = [],
 ): Promise<Counts> {
-  const counts = { signingKeys: (await openKeys(store, sealing)).length, factors: 0 }
-  await openSealedKeys(store, sealing)
-  for (const texts of others) await openOthers(store, sealing, texts)
+  const counts = {
+    signingKeys: (await sealedAnew(store, sealing, ofSigningKeys)).length,
+    factors: 0,
+  }
+  for (const texts of [...sealedKeys, ...others]) await sealedAnew(store, sealing, texts)
   for await (const batch of factorsOf(store, sealing)) {
     for (const factor of batch) await textOf(factor, sealing)
     counts.factors += batch.length
@@ -71,7 +73,7 @@ export async function countSealedOtherwise(
 type Pass = { done: Counts; entries: readonly AuditEntry[] }
 
 async function pass(store: Store, sealing: Sealing, { done, entries }: Pass): Promise<void> {
-  const keys = await openKeys(store, sealing)
+  const keys = await sealedAnew(store, sealing, ofSigningKeys)
   done.signingKeys += await store.write(resealSigningKeys, { keys, audit: entries })
   for await (const batch of factorsOf(store, sealing)) {
     const sealAnew = async (factor: SealedFactor) => {
@@ -84,41 +86,38 @@ async function pass(store: Store, sealing: Sealing, { done, entries }: Pass): Pr
   }
 }
 
-async function openKeys(store: Store, sealing: Sealing): Promise<Resealed[]> {
+const ofSigningKeys: Omit<OtherTexts, 'reseal'> = {
+  purpose: 'signing-keys',
+  name: 'signing key',
+  *read() {
+    const keys = (yield* signingKeys()).filter(({ retiredAt }) => retiredAt === null)
+    return keys.map(({ kid, sealedPrivateJwk }) => ({ id: kid, from: sealedPrivateJwk }))
+  },
+}
+
+const sealedKeys = keyPurposes.map(
+  (purpose): OtherTexts => ({
+    purpose,
+    name: 'the key for',
+    *read() {
+      const from = yield* sealedKey(purpose)
+      return from === undefined ? [] : [{ id: purpose, from }]
+    },
+    reseal: resealKeys,
+  }),
+)
+
+async function sealedAnew(
+  store: Store,
+  sealing: Sealing,
+  { purpose, name, read }: Omit<OtherTexts, 'reseal'>,
+): Promise<Resealed[]> {
   const sealed: Resealed[] = []
-  for (const { kid, sealedPrivateJwk, retiredAt } of await store.read(signingKeys)) {
-    if (retiredAt !== null) continue
-    const opened = await sealing.openWith('signing-keys', sealedPrivateJwk)
-    if (opened === undefined) throw doesNotFit(`signing key ${kid}`)
-    if (opened.secret === 'current') continue
-    sealed.push({
-      kid,
-      from: sealedPrivateJwk,
-      to: await sealing.seal('signing-keys', opened.text),
-    })
-  }
-  return sealed
-}
-
-async function openSealedKeys(store: Store, sealing: Sealing): Promise<Omit<Resealed, 'kid'>[]> {
-  const sealed: Omit<Resealed, 'kid'>[] = []
-  for (const purpose of keyPurposes) {
-    const from = await store.read(sealedKey, purpose)
-    if (from === undefined) continue
-    const text = await sealing.open(purpose, from)
-    if (text === undefined) throw doesNotFit(`the key for ${purpose}`)
-    sealed.push({ from, to: await sealing.seal(purpose, text) })
-  }
-  return sealed
-}
-
-async function openOthers(store: Store, sealing: Sealing, { purpose, name, read }: OtherTexts) {
-  const sealed: { id: string; from: string; to: string }[] = []
   for (const { id, from } of await store.read(read)) {
-    const opened = await sealing.openWith(purpose, from)
-    if (opened === undefined) throw doesNotFit(`${name} ${id}`)
-    if (opened.secret === 'previous')
-      sealed.push({ id, from, to: await sealing.seal(purpose, opened.text) })
+    const found = await sealing.openWith(purpose, from)
+    if (found === undefined) throw doesNotFit(`${name} ${id}`)
+    if (found.secret === 'previous')
+      sealed.push({ id, from, to: await sealing.seal(purpose, found.text) })
   }
   return sealed
 }
@@ -129,7 +128,7 @@ async function resealOthers(
   others: readonly OtherTexts[],
 ): Promise<void> {
   for (const texts of others) {
-    const sealed = await openOthers(store, sealing, texts)
+    const sealed = await sealedAnew(store, sealing, texts)
     if (sealed.length > 0) await store.write(texts.reseal, sealed)
   }
 }

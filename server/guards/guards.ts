@@ -26,6 +26,20 @@ function guard<Needs, Caller>(
 }
 
 const producerRefusals = ['UNAUTHORIZED', 'FORBIDDEN', 'TOO_MANY_REQUESTS'] as const
+const userRefusals = ['UNAUTHORIZED', 'FORBIDDEN'] as const
+
+type Found = Subject | null
+
+const visiting = (limit: (found: Found) => Found) =>
+  guard('visitor', ['FORBIDDEN'], async (proofs: Proofs, request) =>
+    limit(await authenticate(proofs, request)),
+  )
+const signedIn = (limit: (found: Found) => Found) =>
+  guard('user', userRefusals, async (proofs: Proofs, request) => {
+    const subject = limit(await authenticate(proofs, request))
+    if (subject === null) throw refusedProof(request, 'user')
+    return subject
+  })
 
 export const open = guard('open', [], async () => null)
 /** Admits the user of a valid proof, whatever its limit is, and gives null without one. */
@@ -36,33 +50,19 @@ export const visitor = guard('visitor', [], async (proofs: Proofs, request) =>
  * Admits as `visitor`, but refuses a token of scope `inbox`; a sign-in that only sets a second
  * factor up counts as none.
  */
-export const unscopedVisitor = guard('visitor', ['FORBIDDEN'], async (proofs: Proofs, request) => {
-  const subject = withoutInbox(await authenticate(proofs, request))
+export const unscopedVisitor = visiting((found) => {
+  const subject = withoutInbox(found)
   return subject?.scope === 'setup' ? null : subject
 })
 /** Admits as `unscopedVisitor`, and also for setting a second factor up. */
-export const setupVisitor = guard('visitor', ['FORBIDDEN'], async (proofs: Proofs, request) =>
-  withoutInbox(await authenticate(proofs, request)),
-)
+export const setupVisitor = visiting(withoutInbox)
 /** A signed-in user, for a route that itself refuses a request without a valid proof. */
-export const verified = guard('user', ['UNAUTHORIZED', 'FORBIDDEN'], admitUnscoped)
+export const verified = guard('user', userRefusals, admitUnscoped)
 /** This guard also admits a token of scope `inbox`: to inbox, preferences and push subscriptions. */
-export const inbox = guard(
-  'user',
-  ['UNAUTHORIZED', 'FORBIDDEN'],
-  async (proofs: Proofs, request) => {
-    const subject = present(await authenticate(proofs, request), request)
-    if (subject.scope === 'setup') throw setupOnly()
-    return subject
-  },
-)
-export const user = guard('user', ['UNAUTHORIZED', 'FORBIDDEN'], async (proofs: Proofs, request) =>
-  present(await admitUnscoped(proofs, request), request),
-)
+export const inbox = signedIn(withoutSetup)
+export const user = signedIn(unscoped)
 /** Admits as `user`, and also a sign-in that only sets a second factor up. */
-export const setupUser = guard('user', user.refusals, async (proofs: Proofs, request) =>
-  present(withoutInbox(await authenticate(proofs, request)), request),
-)
+export const setupUser = signedIn(withoutInbox)
 /**
  * Refuses the token of a session: an application that has one confirms nothing and changes no
  * credential.
@@ -134,17 +134,10 @@ async function admitToken({ accessTokens }: Pick<Proofs, 'accessTokens'>, reques
   return unscoped(subject)
 }
 
-async function admitUnscoped(proofs: Proofs, request: FastifyRequest): Promise<Subject | null> {
+async function admitUnscoped(proofs: Proofs, request: FastifyRequest): Promise<Found> {
   return unscoped(await authenticate(proofs, request))
 }
 
-function present<Caller>(subject: Caller | null, request: FastifyRequest): Caller {
-  if (subject === null) throw refusedProof(request, 'user')
-  return subject
-}
-
-// All closures of one function share what any uses: these keep only the proof while a stream is
-// open.
 function tokenValidUntil(accessTokens: Proofs['accessTokens'], subject: TokenSubject) {
   return async () => accessTokens.validUntil(subject)
 }
@@ -156,12 +149,16 @@ function sessionValidUntil(sessions: Proofs['sessions'], secret: string) {
   return () => sessions.validUntil(own, copy)
 }
 
-function unscoped<Found extends Subject | null>(subject: Found): Found {
-  if (subject?.scope === 'setup') throw setupOnly()
-  return withoutInbox(subject)
+function unscoped<Some extends Found>(subject: Some): Some {
+  return withoutInbox(withoutSetup(subject))
 }
 
-function withoutInbox<Found extends Subject | null>(subject: Found): Found {
+function withoutSetup<Some extends Found>(subject: Some): Some {
+  if (subject?.scope === 'setup') throw setupOnly()
+  return subject
+}
+
+function withoutInbox<Some extends Found>(subject: Some): Some {
   if (subject?.scope !== 'inbox') return subject
   throw insufficientScope(`A token with the scope "${subject.scope}" does not open this route`, {
     remedy:
@@ -188,15 +185,11 @@ function countRequest({ rates }: ProducerKeys, found: Producer | null, reply: Fa
   const { fields, retryAfter } = rates.count(found.id, found.rate)
   reply.headers(fields)
   if (retryAfter === undefined) return
-  const remedy = `Try again in ${retryAfter} s.`
-  throw new CarillonError(
-    'TOO_MANY_REQUESTS',
-    'This key has sent as many requests as its rate allows',
-    {
-      remedy,
-      retryAfter,
-    },
-  )
+  const problem = 'This key has sent as many requests as its rate allows'
+  throw new CarillonError('TOO_MANY_REQUESTS', problem, {
+    remedy: `Try again in ${retryAfter} s.`,
+    retryAfter,
+  })
 }
 
 function withScope(scope: Scope, found: Producer | null, request: FastifyRequest): Producer {

@@ -118,28 +118,24 @@ export function addRoute<Needs>(
     schema: { ...(body && { body: shallowBody ?? body }), ...(query && { querystring: query }) },
     config: { tag, operation },
     ...(bodyLimit && { bodyLimit }),
-    onRequest: [...(count === undefined ? [] : [countAs(count)]), ...guarding(guard, parts)],
+    onRequest: guarding(guard, { parts, count }),
     ...(query && { preValidation: readQuery(query) }),
     handler: operation.responses === undefined ? handleEmpty : handle,
   })
 }
 
-function guarding<Needs>(guard: Route<Needs>['guard'], parts: Needs): onRequestHookHandler[] {
-  if (guard.name === 'open') return []
-  const admit: onRequestHookHandler = (request, reply, done) => {
+function guarding<Needs>(
+  guard: Route<Needs>['guard'],
+  { parts, count }: Served<Needs>,
+): onRequestHookHandler {
+  return (request, reply, done) => {
+    const response: Counted = reply.raw
+    if (count !== undefined) response.count = count
+    if (guard.name === 'open') return done()
     guard.admit(parts, request, reply).then((caller) => {
       request.caller = caller
       done()
     }, done)
-  }
-  return [admit]
-}
-
-function countAs(count: RequestCount): onRequestHookHandler {
-  return (_request, reply, done) => {
-    const response: Counted = reply.raw
-    response.count = count
-    done()
   }
 }
 
@@ -220,11 +216,8 @@ function refuseFlood(
   response.once('close', () => pipelined.set(socket, (pipelined.get(socket) ?? 1) - 1))
   if (count > maxPipelined) socket.destroy()
   else if (!routeOptions.config?.operation?.takesPlace) return
-  throw new CarillonError(
-    'TOO_MANY_REQUESTS',
-    'Wait for a response before you send more requests',
-    { retryAfter: 1 },
-  )
+  const problem = 'Wait for a response before you send more requests'
+  throw new CarillonError('TOO_MANY_REQUESTS', problem, { retryAfter: 1 })
 }
 
 /**

@@ -1,16 +1,16 @@
 import { sourceOf } from '../audit/entry.ts'
 import { iso } from '../basics/clock.ts'
-import { linkInvalid } from '../basics/errors.ts'
+import { conflict, linkInvalid } from '../basics/errors.ts'
 import type { FactorNeeds } from '../factors/factors.ts'
 import { forAnyone, forProducer, forUser } from '../http/operation.ts'
-import { sendData, sendObject } from '../http/response/send.ts'
-import type { PageNeeds } from '../pages/page.ts'
-import { acceptedPlace, readReturnTo } from '../pages/places.ts'
+import { acceptsHtml, sendData, sendObject } from '../http/response/send.ts'
+import { failurePage, type PageNeeds } from '../pages/page.ts'
+import { acceptedPlace, pagePath, readReturnTo } from '../pages/places.ts'
 import { sendProof } from '../sessions/own-sign-in.ts'
 import { Login, TokenResponse } from '../sessions/sessions.schemas.ts'
 import type { SignInNeeds } from '../sign-in/sign-in.ts'
 import { findUser } from '../users/users.store.ts'
-import { type UserNeeds, userKey, usersFor } from '../users/users.ts'
+import { findEnabledUser, type UserNeeds, userKey, usersFor } from '../users/users.ts'
 import { type ForgotNeeds, requestReset } from './forgotten.ts'
 import { createLink, type LinkSettings } from './links.ts'
 import { changeOwnPassword, presentedLink, resetByLink } from './new-password.ts'
@@ -104,5 +104,32 @@ export const change = forUser({
   /** The current password proves enough. */
   async handle(dependencies: FactorNeeds, request, reply) {
     return sendProof(reply, await changeOwnPassword(dependencies, request.body, { request, reply }))
+  },
+})
+
+/** A sign-in with a password alone needs it for a first second factor, after the grace. */
+export const mailFactorLink = forUser({
+  summary:
+    'Mails the link with which a sign-in that can only set up a second factor adds the first one',
+  // Browsers send an empty form from the button of the sign-in page.
+  acceptsForm: true,
+  responses: { 202: 'none', 303: 'none' },
+  refusals: ['CONFLICT', 'TOO_MANY_REQUESTS'],
+  failurePage,
+  async handle(needs: UserNeeds & PageNeeds & ForgotNeeds, request, reply) {
+    const { caller, headers } = request
+    const { users, forgotten } = needs
+    if (caller.scope !== 'setup' || caller.factor !== undefined)
+      throw conflict('This sign-in needs no link', 'Add the second factor without one.')
+    const user = await findEnabledUser(users, caller)
+    const source = sourceOf(needs, request)
+    const address = await forgotten?.sendFactorLink(user, source, headers['accept-language'])
+    if (address === undefined)
+      throw conflict(
+        'The service can send you no link: it sends no mail, or your e-mail address is not verified',
+        'Ask the operator for one: carillon user link NAME --purpose factor.',
+      )
+    if (!acceptsHtml(request)) return reply.code(202).send()
+    return reply.redirect(`${pagePath(needs, 'sign-in')}?after=link`, 303)
   },
 })

@@ -1,9 +1,13 @@
 // Page, API and command have the same lines.
+import type { ServerResponse } from 'node:http'
 import { displayActivity } from '../audit/activity.ts'
 import { listAudit } from '../audit/audit.store.ts'
 import { iso } from '../basics/clock.ts'
 import { escapeControls } from '../basics/control-characters.ts'
+import { CarillonError, overloaded } from '../basics/errors.ts'
 import { yieldToEventLoop } from '../basics/event-loop.ts'
+import { streams } from '../http/connections.ts'
+import { onGone } from '../http/response/send.ts'
 import type { AuditEntry } from '../store/events.ts'
 import type { Store } from '../store/store.ts'
 import { displayAccount } from '../users/display-user.ts'
@@ -48,4 +52,38 @@ function linesOf(type: string, rows: readonly object[]): string {
 
 function withTimes(name: string, value: unknown): unknown {
   return name.endsWith('At') && typeof value === 'number' ? iso(value) : value
+}
+
+const maxExports = 4
+/** Then another export gets the place, so that no slow or stolen one keeps it. */
+const placeMs = 30_000
+
+/** Those that this process sends now. */
+export class Exports {
+  readonly #running = new Set<{ userId: string; since: number; response: ServerResponse }>()
+
+  /** Its client may read as slowly as that of a stream. */
+  begin(userId: string, response: ServerResponse, since: number): void {
+    const running = this.#running
+    const own = running.values().find((one) => one.userId === userId)
+    const [oldest] = running.size < maxExports ? [] : running
+    const before = own ?? oldest
+    if (before !== undefined && since < before.since + placeMs) {
+      if (own === undefined) throw overloaded(`This process has ${maxExports} exports in progress`)
+      throw new CarillonError('TOO_MANY_REQUESTS', 'An export of your data is in progress', {
+        remedy: 'Wait until it is complete.',
+        retryAfter: 5,
+      })
+    }
+    before?.response.destroy()
+    const begun = { userId, since, response }
+    running.add(begun)
+    const { socket } = response.req
+    streams.add(socket)
+    socket.setTimeout(0)
+    onGone(response, () => {
+      running.delete(begun)
+      streams.delete(socket)
+    })
+  }
 }

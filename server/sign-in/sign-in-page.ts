@@ -100,7 +100,7 @@ export function signedInPage(given: SignInView, user: string): Page {
     title: texts.title,
     main: html`<p>${texts.as(user)}</p>
 <p><a class="button primary whole" href="${next}">${nextHost === undefined ? given.texts.continue : texts.continueTo(nextHost)}</a></p>
-<form class="sign-out leave" method="post" action="${view.pages}sign-out"><button type="submit" class="whole">${view.texts.signOut}</button></form>`,
+${signOutForm(view)}`,
   })
 }
 
@@ -126,7 +126,7 @@ export function setupPage(given: SignInView, user: string, demand: SetupDemand):
 <p class="done" role="status">${done}</p>
 <p>${demand.setupOnly ? kind.now : kind.until.replace('#', demand.by)}</p>
 ${demand.needsLink ? linkStep(given, demand) : html`<p><a class="button primary whole" href="${view.pages}account#factors">${setup.start}</a></p>`}
-${!demand.setupOnly && html`<p><a class="button whole" href="${next}">${setup.later}</a></p>\n`}<form class="sign-out leave" method="post" action="${view.pages}sign-out"><button type="submit" class="whole">${view.texts.signOut}</button></form>`,
+${!demand.setupOnly && html`<p><a class="button whole" href="${next}">${setup.later}</a></p>\n`}${signOutForm(view)}`,
   })
 }
 
@@ -154,6 +154,10 @@ data-passkey-not-used="${texts.passkeyNotUsed}" data-passkey-unknown="${texts.pa
 ${main}
 </div>`,
   }
+}
+
+function signOutForm(view: View): Html {
+  return html`<form class="sign-out leave" method="post" action="${view.pages}sign-out"><button type="submit" class="whole">${view.texts.signOut}</button></form>`
 }
 
 function faultOf(fault = ''): Html {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { hostname } from 'node:os'
 import { test } from 'node:test'
 import { readConfig } from '../config/read.ts'
 import { settingsEntry, valuesOf } from './settings-entry.ts'
@@ -14,11 +15,11 @@ const texts = (more: Record<string, string> = {}) =>
 
 test('the first start records the settings, an equal one nothing, another one what changed (A16)', () => {
   const first = settingsEntry(texts(), null, 1)
-  assert.deepEqual(Object.keys(first?.detail ?? {}), ['settings'])
+  assert.deepEqual(Object.keys(first?.detail ?? {}), ['settings', 'by'])
   assert.equal(settingsEntry(texts(), first?.detail ?? null, 2), undefined)
   const second = settingsEntry(texts({ CARILLON_PASSWORD_MIN: '20' }), first?.detail ?? null, 3)
   const { settings, ...changes } = second?.detail ?? {}
-  assert.deepEqual(changes, { CARILLON_PASSWORD_MIN: '15 -> 20' })
+  assert.deepEqual(changes, { CARILLON_PASSWORD_MIN: '15 -> 20', by: hostname() })
   assert.equal(
     settingsEntry(texts({ CARILLON_PASSWORD_MIN: '20' }), { settings: settings ?? null }, 4),
     undefined,
@@ -31,8 +32,11 @@ test('another name of the sender, and another user of the database, are changes 
     CARILLON_MAIL_FROM: 'Chime <bell@example.org>',
     CARILLON_DATABASE_URL: 'postgres://ben:hunter2@127.0.0.1/carillon',
   })
-  const { settings: _, ...changes } =
-    settingsEntry(changed, before?.detail ?? null, 2)?.detail ?? {}
+  const {
+    settings: _,
+    by: __,
+    ...changes
+  } = settingsEntry(changed, before?.detail ?? null, 2)?.detail ?? {}
   assert.deepEqual(Object.keys(changes).toSorted(), ['CARILLON_DATABASE_URL', 'CARILLON_MAIL_FROM'])
   assert.match(
     String(changes.CARILLON_MAIL_FROM),

@@ -1,10 +1,14 @@
 // Records which settings differ from the last start. Secrets are only `set` or `not set`.
+import { hostname } from 'node:os'
 import { lastSettingsEntry, record } from '../audit/audit.store.ts'
 import { auditEntry, serviceSource } from '../audit/entry.ts'
 import { type Config, settings } from '../config/settings.ts'
 import { maskPasswords } from '../config/url-passwords.ts'
 import type { AuditEntry } from '../store/events.ts'
 import type { Store } from '../store/store.ts'
+
+/** Processes on several machines may have other settings. */
+const source = { ...serviceSource, by: hostname() }
 
 /** The values are JSON. */
 type Values = Readonly<Record<string, unknown>>
@@ -40,7 +44,7 @@ export function settingsEntry(
     `${textOf(before[name])} -> ${textOf(values[name])}`,
   ])
   const detail = { ...Object.fromEntries(changes), settings: values }
-  return auditEntry(serviceSource, { event: 'settings-changed', at, detail })
+  return auditEntry(source, { event: 'settings-changed', at, detail })
 }
 
 function textOf(value: unknown = notSet): string {

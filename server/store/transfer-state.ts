@@ -16,7 +16,7 @@ export function tableOf(refusing: Refusing): string {
 }
 
 export type Move = { id: string; target: string; startedAt: number; endedAt: number | null }
-export type Maintenance = { startedAt: number; by: string }
+export type Maintenance = { startedAt: number }
 
 export function isRefusedWrite(error: unknown): boolean {
   return Object.values<string>(refusedWrite).includes(messageOf(error))

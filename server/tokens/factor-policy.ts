@@ -11,20 +11,17 @@ export type FactorRule = 'optional' | 'required' | 'passkey'
 export type RuledSignIn = { userId: string; factor?: ProvedFactor | undefined }
 
 type Options = { store: Store; now: () => number; rule: FactorRule; graceMs: number }
+/** When the rule about sign-ins without any factor began, and that about other factors than a passkey. */
+type Begun = { required: number; passkey: number }
 
 export class FactorPolicy {
   readonly rule: FactorRule
-  readonly #graceMs: number
-  readonly #now: () => number
-  readonly #begun: { required: number; passkey: number }
+  readonly #options: Options
+  readonly #begun: Begun
 
-  private constructor(
-    { rule, graceMs, now }: Options,
-    begun: { required: number; passkey: number },
-  ) {
-    this.rule = rule
-    this.#graceMs = graceMs
-    this.#now = now
+  private constructor(options: Options, begun: Begun) {
+    this.rule = options.rule
+    this.#options = options
     this.#begun = begun
   }
 
@@ -33,14 +30,14 @@ export class FactorPolicy {
    */
   static async open(options: Options): Promise<FactorPolicy> {
     const { store, now, rule } = options
-    const begun = { required: Number.POSITIVE_INFINITY, passkey: Number.POSITIVE_INFINITY }
+    const begun: Begun = { required: Number.POSITIVE_INFINITY, passkey: Number.POSITIVE_INFINITY }
     if (rule === 'optional') return new FactorPolicy(options, begun)
     const rules = rule === 'passkey' ? ['required', 'passkey'] : ['required']
     // During a move the database is read-only.
     const known = await store.read(ruleStarts)
     const isKnown = rules.every((name) => known.some((one) => one.rule === name))
     for (const one of isKnown ? known : await store.write(startRules, { rules, at: now() }))
-      begun[one.rule as keyof typeof begun] = one.startedAt
+      begun[one.rule as keyof Begun] = one.startedAt
     return new FactorPolicy(options, begun)
   }
 
@@ -52,13 +49,13 @@ export class FactorPolicy {
     if (this.rule === 'optional' || factor === 'phr') return Number.POSITIVE_INFINITY
     if (factor === 'mfa' && this.rule === 'required') return Number.POSITIVE_INFINITY
     const begun = factor === undefined ? this.#begun.required : this.#begun.passkey
-    return Math.max(begun, madeAt(userId)) + this.#graceMs
+    return Math.max(begun, madeAt(userId)) + this.#options.graceMs
   }
 
   demandOn(signIn: RuledSignIn) {
     const from = this.limitedFrom(signIn)
     if (from === Number.POSITIVE_INFINITY) return undefined
-    const setupOnly = this.#now() >= from
+    const setupOnly = this.#options.now() >= from
     const needsLink = setupOnly && signIn.factor === undefined
     return { by: iso(from), setupOnly, passkeyOnly: this.rule === 'passkey', needsLink }
   }

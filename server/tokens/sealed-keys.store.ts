@@ -25,6 +25,7 @@ export function* addSealedKey({
 }
 
 /** Does nothing unless the sealed key is still `from`. */
-export function* resealKey({ from, to }: { from: string; to: string }): Write<void> {
-  yield* send`update sealed_key set sealed = ${to} where sealed = ${from}`
+export function* resealKeys(keys: readonly { from: string; to: string }[]): Write<void> {
+  for (const { from, to } of keys)
+    yield* send`update sealed_key set sealed = ${to} where sealed = ${from}`
 }

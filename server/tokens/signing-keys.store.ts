@@ -24,7 +24,7 @@ export type SigningKey = {
   retiredAt: number | null
 }
 
-export type Resealed = { kid: string; from: string; to: string }
+export type Resealed = { id: string; from: string; to: string }
 
 export type NewSigningKey = Omit<SigningKey, 'retiredAt'>
 type Addition = { key: NewSigningKey; after: string | null } & Audited
@@ -108,9 +108,9 @@ export function* resealSigningKeys({
   audit,
 }: { keys: readonly Resealed[] } & Audited): Write<number> {
   let replaced = 0
-  for (const { kid, from, to } of keys)
+  for (const { id, from, to } of keys)
     replaced += yield* run`
-      update signing_key set sealed_private_jwk = ${to} where kid = ${kid} and sealed_private_jwk = ${from}`
+      update signing_key set sealed_private_jwk = ${to} where kid = ${id} and sealed_private_jwk = ${from}`
   if (replaced === 0) return 0
   yield* record(audit)
   yield* signal({ about: 'signing-key' })

@@ -48,59 +48,35 @@ export function* putUsers({ at, users, erased, ...of }: PutUsers): Write<PutUser
   const offered = new Map(users.map((user) => [user.externalId, user]))
   yield* lockUsers()
   const rows = yield* lockOrAdd(users, { namespace, at, erased })
-  const changed: User[] = []
-  const before = new Map<string, User>()
-  const entries: AuditEntry[] = []
-  const put = new Map<string, PutUser>()
-  for (const row of rows) {
-    const {
-      entry,
-      newId,
-      externalId,
-      timeZone: _,
-      ...given
-    } = offered.get(row.externalId ?? '') as Put
+  const puts = rows.map((row) => {
+    const offer = offered.get(row.externalId ?? '') as Put
+    const { entry, newId, externalId: _, timeZone, ...given } = offer
     const profile = profileAfter(row, given)
-    const after = { ...row, ...profile }
-    const created = row.id === newId
-    const hasChanged = Object.entries(profile).some(
-      ([field, value]) => value !== row[field as keyof Profile],
-    )
-    if (hasChanged) changed.push(after)
-    before.set(row.id, created ? { ...row, locale: after.locale } : row)
-    if (entry !== undefined && created) entries.push(entry)
-    else if (entry !== undefined && hasChanged)
-      entries.push({ ...entry, event: 'user-changed', userId: row.id })
-    put.set(externalId, { user: after, created })
-  }
+    const user = { ...row, ...profile }
+    const fields = Object.keys(profile) as (keyof Profile)[]
+    const hasChanged = fields.some((field) => user[field] !== row[field])
+    return { before: row, user, hasChanged, created: row.id === newId, entry, timeZone }
+  })
+  const changed = puts.filter(({ hasChanged }) => hasChanged).map(({ user }) => user)
   if (changed.length > 0)
     yield* send`
       update "user" set display_name = given.value ->> 'displayName', locale = given.value ->> 'locale',
         email = given.value ->> 'email', email_verified_at = cast(given.value ->> 'emailVerifiedAt' as bigint)
       from ${rowsOf(changed)} where "user".id = given.value ->> 'id'`
-  const timeZones = new Map(
-    rows.map(({ id, externalId }) => [id, offered.get(externalId ?? '')?.timeZone]),
-  )
-  yield* changeInboxes({ before, changed, timeZones })
-  yield* record(entries)
-  return users.map(({ externalId }) => put.get(externalId) as PutUser)
-}
-
-type Changed = {
-  before: ReadonlyMap<string, User>
-  changed: readonly User[]
-  timeZones: ReadonlyMap<string, string | null | undefined>
-}
-
-// Deliveries lock inboxes in this order.
-function* changeInboxes({ before, changed, timeZones }: Changed): Write<void> {
-  const after = new Map(changed.map((user) => [user.id, user]))
-  for (const id of [...timeZones.keys()].sort()) {
-    const user = after.get(id)
-    const timeZone = timeZones.get(id)
-    if (user !== undefined) yield* changeInbox(before.get(id) as User, user)
-    if (timeZone !== undefined) yield* chooseTimeZone(id, timeZone)
+  // Deliveries lock inboxes in this order.
+  const inOrder = puts.toSorted((one, other) => (one.user.id < other.user.id ? -1 : 1))
+  for (const { before, user, created, hasChanged, timeZone } of inOrder) {
+    if (hasChanged) yield* changeInbox(created ? { ...before, locale: user.locale } : before, user)
+    if (timeZone !== undefined) yield* chooseTimeZone(user.id, timeZone)
   }
+  yield* record(
+    puts.flatMap(({ entry, user, created, hasChanged }): AuditEntry[] => {
+      if (entry === undefined || !(created || hasChanged)) return []
+      return [created ? entry : { ...entry, event: 'user-changed', userId: user.id }]
+    }),
+  )
+  const byId = new Map(puts.map(({ user, created }) => [user.externalId, { user, created }]))
+  return users.map(({ externalId }) => byId.get(externalId) as PutUser)
 }
 
 function* changeInbox(before: User, { id, email, emailVerifiedAt, locale }: User): Write<void> {

@@ -77,12 +77,11 @@ export async function addUser(
     password === undefined
       ? checked.passwordHash
       : await dependencies.passwords.hash(password, attempt)
-  const passwordEndsAt = isGenerated ? endOfGenerated(dependencies.now()) : null
   return storeUser(dependencies, {
     username,
     externalId,
     passwordHash,
-    passwordEndsAt,
+    passwordEndsAt: endOfPassword(dependencies, isGenerated),
     role,
     ...profile,
   })
@@ -97,20 +96,11 @@ export async function storeUser(
   wanted: Stored,
 ): Promise<stored.AddedUser> {
   const { store, now, application = '' } = dependencies
-  const { username, externalId, role = null } = wanted
+  const { username, externalId } = wanted
   await refuseAddress(dependencies, username)
   const createdAt = now()
   const fields = profileAt(wanted, createdAt)
-  const { passwordEndsAt = null } = wanted
-  const user = {
-    id: newId(createdAt),
-    createdAt,
-    application,
-    displayName: null,
-    passwordEndsAt,
-    role,
-    ...fields,
-  }
+  const user = { id: newId(createdAt), createdAt, application, displayName: null, ...fields }
   const entry = { event: 'user-created', userId: user.id, username } as const
   const erased = await dependencies.erased()
   const outcome = await store.write(stored.addUser, {
@@ -281,13 +271,13 @@ export async function setPassword(
   if (!isGenerated)
     refuseFaults(await passwordFaults(dependencies, { username: user.username ?? '', password }))
   const passwordHash = await dependencies.passwords.hash(password)
-  const passwordEndsAt = isGenerated ? endOfGenerated(dependencies.now()) : null
+  const passwordEndsAt = endOfPassword(dependencies, isGenerated)
   await storePassword(dependencies, { ...user, passwordEndsAt }, passwordHash)
 }
 
 /** A displayed password may be in a terminal's history (OWASP ASVS 5.0, 6.4.1). */
-function endOfGenerated(at: number): number {
-  return at + generatedPasswordDays * 86_400_000
+function endOfPassword({ now }: UserDependencies, isGenerated = false): number | null {
+  return isGenerated ? now() + generatedPasswordDays * 86_400_000 : null
 }
 
 /** Rotates the caller's sign-in. Throws UNAUTHORIZED if it is outdated. */

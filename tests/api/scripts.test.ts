@@ -3,7 +3,7 @@ import { get as httpGet } from 'node:http'
 import { after, test } from 'node:test'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { refusalIn } from '../support/http/envelope.ts'
-import { startBehindPath } from '../support/network/stripping-proxy.ts'
+import { startBehindPath } from '../support/proxies/stripping-proxy.ts'
 import { startTestService } from '../support/service.ts'
 
 const listed = 'https://app.example'

@@ -1,9 +1,6 @@
 // A complete service as `serve` composes it, on a real database and a real port, with a clock that
-// the test sets. TEST_ENGINE chooses the engine (database-behind.ts); with TEST_CLIENT=1 the typed
-// client sends its requests (through-client.ts).
+// the test sets. TEST_ENGINE chooses the engine (database-behind.ts). service-requests.ts sends.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { request as httpRequest } from 'node:http'
-import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -19,13 +16,10 @@ import { touchSession } from '../../server/sessions/sessions.store.ts'
 import type { Store } from '../../server/store/store.ts'
 import { replaceOperation } from '../../server/store/testing/operations.ts'
 import { addUser } from '../../server/users/users.ts'
-import { patientFetch } from './http/patient-fetch.ts'
-import { throughClient } from './http/through-client.ts'
-import { wholeText, wholeTextOf } from './http/whole-text.ts'
+import { requestsTo } from './http/service-requests.ts'
 import { engine, PostgresBehind, SqliteBehind } from './network/database-behind.ts'
 import { freePort } from './network/free-port.ts'
 import { newDatabase } from './postgres.ts'
-import { noteRenewedProof, withNewestProof } from './sign-in/renewed-cookies.ts'
 
 export type Variant = 'stateful' | 'stateless'
 export const variants: readonly Variant[] = ['stateful', 'stateless']
@@ -51,12 +45,7 @@ export type Listed = {
   next: string | null
 }
 
-export type HttpResponse = {
-  status: number
-  headers: Headers
-  text: string
-  json: () => ReturnType<typeof JSON.parse>
-}
+export type { HttpResponse } from './http/service-requests.ts'
 
 export type TestService = Awaited<ReturnType<typeof startTestService>>
 
@@ -88,6 +77,7 @@ export async function startTestService({
   // The address is the issuer of its tokens, which must stay valid after a restart.
   const port = await freePort()
   const address = `http://127.0.0.1:${port}`
+  const requests = requestsTo(address)
   const place = await placeIn(dir)
   const config = readConfig({
     CARILLON_PORT: String(port),
@@ -106,31 +96,7 @@ export async function startTestService({
   let names = 0
   let keyOfDeliveries: ReturnType<ProducerKeys['issue']> | undefined
 
-  async function fetchJson(
-    path: string,
-    { headers, ...rest }: RequestInit = {},
-  ): Promise<HttpResponse> {
-    const sent = withNewestProof((headers ?? {}) as Proof)
-    const response = await sendJson(path, { ...rest, headers: sent })
-    noteRenewedProof(path, sent, response)
-    return response
-  }
-
-  async function sendJson(path: string, init: RequestInit): Promise<HttpResponse> {
-    const received =
-      process.env.TEST_CLIENT === '1' ? await throughClient(address, path, init) : undefined
-    if (received !== undefined) return received
-    const response = await patientFetch(address + path, init)
-    const text = await wholeTextOf(response)
-    return {
-      status: response.status,
-      headers: response.headers,
-      text,
-      json: () => JSON.parse(text),
-    }
-  }
-
-  return {
+  const controls = {
     dir,
     database: place.database,
     databaseSetting: config.database,
@@ -150,7 +116,7 @@ export async function startTestService({
     /** A revocation by another process takes effect after a change signal or the next check. */
     async refused(token: Proof): Promise<void> {
       const from = performance.now()
-      while ((await this.get('/routeRestreinte', token)).status !== 401) {
+      while ((await requests.get('/routeRestreinte', token)).status !== 401) {
         if (performance.now() > from + 60_000) throw new Error('the token is still accepted')
         await sleep(5)
       }
@@ -182,7 +148,7 @@ export async function startTestService({
     },
 
     async signIn({ username, password }: Omit<TestUser, 'id'>, variant: Variant): Promise<Proof> {
-      const response = await this.post('/login', { username, password, variant })
+      const response = await requests.post('/login', { username, password, variant })
       if (response.status !== 200)
         throw new Error(`the sign-in got ${response.status}: ${response.text}`)
       if (variant === 'stateless') return { authorization: `Bearer ${response.json().token}` }
@@ -209,7 +175,7 @@ export async function startTestService({
     ): Promise<Proof> {
       const { key } = await this.producerKey(['users'])
       const headers = { authorization: `Bearer ${key}` }
-      const response = await this.post(
+      const response = await requests.post(
         `/api/users/${id}/tokens`,
         { scope: 'inbox', ...body },
         headers,
@@ -227,7 +193,7 @@ export async function startTestService({
       keyOfDeliveries ??= this.producerKey()
       const { key } = await keyOfDeliveries
       const recipients = [to].flat().map(({ username }) => ({ username }))
-      const response = await this.post(
+      const response = await requests.post(
         '/api/notifications',
         { recipients, ...content },
         { authorization: `Bearer ${key}` },
@@ -238,7 +204,7 @@ export async function startTestService({
     },
 
     async list(proof: Proof, query = ''): Promise<Listed> {
-      const response = await this.get(`/api/notifications${query}`, proof)
+      const response = await requests.get(`/api/notifications${query}`, proof)
       if (response.status !== 200)
         throw new Error(`the list got ${response.status}: ${response.text}`)
       return response.json().data
@@ -252,53 +218,6 @@ export async function startTestService({
         items.push(...found.items)
         if (!found.hasMore) return { ...found, items }
       }
-    },
-
-    get: (path: string, headers: Proof = {}) => fetchJson(path, { headers }),
-    post: (path: string, body?: unknown, headers: Proof = {}) =>
-      fetchJson(path, jsonOf('POST', headers, body)),
-    patch: (path: string, headers: Proof = {}, body?: unknown) =>
-      fetchJson(path, jsonOf('PATCH', headers, body)),
-    delete: (path: string, headers: Proof = {}) => fetchJson(path, { method: 'DELETE', headers }),
-    request: fetchJson,
-
-    /** fetch would normalize path, method and repeated fields. */
-    exchange(
-      path: string,
-      {
-        method = 'GET',
-        fields = [],
-        body,
-      }: { method?: string; fields?: readonly [string, string][]; body?: string } = {},
-    ): Promise<HttpResponse> {
-      const wire = [['host', new URL(address).host], ['connection', 'close'], ...fields]
-      if (body !== undefined) wire.push(['content-length', String(Buffer.byteLength(body))])
-      return new Promise((resolve, reject) => {
-        const options = { host: '127.0.0.1', port, path, method, headers: wire.flat() }
-        const outgoing = httpRequest(options, async (response) => {
-          const headers = new Headers()
-          for (const [name, values = []] of Object.entries(response.headersDistinct))
-            for (const value of values) headers.append(name, value)
-          const text = await wholeText(response)
-          resolve({ status: response.statusCode ?? 0, headers, text, json: () => JSON.parse(text) })
-        })
-        outgoing.on('error', reject)
-        outgoing.end(body)
-      })
-    },
-
-    /** Returns everything received until the service closes the new connection. */
-    raw(bytes: string | Buffer, timeoutMs = 60_000): Promise<string> {
-      return new Promise((resolve, reject) => {
-        const socket = connect(port, '127.0.0.1', () => socket.write(bytes))
-        const chunks: Buffer[] = []
-        socket.setTimeout(timeoutMs, () =>
-          socket.destroy(new Error(`not closed after ${timeoutMs} ms`)),
-        )
-        socket.on('data', (chunk: Buffer) => chunks.push(chunk))
-        socket.on('end', () => resolve(Buffer.concat(chunks).toString('utf8')))
-        socket.on('error', reject)
-      })
     },
 
     /** Keeps the database and the clock. `change` runs while the service is stopped. */
@@ -316,15 +235,7 @@ export async function startTestService({
       rmSync(dir, { recursive: true, force: true })
     },
   }
-}
-
-function jsonOf(method: string, headers: Proof, body: unknown): RequestInit {
-  if (body === undefined) return { method, headers }
-  return {
-    method,
-    headers: { 'content-type': 'application/json', ...headers },
-    body: JSON.stringify(body),
-  }
+  return Object.assign(controls, requests)
 }
 
 function notesOf(store: Store): Set<Promise<unknown>> {

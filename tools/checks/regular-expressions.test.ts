@@ -11,7 +11,7 @@ const generated = ['node_modules', 'dist', 'public', 'bundle', '.compile-cache',
 
 /** A pattern may contain what is no constant of the file; these stand in for it. */
 const standIns: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  'demonstration/page/lane-view.ts': { cookieName: '__Host-carillon' },
+  'demonstration/page/proof/exchange-view.ts': { cookieName: '__Host-carillon' },
   'server/store/migrations.ts': { engine: 'sqlite', other: 'postgres' },
 }
 

@@ -1,8 +1,8 @@
 // Each proxy has one fault, or none.
 import assert from 'node:assert/strict'
 import { after, suite, test } from 'node:test'
-import { type RunningProxy, type Spoil, startProxy } from '../../../tests/support/network/proxy.ts'
-import { startBehindPath } from '../../../tests/support/network/stripping-proxy.ts'
+import { type RunningProxy, type Spoil, startProxy } from '../../../tests/support/proxies/proxy.ts'
+import { startBehindPath } from '../../../tests/support/proxies/stripping-proxy.ts'
 import { startTestService } from '../../../tests/support/service.ts'
 import { signingKeys } from '../../tokens/signing-keys.store.ts'
 import type { Finding } from '../finding.ts'

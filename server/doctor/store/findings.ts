@@ -217,8 +217,8 @@ export function schemaFinding({
   return warning('schema', { found, change: 'npx carillon migrate' })
 }
 
-function maintenanceFinding({ startedAt, by }: Maintenance): Finding {
-  const found = `the service can only be read since ${iso(startedAt)}, as ${by} said`
+function maintenanceFinding({ startedAt }: Maintenance): Finding {
+  const found = `the service can only be read since ${iso(startedAt)}`
   return warning('maintenance', { found, change: 'when it is done: npx carillon maintenance off' })
 }
 

@@ -1,7 +1,11 @@
 // The checks change nothing.
 import assert from 'node:assert/strict'
+import { hostname } from 'node:os'
 import { type TestContext, test } from 'node:test'
+import pg from 'pg'
 import { guarded, newDatabase, queryAt } from '../../../tests/support/postgres.ts'
+import { version } from '../../basics/version.ts'
+import { openStore } from '../../open-store.ts'
 import type { Move } from '../../store/transfer-state.ts'
 import type { Finding } from '../finding.ts'
 import { examinePostgres } from './postgres.ts'
@@ -173,4 +177,24 @@ test('reports an encoding other than UTF-8 together with the other faults', asyn
   )
   assert.ok(findings.some(({ check }) => check === 'schema'))
   await queryAt(server, `drop database ${name} with (force)`)
+})
+
+test('names the processes with their versions, and warns of two versions', async (t) => {
+  const url = await database(t)
+  const { store } = await openStore({ engine: 'postgres', url })
+  t.after(() => store.close())
+  const processes = async () => {
+    const { findings } = await examinePostgres(url, Date.now)
+    const { state, found } = findings.find(({ check }) => check === 'processes') ?? assert.fail()
+    return [state, found]
+  }
+  const own = `${version} ${hostname()}`
+  assert.deepEqual(await processes(), ['ok', own])
+  const other = new pg.Client({
+    connectionString: url,
+    application_name: 'carillon change signals 0.0.9 elsewhere',
+  })
+  await other.connect()
+  assert.deepEqual(await processes(), ['warning', `0.0.9 elsewhere, ${own}`])
+  await other.end()
 })

@@ -1,6 +1,7 @@
 // Examines a PostgreSQL server, its database and this role's rights. It writes nothing.
 import type pg from 'pg'
 import { knownMigrations } from '../../store/migrations.ts'
+import { listenerName } from '../../store/postgres/change-signals/listening-connection.ts'
 import {
   openingFailure,
   poolingOf,
@@ -26,6 +27,7 @@ export async function examinePostgres(url: string, now: () => number): Promise<E
       clockFinding('clock', { whose: "the database's clock", aheadMs: facts.aheadMs }),
       ...ground(facts),
       rights(facts),
+      ...(await processes(pool)),
     ]
     const applied = await appliedMigrations(pool)
     const content = await examineContent(async (sql) => (await pool.query(sql)).rows, {
@@ -112,6 +114,18 @@ function rights({ role, isSuper, creates }: Facts): Finding {
   if (creates) return ok('rights', `${role} may create tables`)
   const change = `grant create on schema public to ${role};`
   return fault('rights', { found: `${role} may not create tables`, change })
+}
+
+/** A command that runs just now is one, too. */
+async function processes(pool: pg.Pool): Promise<Finding[]> {
+  const { rows } = await pool.query<{ name: string }>(`
+    select application_name as name from pg_stat_activity
+    where datname = current_database() and application_name like '${listenerName} %' order by 1`)
+  const names = rows.map(({ name }) => name.slice(listenerName.length + 1))
+  const versions = new Set(names.map((name) => name.split(' ')[0]))
+  const found = names.join(', ')
+  if (versions.size < 2) return found === '' ? [] : [ok('processes', found)]
+  return [warning('processes', { found, change: 'replace those of the older version' })]
 }
 
 async function schema(pool: pg.Pool, applied: string[]): Promise<Finding> {

@@ -1,6 +1,5 @@
 // What the rows say of one notification, for `carillon explain`.
 import { iso } from '../../basics/clock.ts'
-import { firstIdAt, madeAt } from '../../basics/ids.ts'
 import { all, get, type Read } from '../../store/statements.ts'
 import type { OneNotification } from '../inbox-state.ts'
 import { userKey } from '../user-key.ts'
@@ -41,21 +40,15 @@ export type SentTo = {
   limit: number
 }
 
-/** The ids of what was last sent to a user since then, newest first. What was removed has no key. */
+/** The ids of what was sent to a user or removed since then, newest first. What was removed has no key. */
 export function* sentTo({ userId, key, producer, since, limit }: SentTo): Read<string[]> {
   const user = userKey(userId)
-  const present = yield* all<{ id: string; sentAt: string }>`
-    select n.id, coalesce(n.updated_at, n.created_at) as "sentAt" from notification n left join producer p on p.number = n.producer
-    where n.user_id = ${user} and ${key} in ('', n.key) and ${producer} in ('', p.id, p.name)
-      and coalesce(n.updated_at, n.created_at) >= ${iso(since)}
-    order by "sentAt" desc limit ${limit}`
-  const removed = yield* all<{ id: string }>`
-    select r.id from removal r left join producer p on p.number = r.producer
-    where r.user_id = ${user} and ${key} = '' and ${producer} in ('', p.id, p.name) and r.id >= ${firstIdAt(since)}
-    order by r.id desc limit ${limit}`
-  const gone = removed.map(({ id }) => ({ id, sentAt: iso(madeAt(id)) }))
-  const newestFirst = [...present, ...gone].toSorted((one, other) =>
-    one.sentAt < other.sentAt ? 1 : -1,
-  )
-  return newestFirst.slice(0, limit).map(({ id }) => id)
+  const rows = yield* all<{ id: string }>`
+    select sent.id from (
+      select id, key, producer, coalesce(updated_at, created_at) as at from notification where user_id = ${user}
+      union all select id, '', producer, at from removal where user_id = ${user}
+    ) sent left join producer p on p.number = sent.producer
+    where ${key} in ('', sent.key) and ${producer} in ('', p.id, p.name) and sent.at >= ${iso(since)}
+    order by sent.at desc limit ${limit}`
+  return rows.map(({ id }) => id)
 }

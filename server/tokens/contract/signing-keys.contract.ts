@@ -84,9 +84,9 @@ export function signingKeyPromises(promise: PromiseOf): void {
       await store.write(addSigningKey, { key: first, after: null })
       await store.write(addSigningKey, { key: second, after: 'k1' })
       const keys = [
-        { kid: 'k1', from: 'sealed k1', to: 'new k1' },
-        { kid: 'k2', from: 'another text', to: 'new k2' },
-        { kid: 'k9', from: '', to: 'new k9' },
+        { id: 'k1', from: 'sealed k1', to: 'new k1' },
+        { id: 'k2', from: 'another text', to: 'new k2' },
+        { id: 'k9', from: '', to: 'new k9' },
       ]
       assert.equal(await store.write(resealSigningKeys, { keys }), 1)
       assert.equal(await store.write(resealSigningKeys, { keys }), 0)
@@ -106,7 +106,7 @@ export function signingKeyPromises(promise: PromiseOf): void {
         store.write(addSigningKey, { key: signingKey('k1'), after: null }),
       )
       await signalled(world, () =>
-        store.write(resealSigningKeys, { keys: [{ kid: 'k1', from: 'sealed k1', to: 'new' }] }),
+        store.write(resealSigningKeys, { keys: [{ id: 'k1', from: 'sealed k1', to: 'new' }] }),
       )
       await signalled(world, () => store.write(dropSigningKey, { kid: 'k1', key }))
     },

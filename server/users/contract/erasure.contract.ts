@@ -6,7 +6,7 @@ import { markAllRead } from '../../inbox/bulk/bulk.store.ts'
 import { readInbox } from '../../inbox/inbox.store.ts'
 import { emptyInbox } from '../../inbox/inbox-state.ts'
 import { findSession } from '../../sessions/sessions.store.ts'
-import { addSealedKey, resealKey, sealedKey } from '../../tokens/sealed-keys.store.ts'
+import { addSealedKey, resealKeys, sealedKey } from '../../tokens/sealed-keys.store.ts'
 import { erasedKey, revokeTokens, tokenRevocations } from '../../tokens/tokens.store.ts'
 import { removeOldErased } from '../erasure/erased-ids.store.ts'
 import { deleteUser } from '../erasure/erasure.store.ts'
@@ -278,9 +278,9 @@ export function erasurePromises(promise: PromiseOf): void {
       assert.equal(await store.read(sealedKey, 'erased-ids'), undefined)
       for (const sealed of ['first', 'second'])
         await store.write(addSealedKey, { purpose: 'erased-ids', sealed })
-      await store.write(resealKey, { from: 'second', to: 'third' })
+      await store.write(resealKeys, [{ from: 'second', to: 'third' }])
       assert.equal(await store.read(sealedKey, 'erased-ids'), 'first')
-      await store.write(resealKey, { from: 'first', to: 'third' })
+      await store.write(resealKeys, [{ from: 'first', to: 'third' }])
       assert.equal(await store.read(sealedKey, 'erased-ids'), 'third')
     },
   )

@@ -1,10 +1,10 @@
 // Each refusal has its cause in the picture: the recorded call that decided it.
 import assert from 'node:assert/strict'
 import { after, beforeEach, test } from 'node:test'
-import { noteOnForm } from '../../../demonstration/page/experiments.ts'
-import { hopsOf } from '../../../demonstration/page/hops.ts'
-import { sessionEnds } from '../../../demonstration/page/picture.ts'
-import { cookieSetBy } from '../../../demonstration/page/proof-parts.ts'
+import { noteOnForm } from '../../../demonstration/page/experiments/experiments.ts'
+import { hopsOf } from '../../../demonstration/page/picture/hops.ts'
+import { sessionEnds } from '../../../demonstration/page/picture/picture.ts'
+import { cookieSetBy } from '../../../demonstration/page/proof/proof-parts.ts'
 import type { Exchange } from '../../../demonstration/server/api.ts'
 import { maxRequests } from '../../../demonstration/server/world.ts'
 import { idleMs } from '../../../demonstration/server/worlds.ts'
@@ -104,11 +104,11 @@ async function formSent(isWithCookie: boolean): Promise<Exchange> {
 test('the sentence about the form follows the recording: a browser that sends the cookie is refused by the origin check', async () => {
   await visitor.signIn()
   const without = await formSent(false)
-  assert.deepEqual(noteOnForm(without, cookieName), ['formWithoutCookie'])
+  assert.equal(noteOnForm(without, cookieName), 'formWithoutCookie')
   const sent = await formSent(true)
   assert.equal(sent.by, 'other-site')
   assert.match(sent.response.line, / 403 /)
-  assert.deepEqual(noteOnForm(sent, cookieName), ['formWithCookie'])
+  assert.equal(noteOnForm(sent, cookieName), 'formWithCookie')
   assert.deepEqual(drawn(sent), ['another site’s origin', '403 · refused', 'good'])
 })
 
@@ -138,5 +138,5 @@ test('times and limits in the sentences are those of the code, in each language'
   assert.deepEqual([tokenChainMs, tokenLifetimeMs], [12 * 3_600_000, 15 * 60_000])
   assert.match(texts.follows.time, /for 7 days after each use, 30 in all; .* renewed for 12 hours/)
   assert.deepEqual(sessionEnds, { unusedMs: sessionIdleMs, allMs: sessionLifetimeMs })
-  assert.match(texts.notes.unnoticedCookie, /by 7 days, up to 30 days/)
+  assert.match(texts.notes.unnoticed.session, /by 7 days, up to 30 days/)
 })

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { refusalIn } from '../../support/http/envelope.ts'
-import { startBehindPath } from '../../support/network/stripping-proxy.ts'
+import { startBehindPath } from '../../support/proxies/stripping-proxy.ts'
 import { startTestService } from '../../support/service.ts'
 
 const app = await startTestService({ env: { CARILLON_PASSWORD_MIN: '17' } })

@@ -6,7 +6,7 @@ import { connect } from 'node:net'
 import { after, suite, test } from 'node:test'
 import { refusalIn } from '../../support/http/envelope.ts'
 import { exchangeBytes, readResponses } from '../../support/http/raw-http.ts'
-import { WritingProxy } from '../../support/network/writing-proxy.ts'
+import { WritingProxy } from '../../support/proxies/writing-proxy.ts'
 import { type Proof, startTestService } from '../../support/service.ts'
 import { isSoak } from '../../support/soak.ts'
 

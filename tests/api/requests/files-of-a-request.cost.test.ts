@@ -102,14 +102,14 @@ const requests: Record<string, { most: number; prepare: Prepare }> = {
     },
   },
   'a sign-in': {
-    most: 40,
+    most: 39,
     async prepare() {
       app.pass(betweenSignInsMs)
       return () => app.post('/login', { username, password })
     },
   },
   'a sign-in with a passkey': {
-    most: 41,
+    most: 40,
     async prepare() {
       app.pass(betweenSignInsMs)
       const response = authenticator.get(passkey, (await app.post('/login/passkey/options')).json())

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { createCarillon, createProducer } from '../../../client/carillon-client.ts'
 import { CookieJar } from '../../../client/testing/cookie-jar.ts'
-import { startBehindPath } from '../../support/network/stripping-proxy.ts'
+import { startBehindPath } from '../../support/proxies/stripping-proxy.ts'
 import { startTestService } from '../../support/service.ts'
 
 const behind = await startBehindPath()

@@ -4,8 +4,8 @@ import assert from 'node:assert/strict'
 import { chmodSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { suite, test } from 'node:test'
 import { freePort } from '../../support/network/free-port.ts'
-import { certificate, type Spoil, startProxy } from '../../support/network/proxy.ts'
 import { CarillonProcess, carillon, Folder } from '../../support/processes/carillon-process.ts'
+import { certificate, type Spoil, startProxy } from '../../support/proxies/proxy.ts'
 
 type Run = Awaited<ReturnType<typeof carillon>>
 type Found = { area: string; check: string; state: string; found: string; change?: string }

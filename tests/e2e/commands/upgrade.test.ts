@@ -64,14 +64,12 @@ for (const engine of ['sqlite', 'postgres'] as const)
     assert.equal(good.status, 0, good.stdout + good.stderr)
     assert.match(
       good.stdout,
-      /carillon-1\.gz, taken at \S+Z with schema 0001-schema\n\d+ rows restored in [\d.]+ s; counts and checksums agree\nmigrations: \d{4}-\S+, in [\d.]+ s\nrows now: .*notification 3.*\nroom: \d+ MiB/,
+      /carillon-1\.gz, taken at \S+Z with schema 0001-schema\n\d+ rows restored in [\d.]+ s; counts and checksums agree\nmigrations: \d{4}-\S+, in [\d.]+ s\nrows now: .*notification 3.*\nroom: \d+ bytes/,
     )
     assert.match(good.stdout, /\nyes: the upgrade works with this backup\n$/)
     const bad = await rehearse('alter table nowhere add column invented text;', '--json')
     assert.equal(bad.status, 1)
-    const { possible, no } = JSON.parse(bad.stdout)
-    assert.equal(possible, false)
-    assert.match(no, /nowhere/)
+    assert.match(JSON.parse(bad.stdout).no, /nowhere/)
   })
 
 test('a rehearsal needs a backup that is whole, and a PostgreSQL database that is empty', async (t) => {

@@ -2,8 +2,8 @@
 // strips, and with a prefix.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { startBehindPath } from '../../support/network/stripping-proxy.ts'
 import { BrowserPages } from '../../support/pages/browser-page.ts'
+import { startBehindPath } from '../../support/proxies/stripping-proxy.ts'
 
 const behind = await startBehindPath('/bell', { CARILLON_PAGES_PREFIX: '/hello' })
 const pages = await BrowserPages.start({ service: behind.service, url: behind.url })

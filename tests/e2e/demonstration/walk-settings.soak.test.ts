@@ -1,9 +1,9 @@
 // The demonstration as the settings change it: switched off, and below paths.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { startBehindPath } from '../../support/network/stripping-proxy.ts'
 import { BrowserPages } from '../../support/pages/browser-page.ts'
 import { WalkPage } from '../../support/pages/walk-page.ts'
+import { startBehindPath } from '../../support/proxies/stripping-proxy.ts'
 
 test('a demonstration that is switched off is a page that says so, and no other page links to it', async () => {
   await using pages = await BrowserPages.start({ env: { CARILLON_DEMONSTRATION: 'off' } })

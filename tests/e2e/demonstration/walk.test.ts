@@ -11,16 +11,16 @@ import { RecordingProxy, WalkPage } from '../../support/pages/walk-page.ts'
 import { startTestService } from '../../support/service.ts'
 import { soakTest } from '../../support/soak.ts'
 
+const opened = new AsyncDisposableStack()
+after(() => opened.disposeAsync())
 const service = await startTestService()
-const proxy = await RecordingProxy.to(service.url)
-const pages = await BrowserPages.start({ service, url: proxy.url })
-// The tests share a profile, whose first tab stays open.
-const beside = await pages.open('/sign-in')
-after(async () => {
-  await beside[Symbol.asyncDispose]()
-  await pages[Symbol.asyncDispose]()
-  await proxy[Symbol.asyncDispose]()
-})
+const proxy = opened.use(await RecordingProxy.to(service.url))
+const pages = opened.use(await BrowserPages.start({ service, url: proxy.url }))
+const user = await service.user()
+/** One reader, who is signed in, takes all steps. */
+const walk = new WalkPage(opened.use(await pages.open('/demonstration', { user })))
+walk.opened.expects(/^401 GET .*\/routeRestreinte$/, /^401 GET .*\/other-server\/me$/)
+await walk.opened.context.grantPermissions(['clipboard-read', 'clipboard-write'])
 
 /** The other server cannot check a cookie. */
 const expected = {
@@ -29,33 +29,33 @@ const expected = {
   'with-proof': { session: [200, 401], token: [200, 200] },
   inbox: { session: [200, 204, 204], token: [200, 204, 204] },
 }
-const refused = [/^401 GET .*\/routeRestreinte$/]
-const refusedElsewhere = [...refused, /^401 GET .*\/other-server\/me$/]
 
-async function open(path = '/demonstration', complaints = refused): Promise<WalkPage> {
-  const walk = await WalkPage.open(pages, path, { beside })
-  walk.opened.expects(...complaints)
-  return walk
-}
+let words = 0
 
-test('one button begins the walk; each step displays every byte of its messages as a recording proxy saw them', async () => {
-  await using walk = await open('/demonstration', refusedElsewhere)
-  let words = await wordsOf(walk)
+test('one button begins the walk', async () => {
   await walk.page.getByRole('button', { name: 'Start', exact: true }).waitFor()
   assert.equal(await walk.page.locator('#walk').getByRole('button').count(), 1)
-  for (const id of stepIds) {
+  words = await wordsOf(walk)
+  await walk.opened.isAccessible('demonstration-start')
+})
+
+for (const id of stepIds)
+  test(`the step ${id} displays every byte of its messages as a recording proxy saw them, and is accessible in both themes, wide and at 320 px (axe)`, async () => {
     await walk.next(id)
     words += await wordsOf(walk)
     for (const lane of lanes) {
-      assert.deepEqual(await walk.statuses(lane), expected[id][lane], `${id} ${lane}`)
+      assert.deepEqual(await walk.statuses(lane), expected[id][lane], lane)
       for (const [at, message] of (await walk.displayed(lane)).entries())
         assert.ok(
           proxy.saw(at % 2 === 0 ? 'to server' : 'to client', message),
-          `${id} ${message.head.join('\n')}`,
+          message.head.join('\n'),
         )
     }
     assert.equal(await walk.page.evaluate(() => location.hash), `#${id}`)
-  }
+    await walk.opened.isAccessible(`demonstration-${id}`)
+  })
+
+test('the walk has at most 900 words', () => {
   assert.ok(words <= 900, `the walk has ${words} words`)
   assert.ok(
     !proxy.saw('to client', { head: ['HTTP/1.1 200 OK'], body: 'nothing like this' }),
@@ -70,58 +70,44 @@ async function wordsOf({ page }: WalkPage): Promise<number> {
     .filter((word) => /\p{L}/u.test(word)).length
 }
 
-test('each step has at most two screens on a phone, and fits its width, in each language', async () => {
-  for (const language of ['en', 'de', 'fr']) {
-    await using walk = await open()
-    const { page } = walk
-    await page.setViewportSize({ width: 390, height: 844 })
-    await page.emulateMedia({ reducedMotion: 'no-preference' })
-    await walk.speak(language)
-    walk.opened.expects(/^401 GET .*\/other-server\/me$/)
-    for (const id of stepIds) {
-      await walk.next(id)
-      await fitsPhone(walk, `${language} ${id}`)
-    }
-  }
-})
-
 const putAway = {
   en: ['Archive one', 'Snooze one'],
   de: ['Eine archivieren', 'Eine zurückstellen'],
   fr: ['En archiver une', 'En reporter une'],
 }
 for (const [language, names] of Object.entries(putAway)) {
-  const declare = language === 'en' ? test : soakTest
-  declare(
-    `in the inbox, the reader archives one and snoozes one in each lane, and sees both lists (${language})`,
-    async () => {
-      await using walk = await open('/demonstration', refusedElsewhere)
-      await walk.page.setViewportSize({ width: 390, height: 844 })
-      await walk.speak(language)
-      for (const id of stepIds) await walk.next(id)
-      for (const [at, name] of names.entries()) {
-        await walk.page.getByRole('button', { name, exact: true }).click()
-        await walk
-          .lane('token')
-          .getByText(`/${['archive', 'snooze'][at]}`)
-          .first()
-          .waitFor({ state: 'attached' })
-        for (const lane of lanes) await isPutAway(walk, lane)
-        assert.equal(
-          await walk.page.locator('.listed b').count(),
-          2,
-          'one of each lane, in one inbox',
-        )
-        await fitsPhone(walk, `${language} ${name}`)
-      }
-      await walk.opened.isAccessible(`demonstration-inbox-away-${language}`)
-    },
-  )
+  test(`each step has at most two screens on a phone; in the inbox, the reader archives one and snoozes one in each lane, and sees both lists (${language})`, async () => {
+    const size = { language, width: 390, height: 844 }
+    await using phone = new WalkPage(await pages.open('/demonstration', size))
+    phone.opened.expects(/^401 /)
+    await phone.page.emulateMedia({ reducedMotion: 'no-preference' })
+    for (const id of stepIds) {
+      await phone.next(id)
+      await fitsPhone(phone, `${language} ${id}`)
+    }
+    for (const [at, name] of names.entries()) {
+      await phone.page.getByRole('button', { name, exact: true }).click()
+      await phone
+        .lane('token')
+        .getByText(`/${['archive', 'snooze'][at]}`)
+        .first()
+        .waitFor({ state: 'attached' })
+      for (const lane of lanes) await isPutAway(phone, lane)
+      assert.equal(
+        await phone.page.locator('.listed b').count(),
+        2,
+        'one of each lane, in one inbox',
+      )
+      await fitsPhone(phone, `${language} ${name}`)
+    }
+    if (language === 'en' || process.env.SOAK)
+      await phone.opened.isAccessible(`demonstration-inbox-away-${language}`)
+  })
 }
 
-async function isPutAway(walk: WalkPage, lane: (typeof lanes)[number]): Promise<void> {
-  assert.deepEqual(await walk.statuses(lane), [204, 200], lane)
-  const messages = await walk.displayed(lane)
+async function isPutAway(phone: WalkPage, lane: (typeof lanes)[number]): Promise<void> {
+  assert.deepEqual(await phone.statuses(lane), [204, 200], lane)
+  const messages = await phone.displayed(lane)
   for (const [at, message] of messages.entries())
     assert.ok(proxy.saw(at % 2 === 0 ? 'to server' : 'to client', message), message.head.join('\n'))
   assert.match(String(messages[2]?.head[0]), /\?status=(archived|snoozed) HTTP/)
@@ -137,7 +123,7 @@ async function fitsPhone({ page }: WalkPage, name: string): Promise<void> {
 }
 
 test('only the session needs the database; the signature is checked, with its algorithm and key, by both servers', async () => {
-  await using walk = await open('/demonstration#with-proof', refusedElsewhere)
+  await walk.go('#with-proof')
   await walk.arrived('with-proof')
   const [session] = await walk.displayed('session')
   const [token] = await walk.displayed('token')
@@ -163,8 +149,8 @@ test('only the session needs the database; the signature is checked, with its al
 })
 
 test('a reader who edits the token sees its signature refused, and accepted again', async () => {
-  await using walk = await open('/demonstration#with-proof', refusedElsewhere)
   const { page } = walk
+  await walk.go('#with-proof')
   await walk.arrived('with-proof')
   await page.getByText(/The signature is valid: EdDSA, key [\w-]{8}/).waitFor()
   await page.getByRole('button', { name: 'Make me “admin”' }).click()
@@ -176,7 +162,7 @@ test('a reader who edits the token sees its signature refused, and accepted agai
 })
 
 test('the sign-in explains each field of both proofs, and says what is stored for other reasons', async () => {
-  await using walk = await open('/demonstration#sign-in')
+  await walk.go('#sign-in')
   await walk.arrived('sign-in')
   const names = (await walk.page.locator('.fields dt code').allTextContents()).map((name) =>
     name.trim(),
@@ -212,10 +198,9 @@ async function printed(command: string): Promise<string> {
 }
 
 test('"Copy as curl" copies a command that sends the same request again, with no secret among its arguments', async () => {
-  await using walk = await open('/demonstration', refusedElsewhere)
-  await walk.opened.context.grantPermissions(['clipboard-read', 'clipboard-write'])
   for (const id of stepIds.slice(0, 3)) {
-    await walk.next(id)
+    await walk.go(`#${id}`)
+    await walk.arrived(id)
     for (const lane of lanes) {
       await walk.unfold(lane)
       await walk.lane(lane).getByRole('button', { name: 'Copy as curl' }).first().click()
@@ -232,41 +217,29 @@ test('"Copy as curl" copies a command that sends the same request again, with no
 })
 
 test('a link to a step shows that step, and the back button the step before', async () => {
-  await using walk = await open('/demonstration#sign-in')
-  await walk.arrived('sign-in')
-  await walk.opened.hasFocus('Sign in')
-  await walk.page.locator('#next').click()
-  await walk.arrived('with-proof')
-  await walk.page.goBack()
-  await walk.arrived('sign-in')
-  walk.opened.expects(/^401 GET .*\/other-server\/me$/)
+  await using linked = new WalkPage(await pages.open('/demonstration#sign-in'))
+  linked.opened.expects(/^401 GET .*\/(other-server\/me|routeRestreinte)$/)
+  await linked.arrived('sign-in')
+  await linked.opened.hasFocus('Sign in')
+  await linked.next('with-proof')
+  await linked.page.goBack()
+  await linked.arrived('sign-in')
 })
 
 soakTest('the walk goes by keyboard alone: the focus is on the heading of each step', async () => {
-  await using walk = await open()
-  const { page } = walk
+  await using keyboard = new WalkPage(await pages.open('/demonstration'))
+  keyboard.opened.expects(/^401 GET .*\/routeRestreinte$/)
+  const { page } = keyboard
   await page.locator('#next').waitFor()
-  for (let n = 0; n < 30 && (await walk.opened.focused()) !== 'Start'; n++)
+  for (let n = 0; n < 30 && (await keyboard.opened.focused()) !== 'Start'; n++)
     await page.keyboard.press('Tab')
   await page.keyboard.press('Enter')
-  await walk.arrived('without-proof')
-  await walk.opened.hasFocus('Ask without a proof')
-})
-
-test('the start and each step are accessible, in both themes, wide and at 320 px (axe)', async () => {
-  await using walk = await open('/demonstration', refusedElsewhere)
-  await walk.page.locator('#next').waitFor()
-  await walk.opened.isAccessible('demonstration-start')
-  for (const id of stepIds) {
-    await walk.next(id)
-    await walk.opened.isAccessible(`demonstration-${id}`)
-  }
+  await keyboard.arrived('without-proof')
+  await keyboard.opened.hasFocus('Ask without a proof')
 })
 
 test("the visitor's own sign-in stays as it is, and its cookie is not displayed", async () => {
-  const user = await service.user()
-  await pages.signIn(beside.context, user)
-  await using walk = await open('/demonstration#inbox', refusedElsewhere)
+  await walk.go('#inbox')
   await walk.arrived('inbox')
   const own = (await walk.opened.context.cookies(`${proxy.url}/`)).find(({ name }) =>
     /^(__Host-)?carillon$/.test(name),

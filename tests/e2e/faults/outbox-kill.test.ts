@@ -1,97 +1,216 @@
-// When a kill interrupts the sending of mails, every mail arrives, and at most those in flight
-// arrive twice.
+// When a kill interrupts the sending of mails, pushes and events, everything arrives, at most what
+// was being sent arrives twice, and nothing is sent of what was read before it was due.
 import assert from 'node:assert/strict'
 import { randomInt } from 'node:crypto'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { newOrderedId } from '../../../server/basics/ids.ts'
+import { hashOf } from '../../../server/basics/secrets.ts'
 import { readDatabaseUrl } from '../../../server/config/database-url.ts'
+import { type Person, World } from '../../../server/contract/world.ts'
+import { markRead } from '../../../server/inbox/marks.store.ts'
 import { openStore } from '../../../server/open-store.ts'
-import { addTestMail, listOutbox } from '../../../server/reach/outbox.store.ts'
-import { MailServer } from '../../support/network/mail-server.ts'
+import { listOutbox } from '../../../server/reach/outbox.store.ts'
+import { addSubscription } from '../../../server/reach/push/subscriptions.store.ts'
+import { dueReminders } from '../../../server/reach/timers.store.ts'
+import type { Store } from '../../../server/store/store.ts'
+import { updateUser } from '../../../server/users/users.store.ts'
+import { MailServer, shownMail } from '../../support/network/mail-server.ts'
+import { PushService } from '../../support/network/push-service.ts'
+import { WebhookReceiver } from '../../support/network/webhook-receiver.ts'
 import { newDatabase } from '../../support/postgres.ts'
-import { CarillonProcess, Folder, settingsFor } from '../../support/processes/carillon-process.ts'
+import {
+  CarillonProcess,
+  carillon,
+  type Environment,
+  Folder,
+  settingsFor,
+} from '../../support/processes/carillon-process.ts'
 import { untilSo } from '../../support/processes/nodes.ts'
+import { isSoak } from '../../support/soak.ts'
 
-const rounds = process.env.SOAK === undefined ? 5 : 100
+/** Of one host and process. */
 const inFlight = 4
-const mailsOfRound = 40
+const people = 24
+const unreadMs = 5 * 60_000
 
-async function onStore<Result>(
-  url: string,
-  work: (store: Awaited<ReturnType<typeof openStore>>['store']) => Promise<Result>,
-): Promise<Result> {
-  const { store } = await openStore(readDatabaseUrl(url))
-  try {
-    return await work(store)
-  } finally {
-    await store.close()
+/** What left the service arrives here. */
+class Receivers {
+  readonly mails: MailServer
+  readonly pushes: PushService
+  readonly webhooks: WebhookReceiver
+
+  private constructor(mails: MailServer, pushes: PushService, webhooks: WebhookReceiver) {
+    this.mails = mails
+    this.pushes = pushes
+    this.webhooks = webhooks
+  }
+
+  static async start(t: TestContext): Promise<Receivers> {
+    const mails = await MailServer.start()
+    const pushes = await PushService.start()
+    const webhooks = await WebhookReceiver.start()
+    t.after(() => Promise.all([mails.stop(), pushes.stop(), webhooks.stop()]))
+    return new Receivers(mails, pushes, webhooks)
+  }
+
+  get settings(): Environment {
+    return {
+      CARILLON_SMTP_URL: this.mails.url,
+      CARILLON_MAIL_UNREAD: '5m',
+      CARILLON_MAIL_CONTENT: 'titles',
+      CARILLON_PUSH_HOSTS: this.pushes.host,
+      CARILLON_PUSH_DELAY: '0',
+      CARILLON_OUTBOUND_PRIVATE: 'on',
+    }
+  }
+
+  get counts(): number[] {
+    return [this.mails.mails.length, this.pushes.requests, this.webhooks.received.length]
   }
 }
 
-async function killWhileSending(
-  folder: Folder,
-  { url, nodes }: { url: string; nodes: number },
-): Promise<void> {
-  const server = await MailServer.start()
+type Reader = { id: string; address: string; endpoint: string }
+type Sent = { reader: Reader; notification: string; title: string; isRead: boolean }
+
+async function addReader(world: World, person: Person, pushes: PushService): Promise<Reader> {
+  const { store } = world
+  const { id } = person
+  const address = `${id}@example.org`
+  const now = Date.now()
+  await store.write(updateUser, { userId: id, email: address, emailVerifiedAt: now })
+  const { endpoint, keys } = pushes.subscribe()
+  await world.signIn(person, { signInId: `sign-in of ${id}` })
+  const subscription = {
+    id: hashOf(endpoint),
+    ownerId: id,
+    signInId: `sign-in of ${id}`,
+    endpoint,
+    ...keys,
+    url: 'https://bell.example.org/inbox',
+    device: null,
+    factor: null,
+    at: now,
+  }
+  assert.equal(await store.write(addSubscription, subscription), 'done')
+  return { id, address, endpoint }
+}
+
+/** One notification to each reader. A third of them is read before anything is due. */
+async function deliver(world: World, readers: readonly Reader[], title: string): Promise<Sent[]> {
+  const { results } = await world.deliver({
+    to: readers.map(({ id }) => ({ userId: id })),
+    title,
+    at: Date.now() - unreadMs,
+    mailUnread: '5m',
+    pushDelayMs: 0,
+    watch: { marks: false, arrivals: false, unreadAfterMs: 0 },
+  })
+  const sent: Sent[] = []
+  for (const [n, reader] of readers.entries()) {
+    const notification = results[n]?.id ?? assert.fail()
+    const isRead = n % 3 === 0
+    const { store } = world
+    if (isRead) await store.write(markRead, { userId: reader.id, id: notification, at: Date.now() })
+    sent.push({ reader, notification, title, isRead })
+  }
+  return sent
+}
+
+type Run = { url: string; nodes: number; rounds: number }
+
+async function killWhileSending(t: TestContext, { url, nodes, rounds }: Run): Promise<void> {
+  using folder = new Folder()
+  const receivers = await Receivers.start(t)
+  const { pushes, webhooks } = receivers
   const env = {
+    ...receivers.settings,
     CARILLON_FIRST_START: 'off',
     CARILLON_SECRET: 'the same at each start, and long enough',
-    CARILLON_DATABASE_URL: url,
-    CARILLON_SMTP_URL: server.url,
+    CARILLON_DATABASE_URL: url === '' ? (settingsFor(folder).CARILLON_DATABASE_URL ?? '') : url,
   }
-  const sent: string[] = []
+  const open = async () => (await openStore(readDatabaseUrl(env.CARILLON_DATABASE_URL))).store
+  // The first start makes the keys.
+  const first = await CarillonProcess.ready(folder, { env })
+  await first.end('SIGTERM')
+  const world = await World.on(await open())
+  t.after(() => world.store.close().catch(() => {}))
+  const persons = await world.addUsers(people)
+  const readers = await Promise.all(persons.map((one) => addReader(world, one, pushes)))
+  await world.store.close()
+  const event = ['--event', 'notification.unread', '--unread-after', '0']
+  const added = await carillon(folder, ['webhook', 'add', ...event, '--url', webhooks.url], { env })
+  assert.equal(added.status, 0, added.stderr)
+  const sent: Sent[] = []
   for (let round = 0; round < rounds; round++) {
-    const addresses = Array.from(
-      { length: mailsOfRound },
-      (_, n) => `user${n}@round${round}.example`,
-    )
-    await onStore(url, async (store) => {
-      const at = Date.now()
-      await Promise.all(
-        addresses.map((target) =>
-          store.write(addTestMail, { id: newOrderedId(at), target, at, audit: [] }),
-        ),
-      )
-    })
-    sent.push(...addresses)
-    const before = server.mails.length
+    world.store = await open()
+    sent.push(...(await deliver(world, readers, `title-${round}.`)))
+    await world.store.close()
+    const before = receivers.counts
     const running = await Promise.all(
       Array.from({ length: nodes }, () => CarillonProcess.ready(folder, { env })),
     )
-    await untilSo(async () => server.mails.length > before)
+    await untilSo(async () => receivers.counts.some((count, n) => count > (before[n] ?? 0)))
     await sleep(randomInt(0, 40))
     await running[0]?.end('SIGKILL')
     for (const other of running.slice(1)) await other.end('SIGTERM')
   }
-  await using running = await CarillonProcess.ready(folder, { env })
-  await untilSo(() =>
-    onStore(url, async (store) => (await store.read(listOutbox, { limit: 1 })).length === 0),
-  )
-  await running.end('SIGTERM')
-  await server.stop()
-  const counts = new Map<string, number>()
-  for (const { to } of server.mails) counts.set(to[0] ?? '', (counts.get(to[0] ?? '') ?? 0) + 1)
-  assert.deepEqual(
-    sent.filter((address) => !counts.has(address)),
-    [],
-    'every mail arrives',
-  )
-  const repeated = [...counts.values()].filter((count) => count > 1)
-  assert.ok(repeated.length <= rounds * inFlight, `${repeated.length} mails arrived more than once`)
-  assert.ok(Math.max(...counts.values()) <= 1 + rounds)
+  await using last = await CarillonProcess.ready(folder, { env })
+  await untilSo(() => isDone(open))
+  await last.end('SIGTERM')
+  holds(sent, { receivers, rounds })
 }
 
-const promised = `killed ${rounds} times while it sends mails, the service sends each, and repeats at most those that were being sent`
+/** Neither a timer is due nor a row left. */
+async function isDone(open: () => Promise<Store>): Promise<boolean> {
+  const store = await open()
+  const channels = ['mail', 'push', 'unread'] as const
+  const due = await store.read(dueReminders, { channels, at: Date.now() })
+  const rows = await store.read(listOutbox, { limit: 1 })
+  await store.close()
+  return due.length + rows.length === 0
+}
 
-test(`${promised}, on SQLite`, async () => {
-  using folder = new Folder()
-  await killWhileSending(folder, { url: settingsFor(folder).CARILLON_DATABASE_URL ?? '', nodes: 1 })
+type Outcome = { receivers: Receivers; rounds: number }
+
+function holds(sent: readonly Sent[], { receivers, rounds }: Outcome): void {
+  const { mails, pushes, webhooks } = receivers
+  const mailed = mails.mails.map((mail) => ({ to: mail.to[0], ...shownMail(mail) }))
+  const arrivals: Record<string, (one: Sent) => boolean> = {
+    mail: ({ reader, title }) =>
+      mailed.some(({ to, text }) => to === reader.address && text.includes(`${title}\n`)),
+    push: ({ reader, notification }) =>
+      pushes
+        .pushesTo({ endpoint: reader.endpoint, keys: { p256dh: '', auth: '' } })
+        .some(({ payload }) => payload.notification.data.ids.includes(notification)),
+    event: ({ notification }) =>
+      webhooks.received.some(({ body }) => body.includes(`"${notification}"`)),
+  }
+  for (const [channel, hasArrived] of Object.entries(arrivals)) {
+    const wrong = sent.filter((one) => hasArrived(one) === one.isRead)
+    assert.deepEqual(wrong, [], `each that was not read arrives as a ${channel}, and no other`)
+  }
+  const most = rounds * inFlight
+  const mailIds = mails.mails.map(({ raw }) => /^Message-ID: (.+)$/im.exec(raw)?.[1])
+  const eventIds = webhooks.received.map(({ headers }) => headers['webhook-id'])
+  for (const ids of [mailIds, eventIds]) {
+    const repeated = ids.length - new Set(ids).size
+    assert.ok(repeated <= most, `${repeated} mails or events arrived again`)
+  }
+  const unread = sent.filter(({ isRead }) => !isRead).length
+  assert.ok(pushes.requests <= unread + most, `${pushes.requests} pushes`)
+}
+
+const titleFor = (rounds: number) =>
+  `killed ${rounds} times while it sends mails, pushes and events, the service sends each, repeats at most those that were being sent, and sends none that was read before`
+const onSqlite = isSoak ? 100 : 5
+const onPostgres = isSoak ? 200 : 5
+
+test(`${titleFor(onSqlite)}, on SQLite`, async (t) => {
+  await killWhileSending(t, { url: '', nodes: 1, rounds: onSqlite })
 })
 
-test(`${promised}, with two nodes on PostgreSQL`, async (t) => {
-  using folder = new Folder()
+test(`${titleFor(onPostgres)}, with three nodes on PostgreSQL`, async (t) => {
   const { url, drop } = await newDatabase()
   t.after(drop)
-  await killWhileSending(folder, { url, nodes: 2 })
+  await killWhileSending(t, { url, nodes: 3, rounds: onPostgres })
 })

@@ -4,10 +4,10 @@ import assert from 'node:assert/strict'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Balancer } from '../../support/network/balancer.ts'
 import { newDatabase } from '../../support/postgres.ts'
 import { Nodes, untilSo } from '../../support/processes/nodes.ts'
 import { UserOfService } from '../../support/processes/user-of-service.ts'
+import { Balancer } from '../../support/proxies/balancer.ts'
 
 const rounds = process.env.SOAK === undefined ? 1 : 20
 

@@ -4,7 +4,6 @@ import assert from 'node:assert/strict'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { test } from 'node:test'
 import { Sealing } from '../../../server/basics/secrets.ts'
-import { Balancer } from '../../support/network/balancer.ts'
 import { freePort } from '../../support/network/free-port.ts'
 import { newDatabase, queryAt } from '../../support/postgres.ts'
 import {
@@ -16,6 +15,7 @@ import {
 import { Load } from '../../support/processes/load.ts'
 import { Nodes, untilSo } from '../../support/processes/nodes.ts'
 import { UserOfService } from '../../support/processes/user-of-service.ts'
+import { Balancer } from '../../support/proxies/balancer.ts'
 import { soakTest } from '../../support/soak.ts'
 
 const fresh = 'the new secret of every node, also long enough'

@@ -2,8 +2,8 @@
 // leads to what is below /bell/, and its main path works.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { startBehindPath } from '../../support/network/stripping-proxy.ts'
 import { BrowserPages, becomes } from '../../support/pages/browser-page.ts'
+import { startBehindPath } from '../../support/proxies/stripping-proxy.ts'
 import type { TestService } from '../../support/service.ts'
 
 type Documented = Record<

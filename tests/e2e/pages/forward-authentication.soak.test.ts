@@ -15,7 +15,7 @@ import {
   realProxies,
   startRealProxy,
   versionOf,
-} from '../../support/network/real-proxies.ts'
+} from '../../support/proxies/real-proxies.ts'
 import { startTestService, type TestUser } from '../../support/service.ts'
 
 /** Responds with the fields that it receives, and accepts every WebSocket. */

@@ -5,9 +5,9 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, test } from 'node:test'
 import { updateUser } from '../../../server/users/users.store.ts'
-import { type Convention, startForwardAuthProxy } from '../../support/network/forward-auth-proxy.ts'
 import { freePort } from '../../support/network/free-port.ts'
 import { BrowserPages } from '../../support/pages/browser-page.ts'
+import { type Convention, startForwardAuthProxy } from '../../support/proxies/forward-auth-proxy.ts'
 import { startTestService } from '../../support/service.ts'
 
 /** Displays what it receives in its own words. */

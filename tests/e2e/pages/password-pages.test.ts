@@ -1,8 +1,8 @@
 // The pages of one-time links in a real Chromium, with links as the service makes them: every state, in light and dark.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { startBehindPath } from '../../support/network/stripping-proxy.ts'
 import { type BrowserPage, BrowserPages, becomes } from '../../support/pages/browser-page.ts'
+import { startBehindPath } from '../../support/proxies/stripping-proxy.ts'
 import { type TestUser, variants } from '../../support/service.ts'
 import { carefulUser } from '../../support/sign-in/authenticator.ts'
 import { soakTest } from '../../support/soak.ts'

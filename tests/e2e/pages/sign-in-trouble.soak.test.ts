@@ -6,9 +6,9 @@ import type { AddressInfo } from 'node:net'
 import { after, test } from 'node:test'
 import { updateUser } from '../../../server/users/users.store.ts'
 import { MailServer } from '../../support/network/mail-server.ts'
-import { startProxy } from '../../support/network/proxy.ts'
-import { startBehindPath } from '../../support/network/stripping-proxy.ts'
 import { type BrowserPage, BrowserPages } from '../../support/pages/browser-page.ts'
+import { startProxy } from '../../support/proxies/proxy.ts'
+import { startBehindPath } from '../../support/proxies/stripping-proxy.ts'
 import type { TestUser } from '../../support/service.ts'
 
 const mailServer = await MailServer.start()

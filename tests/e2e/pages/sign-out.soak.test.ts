@@ -3,9 +3,9 @@
 // that strips a path.
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { startBehindPath } from '../../support/network/stripping-proxy.ts'
 import { type BrowserPage, BrowserPages } from '../../support/pages/browser-page.ts'
 import { storedIn } from '../../support/pages/stored.ts'
+import { startBehindPath } from '../../support/proxies/stripping-proxy.ts'
 
 const behind = await startBehindPath('/bell', { CARILLON_PAGES_PREFIX: '/hello' })
 const stripped = await BrowserPages.start({ service: behind.service, url: behind.url })

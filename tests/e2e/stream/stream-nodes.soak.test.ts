@@ -24,7 +24,7 @@ after(() => server.remove())
 const endChangeSignals = (url: string) =>
   server.query(
     `select pg_terminate_backend(pid) from pg_stat_activity
-     where application_name = 'carillon change signals' and datname = '${new URL(url).pathname.slice(1)}'`,
+     where application_name like 'carillon change signals%' and datname = '${new URL(url).pathname.slice(1)}'`,
   )
 
 const busy = (url: string) =>

@@ -7,6 +7,7 @@ import type { Recording } from '../../../demonstration/page/recording.ts'
 import { demonstrationTexts } from '../../../demonstration/texts/texts.ts'
 import { bundle } from '../../../element/build.js'
 import { type BrowserPage, BrowserPages } from '../pages/browser-page.ts'
+import type { TestService } from '../service.ts'
 
 const root = new URL('../../../', import.meta.url)
 export const recordedPage = new URL('demonstration/dist/demonstration.html', root)
@@ -30,6 +31,22 @@ export async function recordIn({ page }: BrowserPage): Promise<Recording> {
   )
 }
 
+/** The page of the service, which plays a recording. */
+export async function playing(service: TestService, recording: Recording, language: string) {
+  const page = await service.get('/demonstration', { 'accept-language': language })
+  const body = page.text.replace('</main>', `</main>${dataOf(recording)}`)
+  return { '/demonstration': { contentType: 'text/html', body } }
+}
+
+function dataOf(recording: Recording): string {
+  return `<script type="application/json" id="recording">${safe(JSON.stringify(recording))}</script>`
+}
+
+/** A text that cannot end its element. */
+function safe(text = ''): string {
+  return text.replaceAll('</', '<\\/')
+}
+
 /** The policy of the page allows no connection. */
 export async function pageOf(recording: Recording): Promise<string> {
   const [script] = await bundle({
@@ -40,8 +57,6 @@ export async function pageOf(recording: Recording): Promise<string> {
       readFile(new URL(path, root), 'utf8'),
     ),
   )
-  // Neither may end its element.
-  const safe = (text = '') => text.replaceAll('</', '<\\/')
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -57,7 +72,7 @@ export async function pageOf(recording: Recording): Promise<string> {
 <h1 id="top" tabindex="-1">Session or token</h1>
 <div id="walk"></div>
 </main>
-<script type="application/json" id="recording">${safe(JSON.stringify(recording))}</script>
+${dataOf(recording)}
 <script type="module">${safe(script?.code)}</script>
 </body>
 </html>

@@ -1,7 +1,7 @@
 // The demonstration as a reader sees it, and the bytes that were on the wire meanwhile.
 import type { Locator } from 'playwright-core'
-import type { ExperimentId } from '../../../demonstration/page/experiments.ts'
-import { hashOf } from '../../../demonstration/page/stage.ts'
+import type { ExperimentId } from '../../../demonstration/page/experiments/experiments.ts'
+import { hashOf } from '../../../demonstration/page/places.ts'
 import type { StepId } from '../../../demonstration/page/walk.ts'
 import type { Lane } from '../../../demonstration/page/world.ts'
 import { TcpProxy } from '../network/tcp-proxy.ts'
@@ -68,9 +68,22 @@ export class WalkPage implements AsyncDisposable {
     })
   }
 
-  /** Predicts the same of each arrow. */
+  /** Follows a link within the page. */
+  async go(hash: string): Promise<void> {
+    await this.page.evaluate((to) => location.assign(to), hash)
+  }
+
+  /** Predicts the same of each arrow, and goes to the last hop. */
   async experiment(id: ExperimentId, answer: 'first' | 'last' = 'first'): Promise<Locator> {
-    await this.page.evaluate((hash) => location.assign(hash), hashOf(id))
+    const experiment = await this.run(id, answer)
+    // The run has moved the focus. Not every browser can be told to prefer no motion.
+    await experiment.locator('[type=range]:focus').waitFor()
+    await this.page.keyboard.press('End')
+    return experiment
+  }
+
+  async run(id: ExperimentId, answer: 'first' | 'last'): Promise<Locator> {
+    await this.go(hashOf(id))
     await this.page.locator(`input[name^="${id} "]`).first().waitFor()
     for (const arrow of await this.page.locator('.prediction').all())
       await arrow.locator('label')[answer]().click()

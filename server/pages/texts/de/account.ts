@@ -43,48 +43,7 @@ export const texts: Texts = (plurals) => ({
   notifications: {
     title: 'Mitteilungen',
     hint: 'Stummgeschaltete Mitteilungen landen als gelesen in Ihrem Archiv.',
-    everything: 'Alle Mitteilungen',
-    mandatory: 'Immer aktiv',
     none: 'Sobald Ihnen eine Anwendung Mitteilungen gesendet hat, können Sie diese hier nach Kategorie stummschalten.',
-    category: 'Kategorie',
-    columns: { bell: 'Im Posteingang', mail: 'Per E-Mail', push: 'Auf Ihren Geräten' },
-    mails: {
-      off: 'Nie',
-      '5m': 'Nach 5 Minuten',
-      '15m': 'Nach 15 Minuten',
-      '1h': 'Nach einer Stunde',
-      hourly: 'Stündlich',
-      daily: 'Einmal täglich',
-      weekly: 'Einmal wöchentlich',
-    },
-    pushes: { usual: 'Voreinstellung', on: 'Ein', off: 'Aus' },
-    usual: (rule) => `Voreinstellung (${rule})`,
-    atOnce: 'Sofort',
-    noMail: {
-      off: 'Dieser Dienst sendet zu Mitteilungen keine E-Mails.',
-      'no-address':
-        'Für E-Mails über ungelesene Mitteilungen brauchen Sie eine bestätigte E-Mail-Adresse.',
-      refused:
-        'Der Mailserver Ihrer Adresse hat unsere E-Mails abgelehnt, deshalb senden wir keine mehr. Lassen Sie Ihre Adresse prüfen.',
-    },
-    noPush: 'Dieser Browser kann keine Mitteilungen anzeigen, wenn die Seite geschlossen ist.',
-    hours: {
-      title: 'Wann',
-      timeZone: 'Zeitzone',
-      digestAt: 'Tägliche und wöchentliche E-Mails um',
-      quiet: 'Ruhezeit: Es wird nichts gesendet',
-      from: 'Von',
-      to: 'bis',
-      hint: 'Was in die Ruhezeit fällt, wird danach gesendet.',
-    },
-    choices: {
-      none: 'Nicht stumm',
-      hour: 'Eine Stunde stumm',
-      tomorrow: 'Bis morgen, 8 Uhr stumm',
-      week: 'Eine Woche stumm',
-      forever: 'Immer stumm',
-    },
-    until: (time) => `Stumm bis ${time}`,
     saved: 'Ihre Auswahl ist gespeichert.',
   },
   preferences: {

@@ -46,48 +46,7 @@ export const texts = (plurals: Plurals) => ({
   notifications: {
     title: 'Notifications',
     hint: 'Muted notifications go straight to your archive, marked as read.',
-    everything: 'All notifications',
-    mandatory: 'Cannot be muted',
     none: 'Once an application has sent you notifications, you can mute them by category here.',
-    category: 'Category',
-    columns: { bell: 'In the inbox', mail: 'By e-mail', push: 'On your devices' },
-    mails: {
-      off: 'Never',
-      '5m': 'After 5 minutes',
-      '15m': 'After 15 minutes',
-      '1h': 'After an hour',
-      hourly: 'Every hour',
-      daily: 'Once a day',
-      weekly: 'Once a week',
-    },
-    pushes: { usual: 'Default', on: 'On', off: 'Off' },
-    usual: (rule: string) => `Default (${rule})`,
-    atOnce: 'At once',
-    noMail: {
-      off: 'This service sends no e-mails about notifications.',
-      'no-address':
-        'For e-mails about what you have not read, your account needs a verified e-mail address.',
-      refused:
-        'The mail server of your address refused our e-mails, so we send no more. Ask for your address to be checked.',
-    },
-    noPush: 'This browser cannot show notifications while the page is closed.',
-    hours: {
-      title: 'When',
-      timeZone: 'Time zone',
-      digestAt: 'Daily and weekly e-mails at',
-      quiet: 'Quiet hours: nothing is sent',
-      from: 'From',
-      to: 'to',
-      hint: 'What is due in quiet hours is sent afterwards.',
-    },
-    choices: {
-      none: 'Not muted',
-      hour: 'Muted for an hour',
-      tomorrow: 'Muted until tomorrow, 8:00',
-      week: 'Muted for a week',
-      forever: 'Always muted',
-    },
-    until: (time: string) => `Muted until ${time}`,
     saved: 'Your choice is saved.',
   },
   preferences: {

@@ -45,48 +45,7 @@ export const texts: Texts = (plurals) => ({
   notifications: {
     title: 'Notifications',
     hint: 'Les notifications en sourdine vont directement dans vos archives, marquées comme lues.',
-    everything: 'Toutes les notifications',
-    mandatory: 'Toujours active',
     none: 'Dès qu’une application vous aura envoyé des notifications, vous pourrez les mettre en sourdine par catégorie ici.',
-    category: 'Catégorie',
-    columns: { bell: 'Boîte de réception', mail: 'Par e-mail', push: 'Sur vos appareils' },
-    mails: {
-      off: 'Jamais',
-      '5m': 'Après 5 minutes',
-      '15m': 'Après 15 minutes',
-      '1h': 'Après une heure',
-      hourly: 'Toutes les heures',
-      daily: 'Une fois par jour',
-      weekly: 'Une fois par semaine',
-    },
-    pushes: { usual: 'Par défaut', on: 'Activé', off: 'Désactivé' },
-    usual: (rule) => `Par défaut (${rule})`,
-    atOnce: 'Immédiatement',
-    noMail: {
-      off: 'Ce service n’envoie pas d’e-mails pour les notifications.',
-      'no-address':
-        'Pour recevoir des e-mails sur vos notifications non lues, il vous faut une adresse e-mail vérifiée.',
-      refused:
-        'Le serveur de messagerie de votre adresse a refusé nos e-mails, nous n’en envoyons donc plus. Faites vérifier votre adresse.',
-    },
-    noPush: 'Ce navigateur ne peut pas afficher de notifications lorsque la page est fermée.',
-    hours: {
-      title: 'Quand',
-      timeZone: 'Fuseau horaire',
-      digestAt: 'E-mails quotidiens et hebdomadaires à',
-      quiet: 'Heures calmes : rien n’est envoyé',
-      from: 'De',
-      to: 'à',
-      hint: 'Ce qui tombe pendant les heures calmes est envoyé ensuite.',
-    },
-    choices: {
-      none: 'Pas en sourdine',
-      hour: 'En sourdine pendant une heure',
-      tomorrow: 'En sourdine jusqu’à demain 8 h',
-      week: 'En sourdine pendant une semaine',
-      forever: 'Toujours en sourdine',
-    },
-    until: (time) => `En sourdine jusqu’au ${time}`,
     saved: 'Votre choix est enregistré.',
   },
   preferences: {

@@ -1,9 +1,12 @@
 // One connection that listens. Every second it notifies itself and reads the server's clock: a dead
 // connection, or a pooler that passes no notices, is found after 3 seconds.
+
 import { randomInt } from 'node:crypto'
 import type { Socket } from 'node:net'
+import { hostname } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { unavailable } from '../../../basics/errors.ts'
+import { version } from '../../../basics/version.ts'
 import { type ChangeSignal, holderLock } from '../../events.ts'
 import { Client } from '../connection/pool.ts'
 
@@ -27,6 +30,8 @@ type Options = {
   onLost: () => void
 }
 
+export const listenerName = 'carillon change signals'
+
 export class ListeningConnection {
   readonly #options: Options
   readonly #client: Client
@@ -41,7 +46,8 @@ export class ListeningConnection {
     this.#options = options
     this.#client = new Client({
       connectionString: url,
-      application_name: 'carillon change signals',
+      // doctor lists the processes by it.
+      application_name: `${listenerName} ${version} ${hostname()}`,
       connectionTimeoutMillis: responseTimeoutMs,
       query_timeout: responseTimeoutMs,
       keepAlive: true,

@@ -1,9 +1,9 @@
 // The measured values, the address that has them, and the life of a key. It knows no HTML.
 import { decodeProtectedHeader } from 'jose'
-import { renewedByThief } from './experiments.ts'
-import { statusOf } from './hops.ts'
-import { sessionEnds } from './picture.ts'
-import { secondsLeft, withoutSignature } from './proof-parts.ts'
+import { renewedByThief } from '../experiments/experiments.ts'
+import { statusOf } from '../picture/hops.ts'
+import { sessionEnds } from '../picture/picture.ts'
+import { secondsLeft, withoutSignature } from '../proof/proof-parts.ts'
 import {
   dataIn,
   elsewhere,
@@ -14,7 +14,7 @@ import {
   signOutRequest,
   tokenIn,
   type World,
-} from './world.ts'
+} from '../world.ts'
 
 /**
  * Seconds for which a copy works. `stolen`: after the sign-out, at this server; `elsewhere`: then
@@ -30,9 +30,9 @@ export type Finding = {
   pasted?: string
 }
 
-const names = ['lookUps', 'bytes', 'stolen', 'elsewhere', 'unused', 'renewed'] as const
+const names = ['lookUps', 'kilobytes', 'stolen', 'elsewhere', 'unused', 'renewed'] as const
 
-/** `#result?session=100,51200,0.4,0,0&token=...` */
+/** `#result?session=100,51,0,0,604800,2592000&token=...` */
 export function fragmentOf(measurement: Measurement): string {
   const values = lanes.map(
     (lane) => `${lane}=${names.map((name) => measurement[lane][name]).join(',')}`,
@@ -53,29 +53,40 @@ function valuesIn(text: string): Values | undefined {
   return Object.fromEntries(names.map((name, at) => [name, numbers[at]])) as Values
 }
 
+export function readLink(result: Finding, fragment: string): void {
+  const measurement = measurementIn(fragment)
+  if (!measurement || (result.measurement && fragmentOf(result.measurement) === fragment)) return
+  Object.assign(result, { measurement, isShared: true })
+}
+
 export async function measure(world: World): Promise<Measurement> {
   await world.fresh()
   await world.signInBoth()
-  const { token = '' } = world
-  const measured = {
-    session: await world.control('measure', { proof: 'session', path: restricted.path }),
-    token: await world.control('measure', { proof: 'token', path: restricted.path, token }),
+  const untilSignOut = async (lane: Lane) => {
+    const cost = { proof: lane, path: restricted.path, token: world.token ?? '-' }
+    const { lookUps, bytes } = await world.control('measure', cost)
+    await world.steal()
+    await world.send(lane, signOutRequest)
+    return {
+      lookUps,
+      kilobytes: Math.round(bytes / 1_000),
+      stolen: await secondsOfThief(world, lane, restricted),
+      elsewhere: await secondsOfThief(world, lane, elsewhere),
+    }
   }
-  await world.steal()
-  for (const lane of lanes) await world.send(lane, signOutRequest)
-  const afterSignOut = async (lane: Lane) => ({
-    stolen: await secondsOfThief(world, lane, restricted),
-    elsewhere: await secondsOfThief(world, lane, elsewhere),
-  })
-  const after = { session: await afterSignOut('session'), token: await afterSignOut('token') }
+  const session = await untilSignOut('session')
+  const token = await untilSignOut('token')
   await world.signInBoth()
   await world.steal()
   const unused = await secondsOfThief(world, 'token', restricted)
   const { seconds: renewed } = await renewedByThief(world)
-  const ofCookie = { unused: sessionEnds.unusedMs / 1000, renewed: sessionEnds.allMs / 1000 }
   return {
-    session: { ...measured.session, ...after.session, ...ofCookie },
-    token: { ...measured.token, ...after.token, unused, renewed },
+    session: {
+      ...session,
+      unused: sessionEnds.unusedMs / 1000,
+      renewed: sessionEnds.allMs / 1000,
+    },
+    token: { ...token, unused, renewed },
   }
 }
 
@@ -85,9 +96,9 @@ async function secondsOfThief(world: World, proof: Lane, request: Request): Prom
   return statusOf(exchange) < 300 ? secondsLeft(exchange) : 0
 }
 
-type KeyEvent = 'one' | 'overlap' | 'forged' | 'dropped' | 'reread' | 'none'
+/** `here`, `there`: the statuses of this server and of the other one. */
 export type KeyStep = {
-  event: KeyEvent
+  event: 'one' | 'overlap' | 'forged' | 'dropped' | 'reread' | 'none'
   here: number
   there: number
   kids: readonly string[]
@@ -98,13 +109,10 @@ export async function keyStory(world: World): Promise<KeyStep[]> {
   await world.fresh()
   await world.signIn('token')
   const own = world.token ?? ''
+  const keySet: Request = { path: 'service/.well-known/jwks.json', hasProof: false }
   const steps: KeyStep[] = []
-  const note = async (event: KeyEvent, token: string) => {
-    const keySet = await world.send('token', {
-      path: 'service/.well-known/jwks.json',
-      hasProof: false,
-    })
-    const { keys = [] } = dataIn<{ keys: { kid: string }[] }>(keySet)
+  const note = async (event: KeyStep['event'], token: string) => {
+    const { keys = [] } = dataIn<{ keys: { kid: string }[] }>(await world.send('token', keySet))
     const here = await world.send('token', { ...restricted, token })
     const there = await world.send('token', { ...elsewhere, token })
     const { kid = '' } = decodeProtectedHeader(tokenIn(await world.signIn('token')) ?? '')
@@ -118,7 +126,6 @@ export async function keyStory(world: World): Promise<KeyStep[]> {
   }
   await note('one', own)
   await world.control('rotate-key', {})
-  await world.control('read-keys', {})
   await note('overlap', own)
   const { token: stolen, kid } = await world.control('forge', { username: 'admin' })
   await note('forged', stolen)

@@ -7,7 +7,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { get } from 'node:http'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { freePort } from './free-port.ts'
+import { freePort } from '../network/free-port.ts'
 
 export const realProxies = ['nginx', 'caddy', 'traefik'] as const
 export type RealProxy = (typeof realProxies)[number]

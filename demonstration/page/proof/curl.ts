@@ -1,5 +1,5 @@
 // A request of the demonstration as a command for a terminal.
-import type { Exchange } from '../server/api.ts'
+import type { Exchange } from '../../server/api.ts'
 import { cookieSentBy, fieldOf } from './proof-parts.ts'
 
 /** `cookieName`: of the session in this world; the command has no other cookie. */

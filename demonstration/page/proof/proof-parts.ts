@@ -1,6 +1,6 @@
 // Takes a cookie or a token apart.
 import { base64url, decodeJwt, decodeProtectedHeader } from 'jose'
-import type { Exchange } from '../server/api.ts'
+import type { Exchange } from '../../server/api.ts'
 
 /** `name`: finds the explanation. `time`: in milliseconds since 1970. */
 export type Part = { name: string; value: string; time?: number }
@@ -51,8 +51,6 @@ export function fieldOf({ request }: Exchange, name: string): string | undefined
   return request.fields.find(([one]) => one.toLowerCase() === name)?.[1]
 }
 
-const times = ['iat', 'exp', 'auth_time']
-
 /** Undefined if it is no signed token (RFC 7515, section 7.1). */
 export function tokenParts(token: string): TokenParts | undefined {
   try {
@@ -67,12 +65,20 @@ export function tokenParts(token: string): TokenParts | undefined {
   }
 }
 
-function partsOf(members: object): Part[] {
-  return Object.entries(members).map(([name, value]) => ({
+/** Of a token or a row; null is left out. */
+export function partsOf(members: object): Part[] {
+  const entries = Object.entries(members).filter(([, value]) => value !== null)
+  return entries.map(([name, value]) => ({
     name,
     value: typeof value === 'string' ? value : JSON.stringify(value),
-    ...(times.includes(name) && typeof value === 'number' && { time: value * 1000 }),
+    ...(typeof value === 'number' && timeOf(name, value)),
   }))
+}
+
+/** A row has times in milliseconds, a token in seconds. */
+function timeOf(name: string, value: number): { time: number } | undefined {
+  if (name.endsWith('_at')) return { time: value }
+  return ['iat', 'exp', 'auth_time'].includes(name) ? { time: value * 1000 } : undefined
 }
 
 /** The signature stays as it was. */

@@ -1,21 +1,17 @@
 // The reader edits the token, and the other server, which has only the public key, checks each
 // change.
 import { html } from 'lit/html.js'
-import type { Exchange } from '../server/api.ts'
-import { statusOf } from './hops.ts'
+import type { Exchange } from '../../server/api.ts'
+import type { Stage } from '../demonstration-page.ts'
+import { statusOf } from '../picture/hops.ts'
+import { elsewhere, type World, WorldError } from '../world.ts'
 import { tokenParts, withName } from './proof-parts.ts'
-import type { Stage } from './stage.ts'
-import { elsewhere, type World, WorldError } from './world.ts'
-
-/** The reader can type meanwhile. */
-const pauseMs = 300
 
 export class SignatureCheck {
   text = ''
   outcome: Exchange | undefined
   real = ''
   readonly #world: World
-  #timer: ReturnType<typeof setTimeout> | undefined
 
   constructor(world: World) {
     this.#world = world
@@ -24,24 +20,20 @@ export class SignatureCheck {
   begin(token: string): void {
     if (token === this.real) return
     this.real = token
-    this.edit(token)
+    void this.edit(token)
   }
 
-  edit(text: string): void {
+  async edit(wanted: string): Promise<void> {
     // A field of a request has no other characters.
-    this.text = text.replaceAll(/[^\w.-]/g, '')
+    const text = wanted.replaceAll(/[^\w.-]/g, '')
+    this.text = text
     this.outcome = undefined
-    clearTimeout(this.#timer)
-    this.#timer = setTimeout(() => void this.#send(this.text), pauseMs)
     this.#world.changed()
-  }
-
-  async #send(token: string): Promise<void> {
-    const send = () => this.#world.send('token', { ...elsewhere, token: token || '-' })
+    const send = () => this.#world.send('token', { ...elsewhere, token: text || '-' })
     const sent = await this.#world.alone(send).catch((error: unknown) => {
       if (!(error instanceof WorldError)) throw error
     })
-    if (sent === undefined || token !== this.text) return
+    if (!sent || text !== this.text) return
     this.outcome = sent
     this.#world.changed()
   }
@@ -52,7 +44,7 @@ export function signatureView({ texts, isWide, check }: Stage) {
   const { text, outcome } = check
   const isBad = outcome !== undefined && statusOf(outcome) !== 200
   const name = tokenParts(text)?.claims.find((claim) => claim.name === 'preferred_username')?.value
-  const edit = ({ target }: Event) => check.edit((target as HTMLTextAreaElement).value)
+  const edit = ({ target }: Event) => void check.edit((target as HTMLTextAreaElement).value)
   return html`<details class="fold card signature" ?open=${isWide}>
     <summary>${signature.title}</summary>
     <p>${texts.tryForge}</p>
@@ -62,8 +54,8 @@ export function signatureView({ texts, isWide, check }: Stage) {
     <p id="signature-outcome" role="status" class=${isBad ? 'fault' : 'done'}>${outcomeText(texts, outcome)}</p>
     <p class="hint">${signature.says}<b>${name ?? '?'}</b></p>
     <p class="buttons">
-      <button type="button" @click=${() => check.edit(withName(check.real, 'admin'))}>${signature.forge}</button>
-      <button type="button" @click=${() => check.edit(check.real)}>${signature.restore}</button>
+      <button type="button" @click=${() => void check.edit(withName(check.real, 'admin'))}>${signature.forge}</button>
+      <button type="button" @click=${() => void check.edit(check.real)}>${signature.restore}</button>
     </p>
   </details>`
 }

@@ -1,7 +1,8 @@
 // A service whose public URL has a path, behind a proxy that strips that path and refuses every
 // other.
+
+import { freePort } from '../network/free-port.ts'
 import { startTestService, type TestService } from '../service.ts'
-import { freePort } from './free-port.ts'
 import { type RunningProxy, startProxy } from './proxy.ts'
 
 export type BehindPath = { service: TestService; url: string; stop(): Promise<void> }

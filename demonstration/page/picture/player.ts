@@ -1,8 +1,7 @@
 // Which hop of the pictures has arrived; a reader can go back and forth.
-import { html } from 'lit/html.js'
-import type { Texts } from '../texts/texts.ts'
-import type { Act } from './experiments.ts'
-import type { Stage } from './stage.ts'
+import { html, nothing } from 'lit/html.js'
+import type { Stage } from '../demonstration-page.ts'
+import type { Act } from '../experiments/experiments.ts'
 
 const hopMs = 900
 
@@ -16,16 +15,17 @@ export class Player {
     this.#changed = changed
   }
 
-  /** All hops are there at once if the reader prefers no motion. */
+  /**
+   * All hops are there at once if the reader prefers no motion. A moment that is undefined is only
+   * planned.
+   */
   show(moment: unknown, hops: number): void {
-    if (moment === this.#shown) return
+    if (moment === this.#shown && moment !== undefined) return
     this.#shown = moment
     clearInterval(this.#timer)
-    if (matchMedia('(prefers-reduced-motion: reduce)').matches) {
-      this.at = hops
-      return
-    }
-    this.at = Math.min(1, hops)
+    const isStill = matchMedia('(prefers-reduced-motion: reduce)').matches
+    this.at = isStill || moment === undefined ? hops : Math.min(1, hops)
+    if (this.at === hops) return
     this.#timer = setInterval(() => {
       this.at++
       if (this.at >= hops) clearInterval(this.#timer)
@@ -40,22 +40,22 @@ export class Player {
   }
 }
 
-/** `sentences`: of the hop that arrives. */
-export function sliderView(
-  player: Player,
-  texts: Texts,
-  { hops, sentences }: { hops: number; sentences: readonly string[] },
-) {
+type Bar = { moment: unknown; hops: number; sentences: () => readonly string[]; acts: unknown }
+
+/** `sentences`: of the hop that arrives. `acts`: what is beside the slider. */
+export function barView({ player, texts }: Stage, { moment, hops, sentences, acts }: Bar) {
+  player.show(moment, hops)
   const move = ({ target }: Event) => player.to(Number((target as HTMLInputElement).value))
-  return html`<label class="hops">
+  const slider = html`<label class="hops">
     ${texts.hops}
-    <input type="range" min="0" max=${hops} .value=${String(player.at)} aria-valuetext=${sentences.join('. ')} @input=${move} />
+    <input type="range" min="0" max=${hops} .value=${String(player.at)} aria-valuetext=${sentences().join('. ')} @input=${move} />
     <output>${player.at}/${hops}</output>
   </label>`
+  return html`<div class="acts buttons">${acts} ${moment === undefined ? nothing : slider}</div>`
 }
 
 export function momentsView(
-  { texts, bench }: Pick<Stage, 'texts' | 'bench'>,
+  { texts, bench }: Stage,
   labels: readonly Act['label'][],
   show: (at: number) => void,
 ) {

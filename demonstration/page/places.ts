@@ -1,30 +1,7 @@
-// What all views need, and the places of the page in their order.
-import type { Texts } from '../texts/texts.ts'
-import { type Bench, experimentIds } from './experiments.ts'
-import type { Player } from './player.ts'
-import type { Recording } from './recording.ts'
-import type { Finding } from './result.ts'
-import type { SignatureCheck } from './signature-view.ts'
-import { stepIds, type Walk } from './walk.ts'
-import type { World } from './world.ts'
-
-export type Stage = {
-  world: World
-  walk: Walk
-  bench: Bench
-  player: Player
-  check: SignatureCheck
-  result: Finding
-  /** The page then sends nothing. */
-  recording: Recording | undefined
-  places: string
-  texts: Texts
-  language: string
-  cookieName: string
-  isWide: boolean
-  /** The width of a picture in pixels. */
-  width: number
-}
+// The places of the page in their order.
+import { type Texts, textAt } from '../texts/texts.ts'
+import { experimentIds } from './experiments/experiments.ts'
+import { stepIds } from './walk.ts'
 
 export const places = [
   'start',
@@ -53,4 +30,9 @@ export function go(place: Place): void {
 export function placeOf(hash: string): Place | undefined {
   const wanted = hash.length > 1 ? hash.split('?', 1)[0] : '#start'
   return places.find((place) => hashOf(place) === wanted)
+}
+
+/** A step has its short name. */
+export function nameOf(texts: Texts, place: Place): string {
+  return textAt({ ...texts.titles, ...texts.places }, place)
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Exchange } from '../server/api.ts'
-import { bareExchange } from '../testing/bare-exchange.ts'
+import type { Exchange } from '../../server/api.ts'
+import { bareExchange } from '../../testing/bare-exchange.ts'
 import { addressOf, curlOf } from './curl.ts'
 
 const place = {

@@ -1,10 +1,10 @@
 // The hops of an exchange, with each call that decided its response. Colours follow the owner: what
 // a thief gets is bad, what is refused to a thief is good.
-import type { Exchange, Step } from '../server/api.ts'
-import type { Texts } from '../texts/texts.ts'
-import type { Cell } from './experiments.ts'
-import { cookieSentBy, cookieSetBy, fieldOf, secondsLeft } from './proof-parts.ts'
-import { type Lane, lanes, tokenIn } from './world.ts'
+import type { Exchange, Step } from '../../server/api.ts'
+import { type Texts, textAt } from '../../texts/texts.ts'
+import type { Cell } from '../experiments/experiments.ts'
+import { cookieSentBy, cookieSetBy, fieldOf, secondsLeft } from '../proof/proof-parts.ts'
+import { type Lane, lanes, tokenIn } from '../world.ts'
 
 export type PlaceId = 'browser' | 'server' | 'store' | 'other'
 export type Tone = Lane | 'plain' | 'good' | 'bad'
@@ -33,7 +33,7 @@ export function lineOf({ request: { line } }: Exchange): string {
   return path.replace(/\?(?!status=).*| HTTP\/.*/, '').replace(/[\da-f]{8}-[\da-f-]{27}/, ':id')
 }
 
-export function msText(ms: number, language: string): string {
+function msText(ms: number, language: string): string {
   return `${new Intl.NumberFormat(language, { maximumSignificantDigits: 2 }).format(ms)} ms`
 }
 
@@ -99,19 +99,15 @@ function toneOf({ by }: Exchange, isAccepted: boolean): Tone {
 
 /** The call that refused comes last, though what it called began later. */
 function callsOf(exchange: Exchange, words: Words): Hop[] {
-  const { refusals } = words.texts
-  const inner = exchange.steps.filter(
-    ({ name }) => !name.endsWith('.verify') || name === 'passwords.verify',
-  )
-  const reasons = inner.filter((step) => reasonOf(exchange, step) in refusals)
-  const outer = exchange.steps.filter(
-    (step) => !inner.includes(step) && reasonOf(exchange, step) in refusals,
-  )
-  const drawn = [...inner, ...(reasons.length === 0 ? outer : [])]
+  const { calls, refusals } = words.texts
+  const isRefusal = (step: Step) => reasonOf(exchange, step) in refusals
+  const inner = exchange.steps.filter(({ name }) => name in calls)
+  const outer = exchange.steps.filter((step) => !inner.includes(step) && isRefusal(step))
+  const drawn = inner.some(isRefusal) ? inner : [...inner, ...outer]
   // The request checks refuse before any call is recorded.
   if (statusOf(exchange) === 403 && drawn.length === 0)
     drawn.push({ name: 'origin', detail: 'none', ms: 0 })
-  return drawn.flatMap((step) => callOf(exchange, step, words))
+  return drawn.map((step) => callOf(exchange, step, words))
 }
 
 /** Returns a key of `refusals`, such as `store.findSession:none`. */
@@ -121,28 +117,22 @@ function reasonOf(exchange: Exchange, { name, detail, kid }: Step): string {
   return `${name}:${isOver ? 'expired' : detail}`
 }
 
-function callOf(exchange: Exchange, step: Step, { texts, language }: Words): Hop[] {
+function callOf(exchange: Exchange, step: Step, { texts, language }: Words): Hop {
   const { name, ms, algorithm, kid } = step
-  const reason = (texts.refusals as Readonly<Record<string, string>>)[reasonOf(exchange, step)]
-  const call = (texts.calls as Readonly<Record<string, string>>)[name]
-  const label = reason ?? call
-  if (label === undefined) return []
+  const reason = textAt(texts.refusals, reasonOf(exchange, step))
+  const call = textAt(texts.calls, name)
+  const key = algorithm && ` (${algorithm}, ${texts.key} ${kid?.slice(0, 8)})`
   const isOfStore = name.startsWith('store.')
-  const place = exchange.to === 'service' ? 'server' : 'other'
-  const what =
-    algorithm === undefined ? call : `${call} (${algorithm}, ${texts.key} ${kid?.slice(0, 8)})`
-  const parts = [what, reason, ms > 0 && msText(ms, language)].filter(Boolean)
-  const isPlain = name === 'passwords.verify'
+  const from = exchange.to === 'service' ? 'server' : 'other'
   const usual = isOfStore ? 'session' : 'token'
-  const tone = isPlain ? 'plain' : usual
-
-  return [
-    {
-      from: place,
-      to: isOfStore ? 'store' : place,
-      label,
-      sentence: parts.join(', '),
-      tone: reason === undefined ? tone : toneOf(exchange, false),
-    },
-  ]
+  const tone = name === 'passwords.verify' ? 'plain' : usual
+  return {
+    from,
+    to: isOfStore ? 'store' : from,
+    label: reason || call,
+    sentence: [call + (key ?? ''), reason, ms > 0 && msText(ms, language)]
+      .filter(Boolean)
+      .join(', '),
+    tone: reason ? toneOf(exchange, false) : tone,
+  }
 }

@@ -1,10 +1,10 @@
 // The seven experiments: what the reader predicts, what is sent, and what is found out. They know
 // no HTML.
-import type { Exchange } from '../server/api.ts'
-import type { Texts } from '../texts/texts.ts'
-import { proofOf, statusOf } from './hops.ts'
-import { rowsOf, sources } from './picture.ts'
-import { secondsLeft, tokenEnd } from './proof-parts.ts'
+import type { Exchange } from '../../server/api.ts'
+import type { Texts } from '../../texts/texts.ts'
+import { proofOf, statusOf } from '../picture/hops.ts'
+import { rowsOf } from '../picture/picture.ts'
+import { secondsLeft, tokenEnd } from '../proof/proof-parts.ts'
 import {
   dataIn,
   elsewhere,
@@ -13,33 +13,22 @@ import {
   type Request,
   restricted,
   signOutRequest,
-  tokenIn,
   type World,
-} from './world.ts'
+} from '../world.ts'
 
-export const experimentIds = [
-  'stolen',
-  'signOut',
-  'form',
-  'script',
-  'time',
-  'outage',
-  'balancer',
-] as const
-export type ExperimentId = (typeof experimentIds)[number]
-/** A sentence beside a lane, and its values: times are in milliseconds. */
-export type Note = readonly [
-  name: keyof Texts['notes'],
-  ...values: (string | number | { at: number })[],
-]
+type Note = keyof Texts['notes']
 type ByLane<Value> = Record<Lane, Value>
-export type Reading = { cell: Cell; text: string }
-export type Act = ByLane<readonly Exchange[]> & {
+type Exchanges = ByLane<readonly Exchange[]>
+/**
+ * `notes`: sentences beside the lanes; those of its label if it has none. `values`: in them, times
+ * in milliseconds. `readings`: what a script read.
+ */
+export type Act = Exchanges & {
   label: keyof Texts['acts']
-  notes: Partial<ByLane<readonly Note[]>>
-  readings?: readonly Reading[]
+  notes?: readonly Note[]
+  values: readonly (number | { at: number })[]
+  readings?: Partial<Record<Cell, string>>
 }
-export type Hit = { server: number | null; status: number; lookUps: number }
 export type Way = keyof Texts['balancer']
 export type Cell = `${Lane} ${keyof Texts['cells'] | Way}`
 type Answers = Partial<Record<Cell, boolean>>
@@ -49,11 +38,13 @@ type Predictions = Readonly<Record<string, boolean>>
 export type Outcome = {
   start: Partial<ByLane<Exchange>>
   acts: Act[]
+  /** The act that was predicted. */
+  main: number
   /** None for what this service cannot measure. */
   answers: Answers
   /** The later choices of the reader do not change it. */
   predicted: Predictions
-  hits?: Readonly<Record<Way, readonly Hit[]>>
+  hits?: Readonly<Record<Way, readonly Exchange[]>>
 }
 type Running = Outcome & { world: World }
 
@@ -69,11 +60,9 @@ export class Bench {
   /** True if there is an outcome. */
   run(id: ExperimentId, world: World, recorded: Outcome | undefined): Promise<boolean> {
     return world.run(id, async () => {
-      this.outcomes[id] = {
-        ...(recorded ?? (await outcomeOf(id, world))),
-        predicted: this.predictions,
-      }
-      this.shown = predictedAct(this.outcomes[id])
+      const outcome = recorded ?? (await outcomeOf(id, world))
+      this.outcomes[id] = { ...outcome, predicted: this.predictions }
+      this.shown = outcome.main
     })
   }
 }
@@ -82,94 +71,76 @@ export class Bench {
 export async function outcomeOf(id: ExperimentId, world: World): Promise<Outcome> {
   await world.fresh()
   const start = await world.signInBoth()
-  const record: Running = { world, start, acts: [], answers: {}, predicted: {} }
-  await runs[id](record)
+  const record: Running = { world, start, acts: [], main: 0, answers: {}, predicted: {} }
+  await experiments[id].run(record)
   const { world: _, ...outcome } = record
   return outcome
 }
 
-export function predictedAct(outcome: Outcome | undefined): number {
-  const ofThief = outcome?.acts.findIndex(({ label }) => label === 'thief') ?? 0
-  return Math.max(0, ofThief)
+function add({ acts }: Running, label: Act['label'], exchanges: Exchanges): Act {
+  const act: Act = { label, ...exchanges, values: [] }
+  acts.push(act)
+  return act
 }
 
 /** The token lane sends the requests of the session lane, unless it has its own. */
 async function both(
-  { world, acts }: Running,
+  record: Running,
   label: Act['label'],
   session: readonly Request[],
   token = session,
 ) {
-  const act: Act = {
-    label,
-    session: await world.sendAll('session', session),
-    token: await world.sendAll('token', token),
-    notes: {},
-  }
-  acts.push(act)
-  return act
+  return add(record, label, {
+    session: await record.world.sendAll('session', session),
+    token: await record.world.sendAll('token', token),
+  })
 }
 
-async function thief({ world, acts }: Running, label: Act['label']) {
+async function thief(record: Running, label: Act['label']) {
   const by = async (lane: Lane) => [
-    await world.byThief(lane, restricted),
-    await world.byThief(lane, elsewhere),
+    await record.world.byThief(lane, restricted),
+    await record.world.byThief(lane, elsewhere),
   ]
-  const act: Act = { label, session: await by('session'), token: await by('token'), notes: {} }
-  acts.push(act)
-  return act
+  return add(record, label, { session: await by('session'), token: await by('token') })
 }
 
-function answerByAct({ acts, answers }: Running): void {
+/** The last act decides the predictions. */
+function answerByAct(record: Running): void {
+  record.main = record.acts.length - 1
   for (const lane of lanes)
-    for (const exchange of acts.at(-1)?.[lane] ?? [])
-      answers[`${lane} ${exchange.to === 'service' ? 'this' : 'other'}`] ??=
+    for (const exchange of record.acts[record.main]?.[lane] ?? [])
+      record.answers[`${lane} ${exchange.to === 'service' ? 'this' : 'other'}`] ??=
         statusOf(exchange) < 300
 }
 
-const minute = 60
-
 async function stolen(record: Running): Promise<void> {
-  const { world, acts } = record
+  const { world } = record
   await both(record, 'before', [restricted])
   await world.steal()
   await thief(record, 'thief')
   answerByAct(record)
   const { renewals, seconds } = await renewedByThief(world)
-  const hours = Math.round(seconds / 3_600)
-  acts.push({
-    label: 'unnoticed',
+  const unnoticed = add(record, 'unnoticed', {
     session: [await world.byThief('session', restricted)],
-    token: [...renewals.slice(0, 1), ...renewals.slice(-1)],
-    notes: { session: [['unnoticedCookie', hours]], token: [['unnoticedToken', hours]] },
+    token: renewals,
   })
+  unnoticed.values = [Math.round(seconds / 3_600)]
 }
 
-const renewal: Request = { method: 'POST', path: 'service/token/renew' }
-
-/** `seconds`: how long the renewed copy lasted in all. */
+/** `seconds`: how long the renewed copy lasted in all. `renewals`: the first and the refused one. */
 export async function renewedByThief(world: World) {
-  const renewals: Exchange[] = []
-  const first = (await world.byThief('token', restricted)).at
-  for (let copy = world.token; copy !== undefined && renewals.length < 60; ) {
-    await world.control('advance', { seconds: 14 * minute })
-    const renewed = await world.byThief('token', renewal)
-    renewals.push(renewed)
-    copy = tokenIn(renewed)
-    if (copy !== undefined) await world.control('steal', { token: copy })
-  }
-  const ends = Math.max(...renewals.map(tokenEnd))
-  return { renewals, seconds: Math.round((ends - first) / 1000) }
+  const { began, first, last } = await world.control('renew-copy', {})
+  const renewals = [await world.exchange(first), await world.exchange(last)]
+  return { renewals, seconds: Math.round((Math.max(...renewals.map(tokenEnd)) - began) / 1000) }
 }
 
 async function signOut(record: Running): Promise<void> {
   const { world } = record
   await world.steal()
   await both(record, 'signOut', [signOutRequest])
-  const copied = await thief(record, 'thief')
+  const copied = await thief(record, 'copied')
   answerByAct(record)
-  const seconds = Math.max(...copied.token.slice(1).map(secondsLeft))
-  copied.notes = { session: [['withoutRow']], token: [['stillValid'], ['expires', seconds]] }
+  copied.values = copied.token.slice(1).map(secondsLeft)
   // The sign-in of another device ends all others.
   await world.signInBoth()
   await world.steal()
@@ -178,16 +149,17 @@ async function signOut(record: Running): Promise<void> {
   const last = await thief(record, 'everywhere')
   const revocations = rowsOf(last.token[0], 'revocation')
   const at = Math.max(0, ...revocations.map(({ columns }) => Number(columns.expires_at)))
-  last.notes = { token: [['revocations', revocations.length, { at }]] }
+  last.values = [revocations.length, { at }]
 }
 
 const counts: Request = { path: 'service/api/notifications/counts' }
 const unreadIn = (exchange: Exchange) => dataIn<{ unread: number }>(exchange).unread ?? 0
 
-async function form({ world, acts, answers }: Running): Promise<void> {
+async function form(record: Running): Promise<void> {
+  const { world, answers } = record
   const { otherSite = null, base, id, cookieName = '' } = world.visit ?? {}
   if (otherSite === null) {
-    acts.push({ label: 'form', session: [], token: [], notes: { session: [['oneName']] } })
+    add(record, 'form', { session: [], token: [] }).notes = ['oneName']
     return
   }
   const before = await world.send('session', counts)
@@ -195,12 +167,9 @@ async function form({ world, acts, answers }: Running): Promise<void> {
   const sent = await formAfter(world, before.n)
   if (sent === undefined) return
   const after = await world.send('session', counts)
-  const unread: Note = ['unread', unreadIn(before), unreadIn(after)]
-  const notes = {
-    session: [noteOnForm(sent, cookieName), unread],
-    token: [['neverAdded'] as const, unread],
-  }
-  acts.push({ label: 'form', session: [sent], token: [sent], notes })
+  const act = add(record, 'form', { session: [sent], token: [sent] })
+  act.notes = [noteOnForm(sent, cookieName), 'form']
+  act.values = [unreadIn(before), unreadIn(after)]
   answers['session acts'] = answers['token acts'] = unreadIn(after) < unreadIn(before)
 }
 
@@ -209,8 +178,8 @@ async function form({ world, acts, answers }: Running): Promise<void> {
  * refuses it.
  */
 export function noteOnForm(sent: Exchange, cookieName: string): Note {
-  if (statusOf(sent) < 300) return ['formAccepted']
-  return [proofOf(sent, cookieName) === 'session' ? 'formWithCookie' : 'formWithoutCookie']
+  if (statusOf(sent) < 300) return 'formAccepted'
+  return proofOf(sent, cookieName) === 'session' ? 'formWithCookie' : 'formWithoutCookie'
 }
 
 /**
@@ -229,38 +198,24 @@ async function formAfter(world: World, n: number): Promise<Exchange | undefined>
 }
 
 async function script(record: Running): Promise<void> {
-  const { world, acts, answers } = record
-  const { token = '' } = world
+  const { world, answers } = record
   const loot = await tokenSeen(world)
   answers['session page'] = document.cookie.includes(`${world.visit?.cookieName}=`)
   answers['token page'] = loot !== ''
-  answers['token storage'] = readFromStorage(token)
-  const found = (cell: Cell, text: string): Reading => ({ cell, text: `${sources[cell]}"${text}"` })
-  const readings = [
-    found('session page', document.cookie),
-    found('token page', `${loot.slice(0, 6)}…`),
-    found('token storage', `${loot.slice(0, 6)}…`),
-  ]
-  acts.push({
-    label: 'reads',
-    session: [],
-    token: [],
-    readings,
-    notes: { session: [['notRead']], token: [['read']] },
-  })
+  answers['token storage'] = readFromStorage(loot)
+  const start = `${loot.slice(0, 6)}…`
+  add(record, 'reads', { session: [], token: [] }).readings = {
+    'session page': document.cookie,
+    'token page': start,
+    'token storage': start,
+  }
   const acted = await both(record, 'use', [
     { method: 'POST', path: 'service/api/notifications/read-all' },
   ])
   for (const lane of lanes)
     acted[lane] = acted[lane].map((exchange) => ({ ...exchange, by: 'script' as const }))
-  acted.notes = { session: [['scriptActs']], token: [['scriptActs']] }
   await world.control('steal', { token: loot })
-  acts.push({
-    label: 'carried',
-    session: [],
-    token: [await world.byThief('token', elsewhere)],
-    notes: { session: [['nothingTaken']] },
-  })
+  add(record, 'carried', { session: [], token: [await world.byThief('token', elsewhere)] })
 }
 
 /** A foreign script can do this: its own `fetch` sees the next request of the page. */
@@ -286,29 +241,25 @@ function readFromStorage(token: string): boolean {
   return read === token
 }
 
+const minute = 60
+
 async function time(record: Running): Promise<void> {
-  const { world, acts } = record
+  const { world } = record
   await world.control('advance', { seconds: 16 * minute })
   await both(record, 'later', [restricted], [restricted, elsewhere])
   answerByAct(record)
   await world.signIn('token')
-  // The thief renews until the sign-in is too old.
-  for (let age = 0; world.token !== undefined && age <= 13 * 60; age += 14) {
+  await world.control('advance', { seconds: 14 * minute })
+  let token = [await world.renew()]
+  add(record, 'renewed', { session: [], token })
+  // The page renews until the sign-in is too old.
+  while (world.token !== undefined) {
     await world.control('advance', { seconds: 14 * minute })
-    const token = [await world.renew()]
-    if (age === 0)
-      acts.push({ label: 'renewed', session: [], token, notes: { session: [['nothingToRenew']] } })
-    if (world.token === undefined)
-      acts.push({
-        label: 'ended',
-        session: await world.sendAll('session', [restricted]),
-        token,
-        notes: {},
-      })
+    token = [await world.renew()]
   }
+  add(record, 'ended', { session: await world.sendAll('session', [restricted]), token })
   await world.control('advance', { seconds: 8 * 24 * 60 * minute })
-  const unused = await both(record, 'unused', [restricted], [])
-  unused.notes = { token: [['endedBefore']] }
+  await both(record, 'unused', [restricted], [])
 }
 
 async function outage(record: Running): Promise<void> {
@@ -328,35 +279,36 @@ export const ways = { memory: 'session', store: 'session', key: 'token' } as con
 async function balancer(record: Running): Promise<void> {
   const { world, answers } = record
   await world.send('session', { method: 'POST', path: 'servers/memory/me' })
-  const hits: { [way in Way]: Hit[] } = { memory: [], store: [], key: [] }
+  const hits: Record<Way, Exchange[]> = { memory: [], store: [], key: [] }
   for (const way of wayNames) {
-    for (let n = 0; n < 10; n++) {
-      const exchange = await world.send(ways[way], { path: `servers/${way}/me` })
-      const lookUps = exchange.steps.filter(({ name }) => name.startsWith('store.')).length
-      hits[way].push({ server: exchange.server, status: statusOf(exchange), lookUps })
-    }
-    answers[`${ways[way]} ${way}`] = hits[way].every(({ status }) => status === 200)
+    const path = `servers/${way}/me`
+    hits[way] = await world.sendAll(
+      ways[way],
+      Array.from({ length: 10 }, () => ({ path })),
+    )
+    answers[`${ways[way]} ${way}`] = hits[way].every((hit) => statusOf(hit) === 200)
   }
   record.hits = hits
 }
 
+type Experiment = {
+  by: Exchange['by']
+  cells: readonly Cell[]
+  run: (record: Running) => Promise<void>
+}
 const atBoth = ['session this', 'session other', 'token this', 'token other'] as const
 const withoutOther = ['session this', 'token this', 'token other'] as const
-export const cellsOf: Readonly<Record<ExperimentId, readonly Cell[]>> = {
-  stolen: atBoth,
-  signOut: atBoth,
-  form: ['session acts', 'token acts'],
-  script: ['session page', 'token page', 'token storage'],
-  time: withoutOther,
-  outage: withoutOther,
-  balancer: ['session memory', 'session store', 'token key'],
-}
-const runs: { [id in ExperimentId]: (record: Running) => Promise<void> } = {
-  stolen,
-  signOut,
-  form,
-  script,
-  time,
-  outage,
-  balancer,
-}
+const inPage = ['session page', 'token page', 'token storage'] as const
+const ofServers = ['session memory', 'session store', 'token key'] as const
+/** `by`: as the plan has it. */
+export const experiments = {
+  stolen: { by: 'thief', cells: atBoth, run: stolen },
+  signOut: { by: 'thief', cells: atBoth, run: signOut },
+  form: { by: 'other-site', cells: ['session acts', 'token acts'], run: form },
+  script: { by: 'script', cells: inPage, run: script },
+  time: { by: 'browser', cells: withoutOther, run: time },
+  outage: { by: 'browser', cells: withoutOther, run: outage },
+  balancer: { by: 'browser', cells: ofServers, run: balancer },
+} satisfies Record<string, Experiment>
+export type ExperimentId = keyof typeof experiments
+export const experimentIds = Object.keys(experiments) as ExperimentId[]

@@ -1,0 +1,68 @@
+// Copies a text, or a picture as a file of its own: the look that style sheets give it is written
+// into its elements.
+import { keyed } from 'lit/directives/keyed.js'
+import { html } from 'lit/html.js'
+import type { Texts } from '../../texts/texts.ts'
+
+const looks = [
+  'fill',
+  'stroke',
+  'stroke-width',
+  'stroke-dasharray',
+  'opacity',
+  'font-size',
+  'font-weight',
+  'font-family',
+]
+
+export function copySvgView(texts: Texts) {
+  return copyView(texts, texts.copySvg, pictureBeside)
+}
+
+function pictureBeside(button: HTMLElement): string {
+  const picture = button.closest('figure, .lane')?.querySelector('.canvas > svg, .plot')
+  if (!picture) return ''
+  const clone = picture.cloneNode(true) as Element
+  const copies = [clone, ...clone.querySelectorAll('*')]
+  for (const [at, original] of [picture, ...picture.querySelectorAll('*')].entries()) {
+    const style = getComputedStyle(original)
+    for (const look of looks) copies[at]?.setAttribute(look, style.getPropertyValue(look))
+    copies[at]?.removeAttribute('class')
+  }
+  return new XMLSerializer().serializeToString(clone).replaceAll(/<!--[?\w$]*-->/g, '')
+}
+
+type Source = string | ((button: HTMLElement) => string)
+
+/** Keyed by its text: on another text, nothing was copied yet. */
+export function copyView(texts: Texts, label: string, source: Source) {
+  const press = ({ currentTarget }: Event) => {
+    const button = currentTarget as HTMLElement
+    void copy(button, typeof source === 'string' ? source : source(button), texts)
+  }
+  return keyed(
+    source,
+    html`<div class="copy">
+      <button type="button" @click=${press}>${label}</button>
+      <span role="status" class="hint"></span>
+      <pre class="command" tabindex="0" hidden></pre>
+    </div>`,
+  )
+}
+
+/** Plain HTTP beyond localhost has no clipboard: the text is selected. */
+async function copy({ parentElement }: HTMLElement, text: string, texts: Texts): Promise<void> {
+  const outcome = parentElement?.querySelector('span')
+  const shown = parentElement?.querySelector('pre')
+  if (!outcome || !shown) return
+  shown.textContent = text
+  shown.hidden = false
+  try {
+    await navigator.clipboard.writeText(text)
+    outcome.textContent = texts.copied
+  } catch {
+    outcome.textContent = texts.notCopied
+    shown.focus()
+    getSelection()?.selectAllChildren(shown)
+  }
+}
