@@ -26,44 +26,30 @@ export class KeysView extends OperatorView<Key> {
       ...(days && { days: Number(days) }),
     }
     const form = event.target as HTMLFormElement
-    if (await this.#make('keys', wanted)) form.reset()
+    if (await this.act(() => this.#make('keys', wanted))) form.reset()
   }
 
-  #make(path: string, body: object): Promise<boolean> {
-    return this.act(async () => {
-      this.made = (await this.call<{ key: string }>(path, { body })).key
-      await this.reload()
-    })
+  async #make(path: string, body: object): Promise<void> {
+    this.made = (await this.call<{ key: string }>(path, { body })).key
+    await this.reload()
   }
 
   async #rotate({ id, name }: Key): Promise<void> {
     const { rotate, overlap } = this.own.keys
-    await this.#asked({ title: `${rotate}: ${name}`, text: overlap, action: rotate }, () =>
-      this.#make(`keys/${id}/rotate`, { overlapHours: 24 }),
-    )
+    await this.act(async () => {
+      await this.ask({ title: `${rotate}: ${name}`, text: overlap, action: rotate })
+      await this.#make(`keys/${id}/rotate`, { overlapHours: 24 })
+    })
   }
 
   async #revoke({ id, name }: Key): Promise<void> {
     const { revoke } = this.own.keys
-    await this.#asked(
-      { title: `${revoke}: ${name}`, text: this.own.users.cannotUndo, action: revoke },
-      () =>
-        this.act(async () => {
-          await this.call(`keys/${id}`, { method: 'DELETE' })
-          await this.reload()
-        }),
-    )
-  }
-
-  async #asked(
-    question: Parameters<KeysView['ask']>[0],
-    act: () => Promise<unknown>,
-  ): Promise<void> {
-    const isAgreed = await this.ask(question).then(
-      () => true,
-      () => false,
-    )
-    if (isAgreed) await act()
+    await this.act(async () => {
+      const text = this.own.users.cannotUndo
+      await this.ask({ title: `${revoke}: ${name}`, text, action: revoke })
+      await this.call(`keys/${id}`, { method: 'DELETE' })
+      await this.reload()
+    })
   }
 
   protected override content({ items }: Page<Key>): TemplateResult {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readSettings } from '../config/read.ts'
+import { readConfig, readSettings } from '../config/read.ts'
 import type { Environment } from '../config/values.ts'
 import {
   examineMachine,
@@ -81,6 +81,22 @@ test('warns of PostgreSQL without a public URL, as the log does: its nodes name 
     warned().map(([check, state]) => [check, state]),
     [['public URL', 'warning']],
   )
+})
+
+test('warns if the page of the operator is on below a path, where it is off without the setting (O1)', () => {
+  const warned = (publicUrl: string, setting?: string) => {
+    const env = {
+      CARILLON_PUBLIC_URL: publicUrl,
+      ...(setting && { CARILLON_OPERATOR_PAGE: setting }),
+    }
+    const found = wrong(examineSettings(readConfig(env)))
+    return found.flatMap(([check, , , change]) => (check === 'operator page' ? [change] : []))
+  }
+  assert.deepEqual(warned('https://example.org/bell', 'on'), [
+    'CARILLON_OPERATOR_PAGE=off, or a host of its own',
+  ])
+  assert.deepEqual(warned('https://example.org/bell'), [])
+  assert.deepEqual(warned('https://bell.example.org', 'on'), [])
 })
 
 test('names the Node, and finds a clock in the past', () => {

@@ -21,6 +21,8 @@ const ofTheService = [
   'mails-refused',
   'outbox-dropped',
   'outbox-retried',
+  'maintenance-began',
+  'maintenance-ended',
   'webhook-changed',
   'webhook-created',
   'webhook-disabled',

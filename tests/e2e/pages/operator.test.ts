@@ -103,6 +103,12 @@ test('a stale sign-in is confirmed in a dialog, and a new key is shown once (O1)
   await page.getByRole('link', { name: 'Applications and keys' }).click()
   await page.getByRole('cell', { name: 'shop', exact: true }).waitFor()
   assert.ok(!(await page.content()).includes('crl_'))
+  await page.getByRole('button', { name: 'Rotate shop' }).click()
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Rotate' }).click()
+  await page.getByText(/^crl_[\da-f]{16}_/).waitFor()
+  await page.getByRole('button', { name: 'Revoke shop' }).click()
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Revoke' }).click()
+  await page.getByText('Revoked', { exact: true }).waitFor()
 })
 
 test('a delivery is found by its key and withdrawn (O1)', async () => {
