@@ -289,14 +289,3 @@ for (const variant of variants)
     const confirmed = await confirm(proof, { code: user.app.code(app.now()) })
     assert.equal(confirmed.status, variant === 'stateful' ? 204 : 201, confirmed.text)
   })
-
-test('a token of scope `inbox` opens none of these routes (T14)', async () => {
-  const user = await app.user()
-  const token = await app.issueToken(user)
-  for (const response of [
-    add(token),
-    app.get('/api/me/factors', token),
-    confirm(token, { password: user.password }),
-  ])
-    assert.equal((await response).status, 403)
-})

@@ -149,14 +149,6 @@ test('a new password that is not acceptable is refused before the current one is
   assert.equal(hashed.mock.callCount(), 0)
 })
 
-test('without a sign-in, or with a token of scope inbox, nobody changes a password (T14)', async () => {
-  const ann = await app.user()
-  const body = { currentPassword: ann.password, newPassword }
-  assert.equal((await change({}, body)).status, 401)
-  assert.equal((await change(await app.issueToken(ann), body)).status, 403)
-  assert.ok(await canSignIn(ann, ann.password))
-})
-
 test('a link that waits is void after the change, and a report of the password is cleared (A19)', async () => {
   const ann = await app.user()
   const headers = { authorization: `Bearer ${(await app.producerKey(['users'])).key}` }

@@ -221,20 +221,6 @@ test('an unknown, ended or foreign id is 404 with the same response, and changes
   assert.equal((await app.get('/api/me', own)).json().data.passwordChangeRequired, false)
 })
 
-test('without a sign-in, and with a token of scope inbox, the routes are closed (T14)', async () => {
-  const token = await app.issueToken(await app.user())
-  const id = '019b76da-a800-7000-8000-000000000000'
-  for (const [proof, status] of [
-    [{}, 401],
-    [token, 403],
-  ] as const) {
-    assert.equal((await app.get(sessions, proof)).status, status)
-    assert.equal((await remove(sessions, proof)).status, status)
-    assert.equal((await remove(`${sessions}/${id}`, proof)).status, status)
-    assert.equal((await disown(id, proof)).status, status)
-  }
-})
-
 test('a user has at most the set number of sessions: the oldest ends, with its token', async () => {
   const user = await app.user()
   const proofs: Proof[] = []

@@ -6,7 +6,6 @@ import {
   chmodSync,
   copyFileSync,
   existsSync,
-  mkdirSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -14,7 +13,6 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { createServer } from 'node:net'
-import { DatabaseSync } from 'node:sqlite'
 import { after, suite, test } from 'node:test'
 import {
   CarillonProcess,
@@ -34,12 +32,6 @@ function withDatabase(): Folder {
   const folder = new Folder()
   copyFileSync(model.file('carillon.db'), folder.file('carillon.db'))
   return folder
-}
-
-function change(folder: Folder, sql: string): void {
-  const database = new DatabaseSync(folder.file('carillon.db'))
-  database.exec(sql)
-  database.close()
 }
 
 function stateOf(folder: Folder): Record<string, string> {
@@ -83,46 +75,6 @@ suite('a database that cannot be used', { concurrency: 2 }, () => {
     )
   })
 
-  soakTest(
-    'the error names a database of another program, and the file is unchanged (R6)',
-    async () => {
-      using folder = new Folder()
-      change(folder, 'create table song (title); insert into song values (1)')
-      await refuses(folder, /is not a Carillon database and was left as it is/)
-    },
-  )
-
-  soakTest('the error names a folder at the path of the database (R6)', async () => {
-    using folder = new Folder()
-    mkdirSync(folder.file('carillon.db'))
-    await refuses(folder, /carillon\.db is a folder\. Name a file in the database URL/)
-  })
-
-  soakTest('the error names a damaged database, and the file is unchanged (R6)', async () => {
-    using folder = withDatabase()
-    const bytes = readFileSync(folder.file('carillon.db'))
-    writeFileSync(folder.file('carillon.db'), bytes.fill(0xaa, 100, 60_000))
-    await refuses(
-      folder,
-      /carillon\.db (is damaged and was left as it is\. Restore a backup|is not a Carillon database)/,
-    )
-  })
-
-  soakTest(
-    'a database of a newer version is unchanged, and the error names both schemas (R6)',
-    async () => {
-      using folder = withDatabase()
-      change(
-        folder,
-        "insert into migration (name, timestamp) values ('9999-from-the-future', '2030-01-01')",
-      )
-      await refuses(
-        folder,
-        /newer Carillon \(schema 9999-from-the-future; this program knows \d{4}-[\w-]+\)/,
-      )
-    },
-  )
-
   test('the error names a database that this user cannot write (R4)', async () => {
     using folder = withDatabase()
     chmodSync(folder.file('carillon.db'), 0o444)
@@ -132,39 +84,6 @@ suite('a database that cannot be used', { concurrency: 2 }, () => {
       asOrdinaryUser(),
     )
   })
-
-  soakTest('the error names a folder that this user cannot write (R4)', async () => {
-    using folder = new Folder()
-    mkdirSync(folder.file('closed'), { mode: 0o555 })
-    const env = { CARILLON_DATABASE_URL: `sqlite:${folder.file('closed/carillon.db')}` }
-    await refuses(
-      folder,
-      /closed\/carillon\.db cannot be written\. Make the file and its folder writable/,
-      {
-        env,
-        ...asOrdinaryUser(),
-      },
-    )
-  })
-
-  soakTest(
-    'the error names a database that another process has locked, after a few seconds of waiting (R5)',
-    async () => {
-      using folder = withDatabase()
-      const holder = new DatabaseSync(folder.file('carillon.db'))
-      holder.exec('pragma locking_mode = exclusive; begin exclusive')
-      const before = performance.now()
-      const { status, stderr, stdout } = await carillon(folder, ['serve'])
-      holder.close()
-      assert.equal(status, 1)
-      assert.match(
-        stderr,
-        /^carillon: .*carillon\.db is locked by another process\. Stop that process.*\n$/,
-      )
-      assert.equal(stdout, '')
-      assert.ok(performance.now() - before < 60_000)
-    },
-  )
 })
 
 /** Root may write everything, so this takes that right from it; others never had it. */
