@@ -10,8 +10,7 @@ import {
   runs,
   type World,
 } from '../contract/world.ts'
-import { markRead } from '../inbox/marks.store.ts'
-import { snooze } from '../inbox/places.store.ts'
+import { markRead, snooze } from '../inbox/marks.store.ts'
 import { findDue, removeOrWake } from '../inbox/retention.store.ts'
 import { changePreferences } from '../preferences/preferences.store.ts'
 import { updateUser } from '../users/users.store.ts'
