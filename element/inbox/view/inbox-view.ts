@@ -42,6 +42,8 @@ export class InboxView implements ReactiveController {
   #tab: Tab = 'inbox'
   /** What arrives at the top pushes the last ones out of the page. */
   #shown = 0
+  /** How many were displayed when the end was last looked for. */
+  #watched = 0
   #context: ItemContext | undefined
   #now = 0
   #seen: number | undefined
@@ -114,6 +116,7 @@ export class InboxView implements ReactiveController {
       next.focus()
     }
     this.#scroll.observe(this.#find('[part=scroll]'))
+    this.#lookForEnd()
     this.#hold()
     this.#look()
   }
@@ -345,7 +348,13 @@ export class InboxView implements ReactiveController {
     this.#shown = shown + (this.#host.limit || defaultLimit)
     this.#host.requestUpdate()
     await this.#host.updateComplete
-    this.#scroll.again()
+  }
+
+  /** The end may be as near as before, which the observer does not report again. */
+  #lookForEnd(): void {
+    const { length } = this.#articles
+    if (length > this.#watched) this.#scroll.again()
+    this.#watched = length
   }
 
   async #onMore(): Promise<void> {

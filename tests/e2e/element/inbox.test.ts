@@ -454,6 +454,23 @@ test('the next page is loaded when the end of the list comes into view', async (
   assert.equal(await page.getByRole('button', { name: 'Load more' }).count(), 0)
 })
 
+test('a window that is taller than the first page gets the next one, however late the first arrives', async () => {
+  await pages.userWith(60)
+  const page = await pages.open('')
+  await page.setViewportSize({ width: 800, height: 2_000 })
+  const first = Promise.withResolvers<void>()
+  await page.route('**/api/notifications?**', async (route) => {
+    await first.promise
+    await route.continue()
+  })
+  await page.evaluate(() => document.body.append(document.createElement('carillon-inbox')))
+  await page.locator('[part=loading]').waitFor()
+  // Meanwhile the end of the empty list is reported.
+  await page.waitForTimeout(400)
+  first.resolve()
+  await articles(page).nth(20).waitFor()
+})
+
 test('what arrives while the reader has scrolled waits behind a button, and moves nothing', async () => {
   const user = await pages.userWith(15)
   const page = await pages.open(body)

@@ -48,7 +48,7 @@ export class WalkPage implements AsyncDisposable {
   }
 
   async arrived(id: StepId): Promise<void> {
-    await this.page.locator(`.steps [aria-current][href="#${id}"]`).waitFor({ timeout: 30_000 })
+    await this.page.locator(`.steps [aria-current][href="#${id}"]`).waitFor()
   }
 
   lane(lane: Lane): Locator {
@@ -89,7 +89,7 @@ export class WalkPage implements AsyncDisposable {
       await arrow.locator('label')[answer]().click()
     await this.page.locator('.acts .primary').click()
     const experiment = this.page.locator('.experiment')
-    await experiment.locator('.finding').waitFor({ timeout: 60_000 })
+    await experiment.locator('.finding').waitFor()
     return experiment
   }
 
