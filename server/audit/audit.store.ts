@@ -14,7 +14,7 @@ import {
   signal,
   type Write,
 } from '../store/statements.ts'
-import { isForOperators } from './events.ts'
+import { eventsForOperators } from './events.ts'
 
 export type AuditQuery = {
   userId?: string
@@ -35,7 +35,7 @@ export function* record(entries: readonly AuditEntry[] = []): Write<void> {
 /** Their lines are written already: listeners get only those of which operators have a notice. */
 export function* recordLogged(entries: readonly AuditEntry[]): Write<void> {
   yield* insert(entries)
-  const ofOperators = entries.filter(({ event }) => isForOperators(event))
+  const ofOperators = entries.filter(({ event }) => eventsForOperators.has(event))
   if (ofOperators.length > 0)
     yield { kind: 'record', entries: ofOperators.map((entry) => ({ ...entry, isLogged: true })) }
 }

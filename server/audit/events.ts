@@ -74,9 +74,8 @@ export const events = {
 
 export type EventName = keyof typeof events
 
-const forOperators: ReadonlySet<string> = new Set<EventName>(['webhook-disabled', 'mails-refused'])
-
 /** Each operator has a notice of such an entry. */
-export function isForOperators(event: string): boolean {
-  return forOperators.has(event)
-}
+export const eventsForOperators: ReadonlySet<string> = new Set<EventName>([
+  'webhook-disabled',
+  'mails-refused',
+])

@@ -42,7 +42,8 @@ function display(webhook: Webhook) {
   return withTimes({
     id,
     application: application || null,
-    url,
+    // Of some receivers the rest of the address is a secret.
+    url: url && new URL(url).origin,
     events,
     outcome: last?.outcome,
     ...times,

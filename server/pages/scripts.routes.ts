@@ -41,7 +41,7 @@ export const pushWorker = forAnyone({
   refusals: ['UNAVAILABLE'],
   async handle({ pages: { scripts } }: PageNeeds, request, reply) {
     // It sends the new subscription if the browser replaces one.
-    const policy = "default-src 'none'; connect-src 'self'"
+    const policy = `${reply.getHeader('content-security-policy')}; connect-src 'self'`
     reply.headers({ 'cache-control': 'no-cache', 'content-security-policy': policy })
     reply.type('text/javascript; charset=utf-8')
     return sendEncoded(request, reply, scripts.file(scripts.hashed('carillon-push.js')))

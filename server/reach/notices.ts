@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { entriesOf } from '../audit/audit.store.ts'
 import { deviceLabel } from '../audit/entry.ts'
-import { isForOperators } from '../audit/events.ts'
+import { eventsForOperators } from '../audit/events.ts'
 import { displayTime, iso } from '../basics/clock.ts'
 import { messageOf } from '../basics/errors.ts'
 import type { Log } from '../basics/log.ts'
@@ -67,7 +67,7 @@ export class Notices {
   /** Resolves soon. Every node may note an entry of a command: one delivers it. */
   async note(entry: AuditEntry): Promise<void> {
     const { userId } = entry
-    if (isForOperators(entry.event)) {
+    if (eventsForOperators.has(entry.event)) {
       const fields = { event: 'change-not-notified', kinds: [entry.event] }
       return this.#briefly(this.#sendOperators(entry), fields)
     }

@@ -38,7 +38,7 @@ type Host = { waiting: Row[]; sending: Set<Promise<void>> }
 const everyMs = 1_000
 /** A mailer has as many connections to one host (mail.ts). */
 const atOnce = 4
-const maxOfHost = 4 * atOnce
+const maxOfHost = 2 * atOnce
 /** An application has 20 webhooks at most, so a few slow ones leave places to others. */
 const maxHosts = 250
 const dayMs = 24 * 3_600_000

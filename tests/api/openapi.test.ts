@@ -870,8 +870,9 @@ test('the description is correct for push subscriptions (I9)', async () => {
       'BNcRdreALRFXTkOOUHK1EtK2wtaz5Ry4YfYCA_0QTpQtUbVlUls0VJXg7A8u-Ts1XbjhazAkj7I99e8QcYP7DkM',
     auth: 'tBHItJI5svbpez7KI4CCXg',
   }
-  const add = (status: number, endpoint: string, as: Proof = cookie) =>
-    responds(status, `POST ${path}`, { as, body: { endpoint, keys } })
+  const add = (status: number, endpoint: string, as: Proof = cookie, more = {}) =>
+    responds(status, `POST ${path}`, { as, body: { endpoint, keys, ...more } })
+  await add(404, 'https://web.push.apple.com/0', cookie, { replaces: 'none' })
   for (let n = 0; n < 20; n++) await add(204, `https://web.push.apple.com/${n}`)
   await add(409, 'https://web.push.apple.com/20')
   await add(400, 'https://evil.example')

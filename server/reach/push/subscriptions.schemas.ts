@@ -43,7 +43,7 @@ const Subscription = t.component('PushSubscription', {
   ),
   current: t.boolean('It belongs to the sign-in of this request'),
   device,
-  url: t.string('The page that a click opens'),
+  url: t.example(t.string('The page that a click opens'), 'https://bell.example.org/inbox'),
   createdAt: t.time,
   lastUsedAt: t.time,
 })

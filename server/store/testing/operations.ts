@@ -56,5 +56,5 @@ export async function exportedOperations(): Promise<Record<string, Operation<unk
 
 function storeFiles(): string[] {
   const server = join(import.meta.dirname, '../..')
-  return globSync('*/*.store.ts', { cwd: server }).map((file) => join(server, file))
+  return globSync('**/*.store.ts', { cwd: server }).map((file) => join(server, file))
 }

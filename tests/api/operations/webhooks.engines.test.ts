@@ -236,6 +236,7 @@ test('without success for three days a webhook is disabled, operators have a not
   ).json().data
   const listedThere = webhooks.find((webhook: { id: string }) => webhook.id === id)
   assert.equal(listedThere.outcome, 'status-500')
+  assert.equal(listedThere.url, new URL(to.url).origin)
   assert.ok(listedThere.disabledAt)
   const reader = await app.issueToken(boss)
   await untilSo(async () => {
