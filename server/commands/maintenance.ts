@@ -36,7 +36,12 @@ async function maintenance(
   if (wanted === 'on' && state === null) {
     await recordAct(command, 'maintenance-began')
     state = { startedAt: Date.now() }
-    await refuseWrites(endpoint, 'maintenance', state)
+    try {
+      await refuseWrites(endpoint, 'maintenance', state)
+    } catch (error) {
+      await recordAct(command, 'maintenance-ended')
+      throw error
+    }
   }
   if (wanted === 'off' && state !== null) {
     await allowWrites(endpoint, 'maintenance')

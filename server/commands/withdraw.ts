@@ -4,7 +4,7 @@ import { recorded } from '../audit/entry.ts'
 import { notFound } from '../basics/errors.ts'
 import { endingOf, firstIdAt, isIdShaped, madeAt } from '../basics/ids.ts'
 import { findSent, type Sent, withdrawSent } from '../delivery/withdraw.store.ts'
-import { inBatches } from '../store/batches.ts'
+import { maxAtOnce } from '../inbox/retention.store.ts'
 import { withSettings, withStore } from './settings.ts'
 import { type Output, print, WrongUse } from './terminal/output.ts'
 import { type PastTime, pastTime } from './terminal/past-time.ts'
@@ -57,6 +57,8 @@ function withdraw(delivery: string | undefined, options: Options, command: Comma
       delivery === undefined ? sentBy(options, now()) : sentAs(delivery.toLowerCase(), options)
     const all = await store.read(findSent, sent, maxCounted)
     if (all.length === 0) throw notFound('No inbox has what was sent then')
+    if (all.some(({ id }) => id === delivery?.toLowerCase()))
+      throw new WrongUse('This is the id of one notification. A deliveryId takes it back from all')
     const found = {
       notifications: all.length,
       users: new Set(all.map(({ user }) => user)).size,
@@ -67,13 +69,20 @@ function withdraw(delivery: string | undefined, options: Options, command: Comma
     const detail = { delivery, producer: options.producer, ...found }
     const { audit } = recorded(place, { event: 'notifications-withdrawn', detail })
     await store.write(record, audit)
-    await inBatches(() => store.write(withdrawSent, { ...sent, at: now() }))
+    let left = all
+    while (left.length > 0) {
+      for (let from = 0; from < left.length; from += maxAtOnce) {
+        const some = left.slice(from, from + maxAtOnce)
+        await store.write(withdrawSent, { ...sent, some, at: now() })
+      }
+      left = await store.read(findSent, sent, maxCounted)
+    }
     print(options, found, () => `Withdrew ${counted}`)
   })
 }
 
 function sentBy({ producer, since, until }: Options, now: number): Sent {
-  if (producer === undefined || since === undefined) throw new WrongUse(howToName)
+  if (!producer || since === undefined) throw new WrongUse(howToName)
   const sentUntil = until?.(now) ?? now
   const range = { fromId: firstIdAt(since(now)), beforeId: firstIdAt(sentUntil + 1) }
   return { ...range, ending: '', producer, sentUntil }

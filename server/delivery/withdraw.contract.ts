@@ -3,7 +3,6 @@ import { endingOf, firstIdAt, newId, newIdBeside } from '../basics/ids.ts'
 import { recount } from '../contract/random/random.ts'
 import { at, type Person, type PromiseOf, type World } from '../contract/world.ts'
 import { changesSince, readInbox } from '../inbox/inbox.store.ts'
-import { inBatches } from '../store/batches.ts'
 import { findSent, type Sent, withdrawSent } from './withdraw.store.ts'
 
 const sent: Sent = {
@@ -20,8 +19,11 @@ function deliverAt(world: World, seconds: number, to: readonly Person[], more: o
   return world.deliver({ to, ids, at: at(seconds), ...more }).then(() => id)
 }
 
-const withdraw = ({ store }: World, wanted: Partial<Sent>) =>
-  inBatches(() => store.write(withdrawSent, { ...sent, ...wanted, at: at(20) }))
+async function withdraw({ store }: World, wanted: Partial<Sent>): Promise<void> {
+  const meant = { ...sent, ...wanted }
+  const some = await store.read(findSent, meant, 100)
+  await store.write(withdrawSent, { ...meant, some, at: at(20) })
+}
 
 export function withdrawPromises(promise: PromiseOf): void {
   promise(
@@ -48,6 +50,19 @@ export function withdrawPromises(promise: PromiseOf): void {
         ['withdrawn'],
       )
       assert.deepEqual(await world.store.read(findSent, { ...sent, ending }, 100), [])
+    },
+  )
+
+  promise(
+    'a delivery that is taken back leaves what another one made of its notification',
+    async (world) => {
+      const ann = await world.addUser('ann')
+      const first = await deliverAt(world, 1, [ann], { title: 'first', key: 'job' })
+      await deliverAt(world, 1.5, [ann], { title: 'second', key: 'job' })
+      const meant = { ...sent, ending: endingOf(first) }
+      assert.deepEqual(await world.store.read(findSent, meant, 100), [])
+      await withdraw(world, { ending: endingOf(first) })
+      assert.deepEqual(await world.titles(ann), ['second'])
     },
   )
 

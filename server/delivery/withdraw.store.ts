@@ -1,13 +1,14 @@
 // Takes back what was sent, whatever key it has: one delivery, or what a producer sent in some time.
 import { iso } from '../basics/clock.ts'
 import { type Found, foundColumns, removeAll } from '../inbox/marks.store.ts'
-import { lockInboxes, maxAtOnce } from '../inbox/retention.store.ts'
+import { lockInboxes } from '../inbox/retention.store.ts'
 import { inUsers, userDigits, userIdOfDigits, userKey } from '../inbox/user-key.ts'
 import { all, inList, type Read, signal, type Write } from '../store/statements.ts'
 
 /**
  * `beforeId`: the first id that is not meant. `ending`: of the ids; `producer`: an id or name; both
- * '' for any. What was sent again or changed after `sentUntil` stays, and so does what the service
+ * '' for any. What was sent again or changed after `sentUntil` stays, of a
+ * delivery also what was changed before, and so does what the service
  * itself sent.
  */
 export type Sent = {
@@ -27,25 +28,25 @@ export function* findSent(
     select n.id, ${userDigits} as "user"
     from notification n join producer p on p.number = n.producer
     where n.id >= ${fromId} and n.id < ${beforeId} and n.id like ${`%${ending}`} and ${producer} in ('', p.id, p.name)
-      and coalesce(n.updated_at, n.created_at) <= ${iso(sentUntil)}
+      and (n.updated_at is null or ${ending} = '') and coalesce(n.updated_at, n.created_at) <= ${iso(sentUntil)}
     order by n.id limit ${limit}`
 }
 
-/** Withdraws a few of them. Returns 0 if none was left. */
-export function* withdrawSent({ at, ...sent }: Sent & { at: number }): Write<number> {
-  const next = yield* findSent(sent, maxAtOnce)
-  const userIds = [...new Set(next.map(({ user }) => userIdOfDigits(user)))]
+type Withdrawn = Pick<Sent, 'ending' | 'sentUntil'> & { some: readonly SentOne[]; at: number }
+
+/** Withdraws those of `some` that are still as they were sent. */
+export function* withdrawSent({ some, ending, sentUntil, at }: Withdrawn): Write<void> {
+  const userIds = [...new Set(some.map(({ user }) => userIdOfDigits(user)))]
   yield* lockInboxes(userIds)
   const users = inUsers(userIds)
   const rows = yield* all<Omit<Found, 'user'> & { user: string }>`
     select ${userDigits} as "user", ${foundColumns} from notification n join inbox i using (user_id)
-    where n.user_id ${users} and i.user_id ${users} and n.id ${inList(next.map(({ id }) => id))}
-      and coalesce(n.updated_at, n.created_at) <= ${iso(sent.sentUntil)}`
+    where n.user_id ${users} and i.user_id ${users} and n.id ${inList(some.map(({ id }) => id))}
+      and (n.updated_at is null or ${ending} = '') and coalesce(n.updated_at, n.created_at) <= ${iso(sentUntil)}`
   for (const [user, found] of Map.groupBy(rows, (row) => row.user)) {
     const userId = userIdOfDigits(user)
     const ofUser = found.map((one) => ({ ...one, user: userKey(userId) }))
     yield* removeAll(ofUser, { at, reason: 'withdrawn' })
     yield* signal({ about: 'inbox', userId })
   }
-  return next.length
 }

@@ -104,7 +104,7 @@ export function outboxPromises(promise: PromiseOf): void {
       assert.deepEqual(await claim(world, 1, gone), [id])
       assert.deepEqual(await claim(world, 1), [id])
       assert.deepEqual(await claim(world, 1), [])
-      await world.store.write(freeOutbox, { holder: holderOf(world), channel: 'mail' })
+      await world.store.write(freeOutbox, { holder: holderOf(world), channel: 'mail', kept: [] })
       assert.deepEqual(await claim(world, 1), [id])
     },
   )

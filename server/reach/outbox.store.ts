@@ -146,15 +146,18 @@ export function* delayInOutbox({
     update outbox set holder = null, due_at = ${dueAt}, tries = ${tries} where id = ${id} and holder = ${holder}`
 }
 
-/** At a process's end, and on SQLite those of the process before. */
+/** At a process's end, on SQLite those of the process before, and those whose outcome was not stored. */
 export function* freeOutbox({
   holder,
   channel,
+  kept,
 }: {
   holder: number
   channel: Channel
+  kept: readonly string[]
 }): Write<void> {
-  yield* send`update outbox set holder = null where holder = ${holder} and channel = ${channel}`
+  yield* send`
+    update outbox set holder = null where holder = ${holder} and channel = ${channel} and not (id ${inList(kept)})`
 }
 
 /** In the order in which they are due; with `id` only that row. */

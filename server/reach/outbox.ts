@@ -29,17 +29,19 @@ type Options = {
   log: Log
   /** Without it, a queue is a host. */
   hostOf?: (queue: string) => string
+  /** Whoever has it gets at most `maxOfOwner` places. */
+  ownerOf?: (queue: string) => string | undefined
   /** Nothing is sent to it now. */
   isPaused?: (queue: string) => boolean
 }
 type Row = OutboxRow & { holder: number }
-type Host = { waiting: Row[]; sending: Set<Promise<void>> }
+type Host = { waiting: Row[]; sending: Map<Promise<void>, Row> }
 
 const everyMs = 1_000
 /** A mailer has as many connections to one host (mail.ts). */
 const atOnce = 4
 const maxOfHost = 2 * atOnce
-/** An application has 20 webhooks at most, so a few slow ones leave places to others. */
+const maxOfOwner = 16
 const maxHosts = 250
 const dayMs = 24 * 3_600_000
 const firstDelayMs = 30_000
@@ -53,6 +55,8 @@ export class Outbox {
   readonly #logged = new LogWindow(logEveryMs, () => {})
   #timer: NodeJS.Timeout | undefined
   #claiming: Promise<void> | undefined
+  /** True at the start, as on SQLite the process before had the same number. */
+  #hasLostRows = true
   /** 'again': something was added while rows were claimed. */
   #state: 'stopped' | 'idle' | 'again' = 'stopped'
 
@@ -84,11 +88,7 @@ export class Outbox {
     this.wake()
   }
 
-  async start(): Promise<void> {
-    const { store, channel } = this.#options
-    // On SQLite the process before had the same number.
-    const holder = store.holder()
-    if (holder !== undefined) await store.write(stored.freeOutbox, { holder, channel })
+  start(): void {
     this.#state = 'idle'
     this.#timer = setInterval(() => this.wake(), everyMs).unref()
     this.wake()
@@ -107,11 +107,30 @@ export class Outbox {
     clearInterval(this.#timer)
     this.#state = 'stopped'
     await this.#claiming
-    await Promise.all([...this.#hosts.values()].flatMap(({ sending }) => [...sending]))
+    await Promise.all([...this.#hosts.values()].flatMap(({ sending }) => [...sending.keys()]))
+    this.#hosts.clear()
+    const holder = this.#options.store.holder()
+    if (holder !== undefined) await this.#freeOthers(holder).catch(() => {})
+  }
+
+  /** Frees the rows that have this process's number and are not held here. */
+  async #freeOthers(holder: number): Promise<void> {
     const { store, channel } = this.#options
-    const holder = store.holder()
-    if (holder !== undefined)
-      await store.write(stored.freeOutbox, { holder, channel }).catch(() => {})
+    const kept = this.#held().map(({ id }) => id)
+    this.#hasLostRows = false
+    try {
+      await store.write(stored.freeOutbox, { holder, channel, kept })
+    } catch (error) {
+      this.#hasLostRows = true
+      throw error
+    }
+  }
+
+  #held(): Row[] {
+    return [...this.#hosts.values()].flatMap(({ waiting, sending }) => [
+      ...waiting,
+      ...sending.values(),
+    ])
   }
 
   async #claim(): Promise<void> {
@@ -121,11 +140,14 @@ export class Outbox {
         this.#state = 'idle'
         const holder = store.holder()
         if (holder === undefined) return
+        if (this.#hasLostRows) await this.#freeOthers(holder)
         const due = { channel, at: now() }
         const places = this.#places(await store.read(stored.dueQueues, due))
         if (places.length === 0) continue
         const rows = await store.write(stored.claimOutbox, { ...due, holder, places })
         for (const row of rows) this.#hold({ ...row, holder })
+        // Others may get the places that these did not need.
+        if (rows.length > 0) this.wake()
       }
     } catch (error) {
       this.#logOnce(error)
@@ -136,20 +158,34 @@ export class Outbox {
     return this.#options.hostOf?.(queue) ?? queue
   }
 
+  /** A place counts as taken once it is given. */
   #places(queues: readonly string[]): { queue: string; limit: number }[] {
-    const open = queues.filter((queue) => !this.#options.isPaused?.(queue))
-    const places = open.map((queue) => {
-      const host = this.#hosts.get(this.#hostOf(queue))
-      const held = host === undefined ? 0 : host.waiting.length + host.sending.size
-      return { queue, limit: maxOfHost - held }
-    })
-    const free = places.filter(({ limit }) => limit > 0)
-    return free.slice(0, maxHosts - this.#hosts.size)
+    const taken = new Map<string, number>()
+    const take = (queue: string, count: number) => {
+      for (const { name } of this.#limitsOf(queue)) taken.set(name, (taken.get(name) ?? 0) + count)
+    }
+    for (const { queue } of this.#held()) take(queue, 1)
+    const places = []
+    for (const queue of queues) {
+      if (this.#options.isPaused?.(queue)) continue
+      const left = this.#limitsOf(queue).map(({ name, most }) => most - (taken.get(name) ?? 0))
+      const limit = Math.min(...left)
+      if (limit <= 0) continue
+      places.push({ queue, limit })
+      take(queue, limit)
+    }
+    return places.slice(0, maxHosts - this.#hosts.size)
+  }
+
+  #limitsOf(queue: string): { name: string; most: number }[] {
+    const owner = this.#options.ownerOf?.(queue)
+    const ofHost = { name: `host ${this.#hostOf(queue)}`, most: maxOfHost }
+    return owner === undefined ? [ofHost] : [ofHost, { name: `owner ${owner}`, most: maxOfOwner }]
   }
 
   #hold(row: Row): void {
     const name = this.#hostOf(row.queue)
-    const host = this.#hosts.get(name) ?? { waiting: [], sending: new Set() }
+    const host: Host = this.#hosts.get(name) ?? { waiting: [], sending: new Map() }
     this.#hosts.set(name, host)
     host.waiting.push(row)
     this.#startNext(name, host)
@@ -159,23 +195,26 @@ export class Outbox {
     while (sending.size < atOnce && this.#state !== 'stopped') {
       const row = waiting.shift()
       if (row === undefined) break
-      const work = this.#process(row).finally(() => {
+      const work = this.#process(row).then((isStored) => {
         sending.delete(work)
+        if (!isStored) this.#hasLostRows = true
         this.#startNext(name, { waiting, sending })
         // Others may wait in the store for this one's place.
         if (waiting.length < atOnce) this.wake()
       })
-      sending.add(work)
+      sending.set(work, row)
     }
     if (sending.size === 0) this.#hosts.delete(name)
   }
 
-  /** Never throws. If the outcome cannot be stored, the row stays claimed, and is sent again. */
-  async #process(row: Row): Promise<void> {
+  /** Never throws. Returns false if the outcome cannot be stored: then the row is sent again. */
+  async #process(row: Row): Promise<boolean> {
     try {
       await this.#sendRow(row)
+      return true
     } catch (error) {
       this.#logOnce(error)
+      return false
     }
   }
 

@@ -148,8 +148,8 @@ export class Reach {
   }
 
   start(): void {
-    void this.outbox?.start()
-    void this.#pushOutbox.start()
+    this.outbox?.start()
+    this.#pushOutbox.start()
     this.#reminders.start()
   }
 

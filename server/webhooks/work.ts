@@ -79,6 +79,7 @@ export class Webhooks {
       random,
       log,
       hostOf: (id) => this.#hostOf(id),
+      ownerOf: (id) => this.#known.get(id)?.application,
       isPaused: (id) => this.#pauseOf(id) > 0,
     })
     this.outbox.register('event', { deliver: (row) => this.#deliver(row) })
@@ -107,7 +108,7 @@ export class Webhooks {
   }
 
   start(): void {
-    void this.outbox.start()
+    this.outbox.start()
     this.#reminders.start()
   }
 

@@ -257,6 +257,20 @@ export function pushPromises(promise: PromiseOf): void {
     }
   })
 
+  promise('what waits for a subscription goes to the one that takes its place', async (world) => {
+    const { person, signInId, subscriptionId } = await reader(world)
+    await send(world, person)
+    await decide(world, delay)
+    const next = subscriptionOf(person.id, signInId)
+    const replacing = { ...next, replaces: subscriptionId }
+    assert.equal(await world.store.write(addSubscription, replacing), 'done')
+    const rows = await world.store.read(listOutbox, { limit: 9 })
+    assert.deepEqual(
+      rows.map(({ target, queue }) => [target, queue]),
+      [[next.id, new URL(next.endpoint).host]],
+    )
+  })
+
   promise(
     'a new sign-in in the same browser keeps the subscription, and ends it with itself (W3)',
     async (world) => {

@@ -74,6 +74,11 @@ export function* addSubscription(
   yield* send`
     insert into inbox (user_id, reach) values (${userKey(ownerId)}, ${reachBits.push})
     on conflict (user_id) do update set reach = inbox.reach | ${reachBits.push}`
+  // What waits for the one before goes to this one.
+  if (replaces != null)
+    yield* send`
+      update outbox set target = ${id}, queue = ${new URL(endpoint).host}
+      where channel = 'push' and target = ${replaces} and owner_id = ${ownerId}`
   return 'done'
 }
 

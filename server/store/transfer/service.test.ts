@@ -9,10 +9,11 @@ import { freePort } from '../../../tests/support/network/free-port.ts'
 import { soakTest } from '../../../tests/support/soak.ts'
 import { readDatabaseUrl } from '../../config/database-url.ts'
 import { recount } from '../../contract/random/random.ts'
-import { World } from '../../contract/world.ts'
+import { newId, World } from '../../contract/world.ts'
 import { openStore, usualPartitions } from '../../open-store.ts'
 import { Passwords } from '../../passwords/passwords.ts'
 import { ProducerKeys } from '../../producers/producer-key.ts'
+import { addToOutbox, claimOutbox, listOutbox } from '../../reach/outbox.store.ts'
 import { findCredentials } from '../../users/users.store.ts'
 import { addUser } from '../../users/users.ts'
 import { newFolder } from '../sqlite/testing/folder.ts'
@@ -294,6 +295,7 @@ test('in maintenance every node serves reads and refuses writes, also after a re
       return ended.stdout
     }
     assert.equal(await maintenance(), 'The service accepts writes\n')
+    await leaveClaimed(place)
     const onIn =
       /^The service can only be read since \S+Z: to end that, run carillon maintenance off\n$/
     assert.match(await maintenance('on'), onIn)
@@ -344,6 +346,24 @@ test('in maintenance every node serves reads and refuses writes, also after a re
       events.filter((event: string) => event.startsWith('maintenance')),
       ['maintenance-began', 'maintenance-ended'],
     )
+    const { store } = await openStore(readDatabaseUrl(place))
+    while ((await store.read(listOutbox, { limit: 1 })).length > 0) await sleep(50)
+    await store.close()
     for (const node of [again, other]) if (node) await node.stop()
   }
 })
+
+/** A push that a process was sending when it ended. Its subscription is gone, so it is removed when it is sent. */
+async function leaveClaimed(place: string): Promise<void> {
+  const { store } = await openStore(readDatabaseUrl(place))
+  const holder = store.holder() ?? assert.fail('the store has no number')
+  const row = { id: newId(), kind: 'push', channel: 'push', queue: 'push.example' } as const
+  // No running process claims it before.
+  const dueAt = Date.now() + 10_000
+  const target = { target: 'gone', ownerId: newId(), ids: '[]' }
+  await store.write(addToOutbox, { ...row, ...target, dueAt, at: Date.now() })
+  const places = [{ queue: row.queue, limit: 1 }]
+  const claimed = await store.write(claimOutbox, { holder, channel: 'push', at: dueAt, places })
+  assert.equal(claimed.length, 1)
+  await store.close()
+}

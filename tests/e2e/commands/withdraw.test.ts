@@ -47,11 +47,15 @@ for (const engine of ['SQLite', 'PostgreSQL'])
     assert.equal(entry?.event, 'notifications-withdrawn')
     assert.equal(entry.detail?.delivery, wrong)
 
+    const [right = ''] = await world.ids(ann)
+    const ofOne = await withdraw(right, '--yes')
+    assert.deepEqual([ofOne.status, await world.titles(ben)], [2, ['right']])
     const since = ['--since', new Date(started).toISOString()]
     const byName = await withdraw('--producer', 'app', ...since, '--json', '--yes')
     assert.equal(JSON.parse(byName.stdout).notifications, 2, byName.stderr)
     assert.deepEqual(await world.list(ann), [])
     for (const [args, status] of [
+      [['--producer', '', ...since, '--yes'], 2],
       [[wrong, '--yes'], 1],
       [[newId(), '--dry-run'], 1],
       [['--producer', 'nobody', ...since], 1],
