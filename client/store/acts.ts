@@ -4,9 +4,11 @@ import { delayAfter } from '../transport/backoff.ts'
 import { pause } from '../transport/cancellation.ts'
 import type { Act } from './state.ts'
 
+/** `isDone`: the server has accepted it, and the snapshot may not show it yet. */
 type PendingAct = Act & { isDone?: boolean; resolve(): void; reject(error: unknown): void }
 
 type ActsHost = {
+  /** Throws unless the user of the acts is still signed in. `isRetry`: another one may be, even if the stream has greeted again. */
   confirm(isRetry: boolean): Promise<void>
   transmit(act: Act): Promise<void>
   readonly isClosed: boolean
@@ -17,6 +19,7 @@ export class Acts {
   readonly #host: ActsHost
   pending: readonly PendingAct[] = []
   wake = () => {}
+  /** Each act waits for those before it. */
   #sent: Promise<void> = Promise.resolve()
 
   constructor(host: ActsHost) {
@@ -53,6 +56,7 @@ export class Acts {
         act.isDone = true
         act.resolve()
       } catch (error) {
+        // A retry of a refused act would fail in the same way.
         if (isFinal(error, true)) {
           act.reject(error)
           this.remove([act])

@@ -14,9 +14,11 @@ import type { ListState } from './inbox-list.ts'
 const slowTiming = { ...defaultTiming, retryMs: 5_000, maxRetryMs: 60_000 }
 
 type ConnectionHost = {
+  /** Resolves to the position at which the stream has to begin. */
   load(): Promise<Position>
   onEvent(event: StreamEvent): Promise<void>
   onState(state: ListState, error?: unknown): void
+  /** `error`: for the acts of the user before. */
   onOtherUser(error: CarillonError): void
 }
 
@@ -73,6 +75,7 @@ export class Connection {
     if (this.#open && !this.#requests.tokens) this.confirm().catch(() => {})
   }
 
+  /** Throws UNAUTHORIZED if no user is signed in. */
   async confirm(signal?: AbortSignal): Promise<void> {
     const me = await this.#requests.me({ signal, timeoutMs: defaultTiming.connectMs })
     this.#setUser(me?.user.id ?? null)
@@ -83,6 +86,7 @@ export class Connection {
     abort(this.#turn, error)
   }
 
+  /** `isHere`: this page said so, and not another tab. */
   signOut(isHere = true): void {
     const error = signedOut()
     if (isHere) this.#channel?.postMessage(this.#user)

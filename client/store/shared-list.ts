@@ -55,6 +55,7 @@ export class SharedList implements Extent {
     return Math.max(this.limit, this.snapshot.items.length + this.snapshot.newer.length)
   }
 
+  /** `version`: up to which events have been received. */
   extendTo(last: NotificationPage, known: InboxState['known'], version: number): void {
     this.end = (last.next && last.items.at(-1)?.seq) || 0
     const count = itemsOf(known, this).length
@@ -66,6 +67,7 @@ export class SharedList implements Extent {
       last.version !== version && (this.isUnclear || (this.end > 0 && !hasCounter(this)))
   }
 
+  /** `isRequested`: shows what waits in `newer`. */
   show(view: View, isRequested = false): void {
     const { known, own, unread, unseen, categories, error } = view
     const state = view.state === 'live' && !this.isLoaded ? 'loading' : view.state

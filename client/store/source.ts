@@ -104,6 +104,7 @@ export class Source {
       close: () => {
         list.opened.delete(opened)
         listeners.clear()
+        // A component that is replaced by another closes its list just before the other opens it.
         queueMicrotask(() => this.#closeUnused())
       },
     }
@@ -218,6 +219,7 @@ export class Source {
     this.#acts.remove(idle.filter(({ isDone }) => isDone))
     Object.assign(this.#view, view)
     for (const list of this.#lists) list.show(this.#view)
+    // A list that was opened before the stream has no page yet.
     if (this.#lists.some(({ isLoaded }) => !isLoaded)) this.#again(0)
     else if (this.#isFreshDue || this.#areCategoriesDue || this.#lists.some(isDue))
       this.#again(againMs)
@@ -290,6 +292,7 @@ export class Source {
     return list.next
   }
 
+  /** Throws if the user changes in between. */
   #inTurn<Result>(task: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
     const { signal } = this.#session
     const turn = this.#pages.then(() => {

@@ -18,6 +18,7 @@ export type Filter = {
 export type Extent = Filter & {
   /** 0 if the whole list is loaded. */
   end: number
+  /** How many are below `end`. Used only without a counter: see `hasCounter`. */
   rest: number
 }
 
@@ -155,6 +156,9 @@ type Shown = InboxState & {
   unseenFrom: number
 }
 
+/**
+ * What the user sees: the state with the acts on top. `idle`: acts that the state shows already.
+ */
 export function withActs<Made extends Act>(state: InboxState, acts: readonly Made[], at: Time) {
   const { unseen } = state
   const listed = itemsOf(state.known, everything)

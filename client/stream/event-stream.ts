@@ -18,6 +18,7 @@ export class EventStreamParser {
   #data = ''
   #id = ''
 
+  /** The events that `bytes` complete, never an incomplete one. Throws RangeError if that exceeds 8 Mi characters. */
   push(bytes: Uint8Array): ServerSentEvent[] {
     let text = this.#decoder.decode(bytes, { stream: true })
     if (text === '') return []

@@ -47,6 +47,7 @@ export const defaultTiming: Timing = {
 export type StreamWatcher = {
   onData?: () => void
   onLost?: (error: unknown) => void
+  /** Runs before a tab joins the tabs of that user. */
   onUser?: (id: string) => void
 }
 
@@ -112,6 +113,7 @@ class Subscription {
     }
   }
 
+  /** Returns the milliseconds to wait before the next connection. */
   async *#connection(signal: AbortSignal): AsyncGenerator<StreamEvent, number> {
     const drop = new AbortController()
     follow([signal], drop)
@@ -212,6 +214,7 @@ class Subscription {
     }
   }
 
+  /** Undefined for a type that only a newer server knows; its position counts all the same. */
   #eventOf({ type, data, id }: ServerSentEvent): StreamEvent | undefined {
     const known = eventTypes.includes(type) ? JSON.parse(data) : undefined
     this.#position = id || this.#position

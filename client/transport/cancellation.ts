@@ -61,6 +61,7 @@ export async function following<Result>(
   }
 }
 
+/** The caller aborts `own` at the end, which removes the listeners. */
 export function follow(signals: Signals, own: AbortController): void {
   for (const signal of signals) {
     if (!signal) continue
@@ -86,6 +87,7 @@ export function unlessAborted<Result>(
   return first.finally(end)
 }
 
+/** `onStart` receives a function that ends the wait early. */
 export function pause(
   ms: number,
   signal?: AbortSignal,

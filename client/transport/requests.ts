@@ -41,7 +41,9 @@ export type CallOptions = {
 export type Call = CallOptions & {
   path: string
   method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  /** A list is sent as one field for each entry. */
   query?: Readonly<Record<string, string | number | readonly string[] | undefined>>
+  /** An object is sent as JSON; a text is JSON already. */
   body?: string | object
   headers?: Readonly<Record<string, string>>
   isOpen?: boolean
@@ -88,6 +90,7 @@ export class Requests {
     this.session = new AbortController()
   }
 
+  /** A sign-in has no envelope. */
   signIn<Body>(call: Call): Promise<Body> {
     return this.#receive({ ...call, method: 'POST', isOpen: true }, (text) => {
       const body = JSON.parse(text)
@@ -116,6 +119,7 @@ export class Requests {
     return nullIfSignedOut(this.data<Me | null>({ ...options, path }))
   }
 
+  /** Returns a response whose body is not read yet; `signal` also aborts that reading. */
   async open(call: Call & { signal: AbortSignal }): Promise<Response> {
     const { tokens } = this
     if (call.isOpen) return this.#send(call)
@@ -133,6 +137,7 @@ export class Requests {
     }
   }
 
+  /** `read`: undefined, or a throw, if the response is not from Carillon. */
   #receive<Result>(
     call: Call,
     read: (text: string, response: Response) => Result | undefined,
@@ -236,6 +241,7 @@ export function idInPath(id: string, message: string): string {
   return id
 }
 
+/** Refuses a text that cannot be a segment of a path. `what`: `a key`. */
 export function nameInPath(name: string, what: string): string {
   if (['', '.', '..'].includes(name))
     throw new CarillonError('INVALID_REQUEST', `"${name}" cannot be ${what}`, { status: 400 })

@@ -40,6 +40,7 @@ export class Tokens {
     this.#timeoutMs = timeoutMs
   }
 
+  /** Returns the present token if its renewal fails. Throws UNAUTHORIZED without one. */
   async get(): Promise<string> {
     const now = performance.now()
     if (this.#pending && now < this.#pendingUntil) return this.#pending
@@ -51,6 +52,7 @@ export class Tokens {
     return this.#request({ reason: 'expiring', token: held.token }, held)
   }
 
+  /** Drops the token that the server refused, unless another one has replaced it. */
   refuse(token: string): void {
     if (this.#held?.token !== token) return
     this.#held = undefined
@@ -62,6 +64,7 @@ export class Tokens {
     this.#pending = undefined
   }
 
+  /** Resolves when another token has replaced it. */
   async replaced(signal: AbortSignal): Promise<void> {
     const held = this.#held
     while (held && this.#held === held) {
@@ -164,6 +167,7 @@ function heldOf(token: string): Held {
   return { token, exp, renewAt: endsAt - leadMs, endsAt }
 }
 
+/** Seconds since 1970; NaN for what the token does not say. */
 function claimsOf(token: string): { exp: number; iat: number } {
   try {
     const { exp, iat } = JSON.parse(

@@ -2,7 +2,9 @@
 // monotonic clock, so that nothing lives longer. Times for people use the wall clock.
 
 export type TimeSources = {
+  /** It may jump. */
   wall: () => number
+  /** It never goes back. */
   monotonic: () => number
 }
 
@@ -26,6 +28,7 @@ export class Clock {
     this.#onSetBack = onSetBack
   }
 
+  /** Returns milliseconds since 1970, never less than before. */
   now = (): number => {
     const monotonic = this.#monotonic()
     const wall = this.wall()

@@ -21,6 +21,7 @@ export function createDurably(path: string, text: string): boolean {
   })
 }
 
+/** A function gets the new file's status for its text. */
 export function replaceDurably(path: string, text: Text): void {
   withDraft(path, text, (draft) => fs.renameSync(draft, path))
 }
@@ -56,6 +57,7 @@ function withDraft<Result>(path: string, text: Text, publish: (draft: string) =>
   }
 }
 
+/** The mode is 0700. Each parent is synced, too. */
 export function makeFolder(folder: string): void {
   // With `recursive` Node tries for ever in /proc.
   const missing: string[] = []

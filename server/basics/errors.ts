@@ -29,6 +29,7 @@ export type ErrorCode = keyof typeof statusOf
 
 export const passwordFaults = ['too_short', 'too_long', 'too_common', 'contains_name'] as const
 
+/** `reason`: what would be valid. */
 export type Fault = { field: string; reason: string; code?: (typeof passwordFaults)[number] }
 
 export type SecondFactor = {
@@ -135,6 +136,7 @@ export function noSuchRoute(): CarillonError {
   return notFound('There is no such route', '/docs lists the routes.')
 }
 
+/** The API's spec has these words. */
 export function notAuthenticated(
   details?: readonly Fault[],
   refusal?: ProofRefusal,

@@ -29,6 +29,7 @@ export class WorkInTurns<Item> {
     this.#scheduleTurn()
   }
 
+  /** What an item resumes is done before the next one reads the clock. */
   #scheduleTurn(): void {
     if (this.#isTurnScheduled || this.#waiting.length === 0) return
     this.#isTurnScheduled = true

@@ -27,6 +27,7 @@ export function hashOf(secret: string): string {
 /** l, o, 0 and 1 look alike. */
 const alphabet = 'abcdefghijkmnpqrstuvwxyz23456789'
 
+/** Five random bits each; easy to read out and type. */
 export function randomGroups({ groups, of: length }: { groups: number; of: number }): string {
   const group = () =>
     Array.from(randomBytes(length), (byte) => alphabet[byte % alphabet.length]).join('')

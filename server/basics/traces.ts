@@ -8,6 +8,7 @@ const traceparent =
 
 const traces = new BoundedCache<string>(maxTraces)
 
+/** `text`: the header field; the caller trusts the proxy that sent it. */
 export function noteTrace(requestId: string, text: unknown): void {
   const [, traceId] = traceparent.exec(String(text)) ?? []
   if (traceId !== undefined) traces.set(requestId, traceId, 1)

@@ -46,6 +46,7 @@ export async function findChallenge(
 // cookie, or the page, by its verifier and origin. A redirect may carry the fragment to another
 // site (RFC 9700, section 4.1), which has neither.
 
+/** `flow`: the cookie that is needed. `origin`: the page's, if it is not the service's. */
 export type Bond = {
   flow?: string
   stateHash?: string
@@ -76,6 +77,7 @@ export async function isBound(
   return flow !== undefined && equalSecrets(hashOf(flow.state), stateHash)
 }
 
+/** Undefined without a cookie that was made here. */
 export async function readFlow<Flow extends { state: string }>(
   needs: FlowNeeds,
   { raw }: FastifyRequest,

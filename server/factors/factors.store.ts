@@ -16,6 +16,7 @@ export type Factor = {
   /** Null until the first code of an app was received: the factor does not count. */
   confirmedAt: number | null
   lastUsedAt: number | null
+  /** The service's secret encrypts it. */
   sealedSecret: string | null
   /** The highest time step of an accepted code (RFC 6238, section 5.2). */
   lastStep: number | null
@@ -31,6 +32,7 @@ export type NewFactor = Pick<Factor, 'id' | 'kind' | 'label' | 'createdAt' | 'co
 
 export type ChallengeKey = { userId: string; hash: string }
 
+/** `data` is JSON text without a secret. */
 export type Challenge = { purpose: string; data: string }
 
 /**
@@ -38,6 +40,7 @@ export type Challenge = { purpose: string; data: string }
  */
 export type SpentChallenge = { hash: string; expiresAt: number }
 
+/** The same step uses the challenge or `spent` up. */
 export type Use = {
   userId: string
   at: number
@@ -46,6 +49,7 @@ export type Use = {
 } & Rotating &
   Audited
 
+/** The user gets the codes with the first factor. */
 type WithRecoveryCodes = { recoveryCodeHashes: readonly string[] }
 
 /**
@@ -113,6 +117,7 @@ export const addFactor = rotating(function* (
   return isFirst ? 'first' : 'done'
 })
 
+/** Lists the factors in the order of their ids. */
 export function* factorsOf(userId: string): Read<{ factors: Factor[]; recoveryCodesLeft: number }> {
   type Row = Omit<Factor, 'transports'> & { transports: string | null; recoveryCodesLeft: number }
   const rows = yield* all<Row>`
@@ -128,6 +133,7 @@ export function* factorsOf(userId: string): Read<{ factors: Factor[]; recoveryCo
   return { factors, recoveryCodesLeft: rows[0]?.recoveryCodesLeft ?? 0 }
 }
 
+/** Returns nothing without a confirmed factor. */
 export function* offeredFactors(userId: string): Read<SecondFactorKind[]> {
   const { factors, recoveryCodesLeft } = yield* factorsOf(userId)
   const confirmed = factors.filter(({ confirmedAt }) => confirmedAt !== null)
@@ -199,12 +205,16 @@ export const removeFactor = rotating(function* (
   return factor.isConfirmed ? 'done' : 'unconfirmed'
 })
 
+/**
+ * The user can sign in by a password, a passkey other than `factorId`, or an account at a provider.
+ */
 export function* canSignIn(userId: string, factorId = ''): Write<boolean> {
   const hasAccount =
     yield* exists`select 1 from provider_account where owner_id = ${userId} limit 1`
   return hasAccount || (yield* hasPasswordOrPasskey(userId, factorId))
 }
 
+/** The user has a password, or a passkey other than `factorId`. */
 export function* hasPasswordOrPasskey(userId: string, factorId = ''): Write<boolean> {
   return yield* exists`
     select 1 from "user" u where u.id = ${userId} and (
@@ -255,6 +265,7 @@ function* useUp(use: Use, change: Write<number>): Write<UseOutcome> {
   return 'done'
 }
 
+/** False if the challenge was used before. */
 function* spend({ userId, spent }: Pick<Use, 'userId' | 'spent'>): Write<boolean> {
   return (
     spent === undefined || (yield* addChallenge({ userId, purpose: 'spent', data: '', ...spent }))
@@ -335,6 +346,7 @@ type ResealFactors = {
   factors: readonly { userId: string; id: string; from: string; to: string }[]
 } & Audited
 
+/** At most `limit`, by user and id, after `after`. Reads the whole table. */
 export function* factorsSealedOtherwise({
   prefix,
   after,

@@ -51,6 +51,7 @@ export function challengeEnded(): CarillonError {
 // RFC 6238 with SHA-1, six digits, 30 seconds, which every app supports. Most users have no factor,
 // so the packages are loaded with the first use.
 
+/** The app displays `issuer` and `account`. */
 export async function newTotp({ issuer, account }: { issuer: string; account: string }) {
   const [{ Secret, TOTP }, { renderSVG }] = await Promise.all([import('otpauth'), import('uqr')])
   const secret = new Secret({ size: 20 })
@@ -59,6 +60,7 @@ export async function newTotp({ issuer, account }: { issuer: string; account: st
   return { secret: secret.base32, uri, qr: renderSVG(uri, { border: 4 }) }
 }
 
+/** The time step of `at` or a neighbour; undefined if the code is none of theirs. */
 export async function stepOfCode(
   secret: string,
   code: string,

@@ -19,12 +19,14 @@ import { usePasskey } from './passkeys/passkeys.ts'
 type PresentedFactor =
   | { method: 'totp' | 'recovery-code'; code: string }
   | { method: 'passkey'; passkey: Assertion }
+/** `guesser`: others' guesses do not delay a known device or sign-in of this user. */
 type Proving = Omit<Use, 'at'> & {
   request: FastifyRequest
   source: RequestSource
   guesser: Guesser
 }
 
+/** Throws INVALID_REQUEST unless there is exactly one. */
 export function presentedFactor(body: Omit<SecondFactorBody, 'challenge'>): PresentedFactor {
   const { code, recoveryCode, passkey } = body
   const given = [code, recoveryCode, passkey].filter((one) => one !== undefined)
@@ -71,6 +73,7 @@ async function useCode(needs: FactorNeeds, code: string, use: Use) {
   let unreadable: unknown
   for (const factor of (await store.read(factorsOf, use.userId)).factors) {
     if (factor.kind !== 'totp' || factor.confirmedAt === null) continue
+    // Another app of the user may be readable.
     const secret = await secretOf(needs, factor).catch((error: unknown) => {
       unreadable = error
     })

@@ -18,6 +18,7 @@ import {
 } from './factors.store.ts'
 
 export type Counts = { signingKeys: number; factors: number }
+/** A higher room has these sealed texts, which are not counted. `from`: a sealed text. */
 export type OtherTexts = {
   purpose: Purpose
   name: string
@@ -53,6 +54,7 @@ export async function sealAgain(
   return done
 }
 
+/** Throws CONFLICT if neither secret opens it. */
 export async function countSealedOtherwise(
   store: Store,
   sealing: Sealing,
@@ -72,6 +74,7 @@ export async function countSealedOtherwise(
 
 type Pass = { done: Counts; entries: readonly AuditEntry[] }
 
+/** The entries are recorded with the first change. */
 async function pass(store: Store, sealing: Sealing, { done, entries }: Pass): Promise<void> {
   const keys = await sealedAnew(store, sealing, ofSigningKeys)
   done.signingKeys += await store.write(resealSigningKeys, { keys, audit: entries })

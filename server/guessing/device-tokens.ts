@@ -36,6 +36,7 @@ export const maxDeviceTokenLength = 22 + 44 * maxUsers
 type Device = { id: string; seals: readonly string[] }
 type Needs = { sealing: Pick<Sealing, 'mac' | 'isMac'> }
 
+/** Undefined also if `deviceGeneration` was raised since. */
 export function knownDevice(
   needs: Needs,
   presented: readonly string[],
@@ -86,6 +87,7 @@ function known(
   )
 }
 
+/** Another generation, device or user has another seal. */
 function sealed({ id, deviceGeneration }: DeviceUser, deviceId: string): string {
   return `${id} ${deviceId} ${deviceGeneration}`
 }

@@ -35,6 +35,7 @@ export type GuessRefusal = { key: string; notBefore: number }
 const clockLeewayMs = 60_000
 const maxCharacter = '\u{10ffff}'
 
+/** `at`: the last guess. Of a rate: from then on one leaves in each interval. */
 type Count = { failures: number; at: number; expiresAt: number }
 type Row = Count & { key: string }
 const columns = new Part('key, failures, at, expires_at as "expiresAt"')
@@ -74,6 +75,7 @@ export function* reserveGuess(limits: GuessLimits): Write<GuessRefusal[]> {
   return []
 }
 
+/** Removes the counts, and one guess from each rate. */
 export function* clearGuesses({ limits }: Pick<GuessLimits, 'limits'>): Write<void> {
   for (const limit of inOrder(limits)) {
     const { key } = limit
@@ -85,6 +87,7 @@ export function* clearGuesses({ limits }: Pick<GuessLimits, 'limits'>): Write<vo
   }
 }
 
+/** Returns 'absent' if no key begins with `prefix`. */
 export function* forgetGuesses({
   prefix,
   audit,
@@ -96,6 +99,7 @@ export function* forgetGuesses({
   return 'done'
 }
 
+/** Removes at most 1,000. Returns how many. */
 export function* removeOldGuesses(before: number): Write<number> {
   const old = yield* all<{ key: string }>`
     select key from guess_count where expires_at < ${before} order by expires_at limit 1000`

@@ -19,6 +19,7 @@ type GuessKind = 'password' | 'second-factor' | 'link' | 'mail' | 'passkey'
 
 export type Guesser = Omit<Client, 'account'> & {
   account?: string | { unknownName: string }
+  /** Counted apart, so that others never delay a known device. */
   device?: string | undefined
 }
 
@@ -45,8 +46,10 @@ const mailLimits = [
   { name: 'hour', intervalMs: hour, burst: 3, burstOfClient: 2 },
   { name: 'day', intervalMs: day, burst: 10, burstOfClient: 5 },
 ]
+/** Five mails about changes, then one an hour. */
 const noticeLimit = { intervalMs: hour, burst: 5 }
 const testLimit = { intervalMs: hour, burst: 10 }
+/** A client may request ten at once, then ten an hour. */
 const mailRateOfAddress = { intervalMs: 360_000, burst: 10 }
 
 /**
@@ -164,6 +167,7 @@ export class Guesses {
     return { limits, kind, userId: isUser ? account : null }
   }
 
+  /** Guesses of a second factor still count. */
   async forgetPasswordGuesses(userId: string): Promise<void> {
     await this.#options.store.write(stored.forgetGuesses, {
       prefix: `${guessPrefixOf(userId)}password`,
@@ -213,12 +217,14 @@ export class Guesses {
     this.#refuse(guess, await this.#options.store.read(stored.guessRefusals, limits), limits.at)
   }
 
+  /** Throws TOO_MANY_REQUESTS, with the time to wait. */
   async begin(guess: Guess): Promise<Guess> {
     const limits = { limits: guess.limits, at: this.#options.now() }
     this.#refuse(guess, await this.#options.store.write(stored.reserveGuess, limits), limits.at)
     return guess
   }
 
+  /** Forgets the failures of the account from this address. */
   async succeed({ limits }: Guess): Promise<void> {
     await this.#options.store.write(stored.clearGuesses, { limits })
   }
@@ -292,6 +298,7 @@ const limited: Readonly<Partial<Record<EventName, 'changes' | 'fresh' | 'defence
   'sign-in-disowned': 'fresh',
 }
 
+/** Then `store.write` throws TOO_MANY_REQUESTS for changes beyond the limit. */
 export function limitChanges(store: Store, now: () => number): void {
   const unrecorded = new Set<string>()
   store.onRecorded(async (entries) => {

@@ -7,6 +7,7 @@ import { giveUpWrites } from './late-writes.ts'
 
 /** Grace period: a request already on the wire gets its response. */
 const idleMs = 500
+/** After the signal, or after the grace time if that is later. */
 const fromSignalMs = 8_000
 const fromGraceMs = 5_500
 const closeEveryMs = 20
@@ -62,6 +63,7 @@ export async function drain(
 const maxDroppedBytes = 8 * 1024 * 1024
 /** A chunk of one byte costs as much time as one of a kilobyte. */
 const minChunkBytes = 256
+/** The time limit of the request (app.ts) may end it sooner. */
 const maxDroppingMs = 5_500
 const afterTimeoutMs = 500
 
@@ -72,6 +74,7 @@ export function isBodyUnread({ complete, headers }: IncomingMessage): boolean {
   )
 }
 
+/** `over` gets false if the client left or a limit was reached. */
 function dropRest(raw: IncomingMessage, over: (isWhole: boolean) => void): void {
   const end = () => {
     clearTimeout(limit)
@@ -88,6 +91,7 @@ function dropRest(raw: IncomingMessage, over: (isWhole: boolean) => void): void 
   raw.on('data', count).once('close', end)
 }
 
+/** The response ends after the rest was dropped. */
 export function sendBeforeBody({ raw }: FastifyRequest, reply: FastifyReply, text: string): void {
   if (Number(raw.headers['content-length']) > maxDroppedBytes) reply.header('connection', 'close')
   reply.header('content-length', String(Buffer.byteLength(text))).hijack()
@@ -100,6 +104,7 @@ export function sendBeforeBody({ raw }: FastifyRequest, reply: FastifyReply, tex
   })
 }
 
+/** Calls `next` after the body was dropped. */
 export function afterUnreadBody(
   { raw }: FastifyRequest,
   reply: FastifyReply,
@@ -114,6 +119,7 @@ export function afterUnreadBody(
     })
 }
 
+/** Bytes that still arrive on these are not a request. */
 export const dropping = new WeakSet<Socket>()
 
 /** The HTTP parser gave the connection up: drops what still arrives. */

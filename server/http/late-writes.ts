@@ -6,6 +6,7 @@ const maxMs = 9_000
 
 const running = new Map<() => void, object>()
 
+/** After 9 s it throws UNAVAILABLE, and the handler goes on. */
 export async function outcomeInTime<Outcome>(
   runner: object,
   outcome: Promise<Outcome>,

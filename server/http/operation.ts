@@ -49,20 +49,24 @@ export type ProvedFactor = 'mfa' | 'phr'
 
 export type Subject = {
   userId: string
+  /** Null also for a token that does not name one. */
   username: string | null
   proof: 'session' | 'access-token'
   signInId: string
+  /** When the user last proved a password or a factor, in milliseconds. */
   confirmedAt: number
   /**
    * Absent for a proof that opens everything. `setup`: a second factor has to be set up first
    * (tokens/factor-policy.ts).
    */
   scope?: 'inbox' | 'setup'
+  /** What the user proved besides the password; absent for nothing. */
   factor?: ProvedFactor
   expiresAt: number
   inboxVersion?: number
 }
 
+/** `validUntil` checks the proof again; null if it has ended. */
 export type LongLivedCaller = Subject & { validUntil: () => Promise<number | null> }
 
 export type ProducerCaller = { id: string; application: string }
@@ -95,7 +99,9 @@ export type Operation<Needs, Caller = unknown, Query = unknown, Body = unknown> 
   takesPlace?: true
   /** For supervisors and backends, and no use to another site's page. */
   anyHost?: true
+  /** Its outcome may come after 9 s. */
   takesLong?: true
+  /** In bytes; 4 KiB by default. */
   bodyLimit?: number
   /**
    * Limits the keys of a JSON body at all depths; 8 by default. Three times as many values may be
@@ -104,6 +110,7 @@ export type Operation<Needs, Caller = unknown, Query = unknown, Body = unknown> 
   maxFields?: number
   headers?: Readonly<Record<string, string>>
   responses?: Readonly<Record<number, ResponseBody>>
+  /** openapi.ts adds those of the guard and the request checks. */
   refusals?: readonly ErrorCode[]
   /** A browser's tab shows it, with a way back. */
   failurePage?: FailurePage<Needs>

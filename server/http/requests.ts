@@ -27,6 +27,7 @@ import {
 import type { RequestLog } from './response/request-log.ts'
 import type { Site } from './site.ts'
 
+/** A random prefix tells processes apart in logs. */
 export function requestIds(): () => string {
   const prefix = crypto.randomUUID().slice(0, 8)
   let count = 0
@@ -163,6 +164,7 @@ export function refuseMalformed({ raw, url }: FastifyRequest, reply: FastifyRepl
     )
 }
 
+/** Throws NOT_FOUND before any guard or body is read (Z8). */
 function refuseOtherSpelling(request: FastifyRequest): void {
   const { url } = request
   if (!url.includes('%')) return
@@ -368,6 +370,7 @@ export function targetToRoute({ url: target = '/' }: { url?: string | undefined 
   return path.length > maxEncodedPathLength && path.includes('%') ? '/-' : target
 }
 
+/** `path` is still encoded. */
 export function isOtherSpelling(path: string, route = ''): boolean {
   return encodedUnreserved.test(path) || (encodedSlash.test(path) && !isWithinFreeText(path, route))
 }
@@ -384,6 +387,7 @@ function isWithinFreeText(path: string, route: string): boolean {
 /** A list takes 20 categories and 3 other fields. */
 const maxFields = 32
 
+/** The router cannot refuse a text, so `readQuery` throws `cause`. */
 export function parseQuery(text: string): Record<string, unknown> {
   if (text === '') return {}
   try {
@@ -399,6 +403,7 @@ export function parseQuery(text: string): Record<string, unknown> {
 
 const decimalInteger = /^(0|-?[1-9]\d*)$/
 
+/** 1.5, 1e3 and 007 stay text, which is refused. */
 function readQuery({ properties = {} }: Schema): preValidationHookHandler {
   return (request, _reply, done) => {
     const query = request.query as Record<string, unknown>

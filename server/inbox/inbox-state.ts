@@ -5,10 +5,12 @@
  * row first.
  */
 export const emptyInbox = {
+  /** Changes become visible in its order. */
   version: 0,
   firstSeq: 1,
   /** A notification that was sent again leaves a gap. */
   lastSeq: 0,
+  /** Counts what is neither archived nor snoozed. */
   total: 0,
   unread: 0,
   archived: 0,
@@ -81,6 +83,7 @@ export type ArchiveRead = { throughSeq: number; at: string }
 export type RemovalReason = 'deleted' | 'withdrawn' | 'expired' | 'retention'
 export type Removed = { id: string; reason: RemovalReason }
 
+/** Null if that notification has another sequence number since. */
 export type ReadAll = {
   throughSeq: number
   throughId: string | null
@@ -92,6 +95,7 @@ export type ChangesQuery = { userId: string; version: number; limit: number; max
 
 export type Changes = { inbox: InboxState; changes: Change[]; more: boolean }
 
+/** `throughId`: the last notification that is covered. */
 export type MarkAllRead = {
   userId: string
   throughId: string | null
@@ -104,6 +108,7 @@ export type MarkRead = OneNotification & { at: number }
 export type Snooze = OneNotification & { until: number; at: number }
 export type Undo = { userId: string; at: number }
 
+/** `act`: the version of the first step. `through`: where the next one ends. */
 export type Rest = { act: number; through: number }
 
 export const undoableFor = 10 * 60_000
@@ -130,6 +135,7 @@ type ChangeRows = {
   removed: readonly [version: number, id: string, reason: RemovalReason, at: string][]
 }
 
+/** A client that missed more reads its list, which is faster. */
 export const maxRemoved = 1_000
 const atOnceMs = 60_000
 
@@ -169,6 +175,7 @@ export const arrivalType = `case when n.archived_at is not null and n.changed_ve
 export const laterType = `case when n.state <> 'read' then n.state
       when n.unarchived_version = n.changed_version then 'unarchived' else 'read' end`
 
+/** Parameters: user, version before, limit. */
 export function eventsSql(engine: 'sqlite' | 'postgres') {
   const isPostgres = engine === 'postgres'
   const [user, since, limit] = isPostgres ? ['$1', '$2', '$3'] : ['?1', '?2', '+?3']

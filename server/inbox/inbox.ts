@@ -28,6 +28,7 @@ export type Reader = { userId: string; inboxVersion?: number }
  */
 type Rendered = { version: number; json: string | Buffer }
 type RenderedPage = Rendered & { etag: string }
+/** First pages by `variantOf` their query, and the counts. */
 type Kept = { pages: Map<string, RenderedPage>; counts: Rendered | undefined }
 
 type Change<More> = WriteOperation<More & { userId: string; at: number }, unknown>
@@ -69,6 +70,7 @@ export class Inbox {
     })
   }
 
+  /** A kept page is sent again while the inbox has its version. */
   async list(reader: Reader, request: PageRequest): Promise<RenderedPage> {
     const { userId } = reader
     const cache = this.#kept
@@ -93,6 +95,7 @@ export class Inbox {
     return sent
   }
 
+  /** The proof was read with the version; otherwise it is read for what is kept. */
   #versionOf({ userId, inboxVersion }: Reader, kept: Rendered): number | Promise<number> {
     return inboxVersion ?? this.#store.read(readVersion, { userId, kept })
   }

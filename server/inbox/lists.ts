@@ -56,6 +56,7 @@ export function listSql(engine: Engine, { status, hasCategories }: Shape, place:
     order by seq desc limit ${taken} offset ${skipped}`
 }
 
+/** `hasAway`: something is archived or snoozed. */
 export function hasAll({ status, categories }: Filter, hasAway: boolean): boolean {
   return categories === undefined && (status === 'all' || (status === 'inbox' && !hasAway))
 }

@@ -119,6 +119,7 @@ const countsOf = (difference: Difference): StateCounts => ({
 
 const isListed = ({ state }: Standing) => state === 'unread' || state === 'read'
 
+/** A notification without `after` is removed. */
 function* recountAll(
   found: Found,
   changes: readonly { before: Standing; after?: Standing }[],

@@ -3,6 +3,7 @@ import { all, exists, get, inList, type Read, send, type Write } from '../store/
 import { type Hours, type MailRule, mailDueAt, ruleFor, usualHours } from './mail-rules.ts'
 import { type UserKey, userKey } from './user-key.ts'
 
+/** `inbox.reach` and `notification.reached` have these bits. */
 export const reachBits = { address: 1, push: 2, ownRules: 4, marks: 8 } as const
 export const mailBit = 1
 export const pushBit = 2
@@ -118,6 +119,7 @@ export function* remindOfWoken({ user, seq, version }: Place, at: number): Write
     yield* lookAfter({ user, seq, version: version - 1 })
 }
 
+/** A choice of the reader, or the address, has changed. */
 export function* decideAgain(userId: string): Write<void> {
   yield* send`update reminder set due_at = 0 where user_id = ${userKey(userId)} and channel in ('mail', 'push')`
 }
@@ -149,6 +151,7 @@ export function* reachAddress(userId: string, isVerified: boolean): Write<void> 
   yield* decideAgain(userId)
 }
 
+/** `unreadAfterMs`: null if no webhook waits for what is unread. */
 export type Watch = { marks: boolean; arrivals: boolean; unreadAfterMs: number | null }
 
 /**

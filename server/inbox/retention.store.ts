@@ -18,6 +18,7 @@ import { heldSince, isHeld, ofService } from './security-notices.store.ts'
 import { givenUser, lockDeliveries, userDigits, userIdOfDigits, userKey } from './user-key.ts'
 
 export const maxAtOnce = 50
+/** Little enough for one turn of the event loop on SQLite. */
 const maxRead = 1_000
 
 export type Candidate = { userId: string; seq: number }

@@ -17,6 +17,7 @@ export const testQueue = 'test'
 /** A backend that reads events finds each for this long. */
 export const readWithinMs = 3 * 24 * 3_600_000
 
+/** `isRead`: 1 without a URL. `categories`: JSON; null for all. */
 export type Receiver = {
   id: string
   application: string
@@ -36,6 +37,7 @@ export function wants({ events }: Pick<Receiver, 'events'>, type: EventType): bo
   return events.split(',').includes(type)
 }
 
+/** `ids`: of notifications. `user`: of a user who is gone. */
 export type EventContent = {
   type: EventType | 'webhook.test'
   ids?: readonly string[]

@@ -70,6 +70,7 @@ export class ForeignTokens {
       : undefined
   }
 
+  /** Null if the token is invalid, or without an enabled user. Throws as `IssuerKeys`. */
   async verify(token: string): Promise<ForeignSubject | null> {
     const { now } = this.#dependencies
     const read = readForeignToken(token, { issuers: this.#issuers, now: now() })

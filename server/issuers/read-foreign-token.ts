@@ -69,6 +69,7 @@ function isFor(audiences: readonly string[], aud: unknown): boolean {
   )
 }
 
+/** Milliseconds. Seconds may have fractions (RFC 7519, section 2). */
 function endOf({ exp, iat, nbf }: Members, now: number): number | null {
   const seconds = now / 1000
   const hasBegun = [iat, nbf].every(

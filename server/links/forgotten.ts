@@ -66,6 +66,7 @@ export class ForgottenPasswords {
     this.#options = options
   }
 
+  /** Drops the request if too many are in progress, whichever user it is about. */
   request(forgotten: Forgotten, source: RequestSource, acceptLanguage?: string): void {
     const network = wideNetworkOf(source.address)
     const ofClient = [...this.#running.values()].filter((one) => one === network).length
@@ -75,6 +76,7 @@ export class ForgottenPasswords {
     else this.#refuse(source, accountOf(forgotten))
   }
 
+  /** Returns the address; undefined if none is verified. Throws TOO_MANY_REQUESTS. */
   async sendFactorLink(
     user: User,
     source: RequestSource,
@@ -119,6 +121,7 @@ export class ForgottenPasswords {
     this.#counts = { dropped: 0, failed: 0, reason: '' }
   }
 
+  /** Never throws: no caller waits for it. */
   async #answer(request: Request): Promise<void> {
     try {
       const { guesses } = this.#options

@@ -58,6 +58,7 @@ const isToOwner = new Part(
   '(email is null or email = (select u.email from "user" u where u.id = user_id))',
 )
 
+/** The caller checks if the link has expired. */
 export function* findLink(tokenHash: string): Read<Link | undefined> {
   return yield* get<Link>`
     select user_id as "userId", purpose, expires_at as "expiresAt", email, return_to as "returnTo"

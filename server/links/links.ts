@@ -17,6 +17,10 @@ import {
   resetPassword as resetStoredPassword,
 } from './links.store.ts'
 
+/**
+ * `lifetimes`: in milliseconds. `pageOf`: the page that a link leads to, up to the token in its
+ * fragment.
+ */
 export type LinkSettings = {
   lifetimes: Record<LinkPurpose, number>
   pageOf: (purpose: LinkPurpose) => string
@@ -24,6 +28,7 @@ export type LinkSettings = {
 
 type Wanted = {
   purpose: LinkPurpose
+  /** In seconds. */
   lifetime?: number | undefined
   returnTo?: string | undefined
   email?: string

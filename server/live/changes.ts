@@ -32,6 +32,10 @@ export class ChangesSince {
     this.#now = now
   }
 
+  /**
+   * Throws TOO_MANY_REQUESTS or UNAVAILABLE if the request cannot be held, UNAUTHORIZED as soon as
+   * its proof ends.
+   */
   async read(caller: Caller, query: ChangesQuery): Promise<string> {
     const { userId } = caller
     const inboxTag = inboxTagOf(this.#store.history, userId)

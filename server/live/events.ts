@@ -12,6 +12,7 @@ export function retryText(ms: number): string {
   return `retry: ${Math.round(ms)}\n\n`
 }
 
+/** `from`: null if a resync follows. */
 export function helloText(
   inbox: InboxState,
   { from, inboxTag }: { from: number | null; inboxTag: string },

@@ -7,6 +7,7 @@ import { streams } from '../http/connections.ts'
 import { onGone } from '../http/response/send.ts'
 import { endText, type StreamEvent } from './events.ts'
 
+/** Milliseconds; null if the proof has ended. */
 export type Watcher = { userId: string; validUntil: () => Promise<number | null> }
 
 const maxUnread = 1024 * 1024
@@ -62,6 +63,7 @@ export class LiveStream {
     counts.streamEvents += events.length
   }
 
+  /** Waits until the client has taken enough. */
   async replay(events: readonly StreamEvent[], version: number): Promise<void> {
     let batch: StreamEvent[] = []
     let length = 0

@@ -49,6 +49,7 @@ class Subscription {
   inboxTag = ''
   /** Subscriptions of one slot get their heartbeat at the same tick. */
   readonly slot: number
+  /** Replaced at a change, so that a loop sees all. A Set would take 180 bytes. */
   streams: readonly LiveStream[] = []
   version: number | undefined
   isProofDue = false
@@ -91,6 +92,7 @@ export class Live {
     return this.#subscriptions.values().reduce((sum, { streams }) => sum + streams.length, 0)
   }
 
+  /** Until the stream has begun, throws TOO_MANY_REQUESTS, UNAVAILABLE or UNAUTHORIZED. */
   async open(watcher: Watcher, from: string | undefined, sink: Sink): Promise<void> {
     const { userId } = watcher
     this.#dependencies.streamLimits.take(userId)

@@ -24,6 +24,7 @@ export class StreamLimits {
     return this.#open
   }
 
+  /** Throws TOO_MANY_REQUESTS, or UNAVAILABLE after `close`. */
   take(userId: string): void {
     if (this.isClosed) throw stopping()
     const { perUser, perProcess } = this.#max

@@ -27,13 +27,16 @@ const maxIterations: Record<Digest, number> = {
 const digestBytes: Record<Digest, number> = { sha1: 20, sha256: 32, sha512: 64 }
 /** Each block takes 128 bytes of memory. */
 const maxScryptBlocks = 2 ** 20
+/** In KiB */
 const maxArgon2Memory = 128 * 1024
+/** KiB, times the passes */
 const maxArgon2Work = 512 * 1024
 const maxArgon2Lanes = 16
 /** A shorter key would match other passwords. */
 const minKey = 16
 const maxKey = 128
 
+/** Throws INVALID_REQUEST, also for a too expensive hash. */
 export function readHash(text: string): Matches {
   if (text.length <= maxLength)
     for (const [form, read, saltAs = 'base64', keyAs = 'base64'] of forms) {

@@ -39,6 +39,7 @@ const operator: Attempt = { account: '' }
  */
 const usualLimits = { maxWaiting: 64, maxWaitMs: 8_000, refusalDelayMs: 200 }
 
+/** KiB, and passes. */
 export type HashCost = { memoryCost: number; timeCost: number }
 
 export class Passwords {
@@ -63,6 +64,10 @@ export class Passwords {
     )
   }
 
+  /**
+   * `replacement`: today's hash, if another matched. If `begin` throws, nothing is hashed. Throws
+   * UNAVAILABLE, and TIMEOUT if the client disconnects.
+   */
   verify(
     password: string,
     passwordHash: string | undefined,

@@ -26,6 +26,7 @@ export function formatRate({ quota, seconds }: KeyRate): string {
 /** `stored`: how many of `used` the store has. */
 type Count = { window: number; used: number; stored: number; others: number; isWaiting: boolean }
 
+/** `retryAfter` is in seconds. */
 export type RateStanding = { fields: Readonly<Record<string, string>>; retryAfter?: number }
 
 export class KeyRates {

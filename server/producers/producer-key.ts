@@ -1,3 +1,4 @@
+// A key is displayed once and stored as a hash.
 import { randomBytes } from 'node:crypto'
 import { recorded, type Source } from '../audit/entry.ts'
 import { BoundedCache } from '../basics/bounded-cache.ts'

@@ -1,3 +1,4 @@
+// Producers and the secrets of their keys.
 import { record } from '../audit/audit.store.ts'
 import type { Audited } from '../store/events.ts'
 import { all, get, Part, type Read, run, send, type Write } from '../store/statements.ts'

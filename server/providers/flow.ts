@@ -20,6 +20,7 @@ export type Flow = Checks & {
   variant: Variant
   returnTo: string
   expiresAt: number
+  /** SHA-256 of the page's verifier (RFC 7636, S256). */
   challenge?: string | undefined
   /** The request has to come from there. */
   origin?: string

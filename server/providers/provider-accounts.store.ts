@@ -12,6 +12,7 @@ import { lockUsers, type User, userColumns } from '../users/users.store.ts'
 /** Both are compared byte by byte. */
 type ProviderAccountKey = { issuer: string; subject: string }
 
+/** `email` is for display only. */
 type ProviderAccount = ProviderAccountKey & {
   email: string | null
   createdAt: number

@@ -11,6 +11,7 @@ import * as stored from './provider-accounts.store.ts'
 
 export type SignedIn = { provider: Provider; identity: Identity; source: RequestSource }
 
+/** May be disabled. Throws TOO_MANY_REQUESTS before it writes. */
 export async function userOfAccount(
   { store, users, guesses }: ProviderNeeds,
   { provider, identity, source }: SignedIn,
@@ -39,6 +40,7 @@ export function noActiveUser({ setting }: Provider): CarillonError {
   )
 }
 
+/** Throws CONFLICT, or FORBIDDEN if the sign-in has ended. */
 export async function linkAccount(
   { store, users }: ProviderNeeds,
   { provider, identity, source }: SignedIn,

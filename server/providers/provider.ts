@@ -9,6 +9,7 @@ import type { ProvedFactor } from '../http/operation.ts'
 /** RFC 6749 section 10.12, Core section 3.1.2.1, RFC 7636. */
 export type Checks = { state: string; nonce: string; verifier: string }
 
+/** `factor`: what the user proved there. `email` only if the provider verified it. */
 export type Identity = {
   subject: string
   factor: ProvedFactor | undefined

@@ -1,9 +1,11 @@
+// Ends every sign-in of every user.
 import { record } from '../audit/audit.store.ts'
 import type { Audited } from '../store/events.ts'
 import { all, inList, lockAll, run, send, type Write } from '../store/statements.ts'
 import { type NewSigningKey, replaceSigningKeys } from '../tokens/signing-keys.store.ts'
 import { lockUsers } from '../users/users.store.ts'
 
+/** `sparedUserId` is '' for none. */
 type EndEveryProof = { key: NewSigningKey; sparedUserId: string } & Audited
 
 /**

@@ -39,6 +39,7 @@ export type SignInsNeeds = {
 }
 type Exchange = { request: { caller: Subject; raw: FastifyRequest['raw'] }; reply: FastifyReply }
 
+/** The response has the token; a cookie needs none. */
 export type NewProof = IssuedToken | undefined
 
 type OwnRotation = { rotation: Rotation; secret?: string }
@@ -99,6 +100,7 @@ export async function newProof(
   return accessTokens.rotated(caller as TokenSubject, user, rotation)
 }
 
+/** Sends 204 and a cookie, or 200 and a token. */
 export function sendProof(reply: FastifyReply, proof: NewProof): FastifyReply {
   return proof === undefined ? reply.code(204).send() : sendData(reply, proof)
 }

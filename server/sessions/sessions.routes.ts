@@ -25,6 +25,7 @@ type Needs = SignInsNeeds & {
   /** In milliseconds. `stateless` includes all tokens that renew the first one. */
   signInLifetimes: { stateful: number; stateless: number }
 }
+/** Sorts after every id. */
 const lastId = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 
 export const list = forUser({
@@ -44,6 +45,7 @@ export const list = forUser({
     }
     const found = await dependencies.store.read(stored.listSignIns, query)
     const items = found.slice(0, limit).map((one) => display(dependencies, one, signInId))
+    // The own sign-in comes first: after it, the others begin with the newest.
     const last = items.at(-1)?.current ? lastId : (items.at(-1)?.id ?? null)
     return sendData(reply, { items, next: found.length > limit ? last : null })
   },

@@ -31,13 +31,16 @@ export type LiveSession = {
   userId: string
   username: string | null
   signInId: string
+  /** When the user last proved a password or a factor. */
   confirmedAt: number
   createdAt: number
   lastSeenAt: number
   inboxVersion: number
   /** Null if the present cookie was presented, not an older one. */
   newerHash: string | null
+  /** The first secret has none. */
   rotatedAt: number | null
+  /** Null before the first use of the present secret. */
   secretUsedAt: number | null
   factor: ProvedFactor | undefined
 }
@@ -111,12 +114,14 @@ export const findSession: ReadForms<SessionKey, LiveSession | undefined> = {
   },
 }
 
+/** After `lastSeenUntil`, a session is from before the clock was set back. */
 export type LiveBounds = { createdAfter: number; lastSeenAfter: number; lastSeenUntil: number }
 
 type SignIn = Pick<LiveSession, 'createdAt' | 'lastSeenAt' | 'signInId'>
 /** A token never outlives its session. */
 type SessionSignIn = SignIn & { credentialGeneration: number; signInGeneration: number }
 
+/** It may have expired before. `hadTokens`: they were revoked with it. */
 export type EndedSession = { userId: string; signInId: string; hadTokens: boolean }
 
 export type NewSession = SessionKey &
@@ -127,7 +132,9 @@ export type NewSession = SessionKey &
     device: string | null
     address: string | null
     replaces: readonly SessionKey[]
+    /** A user may have any number by default. */
     maxSessions?: number | undefined
+    /** The device to note, as for `noteDevice`. */
     from?: SeenDevice | undefined
     factor?: ProvedFactor | undefined
   }
@@ -239,6 +246,7 @@ export function* endSessions({ keys, audit, live, at }: EndSessions): Write<Ende
   return ended
 }
 
+/** Without bounds every session counts as live. */
 function isLive({ createdAt, lastSeenAt }: SignIn, live: LiveBounds | undefined): boolean {
   if (live === undefined) return true
   return (

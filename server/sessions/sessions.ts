@@ -52,6 +52,7 @@ type SessionOptions = {
   idleMs: number
   /** Counts from the sign-in, even if the session is used. */
   lifetimeMs: number
+  /** The oldest session ends if there would be more. */
   maxPerUser?: number
 }
 
@@ -179,6 +180,7 @@ export class Sessions {
       secretHash: hashOf(presented),
       newHash: hashOf(secret),
     }
+    // The first use of the new secret is then due to be stored.
     return { secret, session: { ...hashes, lastSeenAt: now() - touchEveryMs(idleMs) } }
   }
 

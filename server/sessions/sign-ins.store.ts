@@ -1,3 +1,4 @@
+// Lists and ends the sign-ins of a user, and notes the devices of users.
 import { isRecorded, type OfSignIn, record } from '../audit/audit.store.ts'
 import { firstIdAt } from '../basics/ids.ts'
 import type { SeenDevice } from '../guessing/device-tokens.ts'
@@ -27,6 +28,7 @@ export type ListedSignIn = {
   /** Of a stateless sign-in: the time of its last audit entry. */
   lastSeenAt: number
   device: string | null
+  /** Only a stateless sign-in has it. */
   userAgent: string | null
   address: string | null
 }
@@ -42,6 +44,7 @@ export function* endOtherSignIns(
   return 'done'
 }
 
+/** The own one first, then newest first. */
 export function* listSignIns(query: Query): Read<ListedSignIn[]> {
   const { userId, ownSignInId, alive, after, limit } = query
   const listed = yield* aliveSignIns(userId, alive)
@@ -114,11 +117,13 @@ export function* endSignIn(end: EndSignIn): Write<'stateful' | 'stateless' | 'ab
   if (disowned !== undefined) yield* lockUser(userId)
   const found = (yield* aliveSignIns(userId, alive)).find((one) => one.signInId === signInId)
   const isAlive = found !== undefined || end.isOwn
+  // A sign-in that has ended can still be disowned.
   if (
     !isAlive &&
     !(disowned !== undefined && (yield* isRecorded({ userId, signInId, event: 'sign-in' })))
   )
     return 'absent'
+  // Ends the session too.
   yield* revoke({ userId, signInId, at })
   if (disowned !== undefined) {
     yield* send`

@@ -97,6 +97,9 @@ export async function signInByPasskey(
 
 type Presented = Omit<SecondFactorBody, 'challenge'> & { password?: string }
 
+/**
+ * Makes a sign-in fresh. Returns the next proof, and throws the refusals of POST /api/me/confirm.
+ */
 export async function confirmSignIn(
   needs: FactorNeeds,
   { password, ...body }: Presented,

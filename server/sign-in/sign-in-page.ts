@@ -7,7 +7,9 @@ export type SignInView = {
   view: View
   texts: TextsOf<'service'>['signIn']
   next: string
+  /** A page of this service has none. */
   nextHost: string | undefined
+  /** It travels with each form. */
   returnTo: string | undefined
   hasPasskeys: boolean
   done: string
@@ -104,6 +106,7 @@ ${signOutForm(view)}`,
   })
 }
 
+/** `by`: as readers see it. `canMail`: the service can mail the link that is needed. */
 export type SetupDemand = {
   by: string
   setupOnly: boolean

@@ -38,6 +38,10 @@ export type SignInNeeds = FactorNeeds & {
 
 export type Variant = 'stateful' | 'stateless'
 
+/**
+ * `method`: what the user proved. `factor`: what an earlier step proved. `bond`: who may use the
+ * challenge of the second step.
+ */
 export type SignInFacts = {
   variant: Variant
   method: keyof typeof counts.signIns
@@ -105,6 +109,7 @@ type FirstStep = {
   bond?: Bond
 }
 
+/** Throws SECOND_FACTOR_REQUIRED if the user has a factor. `bond`: who may use the challenge. */
 async function demandSecondFactor(
   needs: FactorNeeds,
   user: User,
@@ -126,6 +131,7 @@ async function demandSecondFactor(
   throw secondFactorRequired({ challenge, factors: offered })
 }
 
+/** Throws UNAUTHORIZED if the challenge has ended, or is of another browser's sign-in. */
 export async function findWaiting(needs: FactorNeeds, text: string, request: FastifyRequest) {
   const found = await findChallenge(needs, text, purpose)
   const user = await readerOf(needs, found?.key)

@@ -1,3 +1,5 @@
+// What the store announces after a commit.
+
 /** Never contains a secret, or the name that a client sent if no user has it. */
 export type AuditEntry = {
   id: string
@@ -9,6 +11,7 @@ export type AuditEntry = {
    */
   actor: string
   userId: string | null
+  /** Only the log line has it. */
   username?: string | null
   /** The verified address before a change: a notice goes there. Neither table nor log has it. */
   formerEmail?: string | null

@@ -30,6 +30,7 @@ export type Noticed = { onNotice?: ((notice: Notice) => void) | undefined }
 
 const chunkLineMs = 10_000
 
+/** Repeats `change` until it changes no row; reports every ten seconds. */
 export async function inChunks(
   name: string,
   change: () => Promise<number>,

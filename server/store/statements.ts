@@ -67,6 +67,7 @@ export function* onPostgres<Row>(
   return (yield { kind: 'get', only: 'postgres', strings, values }) as Row | undefined
 }
 
+/** As `onPostgres`, but the write does not wait for it. */
 export function* sendOnPostgres(strings: TemplateStringsArray, ...values: Given[]): Write<void> {
   yield { kind: 'send', only: 'postgres', strings, values }
 }
@@ -137,6 +138,7 @@ export function rowsOf(objects: readonly object[]): List {
   return { items: objects, use: 'rows' }
 }
 
+/** Stands after `from`: the text is `given.value`. */
 export function valuesOf(texts: readonly string[]): List {
   return { items: texts, use: 'values' }
 }

@@ -12,6 +12,7 @@ import type { Reader } from './sqlite/reader.ts'
 import type { Read, Write } from './statements.ts'
 
 export interface Store {
+  /** On SQLite several statements see one moment. */
   read<Input extends unknown[], Result>(
     operation: ReadOperation<Input, Result>,
     ...input: NoInfer<Input>
@@ -34,6 +35,7 @@ export interface Store {
   readonly holder: () => number | undefined
   /** After commits of any process; with `about`, of these and 'anything'. */
   onChange(listener: ChangeListener, about?: readonly ChangeSignal['about'][]): () => void
+  /** The write resolves after the listener. */
   onRecorded(listener: RecordListener): void
   /** Resolves with the reason when the process has to be restarted. */
   readonly failed: Promise<Error>
@@ -42,6 +44,7 @@ export interface Store {
   close(): Promise<void>
 }
 
+// One form for both engines, or one for each (decision 0074).
 export type ReadOperation<Input extends unknown[], Result> =
   | ((...input: Input) => Read<Result>)
   | OwnReads<Input, Result>

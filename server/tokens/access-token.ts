@@ -25,6 +25,7 @@ const usualCache = 20_000
 /** In characters: about 8,000 of our tokens fit. */
 const maxRefused = 4_000_000
 
+/** issuers/foreign-tokens.ts has these methods. */
 type Foreign = {
   cached(token: string): TokenSubject | undefined
   verify(token: string): Promise<TokenSubject | null>
@@ -45,6 +46,7 @@ type TokenOptions = {
   lifetimeMs: number
   /** How long after the sign-in a token may be renewed, in milliseconds. */
   chainMs: number
+  /** Undefined if the service accepts its own tokens only. */
   foreign?: Foreign | undefined
   signatures: SignatureChecks
   maxCached?: number | undefined
@@ -56,6 +58,7 @@ export type TokenSubject = Subject & SignIn & { isOfSession?: boolean; kid?: str
 export class AccessTokens {
   readonly #options: TokenOptions
   readonly #verified: BoundedCache<TokenSubject>
+  /** Tokens that are not signed by the key that they name. */
   readonly #refused = new BoundedCache<true>(maxRefused)
 
   constructor(options: TokenOptions) {
@@ -92,6 +95,7 @@ export class AccessTokens {
     return this.#sign(signIn, at + lifetimeMs)
   }
 
+  /** It ends with the session at the latest. */
   issueForSession(signIn: Claimed & { endsAt: number }): IssuedToken {
     const endsAt = Math.min(this.#options.now() + this.#options.lifetimeMs, signIn.endsAt)
     return this.#sign({ ...signIn, isOfSession: true }, endsAt)
@@ -108,6 +112,7 @@ export class AccessTokens {
     return (await this.verifyOurs(token)) ?? foreign?.verify(token) ?? null
   }
 
+  /** Null for a foreign token. Reads the store only for an unknown key. */
   async verifyOurs(token: string): Promise<TokenSubject | null> {
     const subject = this.#verified.get(token) ?? (await this.#checkNew(token))
     return subject === null ? null : this.#accepted(subject)
@@ -150,6 +155,7 @@ export class AccessTokens {
     return kid !== undefined && this.#options.keys.isDropped(kid)
   }
 
+  /** Renewed ones included. With `source`, the audit log has a sign-out. */
   async revoke({ userId, username, signInId }: TokenSubject, source?: Source): Promise<void> {
     const at = this.#options.now()
     const signOut = {
@@ -241,6 +247,7 @@ export class AccessTokens {
     const key = keys.find(read.kid) ?? (await keys.learn(read.kid))
     if (key === undefined) return null
     return this.#options.signatures.enqueue(async (isSigned) => {
+      // An earlier check in the queue may have had the same token.
       const known = this.#verified.get(token)
       if (known !== undefined || this.#refused.get(token)) return known ?? null
       const { claims, kid, signed, signature } = read

@@ -1,3 +1,5 @@
+// Since when does each rule about second factors hold? A rule that is turned off and on again keeps
+// its first start.
 import { all, type Read, send, type Write } from '../store/statements.ts'
 
 export type RuleStart = { rule: string; startedAt: number }

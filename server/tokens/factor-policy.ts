@@ -8,6 +8,7 @@ import { ruleStarts, startRules } from './factor-policy.store.ts'
 
 export type FactorRule = 'optional' | 'required' | 'passkey'
 
+/** `factor`: what the user proved besides the password; absent for nothing. */
 export type RuledSignIn = { userId: string; factor?: ProvedFactor | undefined }
 
 type Options = { store: Store; now: () => number; rule: FactorRule; graceMs: number }
@@ -52,6 +53,7 @@ export class FactorPolicy {
     return Math.max(begun, madeAt(userId)) + this.#options.graceMs
   }
 
+  /** Returns undefined if there is nothing to set up. */
   demandOn(signIn: RuledSignIn) {
     const from = this.limitedFrom(signIn)
     if (from === Number.POSITIVE_INFINITY) return undefined

@@ -42,6 +42,7 @@ export function openPublic({ kid, publicJwk }: SigningKey): {
   return { kid, publicJwk: jwk, publicKey: createPublicKey({ key: jwk, format: 'jwk' }) }
 }
 
+/** Returns undefined if another secret sealed the key. */
 export async function openPrivate(
   { kid, sealedPrivateJwk }: SigningKey,
   sealing: Sealing,
@@ -91,6 +92,7 @@ type Making = {
   lifetimeMs: number
 }
 
+/** For a command. Throws UNAVAILABLE if the secret does not open the keys. */
 export async function makeToken(
   making: Making,
   claimed: Omit<Claimed, 'signInId' | 'signedInAt'>,

@@ -32,6 +32,7 @@ export function nextKeyOf(
   const inOrder = keys.toSorted(byStart)
   const signing = signingOf(inOrder, now)
   if (signing === undefined) return undefined
+  // A start further away was made while a clock was wrong.
   if (inOrder.some(({ startsAt }) => startsAt > now && startsAt <= now + lifetimeMs))
     return undefined
   const endsAt = signing.startsAt + lifetimeMs

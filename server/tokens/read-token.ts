@@ -37,7 +37,9 @@ export type Claims = {
    */
   acr?: ProvedFactor
   ign?: number
+  /** Generation of the sign-in. */
   sgn?: number
+  /** It never outlives the session. */
   from?: 'session'
   iss: string
   aud: string
@@ -108,6 +110,7 @@ export function readToken(token: string, issuer: string): ReadToken | null {
   if (token.length > maxTokenLength) return null
   const [, headerPart = '', payloadPart = '', signature = ''] = shape.exec(token) ?? []
   const header = objectIn(headerPart)
+  // No embedded key, no extension, no other spelling.
   if (header === null || Object.keys(header).sort().join() !== headerNames) return null
   const { alg, typ, kid } = header
   if (alg !== 'EdDSA' || typ !== 'at+jwt' || typeof kid !== 'string') return null

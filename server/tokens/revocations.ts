@@ -41,6 +41,7 @@ export class TokenRevocations {
     return revocations
   }
 
+  /** It applies here; on other nodes after the change signal. */
   async revoke({ audit, ...ended }: Ended & Audited): Promise<void> {
     const { store, now } = this.#dependencies
     const at = now()
@@ -95,6 +96,7 @@ export class TokenRevocations {
       .catch(() => this.#noted.delete(key))
   }
 
+  /** The revocation may have spared the sign-in. */
   async isExcepted({ userId, signInId }: SignIn, generation: number): Promise<boolean> {
     const key = keyOf(userId, null)
     if ((this.#revocations.get(key)?.firstGeneration ?? 0) < generation) await this.refresh()

@@ -1,3 +1,4 @@
+// The service makes these keys once and keeps them sealed (decision 0044), each for one purpose.
 import { get, type Read, run, send, type Write } from '../store/statements.ts'
 
 export const keyPurposes = ['erased-ids', 'push'] as const

@@ -1,3 +1,4 @@
+// Makes and opens the keys that the service keeps sealed (sealed-keys.store.ts).
 import type { Sealing } from '../basics/secrets.ts'
 import type { Store } from '../store/store.ts'
 import { sealedWithAnother } from './key-material.ts'
@@ -20,6 +21,7 @@ export async function makeSealedKey(
   await store.write(addSealedKey, { purpose, sealed: await sealing.seal(purpose, await make()) })
 }
 
+/** Undefined before the first start. Throws UNAVAILABLE if the secret does not fit. */
 export async function openSealedKey(
   store: Store,
   sealing: Sealing,

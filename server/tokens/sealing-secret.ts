@@ -29,6 +29,7 @@ export async function sealingSecrets(settings: Sealed, store: Store): Promise<Se
     throw unavailable(problem, `${sealedAdvice}.`)
   }
   if (file === undefined) throw unavailable('No secret is set', howToMake)
+  // Two processes may start at the same time.
   createDurably(file, newSecret())
   return keptSecrets(settings) ?? { current: readSecret(file), previous: undefined }
 }

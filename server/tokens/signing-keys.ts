@@ -57,6 +57,7 @@ export class SigningKeys {
     this.#dependencies = dependencies
   }
 
+  /** Throws UNAVAILABLE if another secret sealed the keys. */
   static async open(dependencies: Dependencies): Promise<SigningKeys> {
     const { store, now, onFailure } = dependencies
     const keys = new SigningKeys(dependencies)
@@ -130,6 +131,7 @@ export class SigningKeys {
     }
   }
 
+  /** Of all nodes, one adds the key. */
   async tend(): Promise<void> {
     const { store, now, lifetimeMs } = this.#dependencies
     const at = now()
@@ -195,6 +197,7 @@ export class SigningKeys {
       const usable = opened ?? known
       if (usable !== undefined) signers.push({ ...usable, startsAt, sealedPrivateJwk })
     }
+    // `open` refuses to start, and says the same.
     const isRefused = signers.length === 0 && this.#accepted.size === 0
     if (unopened !== undefined && !isRefused && unopened.sealedPrivateJwk !== this.#unopened) {
       this.#unopened = unopened.sealedPrivateJwk
@@ -207,6 +210,7 @@ export class SigningKeys {
 
 type Place = { store: Store; config: Parameters<typeof sealingSecrets>[0] }
 
+/** Throws CONFLICT before the first start, UNAVAILABLE if the secret does not open the keys. */
 export async function keysAndSealing({ store, config }: Place) {
   const keys = await store.read(signingKeys)
   if (keys.length === 0)
@@ -216,6 +220,7 @@ export async function keysAndSealing({ store, config }: Place) {
 
 type NewKey = { at: number; startsAt: number; after: string | null; source?: Source }
 
+/** Undefined if another key was added since. */
 export async function publishKey(
   { store, sealing }: { store: Store; sealing: Sealing },
   { at, startsAt, after, source = serviceSource }: NewKey,

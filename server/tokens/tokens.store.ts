@@ -1,3 +1,4 @@
+// Revokes access tokens, and ends all proofs of a user, or all but one sign-in's.
 import { hash } from 'node:crypto'
 import { record } from '../audit/audit.store.ts'
 import type { Audited } from '../store/events.ts'
@@ -19,6 +20,7 @@ export type TokenRevocation = {
   signInId: string | null
   /** Lower generations are revoked, whatever the clocks say. */
   firstGeneration: number
+  /** This sign-in is spared, whatever its generation. */
   exceptSignInId: string | null
   expiresAt: number
 }
@@ -115,6 +117,7 @@ export function* endProofs(change: UserChange & Excepted): Write<boolean> {
 
 const erased = 'erased-'
 
+/** No row has the id of an erased user. */
 export function erasedKey(userId: string): string {
   return erased + hash('sha256', userId, 'base64url')
 }

@@ -15,6 +15,7 @@ import {
 } from './users.store.ts'
 import { findUser, generatedPasswordDays, type UserDependencies, type UserKey } from './users.ts'
 
+/** `name`: the client's text if no user can have it. */
 export type Account = { name: string; user: Credentials | undefined }
 
 /**
@@ -47,6 +48,7 @@ export async function findAccount(
   return { name: found?.username ?? name, user: found }
 }
 
+/** `from`: in place of `address` for a known device or sign-in. */
 type Presented = {
   password: string
   device: string | undefined

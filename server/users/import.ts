@@ -22,6 +22,7 @@ import {
   type UserDependencies,
 } from './users.ts'
 
+/** `position`: from 0. `sameAs`: the earlier entry with the name. */
 export type EntryFault = Fault & { position: number; isTaken?: true; sameAs?: number }
 
 const atOnce = 32

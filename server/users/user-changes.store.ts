@@ -24,6 +24,7 @@ export function* disableUser(change: UserChange): Write<'done' | 'absent' | 'las
   return (yield* endLinksAndProofs(change)) ? 'done' : 'absent'
 }
 
+/** The user can sign in again. */
 export function* endSignInsOf(change: UserChange): Write<'done' | 'absent'> {
   yield* lockUsers()
   if (!(yield* endProofs(change))) return 'absent'
@@ -58,6 +59,7 @@ function* endLinksAndProofs(change: UserChange & Excepted): Write<boolean> {
   return yield* endProofs(change)
 }
 
+/** Removes all factors, and ends all proofs. Returns how many factors there were. */
 export function* resetFactors(change: UserChange): Write<number | 'absent'> {
   const { userId } = change
   yield* lockUsers()

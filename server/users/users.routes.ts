@@ -68,6 +68,7 @@ export const putMany = forProducer({
   },
 })
 
+/** A name belongs to another user. */
 function refusalOf(faults: readonly EntryFault[]): CarillonError {
   const details = faults.map(({ position, field, reason, sameAs }): Fault => {
     const place = `users.${position}${field === '' ? '' : `.${field}`}`

@@ -20,6 +20,7 @@ import { forgetErased, type Recognition } from './erasure/erased-ids.store.ts'
 
 export type User = {
   id: string
+  /** Null for a user who cannot sign in with a password. */
   username: string | null
   displayName: string | null
   createdAt: number
@@ -37,6 +38,7 @@ export type User = {
   /** A changed address needs another proof. */
   emailVerifiedAt: number | null
   deviceGeneration: number
+  /** When the user said that somebody else knows the password. */
   passwordReportedAt: number | null
   passwordEndsAt: number | null
   role: Role | null
@@ -58,6 +60,7 @@ export const userColumns = new Part(
   columnsWith(prefixLength.postgres),
 )
 
+/** Without `issuer`, the external id is a plain one. */
 export type NewUser = Pick<User, 'id' | 'username' | 'displayName' | 'createdAt'> &
   Partial<
     Pick<User, 'externalId' | 'locale' | 'email' | 'emailVerifiedAt' | 'passwordEndsAt' | 'role'>
@@ -154,6 +157,7 @@ export function* listUsers(query: UserQuery): Read<User[]> {
     order by u.id limit ${limit}`
 }
 
+/** `erased`: the user was created again after an erasure. */
 export type AddedUser = User & { erased?: boolean }
 
 type Addition = NewUser & { erased?: Recognition | undefined } & Audited

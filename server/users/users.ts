@@ -43,6 +43,7 @@ export type UserDependencies = PasswordRules & {
   /** Only its users are found; without it, all are. */
   application?: string | undefined
   source?: Source
+  /** This process refuses what was revoked as soon as the call resolves. */
   revocations?: Pick<TokenRevocations, 'refresh'>
   erased: Recogniser
 }
@@ -294,6 +295,7 @@ export async function changePassword(
   if (outcome !== 'done') throw notAuthenticated()
 }
 
+/** Ends all proofs but the new one. Enables the user. */
 export function storePassword(
   dependencies: UserDependencies,
   {
@@ -374,6 +376,7 @@ function refuseLastOperator<Outcome extends string>(
   )
 }
 
+/** Throws CONFLICT for the last operator. */
 export async function deleteUser(dependencies: UserDependencies, key: UserKey): Promise<void> {
   const { id } = await findChangeable(dependencies, key)
   if ((await eraseUser(dependencies, id)) === 'absent') throw noSuchUser(key)
@@ -410,6 +413,7 @@ export function makePassphrase(): string {
   return randomGroups({ groups: 4, of: 5 })
 }
 
+/** Throws UNAUTHORIZED if the user was disabled or deleted. */
 export async function findEnabledUser(
   dependencies: { store: Store },
   caller: Subject,

@@ -22,6 +22,7 @@ export class Leader {
     tab.channel.onmessage = ({ data }) => data && this.#respond(data)
   }
 
+  /** Throws the reason of `signal`. */
   async lead(signal: AbortSignal): Promise<'ended' | 'moved'> {
     const tab = this.#tab
     const { requests, timing, log, channel } = tab
@@ -88,6 +89,7 @@ export class Leader {
     await new Promise((resolve) => setTimeout(resolve, messageMs))
   }
 
+  /** Sends a resync if the missed events are not kept. */
   #respond(message: Message, isRetry = false): void {
     const { log, channel, silenceMs, functions } = this.#tab
     const { versionOf } = functions

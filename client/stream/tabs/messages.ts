@@ -8,6 +8,7 @@ import type { TabLog } from './tab-log.ts'
 
 export const formatVersion = 4
 
+/** A tab ignores messages of an unknown kind. */
 export type Message =
   | { kind: 'leading' }
   /** A follower that is not at `after` yet has missed events. */

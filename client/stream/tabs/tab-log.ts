@@ -8,6 +8,7 @@ const maxUnread = 1_000
 
 export class TabLog {
   position: Position | undefined
+  /** Undefined if the leader has not confirmed a position yet. */
   last: StreamEvent | undefined
   /** Counts moves to another inbox in a row, without a change of an inbox in between. */
   moves = 0
@@ -42,6 +43,7 @@ export class TabLog {
     this.#wake()
   }
 
+  /** The kept events after `position`; undefined if this tab does not have all of them. */
   eventsAfter(position: Position | undefined): StreamEvent[] | undefined {
     const { areOfOneInbox, versionOf } = this.#functions
     const version = versionOf(position)

@@ -13,6 +13,7 @@ import type { Site } from '../../http/site.ts'
 export type Assertion = AuthenticationResponseJSON
 export type Registration = RegistrationResponseJSON
 
+/** `origins`: exactly as browsers send them. */
 type RelyingParty = { id: string; origins: readonly string[] }
 type Here = { site: Pick<Site, 'publicUrl' | 'allowedOrigins'> }
 
@@ -86,6 +87,7 @@ export function readClientData(
   return typeof challenge === 'string' ? Buffer.from(challenge, 'base64url').toString() : ''
 }
 
+/** `problem` reveals nothing about any account. */
 export function refusal(problem: string, remedy?: string): CarillonError {
   return new CarillonError('UNPROCESSABLE', problem, { remedy })
 }
@@ -102,6 +104,7 @@ function display(value: unknown): string {
   return typeof value === 'string' ? value.slice(0, 200) : 'without a name'
 }
 
+/** The public key is COSE; both are base64url. */
 type Credential = {
   credentialId: string
   publicKey: string
@@ -140,6 +143,7 @@ export async function creationOptions({ relyingParty, challenge, user, existing 
   })
 }
 
+/** Throws UNPROCESSABLE. The words of the browser are checked already. */
 export async function verifyRegistration(
   response: Registration,
   wish: Wish,
@@ -182,6 +186,10 @@ async function refuseAttestation(encoded: string): Promise<void> {
   if (!isBare) throw refusal('The passkey comes with an attestation', remedy)
 }
 
+/**
+ * `allowed` has the passkeys of a known user; it is empty if the browser offers every one of this
+ * service.
+ */
 export async function requestOptions({
   relyingParty,
   challenge,
@@ -220,6 +228,7 @@ export async function refuseUnverified(
   if (!data.flags.uv) throw refusal('The authenticator did not verify its user', remedy)
 }
 
+/** Returns the counter if the signature is right. Checks everything that was signed once more. */
 export async function verifyAssertion(
   response: Assertion,
   { credential, ...wish }: Wish & { credential: Omit<Credential, 'signCount'> },
@@ -259,6 +268,7 @@ function expected({ relyingParty, challenge }: Wish) {
 // Everybody may request a challenge, and a flood must not fill the store: it is authenticated, not
 // stored. The hash is stored at its use, so that it is used once.
 
+/** `get`: a sign-in of any user. */
 export type Purpose = { ceremony: 'create'; userId: string } | { ceremony: 'get' }
 
 const lifetimeMs = 5 * 60_000
@@ -266,6 +276,7 @@ const lifetimeMs = 5 * 60_000
 const clockLeewayMs = 60_000
 const shape = /^(\d{13})\.([\w-]{22})\.([\w-]{43})$/
 
+/** 80 characters, of which 128 bits are random. */
 export function newChallenge(sealing: Pick<Sealing, 'mac'>, purpose: Purpose, at: number): string {
   const claim = `${at + lifetimeMs}.${randomBytes(16).toString('base64url')}`
   return `${claim}.${sealing.mac('passkeys', boundTo(purpose, claim))}`

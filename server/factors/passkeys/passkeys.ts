@@ -21,6 +21,7 @@ import { authenticatorName } from './authenticator-names.ts'
 import type { Assertion, Purpose, Registration } from './ceremonies.ts'
 import * as ceremonies from './ceremonies.ts'
 
+/** `suggestedLabel`: if neither user nor authenticator gives a name. */
 type Addition = {
   userId: string
   label?: string | undefined
@@ -86,6 +87,10 @@ export async function addPasskey(
   }
 }
 
+/**
+ * `userId`: without it, the passkey says who signs in. `challenge`: of the sign-in that waits for
+ * it.
+ */
 type Use = Partial<Omit<stored.Use, 'at'>> & {
   request: Pick<FastifyRequest, 'headers'>
   source: RequestSource
@@ -160,6 +165,7 @@ export async function usePasskey(
   return user
 }
 
+/** The same error for everything that depends on an account. */
 function wrongPasskey(): CarillonError {
   return new CarillonError(
     'INVALID_CREDENTIALS',
@@ -187,6 +193,7 @@ function challengeSpent(): CarillonError {
   return ceremonies.refusal('The challenge was used already', 'Request new options.')
 }
 
+/** Undefined if it names nobody, as a browser may do that knew the user. */
 export function namedUser({ response: { userHandle } }: Assertion): string | undefined {
   const named = userHandle ? Buffer.from(userHandle, 'base64url').toString() : ''
   return isIdShaped(named) ? named : undefined

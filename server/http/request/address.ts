@@ -35,6 +35,7 @@ function peerOf({ remoteAddress = '' }: Request['socket']): string {
   return canonicalAddress(remoteAddress.replace(/%.*/, '')) ?? 'unknown'
 }
 
+/** The address nearest to this service is the last. */
 type Chain = readonly (string | undefined)[]
 
 const maxHops = 32

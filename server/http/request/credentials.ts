@@ -14,6 +14,7 @@ function patternOf(name: string): RegExp {
   return last.pattern
 }
 
+/** A pair without `=` is a value without a name. */
 export function cookiePairs(field: string): { name: string; pair: string }[] {
   return field
     .split(';')

@@ -92,6 +92,7 @@ export async function sendCompressed(reply: FastifyReply, text: string) {
 
 export type KeptTexts = Map<string, readonly EncodedFile[]>
 
+/** Kept unless `make` throws. */
 export async function keptText(
   kept: KeptTexts,
   name: string,

@@ -28,6 +28,7 @@ export class BulkActs {
     this.#isEnding = true
   }
 
+  /** Throws TOO_MANY_REQUESTS if several acts of the user wait. */
   async run<Input extends OfUser, Outcome extends string>(
     step: StepOf<Input, Outcome>,
     input: Input,

@@ -12,6 +12,7 @@ import { heldSince, ofService } from '../security-notices.store.ts'
 import type { UserKey } from '../user-key.ts'
 
 const inFirstStep = 100
+/** Others wait for one step at most. */
 const inLaterSteps = 1_000
 
 export const stepSize = (rest: Rest | undefined) =>

@@ -15,6 +15,7 @@ type Sent = {
 type Times = 'replacedAt' | 'readAt' | 'archivedAt' | 'snoozedUntil' | 'expiresAt'
 export type Removal = { removedAt: string; reason: string }
 
+/** Returns undefined also for a removal that is no longer listed. */
 export function* explainNotification({
   userId,
   id,

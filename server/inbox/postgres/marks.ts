@@ -7,6 +7,7 @@ import { alone, type Together } from '../../store/postgres/connection/gathering.
 import type { MarkAllRead, OneNotification, Rest } from '../inbox-state.ts'
 
 type OfOne = 'read' | 'unread' | 'archive' | 'unarchive' | 'snooze' | 'delete'
+/** `until`: of a snooze. */
 type Times = { at?: number; until?: number }
 type Mark = { kind: OfOne | 'all'; userId: string; id: string | null; throughSeq?: number } & Times
 type Outcome = 'done' | 'absent'
@@ -43,6 +44,7 @@ const marksTogether: Together<Mark, Outcome | 'unchanged'> = {
     const answers = rows[0]?.[0] as unknown as readonly (Outcome | 'unchanged' | null)[]
     return answers.map((answer) => answer ?? alone)
   },
+  // A read-all changes up to 100 rows.
   weightOf: ({ kind }) => (kind === 'all' ? 20 : 1),
   keyOf: () => undefined,
 }

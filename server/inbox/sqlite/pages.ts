@@ -25,6 +25,7 @@ export function inboxOf(reader: Reader, userId: string): FoundInbox {
   return { user, inbox: toInbox(reader.one(inboxByUser, user)) }
 }
 
+/** Takes a millisecond of the event loop. */
 const readAtOnce = 10_000
 const leastPassed = 100
 
@@ -32,6 +33,7 @@ const text = notificationJsonSql('sqlite')
 const listOfShape = (shape: Shape, place: PlaceSql) =>
   listSql('sqlite', shape, place).replaceAll('$', '?')
 
+/** Reads at most `?3` notifications below `?2`, after `?4` others. */
 const wholeText = `
   select group_concat(text, ','), min(seq), count(*) from (
     select ${text} as text, n.seq from notification n

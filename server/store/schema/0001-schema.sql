@@ -27,7 +27,9 @@ create table "user" (
   device_generation integer not null default 0,
   -- When the user said that somebody else knows the password.
   password_reported_at integer,
+  -- A generated password stops working then.
   password_ends_at integer,
+  -- 'operator' opens /operator.
   role text
 ) without rowid, strict;
 create index user_by_role on "user" (role) where role is not null;
@@ -177,6 +179,7 @@ create table notification (
   application text not null default '',
   created_at text not null,
   updated_at text,
+  -- Counts how often it became the newest.
   count integer not null default 1,
   -- What is archived or snoozed is read, and never both. SQLite would read the row at each index
   -- entry of a generated column `state` (decision 0030).
@@ -193,6 +196,7 @@ create table notification (
   replaced_version integer,
   unarchived_version integer,
   expires_at text,
+  -- Null means 'normal'.
   priority text,
   -- JSON text without braces. It has actor, icon, actions, format, and texts (title and body by
   -- language).
@@ -225,6 +229,7 @@ create table bulk (
   version integer not null,
   act integer not null,
   kind text not null,
+  -- A JSON array; null means all.
   categories text,
   from_seq integer not null,
   through_seq integer not null,
@@ -296,6 +301,7 @@ create table webhook (
   previous_until integer,
   created_at integer not null,
   last_success_at integer,
+  -- The first failure since the last success.
   failing_since integer,
   -- The last twenty, as JSON, the newest first.
   attempts text not null default '[]',
@@ -318,6 +324,7 @@ create table push_subscription (
   url text not null,
   -- Such as "Firefox on Linux"; null if unknown.
   device text,
+  -- What the sign-in had proved besides the password; null for nothing.
   factor text,
   created_at integer not null,
   last_used_at integer not null
@@ -424,6 +431,7 @@ create table one_time_link (
   expires_at integer not null,
   -- The link's use verifies it; null if the service does not send the link.
   email text,
+  -- No URL has it.
   return_to text,
   primary key (user_id, purpose, token_hash)
 ) without rowid, strict;
@@ -456,6 +464,7 @@ create table recovery_code (
   primary key (user_id, code_hash)
 ) without rowid, strict;
 
+-- Its use deletes it.
 create table challenge (
   user_id text not null,
   hash text not null,

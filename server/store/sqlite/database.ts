@@ -83,6 +83,7 @@ export function inWriteLock<Result>(database: Database, work: () => Result): Res
   }
 }
 
+/** File 0600, folder 0700. Throws UNAVAILABLE. */
 export function openDatabase(path: string): Database {
   refuseOldSqlite(process.versions.sqlite ?? '0')
   prepareFile(path)

@@ -1,3 +1,4 @@
+// Applies the migrations to a SQLite database, each in a transaction with its ledger entry.
 import { setImmediate as turn } from 'node:timers/promises'
 import {
   entryOf,
@@ -27,6 +28,7 @@ export async function migrate(
   return done
 }
 
+/** False if another process has applied it. */
 function apply(database: Database, name: string, text: string): boolean {
   if (appliedMigrations(database).includes(name)) return false
   for (const part of [text, ...entryOf(name, "strftime('%Y-%m-%dT%H:%M:%fZ', 'now')")])
@@ -34,6 +36,7 @@ function apply(database: Database, name: string, text: string): boolean {
   return true
 }
 
+/** The process reacts to signals between two chunks. */
 function chunkOf(database: Database, text: string): () => Promise<number> {
   const chunk = database.prepare(text)
   return async () => {

@@ -39,6 +39,7 @@ let loss: FileLoss | undefined
 let stampedAt = Number.NEGATIVE_INFINITY
 let hasWritten = false
 
+/** The next start has to find an acknowledged write at this path. */
 function commitGuarded(requests: readonly WriteRequest[]): WriterMessage {
   if (isLost()) return { ...refuseAll(requests, new Error(loss?.reason)), loss }
   // A process that writes nothing, such as a refused start, leaves the files unchanged.
@@ -65,6 +66,7 @@ function commitTogether(requests: readonly WriteRequest[]): WriterMessage {
   )
 }
 
+/** Undefined: the writes can run again. */
 function commit(
   requests: readonly WriteRequest[],
   runOne: (request: WriteRequest, signals: ChangeSignal[]) => WriteReply,
@@ -196,6 +198,7 @@ function noticeOtherProcesses(): void {
   port.postMessage({ replies: [], signals: [{ about: 'anything' }] } satisfies WriterMessage)
 }
 
+// Another process may have written before.
 noticeOtherProcesses()
 // A revocation by a command has to take effect within a second.
 const noticing = setInterval(noticeOtherProcesses, 400).unref()

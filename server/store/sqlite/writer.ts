@@ -1,3 +1,4 @@
+// Gathers writes for the writer thread and settles each promise.
 import { Worker } from 'node:worker_threads'
 import { Durations } from '../../basics/counts.ts'
 import { type CarillonError, overloaded, unavailable } from '../../basics/errors.ts'
@@ -15,6 +16,7 @@ const commitTimeoutMs = 6_000
 /** Settling all in one turn would block the event loop for milliseconds. */
 const maxSettlingMs = 0.2
 
+/** In place of the name of a write: tries a commit. */
 export const changeNothing = ''
 
 export type WriteRequest = readonly [name: string, input: unknown]
@@ -24,6 +26,7 @@ export type WriteReply =
 export type WriterMessage = {
   replies: WriteReply[]
   signals: ChangeSignal[]
+  /** With a loss, nothing more is written. */
   loss?: FileLoss | undefined
 }
 
@@ -106,6 +109,7 @@ export class Writer {
     if (this.#closing !== undefined) throw unavailable('The store is closing')
   }
 
+  /** After a failure it tries a commit without changes. Throws UNAVAILABLE. */
   async probe(): Promise<void> {
     this.refuseIfStopped()
     if (this.#inProgress.length > 0 && performance.now() - this.#handedOverAt > commitTimeoutMs)
@@ -113,6 +117,7 @@ export class Writer {
     if (this.#hasFailed) await this.write([changeNothing, null])
   }
 
+  /** Refuses further writes, completes those that wait, ends the thread. */
   close(): Promise<void> {
     this.#closing ??= this.#end()
     return this.#closing

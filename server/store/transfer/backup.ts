@@ -31,6 +31,7 @@ import {
 const format = 'carillon backup'
 const version = 1
 
+/** `takenAt` is ISO 8601. */
 export type Header = { format: string; version: number; schema: string; takenAt: string }
 type Backup = { from: Database; file: string; at: string; report: Report }
 
@@ -51,10 +52,12 @@ export async function backUp({ from, file, at, report }: Backup): Promise<readon
   })
 }
 
+/** Reads the whole file. Throws UNPROCESSABLE if it is truncated, changed or of another schema. */
 export async function verifyBackup(file: string): Promise<readonly Checksum[]> {
   return (await openDump(file)).checksums
 }
 
+/** Without reading the rest. Throws UNPROCESSABLE if it is no backup. */
 export async function headerOf(path: string): Promise<Header> {
   try {
     for await (const line of checkedLines(path)) {

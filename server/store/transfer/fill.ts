@@ -15,6 +15,7 @@ import {
 } from './endpoint/endpoint.ts'
 import { type Checksum, checksumsOf, type Endpoint, lineOf, type Source } from './rows.ts'
 
+/** The returned function gets the rows of each batch. `done`: copied earlier. */
 export type Report = (
   step: 'Copying' | 'Verifying',
   rows: { total: number; done?: number },
@@ -49,6 +50,9 @@ export async function refuseFilled(
   throw conflict(`${target.name} is ${state}, and was left as it is`, remedy)
 }
 
+/**
+ * Throws UNAVAILABLE if the rows differ, CONFLICT if the target has others. The mark then stays.
+ */
 export async function fill(
   target: Endpoint,
   source: Source,

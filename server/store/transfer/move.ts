@@ -19,6 +19,7 @@ import {
 import { fill, type Report, refuseFilled, type Target } from './fill.ts'
 import type { Checksum } from './rows.ts'
 
+/** `onRefusing`: just before the source refuses writes. */
 type Options = Target & {
   from: Database
   id: string
@@ -27,6 +28,7 @@ type Options = Target & {
   onRefusing?: () => void
 }
 
+/** The error says whether the source refuses writes now. */
 export async function moveDatabase(options: Options): Promise<readonly Checksum[]> {
   const { from, to, partitions, id, now, report, onRefusing = () => {} } = options
   await using source = await openEndpoint(from)
@@ -61,6 +63,7 @@ export async function moveDatabase(options: Options): Promise<readonly Checksum[
   }
 }
 
+/** Explains an interrupted move. */
 export function refusingSentence(from: Database): string {
   const choices = `run the same command again, or take it back with: ${giveUpCommand(from)}`
   return `${displayDatabase(from)} refuses writes until the move is done: ${choices}`
@@ -93,6 +96,7 @@ function otherMove({ target, endedAt }: Move, from: Database): CarillonError {
   return conflict(problem, remedy + giveUpCommand(from))
 }
 
+/** The source accepts writes again. Throws NOT_FOUND if no move was begun. */
 export async function giveUpMove(from: Database): Promise<Move> {
   await using source = await openEndpoint(from)
   await refuseUnusable(source)

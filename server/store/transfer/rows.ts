@@ -17,6 +17,7 @@ export const ledger = 'migration'
 /** They accept no writes during a move or maintenance. With the ledger: a newer program must not migrate then. */
 export const guardedTables = [...tableNames, ledger]
 
+/** The first `key` columns are the primary key. */
 export type Table = {
   readonly name: string
   readonly columns: readonly string[]

@@ -4,6 +4,7 @@
 import { createHmac } from 'node:crypto'
 import { all, inList, send, type Write } from '../../store/statements.ts'
 
+/** `since`: when an erasure still counts. */
 export type Recognition = {
   key: string
   since: number

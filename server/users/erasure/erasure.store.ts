@@ -17,6 +17,7 @@ import { isLastOperator } from '../roles.store.ts'
 import { lockUsers } from '../users.store.ts'
 import { macOf, type Named, type Recognition } from './erased-ids.store.ts'
 
+/** `prefixOf` of users.store.ts has it, too. */
 const endOfApplication = '\u0001'
 const tables = 'session revocation known_device one_time_link factor recovery_code challenge'
 const ofUser = tables.split(' ').map(deletionFrom)

@@ -35,6 +35,7 @@ export class ChangeSignals {
     this.#number = new WriterNumber(pool, this.#node)
   }
 
+  /** Later losses are repaired without the caller. */
   async open(): Promise<void> {
     const connection = new ListeningConnection(this.#url, {
       node: this.#node,

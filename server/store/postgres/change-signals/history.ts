@@ -6,6 +6,7 @@ import type pg from 'pg'
 
 const raiseEveryMs = 1_000
 
+/** Also removes the numbers of processes that have not written for 30 days. */
 const raise = `
   with moment as (select (extract(epoch from clock_timestamp()) * 1000)::bigint as at),
   old as (delete from history where node not in ('', $1) and raised_at < (select at from moment) - 2592000000)
@@ -26,6 +27,7 @@ export class WriterNumber {
     this.#node = node
   }
 
+  /** Call it after a commit. Raises the number at most once a second. */
   async written(): Promise<void> {
     this.#isDue = true
     if (this.#isRaising) return

@@ -20,6 +20,7 @@ const silenceTimeoutMs = 3_000
 /** The server notices within 25 seconds that a machine is gone, and frees its lock. */
 const keepAlives = `select set_config('tcp_keepalives_idle', '10', false), set_config('tcp_keepalives_interval', '5', false),
   set_config('tcp_keepalives_count', '3', false)`
+/** Returns the server's time (ms since 1970) and the history. */
 const heartbeat = `select pg_notify($1, $2), (extract(epoch from clock_timestamp()) * 1000)::float8 as time,
   (select concat_ws(' ', tableoid, number) from history where node = '') as history`
 
@@ -57,6 +58,7 @@ export class ListeningConnection {
     this.#client.on('notification', ({ payload }) => this.#receive(payload ?? ''))
   }
 
+  /** Throws if the server's notices do not arrive. */
   async open(): Promise<void> {
     try {
       await this.#client.connect()
@@ -77,6 +79,7 @@ export class ListeningConnection {
     }, heartbeatMs).unref()
   }
 
+  /** Returns milliseconds since 1970 by the server's clock. */
   serverTime(): number {
     return Math.round(this.#clock.serverMs + performance.now() - this.#clock.at)
   }

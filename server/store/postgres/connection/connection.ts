@@ -1,3 +1,4 @@
+// How the store calls PostgreSQL: in one round trip or in a transaction. opening.ts opens it.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import { Durations } from '../../../basics/counts.ts'
@@ -18,6 +19,7 @@ const maxWaiting = 5_000
 const maxLight = 100
 const maxAttempts = 3
 
+/** Each call is one round trip; it throws UNAVAILABLE if the system fails. */
 export class Database {
   readonly #pool: pg.Pool
   readonly changeSignals: ChangeSignals
@@ -98,6 +100,7 @@ export class Database {
     this.#recordListeners.add(listener)
   }
 
+  /** With `alone`, nothing was done and the caller runs it. */
   async together<Call, Result>(
     kind: Together<Call, Result>,
     call: Call,

@@ -35,10 +35,12 @@ export function asStoreError(error: unknown): unknown {
   return isRefusal(error) ? takenBack(error) : outcomeUnknown(error)
 }
 
+/** Appendix A of the PostgreSQL manual lists them. */
 export function sqlState(error: unknown): string | undefined {
   return error instanceof Error && 'severity' in error ? (error as DatabaseError).code : undefined
 }
 
+/** A deadlock or a lock that is held for long is one call's. */
 export function isOfOneCall(error: unknown): boolean {
   return !(error instanceof CarillonError) || /^(40|55P03)/.test(sqlState(error.cause) ?? '')
 }

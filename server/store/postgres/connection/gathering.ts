@@ -63,6 +63,7 @@ export class Gathering<Call, Result> {
     return this.#waiting.length
   }
 
+  /** Throws UNAVAILABLE, with nothing done, if too many calls wait or this one waited too long. */
   add(call: Call): Promise<Result | typeof alone> {
     if (this.#waiting.length >= maxWaiting)
       throw overloaded('Too many calls are waiting for the store')

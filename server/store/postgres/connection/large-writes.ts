@@ -3,6 +3,7 @@
 import { overloaded, unavailable } from '../../../basics/errors.ts'
 
 type Waiting = { weight: number; begin: () => void }
+/** `maxWaiting` counts weights. */
 type Limits = { maxAtOnce: number; maxWaiting: number; waitTimeoutMs: number }
 
 /**
@@ -25,6 +26,7 @@ export class LargeWrites {
     return this.#waiting.size
   }
 
+  /** Throws UNAVAILABLE if too many wait, or if it waited too long; then nothing was done. */
   async run<Result>(weight: number, write: () => Promise<Result>): Promise<Result> {
     if (this.#running < this.#limits.maxAtOnce) this.#running++
     else await this.#turn(weight)

@@ -1,3 +1,5 @@
+// Opens a pool, or says in a sentence what to do. Doctor (doctor/store/postgres.ts) checks more and
+// refuses nothing.
 import type { Pool, PoolClient } from 'pg'
 import { CarillonError, messageOf, unavailable } from '../../../basics/errors.ts'
 import { sqlState } from './failures.ts'
@@ -6,6 +8,7 @@ import { type Client, connectionsOfProcess, openPool } from './pool.ts'
 const minServerVersion = 150_000
 const slowTimeoutMs = 3_600_000
 
+/** For slow work: migrations and transfers. Throws if the database cannot be used. */
 export async function openCheckedPool(url: string): Promise<Pool> {
   const pool = openPool(url, { timeoutMs: slowTimeoutMs })
   try {
@@ -166,6 +169,7 @@ async function processOf(client: PoolClient): Promise<number> {
 export const poolingRemedy =
   'pool_mode = session in pgbouncer.ini, or the address of PostgreSQL itself in the database URL'
 
+/** Throws UNAVAILABLE if a pooler lends connections for less than a session, or has too few. */
 async function refuseSharedConnections(url: string): Promise<void> {
   // With the usual timeout: a pooler without a free connection makes its client wait.
   const pool = openPool(url)

@@ -1,3 +1,4 @@
+// The pool of connections to PostgreSQL, and the settings of each connection.
 import pg from 'pg'
 
 export type { Pool, PoolClient } from 'pg'
@@ -27,6 +28,7 @@ export class Client extends pg.Client {
 
 export type Limits = { timeoutMs?: number; connectTimeoutMs?: number; max?: number }
 
+/** `timeoutMs`: longer for slow work such as a migration. */
 export function openPool(url: string, limits: Limits = {}): pg.Pool {
   const { timeoutMs = queryTimeoutMs, max = maxConnections } = limits
   const settings = settingsFor(timeoutMs)

@@ -1,3 +1,4 @@
+// Runs on PostgreSQL what is written once for both engines.
 import type pg from 'pg'
 import type { AuditEntry, ChangeSignal } from '../../events.ts'
 import {
@@ -56,6 +57,7 @@ export class Transaction {
     this.#isOnCitus = isOnCitus
   }
 
+  /** The transaction is still open after a failure, unless the connection is lost. */
   async run<Result>(write: Write<Result>): Promise<Result> {
     try {
       this.#send({ text: 'begin' })

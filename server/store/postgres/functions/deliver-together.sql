@@ -21,6 +21,7 @@ begin
       title text, body text, url text, category text, data text, look text, expires_at text, priority text, created_at text, at bigint, application text, watch json
     )
   ),
+  -- A user mentioned twice gets the first id.
   named as materialized (
     select w.n, w.place, coalesce(w.is_new, false) as is_new, u.user_id,
       first_value(w.id) over same_user as id, row_number() over same_user as mention

@@ -16,6 +16,7 @@ declare
   note notification;
   through bigint;
   goal text;
+  -- Counts how many more are in the list, unread, archived and snoozed.
   more_listed integer;
   more_unread integer;
   more_archived integer;
@@ -31,6 +32,7 @@ begin
     if one.id is not null then
       select * into note from notification where user_id = one.user_id and id = one.id;
       if note.seq is null then
+        -- A second delete changes nothing.
         answers[one.n] := case when one.kind <> 'delete' then 'absent' end;
         continue;
       end if;

@@ -7,6 +7,7 @@ import type { Pool } from 'pg'
 import { version as ofProgram } from '../../../basics/version.ts'
 import { comparable } from '../../migrations.ts'
 
+/** Functions and migrations never run at the same time. */
 export const lockMigrations = 'select pg_advisory_xact_lock(3853314791062309107)'
 const label = /^carillon functions (\S+) ([0-9a-f]{16})$/
 

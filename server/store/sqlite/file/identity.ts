@@ -78,6 +78,10 @@ export function hasForeignLog(path: string): boolean {
   }
 }
 
+/**
+ * Returns the last checkpoint if the log is gone and no process recorded a close. The identity
+ * knows no stamp of a restored database.
+ */
 export function lostLogSince(path: string): string | undefined {
   // A process that ends records its close, then deletes the log.
   const isEmpty = isLogEmpty(path)
@@ -135,6 +139,7 @@ export function stampDatabase(
     const before = numberIn(database, 'user_version')
     const stamp = randomInt(1, stampRange)
     const stamps = [...onDisk(path, identity), before, stamp]
+    // The list then has the stamp whenever the power fails.
     writeIdentity(path, { history: recordedHistory(path, before) ?? history, stamps, lostLog })
     database.exec(`pragma user_version = ${stamp}`)
   })
@@ -227,6 +232,7 @@ function onDisk(path: string, identity: Identity | undefined): number[] {
 
 type Recorded = Pick<Identity, 'history' | 'stamps' | 'lostLog'> & { closed?: boolean }
 
+/** An empty log can lose nothing, so `closed` may be absent. */
 function writeIdentity(path: string, { history, stamps, closed, lostLog }: Recorded): void {
   const before = readIdentity(path)
   const database = fs.statSync(path, { bigint: true })
@@ -287,6 +293,7 @@ export class FileGuard {
   #identityChangedAt: bigint | undefined
   #stamps: readonly number[] = []
 
+  /** `schemaNow` reads the schema version, log included. */
   constructor({
     path,
     database,

@@ -1,3 +1,4 @@
+// A database of either engine as an endpoint of a transfer, and the move that refuses writes there.
 import { resolve } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
 import { conflict, unavailable } from '../../../basics/errors.ts'
@@ -31,6 +32,7 @@ export async function openEndpoint(database: Database): Promise<Endpoint> {
     return openPostgres(database.url, displayDatabase(database))
   }
   const { openSqlite } = await import('./sqlite.ts')
+  // In an absolute path ':memory:' and 'file:' are names of files.
   return openSqlite(resolve(database.path))
 }
 
@@ -50,6 +52,7 @@ async function entriesOf(endpoint: Endpoint): Promise<string[]> {
   )
 }
 
+/** Throws UNAVAILABLE if the schema is another program's, or not filled completely. */
 export async function hasSchema(endpoint: Endpoint): Promise<boolean> {
   const found = await entriesOf(endpoint)
   refuseIncomplete(found, endpoint.name)
@@ -70,6 +73,7 @@ export async function createTables(
     await target.migrate(partitions, through)
 }
 
+/** Does not block readers. */
 export async function exclusively<T>(endpoint: Endpoint, work: () => Promise<T>): Promise<T> {
   try {
     for (const text of endpoint.begin) await endpoint.query(text)
@@ -131,6 +135,7 @@ export async function setFilling(endpoint: Endpoint, entry?: string): Promise<vo
     await endpoint.query(entry === undefined ? endpoint.lateIndex.create : endpoint.lateIndex.drop)
 }
 
+/** Throws CONFLICT if another call has begun since. */
 export async function refuseLaterCall(endpoint: Endpoint, entry: string): Promise<void> {
   if ((await endpoint.query(`select name from ${ledger} where name = $1`, [entry])).length > 0)
     return
@@ -172,6 +177,7 @@ export function allowWrites(endpoint: Endpoint, refusing: Refusing): Promise<voi
   })
 }
 
+/** Throws CONFLICT if the database refuses writes for another move, or none. */
 export async function refuseGivenUp(endpoint: Endpoint, id: string): Promise<Move> {
   const move = await stateOf(endpoint, 'moving')
   if (move?.id === id) return move

@@ -1,3 +1,4 @@
+// All statements of a snapshot or a transaction run on the endpoint's one connection.
 import { CarillonError, messageOf, unavailable } from '../../../basics/errors.ts'
 import { sqlState } from '../../postgres/connection/failures.ts'
 import { openCheckedPool, openingFailure } from '../../postgres/connection/opening.ts'

@@ -1,3 +1,4 @@
+// The endpoint uses one connection; the service and its writer thread may have others.
 import { statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { messageOf, unavailable } from '../../../basics/errors.ts'
