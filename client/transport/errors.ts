@@ -15,7 +15,7 @@ export type ErrorCode = ServerErrorCode | ClientErrorCode
 /** Every failure of this package, except an abort, which throws the reason of its signal. */
 export class CarillonError<Code extends ErrorCode = ErrorCode> extends Error {
   override readonly name = 'CarillonError'
-  /** For programs; `message` is for people, and names the first of `details`. */
+  /** Programs compare this; `message` is for people, and names the first of `details`. */
   declare readonly code: Code
   /** The HTTP status; undefined if there was no response. 404, without a request, for an id that is not a UUID. */
   declare readonly status: number | undefined

@@ -57,7 +57,7 @@ export class Stage {
     return this.#host.clientWidth >= columnsFrom
   }
 
-  /** Of a picture in pixels. */
+  /** How wide a picture is, in pixels. */
   get width(): number {
     const { clientWidth } = this.#host
     return Math.floor(this.isWide ? (clientWidth - 20) / 2 - 34 : clientWidth - 22)

@@ -43,7 +43,7 @@ export type Account = {
   refreshFrame(): Promise<void>
 }
 
-/** Its content is in the document itself, so that labels, anchors and password managers work. */
+/** The element renders into the document itself, so that labels, anchors and password managers work. */
 export abstract class PageElement extends LitElement {
   protected override createRenderRoot(): HTMLElement {
     return this

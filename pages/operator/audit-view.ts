@@ -11,7 +11,7 @@ type Counted = Counts & { events: readonly string[]; examined: number }
 export class AuditView extends OperatorView<Entry> {
   static override properties = states('counted')
 
-  /** Of the filter, in any span. */
+  /** What the filter finds at any time, so that the bars stay while a span is chosen. */
   declare counted: Counted | undefined
   #countedFor: string | undefined
   #filter: Record<string, string> = {}

@@ -107,7 +107,7 @@ class OperatorFrame extends PageElement {
     this.#show(false)
   }
 
-  /** As on the account page: what needs a recent sign-in, or a second factor, is confirmed in a dialog and sent again. */
+  /** If the service wants a recent sign-in or a second factor, a dialog asks for it, and the request is sent again. */
   async #send<Data>(path: string, sending?: Sending): Promise<Data> {
     try {
       return await send<Data>(root + path, sending)

@@ -164,7 +164,8 @@ async function send(
     const [row] = await store.read(listOutbox, { id: rowId, limit: 1 })
     if (row === undefined) return 'accepted'
     if (row.tries === 0) continue
-    const [last] = JSON.parse((await store.read(findWebhook, id))?.attempts ?? '[]')
+    const failing = await store.read(findWebhook, id)
+    const [last] = failing === undefined ? [] : displayedWebhook(failing).attempts
     return unavailable(
       `The request was not accepted: ${last?.outcome}`,
       'It is sent again: carillon outbox list.',

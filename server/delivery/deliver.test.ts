@@ -10,7 +10,7 @@ import type { Delivery, DeliveryOutcome } from './delivery.ts'
 const request = { recipients: [{ userId: 'ann' }], title: 'Hello' }
 const delivered: DeliveryOutcome = { deliveryId: '1', results: [] }
 
-/** Its key had the hash `old` when it was checked. */
+/** The key of the sender had the hash `old` when it was checked. */
 function senderWith(checkAgain: () => Promise<{ secretHash: string }>): Sender {
   return {
     id: 'shop',

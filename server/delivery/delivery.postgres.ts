@@ -81,7 +81,7 @@ function batchOf(deliveries: readonly Delivery[]) {
         ...('username' in to && { username: to.username }),
         ...('userId' in to && { user_id: to.userId }),
         ...('externalId' in to && { external_id: to.externalId }),
-        // For a username or id, the namespace only has to begin with this.
+        // If a username or an id names the recipient, the namespace only has to begin with this.
         issuer: namespaceOf({
           application: delivery.application,
           issuer: 'issuer' in to ? to.issuer : undefined,

@@ -389,7 +389,7 @@ export function* replace(
   yield* recount(found, { category: to, ...(renotify && newest) })
 }
 
-/** Its user has muted something, something reaches the user, or a webhook waits for it. */
+/** A notification whose user has muted something or is reached by something, or for which a webhook waits. */
 type Arrived = Unseen & { id: string; mutes: number }
 
 /**

@@ -6,10 +6,10 @@ import { inUsers, userDigits, userIdOfDigits, userKey } from '../inbox/user-key.
 import { all, inList, type Read, signal, type Write } from '../store/statements.ts'
 
 /**
- * `beforeId`: the first id that is not meant. `ending`: of the ids; `producer`: an id or name; both
- * '' for any. What was sent again or changed after `sentUntil` stays, of a
- * delivery also what was changed before, and so does what the service
- * itself sent.
+ * The notifications with ids from `fromId` on and before `beforeId`. `ending`: that of the ids of
+ * one delivery, '' for any. `producer`: an id or a name, '' for any. What was sent again or changed
+ * after `sentUntil` stays; of a delivery, what was changed at all stays. What the service itself
+ * sent stays.
  */
 export type Sent = {
   fromId: string

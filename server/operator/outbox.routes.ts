@@ -4,7 +4,8 @@ import { recorded } from '../audit/entry.ts'
 import { iso } from '../basics/clock.ts'
 import { notFound } from '../basics/errors.ts'
 import { dropFromOutbox, listOutbox, retryOutbox } from '../reach/outbox.store.ts'
-import { type Attempt, listWebhooks, type Webhook } from '../webhooks/webhooks.store.ts'
+import { listWebhooks, type Webhook } from '../webhooks/webhooks.store.ts'
+import { displayedWebhook } from '../webhooks/webhooks.ts'
 import * as shapes from './operator.schemas.ts'
 import { forOperator, type OperatorNeeds, sendVisible, usersOf } from './operator.ts'
 import { namesOf, withTimes } from './people.ts'
@@ -35,17 +36,16 @@ export const list = forOperator({
 })
 
 function display(webhook: Webhook) {
-  const { id, application, url, events, lastSuccessAt, failingSince, attempts, disabledAt } =
-    webhook
-  const [last] = JSON.parse(attempts) as Attempt[]
+  const { id, url, events, lastSuccessAt, failingSince, attempts, disabledAt } =
+    displayedWebhook(webhook)
   const times = { lastSuccessAt, failingSinceAt: failingSince, disabledAt }
   return withTimes({
     id,
-    application: application || null,
+    application: webhook.application || null,
     // Of some receivers the rest of the address is a secret.
     url: url && new URL(url).origin,
-    events,
-    outcome: last?.outcome,
+    events: events.join(),
+    outcome: attempts[0]?.outcome,
     ...times,
   })
 }

@@ -15,6 +15,7 @@ import { findDue, removeOrWake } from '../inbox/retention.store.ts'
 import { changePreferences } from '../preferences/preferences.store.ts'
 import { updateUser } from '../users/users.store.ts'
 import { claimOutbox, dueQueues, type OutboxRow, removeFromOutbox } from './outbox.store.ts'
+import { subscriptionOf } from './push/push.contract.ts'
 import { decidePush, pushContent } from './push/push.store.ts'
 import { addSubscription } from './push/subscriptions.store.ts'
 import { dueReminders } from './timers.store.ts'
@@ -86,18 +87,7 @@ class Reach {
     await store.write(updateUser, { userId, email: 'a@example.org', emailVerifiedAt: at(0) })
     const signInId = newId()
     await world.signIn(person, { signInId })
-    const subscription = {
-      id: newId(),
-      ownerId: userId,
-      signInId,
-      endpoint: 'https://push.example/1',
-      p256dh: 'p',
-      auth: 'a',
-      url: 'https://app.example/',
-      device: null,
-      factor: null,
-      at: at(0),
-    }
+    const subscription = subscriptionOf(userId, signInId)
     assert.equal(await store.write(addSubscription, subscription), 'done')
     const reach = new Reach(world, person)
     for (const [category, mail] of Object.entries(reach.#rules))

@@ -122,6 +122,7 @@ export function* removeWebhook({
   return 'done'
 }
 
+type Before = Pick<Webhook, 'attempts' | 'lastSuccessAt' | 'failingSince' | 'disabledAt'>
 type Attempted = Attempt & { id: string; isAccepted: boolean; disableAfterMs: number } & Audited
 
 /**
@@ -131,21 +132,23 @@ type Attempted = Attempt & { id: string; isAccepted: boolean; disableAfterMs: nu
  */
 export function* noteAttempt(attempt: Attempted): Write<boolean> {
   const { id, at, outcome, isAccepted, disableAfterMs, audit } = attempt
-  const webhook = yield* lock<Pick<Webhook, 'attempts' | 'failingSince' | 'disabledAt'>>`
-    select attempts, failing_since as "failingSince", disabled_at as "disabledAt" from webhook where id = ${id}`
-  if (webhook === undefined) return false
-  const attempts = [{ at, outcome }, ...JSON.parse(webhook.attempts)]
-  yield* send`update webhook set attempts = ${JSON.stringify(attempts.slice(0, maxAttempts))} where id = ${id}`
-  if (isAccepted) {
-    yield* send`update webhook set last_success_at = ${at}, failing_since = null, disabled_at = null where id = ${id}`
-    if (webhook.disabledAt !== null) yield* signal({ about: 'webhook' })
-    return false
-  }
-  const failingSince = webhook.failingSince ?? at
-  yield* send`update webhook set failing_since = ${failingSince} where id = ${id}`
-  if (webhook.disabledAt !== null || failingSince > at - disableAfterMs) return false
-  yield* send`update webhook set disabled_at = ${at} where id = ${id}`
+  const before = yield* lock<Before>`
+    select attempts, last_success_at as "lastSuccessAt", failing_since as "failingSince", disabled_at as "disabledAt"
+    from webhook where id = ${id}`
+  if (before === undefined) return false
+  const attempts = [{ at, outcome }, ...JSON.parse(before.attempts)].slice(0, maxAttempts)
+  const lastSuccessAt = isAccepted ? at : before.lastSuccessAt
+  const failingSince = isAccepted ? null : (before.failingSince ?? at)
+  let { disabledAt } = before
+  if (failingSince === null) disabledAt = null
+  else if (failingSince <= at - disableAfterMs) disabledAt ??= at
+  yield* send`
+    update webhook set attempts = ${JSON.stringify(attempts)}, last_success_at = ${lastSuccessAt},
+      failing_since = ${failingSince}, disabled_at = ${disabledAt}
+    where id = ${id}`
+  if (disabledAt === before.disabledAt) return false
   yield* signal({ about: 'webhook' })
+  if (disabledAt === null) return false
   yield* send`delete from outbox where channel = 'webhook' and queue = ${id} and holder is null`
   yield* recordLogged([...(audit ?? [])])
   return true

@@ -65,7 +65,7 @@ export function tokenParts(token: string): TokenParts | undefined {
   }
 }
 
-/** Of a token or a row; null is left out. */
+/** Lists the members of a token or a row, without those that are null. */
 export function partsOf(members: object): Part[] {
   const entries = Object.entries(members).filter(([, value]) => value !== null)
   return entries.map(([name, value]) => ({

@@ -15,7 +15,7 @@ export class ScrollWatch {
     this.#on = on
   }
 
-  /** Its first and last children mark the ends. */
+  /** The first and the last child of the list mark its ends. */
   observe(list: Element | null | undefined): void {
     if (list === this.#list) return
     this.disconnect()

@@ -1,4 +1,4 @@
-// For acts one after another the store must return what this model of arrays returns.
+// A model of arrays. If acts follow one another, the store must return what the model returns.
 import assert from 'node:assert/strict'
 import { iso } from '../../basics/clock.ts'
 import type { Status } from '../../inbox/inbox-state.ts'

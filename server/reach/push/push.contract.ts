@@ -31,7 +31,7 @@ import {
 const pushDelayMs = 10_000
 const delay = 10
 
-const subscriptionOf = (
+export const subscriptionOf = (
   ownerId: string,
   signInId: string,
   more: Partial<NewSubscription> = {},

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { at, newId, type PromiseOf } from '../../contract/world.ts'
+import { at, newId, type Person, type PromiseOf } from '../../contract/world.ts'
 import { findSession } from '../../sessions/sessions.store.ts'
 import { tokenRevocations } from '../../tokens/tokens.store.ts'
 import { putUsers } from '../put-users.store.ts'
@@ -16,7 +16,14 @@ import {
   updateUser,
 } from '../users.store.ts'
 
-const revocationExpiresAt = at(965)
+/** Of all proofs, by a change at 5 s. */
+const revocationOf = ({ id: userId }: Person) => ({
+  userId,
+  signInId: null,
+  expiresAt: at(965),
+  firstGeneration: 1,
+  exceptSignInId: null,
+})
 
 const unproven = {
   emailVerifiedAt: null,
@@ -322,14 +329,7 @@ export function userPromises(promise: PromiseOf): void {
       for (const session of sessions)
         assert.equal(await world.store.read(findSession, session), undefined)
       assert.equal((await world.store.read(findSession, bens))?.userId, ben.id)
-      const revocation = {
-        userId: ann.id,
-        signInId: null,
-        expiresAt: revocationExpiresAt,
-        firstGeneration: 1,
-        exceptSignInId: null,
-      }
-      assert.deepEqual(await world.store.read(tokenRevocations, at(6)), [revocation])
+      assert.deepEqual(await world.store.read(tokenRevocations, at(6)), [revocationOf(ann)])
     },
   )
 
@@ -352,14 +352,7 @@ export function userPromises(promise: PromiseOf): void {
       )
       assert.equal(await world.store.read(findSession, anns), undefined)
       assert.equal((await world.store.read(findSession, bens))?.userId, ben.id)
-      const revocation = {
-        userId: ann.id,
-        signInId: null,
-        expiresAt: revocationExpiresAt,
-        firstGeneration: 1,
-        exceptSignInId: null,
-      }
-      assert.deepEqual(await world.store.read(tokenRevocations, at(6)), [revocation])
+      assert.deepEqual(await world.store.read(tokenRevocations, at(6)), [revocationOf(ann)])
     },
   )
 
