@@ -5,8 +5,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { resetFactors } from '../../../server/factors/factors.ts'
 import { openStore } from '../../../server/open-store.ts'
 import { Passwords } from '../../../server/passwords/passwords.ts'
+import { listOutbox } from '../../../server/reach/outbox.store.ts'
 import { findUser, type User } from '../../../server/users/users.store.ts'
 import { MailServer, type ReceivedMail, shownMail } from '../../support/network/mail-server.ts'
+import { untilSo } from '../../support/processes/nodes.ts'
 import {
   type HttpResponse,
   type Proof,
@@ -190,7 +192,16 @@ test('a user gets five mails an hour, and a mail has all changes that waited for
     await mailTo(email, n)
     await change(user, { username: `${user.username}-${n}` })
   }
-  for (let n = 6; n < 8; n++) await change(user, { username: `${user.username}-${n}` })
+  // A change joins the mail that waits, and not one that is being tried.
+  const waits = async () => {
+    const rows = await app.store.read(listOutbox, { limit: 100 })
+    const own = rows.filter(({ ownerId }) => ownerId === user.id)
+    return own.length > 0 && own.every(({ holder, dueAt }) => holder === null && dueAt > app.now())
+  }
+  for (let n = 6; n < 8; n++) {
+    await untilSo(waits)
+    await change(user, { username: `${user.username}-${n}` })
+  }
   assert.equal((await noticesOf(proof)).length, 8)
   await app.restart()
   assert.equal(mailsTo(email).length, 5)
