@@ -1,6 +1,7 @@
 // Mails a link for a forgotten password, or for a first second factor. The response goes out first,
 // so that neither it nor its time says whether there is such a user. A row of the outbox waits for
 // the mail server; the link is made when its mail is sent.
+import { setTimeout as waitFor } from 'node:timers/promises'
 import type { FastifyRequest } from 'fastify'
 import { type RequestSource, sourceOf } from '../audit/entry.ts'
 import type { NamedAccount, SignInLog } from '../audit/sign-in-log.ts'
@@ -45,6 +46,12 @@ const maxRunning = 1_000
 /** One client must not take the places of others. */
 const maxOfClient = 20
 const maxUsers = 5
+/**
+ * A client beyond its budget gets its response later, so that one whose requests wait for responses
+ * leaves the event loop to the mails of others.
+ */
+const refusedDelayMs = 200
+const maxDelayed = 1_000
 const logEveryMs = 1_000
 /** A user who waited for longer has requested another link. */
 const resetMaxAgeMs = 15 * 60_000
@@ -58,6 +65,7 @@ export class ForgottenPasswords {
   readonly #options: ForgottenOptions
   readonly #running = new Map<Promise<void>, string>()
   readonly #recent = new BoundedCache<{ from: number; count: number }>(10_000)
+  #delayed = 0
   /** One line a second, so that clients cannot fill the log. */
   #counts = { dropped: 0, failed: 0, reason: '' }
   readonly #second = new LogWindow(logEveryMs, () => this.#writeCounts())
@@ -66,14 +74,30 @@ export class ForgottenPasswords {
     this.#options = options
   }
 
-  /** Drops the request if too many are in progress, whichever user it is about. */
-  request(forgotten: Forgotten, source: RequestSource, acceptLanguage?: string): void {
+  /**
+   * Drops the request if too many are in progress, whichever user it is about. Resolves when the
+   * response may go out, which depends on the client's earlier requests alone.
+   */
+  async request(
+    forgotten: Forgotten,
+    source: RequestSource,
+    acceptLanguage?: string,
+  ): Promise<void> {
+    if (!this.#options.guesses.acceptsMailRequest(source.address)) {
+      this.#refuse(source, accountOf(forgotten))
+      return this.#delayResponse()
+    }
     const network = wideNetworkOf(source.address)
     const ofClient = [...this.#running.values()].filter((one) => one === network).length
     if (ofClient >= maxOfClient || this.#running.size >= maxRunning) this.#drop()
-    else if (this.#options.guesses.acceptsMailRequest(source.address))
-      this.#begin({ forgotten, source, acceptLanguage, network })
-    else this.#refuse(source, accountOf(forgotten))
+    else this.#begin({ forgotten, source, acceptLanguage, network })
+  }
+
+  async #delayResponse(): Promise<void> {
+    if (this.#delayed >= maxDelayed) return
+    this.#delayed++
+    await waitFor(refusedDelayMs)
+    this.#delayed--
   }
 
   /** Returns the address; undefined if none is verified. Throws TOO_MANY_REQUESTS. */
@@ -247,16 +271,21 @@ function accountOf({ email, username = '' }: Forgotten): NamedAccount {
 
 export type ForgotNeeds = { site: Site; forgotten: ForgottenPasswords | undefined }
 
+/** Resolves when the response may go out. */
 export function requestReset(
   dependencies: ForgotNeeds,
   whose: Forgotten,
   request: FastifyRequest,
-): void {
+): Promise<void> {
   const { forgotten } = dependencies
   if (forgotten === undefined)
     throw notFound(
       'This service sends no mail',
       'Request a link from its operator: carillon user link NAME, or CARILLON_SMTP_URL.',
     )
-  forgotten.request(whose, sourceOf(dependencies, request), request.headers['accept-language'])
+  return forgotten.request(
+    whose,
+    sourceOf(dependencies, request),
+    request.headers['accept-language'],
+  )
 }

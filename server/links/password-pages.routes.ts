@@ -43,8 +43,8 @@ export const forgot = forAnyone({
   async handle(dependencies: PageNeeds & ForgotNeeds, request, reply) {
     const account = request.body.account.trim()
     if (account === '') throw invalidField('account', 'is missing')
-    if (account.includes('@')) requestReset(dependencies, { email: account }, request)
-    requestReset(dependencies, { username: account }, request)
+    if (account.includes('@')) await requestReset(dependencies, { email: account }, request)
+    await requestReset(dependencies, { username: account }, request)
     return reply.redirect(`${pagePath(dependencies, 'forgot')}?sent`, 303)
   },
 })

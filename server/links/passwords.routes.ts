@@ -89,7 +89,7 @@ export const forgot = forAnyone({
   refusals: ['NOT_FOUND'],
   /** 404 without a mail server says nothing about a user. */
   async handle(dependencies: ForgotNeeds, request, reply) {
-    requestReset(dependencies, request.body, request)
+    await requestReset(dependencies, request.body, request)
     return reply.code(202).send()
   },
 })
