@@ -17,7 +17,7 @@ await using nodes = new Nodes(url, {
   CARILLON_PUBLIC_URL: publicUrl,
 })
 const node = await nodes.add()
-const added = ['key', 'add', 'walk', '--scope', 'send,users', '--json']
+const added = ['key', 'add', 'walk', '--scope', 'send,users,webhooks', '--json']
 const { stdout } = await carillon(nodes.folder, added, { env: nodes.environment })
 const { calls, failures } = await walkRoutes(node.url, JSON.parse(stdout).key)
 // The removal of old rows runs at the start.

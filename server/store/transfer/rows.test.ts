@@ -39,3 +39,18 @@ async function assertKeysInOrderOfBytes(url: string): Promise<void> {
   for (const { name, collname, attnum, place } of rows)
     assert.deepEqual([collname ?? 'C', attnum], ['C', place], name)
 }
+
+test('a damaged page or index of PostgreSQL, and no other error, is said to be one', async (t) => {
+  const place = await emptyPlace(t, 'postgres')
+  await (await openStore(readDatabaseUrl(place))).store.close()
+  const remedyFor = (state: string) =>
+    onEndpoint(place, (endpoint) =>
+      endpoint.query(`do $$ begin raise exception using errcode = '${state}'; end $$`).then(
+        () => 'none',
+        ({ remedy }) => remedy,
+      ),
+    )
+  assert.match(await remedyFor('XX001'), /pg_amcheck/)
+  assert.match(await remedyFor('XX002'), /pg_amcheck/)
+  assert.doesNotMatch(String(await remedyFor('XX000')), /pg_amcheck/)
+})

@@ -76,7 +76,7 @@ class Postgres implements Endpoint {
       ).rows
     } catch (cause) {
       // data_corrupted and index_corrupted (PostgreSQL, appendix A).
-      const isDamaged = sqlState(cause)?.startsWith('XX00')
+      const isDamaged = ['XX001', 'XX002'].includes(sqlState(cause) ?? '')
       const remedy = isDamaged
         ? 'pg_amcheck names what is damaged. Restore the newest backup.'
         : undefined
