@@ -31,7 +31,7 @@ import { pageSettings, siteOf } from './start/site.ts'
 import { removeEnded, Upkeep } from './start/upkeep.ts'
 import type { Store } from './store/store.ts'
 import { sealingSecrets, secretsIn } from './tokens/sealing-secret.ts'
-import { readerOf } from './users/users.ts'
+import { readerOf } from './users/find-user.ts'
 import { poster } from './webhooks/send.ts'
 import { Webhooks } from './webhooks/work.ts'
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomInt } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { disableUser } from '../../server/users/user-changes.store.ts'
+import { disableUser } from '../../server/users/access/user-changes.store.ts'
 import { TcpProxy } from '../../tests/support/network/tcp-proxy.ts'
 import {
   startTestService,

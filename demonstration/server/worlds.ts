@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { CarillonError } from '../../server/basics/errors.ts'
 import { hashOf } from '../../server/basics/secrets.ts'
 import type { Cookie } from '../../server/http/site.ts'
-import { makePassphrase } from '../../server/users/users.ts'
+import { makePassphrase } from '../../server/users/access/access.ts'
 import { World, type WorldOptions } from './world.ts'
 
 export const idleMs = 600_000

@@ -7,9 +7,9 @@ import { revokeIssuedTokens } from '../sessions/sign-ins.store.ts'
 import type { AuditEntry } from '../store/events.ts'
 import type { Store } from '../store/store.ts'
 import { revokeTokens } from '../tokens/tokens.store.ts'
+import { disableUser, setPassword } from '../users/access/user-changes.store.ts'
 import { deleteUser } from '../users/erasure/erasure.store.ts'
 import { putUsers } from '../users/put-users.store.ts'
-import { disableUser, setPassword } from '../users/user-changes.store.ts'
 import { addUser, enableUser, updateUser } from '../users/users.store.ts'
 import {
   type AuditQuery,

@@ -7,8 +7,8 @@ import {
   type Removal,
   sentTo,
 } from '../inbox/examined/explain.store.ts'
+import { findUser } from '../users/find-user.ts'
 import type { User } from '../users/users.store.ts'
-import { findUser } from '../users/users.ts'
 import { withSettings } from './settings.ts'
 import { type Output, print, WrongUse } from './terminal/output.ts'
 import { type PastTime, pastTime } from './terminal/past-time.ts'

@@ -9,7 +9,7 @@ import { signInOfSession } from '../sessions/sessions.store.ts'
 import { revokeIssuedTokens } from '../sessions/sign-ins.store.ts'
 import type { ChangeSignal } from '../store/events.ts'
 import { revokeTokens } from '../tokens/tokens.store.ts'
-import { disableUser, setPassword } from '../users/user-changes.store.ts'
+import { disableUser, setPassword } from '../users/access/user-changes.store.ts'
 import { at, newId, type PromiseOf, type World } from './world.ts'
 
 export function changeSignalPromises(promise: PromiseOf): void {

@@ -17,7 +17,7 @@ import {
 import { signingKey } from '../tokens/contract/signing-keys.contract.ts'
 import { addSigningKey, signingKeys } from '../tokens/signing-keys.store.ts'
 import { revokeTokens, tokenRevocations } from '../tokens/tokens.store.ts'
-import { disableUser } from '../users/user-changes.store.ts'
+import { disableUser } from '../users/access/user-changes.store.ts'
 import { findCredentials, findUser, listUsers } from '../users/users.store.ts'
 import {
   at,

@@ -3,8 +3,8 @@ import { at, newId, type Person, type PromiseOf, type World } from '../contract/
 import { addLink, type NewLink } from '../links/links.store.ts'
 import { findSession, type SessionKey } from '../sessions/sessions.store.ts'
 import { tokenRevocations } from '../tokens/tokens.store.ts'
+import { resetFactors } from '../users/access/user-changes.store.ts'
 import { deleteUser } from '../users/erasure/erasure.store.ts'
-import { resetFactors } from '../users/user-changes.store.ts'
 import { addUser, findUser, updateUser } from '../users/users.store.ts'
 import {
   addChallenge,

@@ -5,7 +5,7 @@ import { forUser } from '../http/operation.ts'
 import { sendData } from '../http/response/send.ts'
 import { changeCredential, sendProof } from '../sessions/own-sign-in.ts'
 import { TokenResponse } from '../sessions/sessions.schemas.ts'
-import { findEnabledUser } from '../users/users.ts'
+import { findEnabledUser } from '../users/find-user.ts'
 import * as shapes from './factors.schemas.ts'
 import * as stored from './factors.store.ts'
 import {

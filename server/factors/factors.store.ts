@@ -5,7 +5,7 @@ import { record } from '../audit/audit.store.ts'
 import type { SecondFactorKind } from '../basics/errors.ts'
 import type { Audited } from '../store/events.ts'
 import { all, exists, get, lock, type Read, run, send, type Write } from '../store/statements.ts'
-import { type Rotating, rotating } from '../users/rotation.store.ts'
+import { type Rotating, rotating } from '../users/access/rotation.store.ts'
 import { lockUser } from '../users/users.store.ts'
 
 export type Factor = {

@@ -6,9 +6,10 @@ import type { Guesses } from '../guessing/guesses.ts'
 import type { Subject } from '../http/operation.ts'
 import type { SignInsNeeds } from '../sessions/own-sign-in.ts'
 import type { FactorPolicy } from '../tokens/factor-policy.ts'
-import { resetFactors as resetStoredFactors } from '../users/user-changes.store.ts'
+import { endProofs } from '../users/access/access.ts'
+import { resetFactors as resetStoredFactors } from '../users/access/user-changes.store.ts'
+import type { UserDependencies } from '../users/find-user.ts'
 import type { User } from '../users/users.store.ts'
-import { endProofs, type UserDependencies } from '../users/users.ts'
 import type { Factor } from './factors.store.ts'
 
 export type FactorNeeds = SignInsNeeds & {

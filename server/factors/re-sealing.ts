@@ -9,7 +9,7 @@ import type { Read, Write } from '../store/statements.ts'
 import type { Store } from '../store/store.ts'
 import { keyPurposes, resealKeys, sealedKey } from '../tokens/sealed-keys.store.ts'
 import { type Resealed, resealSigningKeys, signingKeys } from '../tokens/signing-keys.store.ts'
-import type { UserDependencies } from '../users/users.ts'
+import type { UserDependencies } from '../users/find-user.ts'
 import {
   factorsSealedOtherwise,
   removeFactor,

@@ -18,8 +18,8 @@ import type { UserMail } from '../reach/mail.ts'
 import type { OutboxRow } from '../reach/outbox.store.ts'
 import type { Outbox } from '../reach/outbox.ts'
 import type { Reach } from '../reach/reach.ts'
+import { lookUp, type UserDependencies } from '../users/find-user.ts'
 import { findUser, findUsersByEmail, type User } from '../users/users.store.ts'
-import { lookUp, type UserDependencies } from '../users/users.ts'
 import { createLink, type LinkSettings } from './links.ts'
 
 export type Forgotten = { username?: string; email?: string }

@@ -4,8 +4,8 @@ import { addFactor } from '../factors/factors.store.ts'
 import { linkProviderAccount } from '../providers/provider-accounts.store.ts'
 import { findSession } from '../sessions/sessions.store.ts'
 import { tokenRevocations } from '../tokens/tokens.store.ts'
+import { disableUser, setPassword } from '../users/access/user-changes.store.ts'
 import { putUsers } from '../users/put-users.store.ts'
-import { disableUser, setPassword } from '../users/user-changes.store.ts'
 import { addUser, enableUser, findCredentials, findUser, updateUser } from '../users/users.store.ts'
 import {
   addLink as addStoredLink,

@@ -5,7 +5,7 @@ import { canSignIn } from '../factors/factors.store.ts'
 import { reachAddress } from '../inbox/reminders.store.ts'
 import type { Audited } from '../store/events.ts'
 import { get, lock, Part, type Read, send, type Write } from '../store/statements.ts'
-import { changePassword, type SetPassword } from '../users/user-changes.store.ts'
+import { changePassword, type SetPassword } from '../users/access/user-changes.store.ts'
 import { lockUsers } from '../users/users.store.ts'
 
 /**

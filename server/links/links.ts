@@ -6,9 +6,10 @@ import { conflict, linkInvalid } from '../basics/errors.ts'
 import { hashOf } from '../basics/secrets.ts'
 import type { Attempt } from '../passwords/passwords.ts'
 import { passwordFaults } from '../passwords/policy.ts'
+import { endProofs } from '../users/access/access.ts'
+import { findChangeable, type UserDependencies, type UserKey } from '../users/find-user.ts'
 import { refuseFaults } from '../users/profile.ts'
 import { findCredentials, findUser as findStoredUser, type User } from '../users/users.store.ts'
-import { endProofs, findChangeable, type UserDependencies, type UserKey } from '../users/users.ts'
 import {
   addLink,
   findLink,

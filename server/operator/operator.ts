@@ -21,8 +21,8 @@ import type { Site } from '../http/site.ts'
 import { refuseStale } from '../sessions/own-sign-in.ts'
 import type { Sessions } from '../sessions/sessions.ts'
 import type { Store } from '../store/store.ts'
+import type { UserDependencies } from '../users/find-user.ts'
 import { findUser } from '../users/users.store.ts'
-import type { UserDependencies } from '../users/users.ts'
 
 /** `needsFactor`: other machines reach the service, so a password alone does not open the page. */
 export type OperatorPage = {

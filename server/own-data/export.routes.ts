@@ -6,7 +6,7 @@ import { notAuthenticated } from '../basics/errors.ts'
 import { type LongLivedCaller, operationFor } from '../http/operation.ts'
 import { failurePage, type PageNeeds } from '../pages/page.ts'
 import type { Store } from '../store/store.ts'
-import { findEnabledUser } from '../users/users.ts'
+import { findEnabledUser } from '../users/find-user.ts'
 import { type Exports, exportOf } from './export.ts'
 
 export const exportAll = operationFor<LongLivedCaller>()({

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { at, newId, type PromiseOf, type World } from '../contract/world.ts'
 import type { AuditEntry } from '../store/events.ts'
+import { disableUser, setPassword } from '../users/access/user-changes.store.ts'
 import { deleteUser } from '../users/erasure/erasure.store.ts'
-import { disableUser, setPassword } from '../users/user-changes.store.ts'
 import { findUser, listUsers } from '../users/users.store.ts'
 import {
   addProviderUser,

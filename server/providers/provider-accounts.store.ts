@@ -6,7 +6,7 @@ import { hasPasswordOrPasskey } from '../factors/factors.store.ts'
 import { reachAddress } from '../inbox/reminders.store.ts'
 import type { Audited } from '../store/events.ts'
 import { all, exists, get, type Read, run, send, type Write } from '../store/statements.ts'
-import { type Rotating, rotating } from '../users/rotation.store.ts'
+import { type Rotating, rotating } from '../users/access/rotation.store.ts'
 import { lockUsers, type User, userColumns } from '../users/users.store.ts'
 
 /** Both are compared byte by byte. */

@@ -4,7 +4,7 @@ import { at, newId, type Person, type PromiseOf, type World } from '../contract/
 import type { SeenDevice } from '../guessing/device-tokens.ts'
 import type { AuditEntry } from '../store/events.ts'
 import { revokeTokens, tokenRevocations } from '../tokens/tokens.store.ts'
-import { disableUser, setPassword } from '../users/user-changes.store.ts'
+import { disableUser, setPassword } from '../users/access/user-changes.store.ts'
 import { findUser } from '../users/users.store.ts'
 import { addSession, findSession, signInOfSession } from './sessions.store.ts'
 import { endOtherSignIns, endSignIn, listSignIns, noteDevice } from './sign-ins.store.ts'

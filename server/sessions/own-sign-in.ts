@@ -7,8 +7,8 @@ import { sendData } from '../http/response/send.ts'
 import type { Site } from '../http/site.ts'
 import type { Store, WriteOperation } from '../store/store.ts'
 import type { AccessTokens, IssuedToken, TokenSubject } from '../tokens/access-token.ts'
-import type { Rotating, Rotation } from '../users/rotation.store.ts'
-import { findEnabledUser, type UserDependencies } from '../users/users.ts'
+import type { Rotating, Rotation } from '../users/access/rotation.store.ts'
+import { findEnabledUser, type UserDependencies } from '../users/find-user.ts'
 import type { Sessions } from './sessions.ts'
 
 /** A stolen cookie must not be enough to change a factor (OWASP ASVS 5.0, 7.5.1). */

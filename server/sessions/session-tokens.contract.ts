@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { at, newId, type Person, type PromiseOf, type World } from '../contract/world.ts'
 import { revokeTokens, tokenRevocations } from '../tokens/tokens.store.ts'
-import { disableUser, setPassword } from '../users/user-changes.store.ts'
+import { disableUser, setPassword } from '../users/access/user-changes.store.ts'
 import { findUser } from '../users/users.store.ts'
 import {
   addSession,

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { at, maxAtOnce, newId, type Person, type PromiseOf } from '../contract/world.ts'
 import { readInbox } from '../inbox/inbox.store.ts'
 import { revokeTokens, tokenRevocations } from '../tokens/tokens.store.ts'
-import { rotateSignIn } from '../users/rotation.store.ts'
-import { disableUser, setPassword } from '../users/user-changes.store.ts'
+import { rotateSignIn } from '../users/access/rotation.store.ts'
+import { disableUser, setPassword } from '../users/access/user-changes.store.ts'
 import {
   addSession,
   findSession,

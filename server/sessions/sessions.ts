@@ -11,7 +11,7 @@ import type { Store } from '../store/store.ts'
 import type { FactorPolicy } from '../tokens/factor-policy.ts'
 import type { SignIn } from '../tokens/read-token.ts'
 import type { TokenRevocations } from '../tokens/revocations.ts'
-import type { Rotation } from '../users/rotation.store.ts'
+import type { Rotation } from '../users/access/rotation.store.ts'
 import type { User } from '../users/users.store.ts'
 import type {
   Familiarity,

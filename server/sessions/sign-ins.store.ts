@@ -5,7 +5,7 @@ import type { SeenDevice } from '../guessing/device-tokens.ts'
 import type { AuditEntry, Audited } from '../store/events.ts'
 import { all, get, lock, type Read, send, type Write } from '../store/statements.ts'
 import { endProofs, issuedSignIns, revoke, type UserChange } from '../tokens/tokens.store.ts'
-import { isOutdated, type PresentedProof } from '../users/rotation.store.ts'
+import { isOutdated, type PresentedProof } from '../users/access/rotation.store.ts'
 import { lockUser, lockUsers } from '../users/users.store.ts'
 import { type Familiarity, type LiveBounds, type Note, note } from './sessions.store.ts'
 

@@ -7,15 +7,9 @@ import type { AccessTokens, TokenSubject } from '../tokens/access-token.ts'
 import { keySetMaxAgeMs } from '../tokens/key-schedule.ts'
 import { maxTokenLifeSeconds } from '../tokens/read-token.ts'
 import type { SigningKeys } from '../tokens/signing-keys.ts'
+import { endProofs } from '../users/access/access.ts'
 import { displayUser } from '../users/display-user.ts'
-import {
-  endProofs,
-  findEnabledUser,
-  findUser,
-  type UserNeeds,
-  userKey,
-  usersFor,
-} from '../users/users.ts'
+import { findEnabledUser, findUser, type UserNeeds, userKey, usersFor } from '../users/find-user.ts'
 import type { SignInsNeeds } from './own-sign-in.ts'
 import { IssueBody, KeySet, StatelessLogin, TokenResponse } from './sessions.schemas.ts'
 import { revokeIssuedTokens } from './sign-ins.store.ts'

@@ -6,8 +6,9 @@ import { drawing } from '../pages/drawing.ts'
 import { type Html, html } from '../pages/html.ts'
 import { type PageNeeds, sendPage, viewOf } from '../pages/page.ts'
 import type { TextsOf } from '../pages/texts/texts.ts'
+import type { UserDependencies } from '../users/find-user.ts'
 import { listUsers } from '../users/users.store.ts'
-import { firstUsername, type UserDependencies } from '../users/users.ts'
+import { firstUsername } from '../users/users.ts'
 
 type Needs = PageNeeds & { users: UserDependencies }
 

@@ -27,8 +27,8 @@ import type { AuditEntry } from '../store/events.ts'
 import type { AccessTokens } from '../tokens/access-token.ts'
 import { type FactorPolicy, strongest } from '../tokens/factor-policy.ts'
 import { displayUser } from '../users/display-user.ts'
+import { readerOf } from '../users/find-user.ts'
 import type { User } from '../users/users.store.ts'
-import { readerOf } from '../users/users.ts'
 
 export type SignInNeeds = FactorNeeds & {
   signInLog: SignInLog

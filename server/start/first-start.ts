@@ -8,14 +8,10 @@ import { pagePath } from '../pages/places.ts'
 import type { ProducerKeys } from '../producers/producer-key.ts'
 import { listProducers } from '../producers/producers.store.ts'
 import type { Store } from '../store/store.ts'
+import { generatedPasswordDays, makePassphrase } from '../users/access/access.ts'
+import type { UserDependencies } from '../users/find-user.ts'
 import { listUsers } from '../users/users.store.ts'
-import {
-  addUser,
-  firstUsername,
-  generatedPasswordDays,
-  makePassphrase,
-  type UserDependencies,
-} from '../users/users.ts'
+import { addUser, firstUsername } from '../users/users.ts'
 
 const keyName = 'first start'
 

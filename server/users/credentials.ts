@@ -5,6 +5,8 @@ import { forgetGuesses } from '../guessing/guesses.store.ts'
 import { type Guesses, guessPrefixOf } from '../guessing/guesses.ts'
 import type { Passwords } from '../passwords/passwords.ts'
 import type { Store } from '../store/store.ts'
+import { generatedPasswordDays } from './access/access.ts'
+import { findUser, type UserDependencies, type UserKey } from './find-user.ts'
 import { findableUsername } from './username.ts'
 import {
   type Credentials,
@@ -13,7 +15,6 @@ import {
   rehashPassword,
   type User,
 } from './users.store.ts'
-import { findUser, generatedPasswordDays, type UserDependencies, type UserKey } from './users.ts'
 
 /** `name`: the client's text if no user can have it. */
 export type Account = { name: string; user: Credentials | undefined }

@@ -5,22 +5,14 @@ import { auditEntry, recorded, serviceSource } from '../audit/entry.ts'
 import type { Fault } from '../basics/errors.ts'
 import { mapInTurns } from '../basics/event-loop.ts'
 import { newId } from '../basics/ids.ts'
+import { setDisabled, storePassword } from './access/access.ts'
+import { isInReach, lookUp, refuseOperators, type UserDependencies } from './find-user.ts'
 import { profileAt, readEntry, refuseFaults, type UserEntry } from './profile.ts'
 import { type PutUser, putUsers } from './put-users.store.ts'
 import { UserEntry as DescribedEntry } from './users.schemas.ts'
 import type { User } from './users.store.ts'
 import * as stored from './users.store.ts'
-import {
-  isInReach,
-  lookUp,
-  recordedChange,
-  refuseOperators,
-  setDisabled,
-  storeChange,
-  storePassword,
-  storeUser,
-  type UserDependencies,
-} from './users.ts'
+import { recordedChange, storeChange, storeUser } from './users.ts'
 
 /** `position`: from 0. `sameAs`: the earlier entry with the name. */
 export type EntryFault = Fault & { position: number; isTaken?: true; sameAs?: number }

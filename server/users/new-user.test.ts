@@ -10,8 +10,9 @@ import { readDatabaseUrl } from '../config/database-url.ts'
 import { openStore } from '../open-store.ts'
 import { Passwords } from '../passwords/passwords.ts'
 import { replaceOperation } from '../store/testing/operations.ts'
+import { findUser } from './find-user.ts'
 import * as stored from './users.store.ts'
-import { addUser, findUser } from './users.ts'
+import { addUser } from './users.ts'
 
 const email = 'ann@example.org'
 const users = {

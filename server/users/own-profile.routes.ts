@@ -5,10 +5,12 @@ import { setCookie } from '../http/request/credentials.ts'
 import { sendData } from '../http/response/send.ts'
 import type { Site } from '../http/site.ts'
 import type { FactorPolicy } from '../tokens/factor-policy.ts'
+import { eraseUser } from './access/access.ts'
 import { displaySession } from './display-user.ts'
+import { findEnabledUser, type UserNeeds } from './find-user.ts'
 import { readProfile, refuseFaults } from './profile.ts'
 import { MeResponse, OwnProfile } from './users.schemas.ts'
-import { eraseUser, findEnabledUser, storeChange, type UserNeeds } from './users.ts'
+import { storeChange } from './users.ts'
 
 type Needs = UserNeeds & { policy: FactorPolicy }
 

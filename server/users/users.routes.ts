@@ -3,20 +3,13 @@ import { CarillonError, type Fault, invalidRequest } from '../basics/errors.ts'
 import { maxKeys } from '../basics/strict-json.ts'
 import { forProducer } from '../http/operation.ts'
 import { sendData, sendPageOf } from '../http/response/send.ts'
+import { deleteUser, signOutUser } from './access/access.ts'
 import { displayAccount } from './display-user.ts'
+import { findUser, type UserNeeds, userKey, usersFor } from './find-user.ts'
 import { type EntryFault, importUsers, putUser } from './import.ts'
 import * as shapes from './users.schemas.ts'
 import { type AddedUser, listUsers } from './users.store.ts'
-import {
-  addUser,
-  changeUser,
-  deleteUser,
-  findUser,
-  signOutUser,
-  type UserNeeds,
-  userKey,
-  usersFor,
-} from './users.ts'
+import { addUser, changeUser } from './users.ts'
 
 const profileLimit = 16 * 1024
 const entriesLimit = 4 * 1024 * 1024

@@ -10,8 +10,8 @@ import { findDue, removeOrWake } from '../inbox/retention.store.ts'
 import { type EventContent, type EventType, readWithinMs } from '../inbox/webhook-events.store.ts'
 import { listOutbox, retryOutbox } from '../reach/outbox.store.ts'
 import { dueReminders } from '../reach/timers.store.ts'
+import { disableUser } from '../users/access/user-changes.store.ts'
 import { deleteUser } from '../users/erasure/erasure.store.ts'
-import { disableUser } from '../users/user-changes.store.ts'
 import { eventOf } from './event-body.ts'
 import {
   itemsOf,

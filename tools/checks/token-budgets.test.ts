@@ -10,7 +10,7 @@ const budgets: Readonly<Record<string, number>> = {
   demonstration: 40_900,
   element: 35_900,
   pages: 41_200,
-  server: 366_700,
+  server: 366_900,
 }
 
 const generated = ['node_modules', 'dist', 'public', 'bundle', '.compile-cache', 'data']

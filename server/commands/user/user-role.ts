@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { setRole } from '../../users/users.ts'
+import { setRole } from '../../users/access/access.ts'
 import { print, WrongUse } from '../terminal/output.ts'
 import { identityOf, type KeyOptions, keyOf, named, nameOf, withUsers } from './user-key.ts'
 

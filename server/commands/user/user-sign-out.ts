@@ -1,7 +1,8 @@
 import { Command } from 'commander'
 import { signOutEveryone } from '../../sessions/everyone.ts'
 import { keysAndSealing } from '../../tokens/signing-keys.ts'
-import { findUser, signOutUser, type UserKey } from '../../users/users.ts'
+import { signOutUser } from '../../users/access/access.ts'
+import { findUser, type UserKey } from '../../users/find-user.ts'
 import { print, WrongUse } from '../terminal/output.ts'
 import { confirm } from '../terminal/prompts.ts'
 import {

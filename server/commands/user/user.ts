@@ -6,8 +6,10 @@ import type { LinkPurpose } from '../../links/links.store.ts'
 import { createLink } from '../../links/links.ts'
 import { exportOf } from '../../own-data/export.ts'
 import { linkSettings } from '../../start/password-settings.ts'
+import * as access from '../../users/access/access.ts'
 import { unlock } from '../../users/credentials.ts'
 import { displayAccount } from '../../users/display-user.ts'
+import { findUser, type UserKey } from '../../users/find-user.ts'
 import { listUsers, type User } from '../../users/users.store.ts'
 import * as accounts from '../../users/users.ts'
 import { withSettings } from '../settings.ts'
@@ -33,7 +35,7 @@ const fromStdin = [
   '--password-stdin',
   'read the password from stdin; without this option one is generated, displayed once, and works for seven days',
 ] as const
-const generatedNote = `It is displayed once, and works for ${accounts.generatedPasswordDays} days: the user chooses another one before.`
+const generatedNote = `It is displayed once, and works for ${access.generatedPasswordDays} days: the user chooses another one before.`
 const listedAtOnce = 500
 const linkPurposes: readonly LinkPurpose[] = ['reset', 'invite', 'factor']
 
@@ -188,7 +190,7 @@ async function changePassword(
   command: Command,
 ): Promise<void> {
   const chosen = await passwordFrom(options)
-  await withUsers(command, (users) => accounts.setPassword(users, { username, ...chosen }))
+  await withUsers(command, (users) => access.setPassword(users, { username, ...chosen }))
   printWithPassword(
     options,
     { username },
@@ -222,7 +224,7 @@ async function renameOne(
     )
   const key = keyOf(others[0], options)
   await withUsers(command, async (users) => {
-    const before = await accounts.findUser(users, key)
+    const before = await findUser(users, key)
     const { id, username } = await accounts.changeUser(
       users,
       { id: before.id },
@@ -232,36 +234,36 @@ async function renameOne(
   })
 }
 
-async function disableOne(users: Users, key: accounts.UserKey, options: Output): Promise<void> {
-  const user = await accounts.setDisabled(users, key, true)
+async function disableOne(users: Users, key: UserKey, options: Output): Promise<void> {
+  const user = await access.setDisabled(users, key, true)
   const done = `Disabled ${nameOf(user)}; every session and token has ended`
   print(options, identityOf(user, { disabled: true }), () => done)
 }
 
-async function enableOne(users: Users, key: accounts.UserKey, options: Output): Promise<void> {
-  const user = await accounts.setDisabled(users, key, false)
+async function enableOne(users: Users, key: UserKey, options: Output): Promise<void> {
+  const user = await access.setDisabled(users, key, false)
   print(options, identityOf(user, { disabled: false }), () => `Enabled ${nameOf(user)}`)
 }
 
 async function deleteOne(
   users: Users,
-  key: accounts.UserKey,
+  key: UserKey,
   options: Output & { yes?: boolean },
 ): Promise<void> {
-  const user = await accounts.findUser(users, key)
+  const user = await findUser(users, key)
   await confirm(`Erase ${nameOf(user)} (${user.id}) with inbox, sessions and tokens?`, options)
-  await accounts.deleteUser(users, { id: user.id })
+  await access.deleteUser(users, { id: user.id })
   print(options, identityOf(user, { deleted: true }), () => `Deleted ${nameOf(user)} (${user.id})`)
 }
 
 /** Mode 0600. `head` closes the pipe. */
 async function exportOne(
   users: Users,
-  key: accounts.UserKey,
+  key: UserKey,
   options: Output & { out?: string },
 ): Promise<void> {
   const { out } = options
-  const user = await accounts.findUser(users, key)
+  const user = await findUser(users, key)
   const output =
     out === undefined ? process.stdout : createWriteStream(out, { flags: 'wx', mode: 0o600 })
   await pipeline(exportOf(users, user), output, { end: out !== undefined }).catch((error) => {
@@ -278,7 +280,7 @@ async function exportOne(
 
 async function makeLink(
   users: Users,
-  key: accounts.UserKey,
+  key: UserKey,
   options: Output & { purpose: LinkPurpose },
 ): Promise<void> {
   const { config } = users
@@ -294,7 +296,7 @@ async function makeLink(
   ])
 }
 
-async function unlockOne(users: Users, key: accounts.UserKey, options: Output): Promise<void> {
+async function unlockOne(users: Users, key: UserKey, options: Output): Promise<void> {
   const { user, hadFailures } = await unlock(users, key)
   const none = `${nameOf(user)} had no wrong guesses; nothing was changed`
   const done = hadFailures ? `Unlocked ${nameOf(user)}; the next sign-in is not delayed` : none
@@ -342,6 +344,6 @@ async function everyUser(
 }
 
 async function passwordFrom({ passwordStdin }: PasswordOptions): Promise<Chosen> {
-  if (!passwordStdin) return { password: accounts.makePassphrase(), isGenerated: true }
+  if (!passwordStdin) return { password: access.makePassphrase(), isGenerated: true }
   return { password: await passwordFromStdin(), isGenerated: false }
 }

@@ -1,7 +1,7 @@
 import { sourceOf } from '../../audit/entry.ts'
 import { forUser } from '../../http/operation.ts'
 import { sendData } from '../../http/response/send.ts'
-import { findEnabledUser } from '../../users/users.ts'
+import { findEnabledUser } from '../../users/find-user.ts'
 import { FactorAddedResponse } from '../factors.schemas.ts'
 import { factorsOf } from '../factors.store.ts'
 import { displayAdded, type FactorNeeds } from '../factors.ts'

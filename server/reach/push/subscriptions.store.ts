@@ -5,7 +5,7 @@ import { reachBits } from '../../inbox/reminders.store.ts'
 import { userKey } from '../../inbox/user-key.ts'
 import { all, exists, get, Part, type Read, run, send, type Write } from '../../store/statements.ts'
 import { lockSubscriptions } from '../../tokens/tokens.store.ts'
-import { isOutdated, type PresentedProof } from '../../users/rotation.store.ts'
+import { isOutdated, type PresentedProof } from '../../users/access/rotation.store.ts'
 import { lockUser } from '../../users/users.store.ts'
 
 export const maxSubscriptions = 20

@@ -19,8 +19,8 @@ import { openStore } from '../../open-store.ts'
 import { changePreferences, putCategory } from '../../preferences/preferences.store.ts'
 import { addSession, endSessions, touchSession } from '../../sessions/sessions.store.ts'
 import { Sessions } from '../../sessions/sessions.ts'
+import { setPassword } from '../../users/access/user-changes.store.ts'
 import { deleteUser } from '../../users/erasure/erasure.store.ts'
-import { setPassword } from '../../users/user-changes.store.ts'
 import { addUser } from '../../users/users.store.ts'
 
 let queries: unknown[] = []

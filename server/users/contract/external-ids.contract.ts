@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { at, newId, type PromiseOf, type World } from '../../contract/world.ts'
+import { setPassword } from '../access/user-changes.store.ts'
 import { type PutUser, type PutUsers, putUsers } from '../put-users.store.ts'
-import { setPassword } from '../user-changes.store.ts'
 import {
   addUser,
   findCredentials,

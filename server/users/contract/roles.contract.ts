@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { at, newId, type PromiseOf } from '../../contract/world.ts'
 import { addLink, findLink } from '../../links/links.store.ts'
+import { listOperators, setRole } from '../access/roles.store.ts'
+import { disableUser } from '../access/user-changes.store.ts'
 import { deleteUser } from '../erasure/erasure.store.ts'
-import { listOperators, setRole } from '../roles.store.ts'
-import { disableUser } from '../user-changes.store.ts'
 import { findUser } from '../users.store.ts'
 
 export function rolePromises(promise: PromiseOf): void {

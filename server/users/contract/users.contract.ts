@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { at, newId, type Person, type PromiseOf } from '../../contract/world.ts'
 import { findSession } from '../../sessions/sessions.store.ts'
 import { tokenRevocations } from '../../tokens/tokens.store.ts'
+import { disableUser, setPassword } from '../access/user-changes.store.ts'
 import { putUsers } from '../put-users.store.ts'
-import { disableUser, setPassword } from '../user-changes.store.ts'
 import {
   addUser,
   enableUser,

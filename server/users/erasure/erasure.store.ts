@@ -13,7 +13,7 @@ import {
   type Write,
 } from '../../store/statements.ts'
 import { erasedKey, revoke, type UserChange } from '../../tokens/tokens.store.ts'
-import { isLastOperator } from '../roles.store.ts'
+import { isLastOperator } from '../access/roles.store.ts'
 import { lockUsers } from '../users.store.ts'
 import { macOf, type Named, type Recognition } from './erased-ids.store.ts'
 

@@ -2,8 +2,12 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { factorsOf } from '../../../server/factors/factors.store.ts'
+import {
+  disableUser,
+  resetFactors,
+  setPassword,
+} from '../../../server/users/access/user-changes.store.ts'
 import { deleteUser } from '../../../server/users/erasure/erasure.store.ts'
-import { disableUser, resetFactors, setPassword } from '../../../server/users/user-changes.store.ts'
 import { startTestService, type Variant, variants } from '../../support/service.ts'
 import {
   Authenticator,

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { readInbox } from '../../../server/inbox/inbox.store.ts'
 import { Passwords } from '../../../server/passwords/passwords.ts'
+import { setPassword } from '../../../server/users/access/access.ts'
 import { deleteUser } from '../../../server/users/erasure/erasure.store.ts'
 import { addUser, findUserByExternalId, updateUser } from '../../../server/users/users.store.ts'
-import { setPassword } from '../../../server/users/users.ts'
 import { startTestService } from '../../support/service.ts'
 
 const app = await startTestService()

@@ -4,7 +4,7 @@ import { after, test } from 'node:test'
 import { addHourly } from '../../../server/metrics/hourly.store.ts'
 import { HourlyNumbers } from '../../../server/metrics/hourly.ts'
 import { growthOf, seriesOf } from '../../../server/metrics/series.ts'
-import { setRole } from '../../../server/users/roles.store.ts'
+import { setRole } from '../../../server/users/access/roles.store.ts'
 import { startTestService } from '../../support/service.ts'
 
 const app = await startTestService()

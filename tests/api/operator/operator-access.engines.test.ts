@@ -6,7 +6,7 @@ import { newId } from '../../../server/basics/ids.ts'
 import { addFactor } from '../../../server/factors/factors.store.ts'
 import { listProducers } from '../../../server/producers/producers.store.ts'
 import { routesWith } from '../../../server/routes.ts'
-import { setRole } from '../../../server/users/roles.store.ts'
+import { setRole } from '../../../server/users/access/roles.store.ts'
 import { listUsers } from '../../../server/users/users.store.ts'
 import {
   type HttpResponse,

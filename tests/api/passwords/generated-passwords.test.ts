@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { Passwords } from '../../../server/passwords/passwords.ts'
-import { addUser, makePassphrase, setPassword } from '../../../server/users/users.ts'
+import { makePassphrase, setPassword } from '../../../server/users/access/access.ts'
+import { addUser } from '../../../server/users/users.ts'
 import { startTestService } from '../../support/service.ts'
 
 const app = await startTestService({

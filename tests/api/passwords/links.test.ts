@@ -5,7 +5,7 @@ import { hashOf } from '../../../server/basics/secrets.ts'
 import { addFactor } from '../../../server/factors/factors.store.ts'
 import { addLink } from '../../../server/links/links.store.ts'
 import { linkProviderAccount } from '../../../server/providers/provider-accounts.store.ts'
-import { disableUser, setPassword } from '../../../server/users/user-changes.store.ts'
+import { disableUser, setPassword } from '../../../server/users/access/user-changes.store.ts'
 import { findCredentials, findUser } from '../../../server/users/users.store.ts'
 import { type Proof, startTestService, type TestUser, variants } from '../../support/service.ts'
 

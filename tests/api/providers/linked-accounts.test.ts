@@ -7,7 +7,7 @@ import {
   providerAccounts,
 } from '../../../server/providers/provider-accounts.store.ts'
 import { replaceOperation } from '../../../server/store/testing/operations.ts'
-import { disableUser, setPassword } from '../../../server/users/user-changes.store.ts'
+import { disableUser, setPassword } from '../../../server/users/access/user-changes.store.ts'
 import { enableUser } from '../../../server/users/users.store.ts'
 import { refusalIn } from '../../support/http/envelope.ts'
 import { type ProviderBrowser, startWithProvider } from '../../support/http/provider-browser.ts'

@@ -3,7 +3,7 @@ import { after, suite, test } from 'node:test'
 import { newId } from '../../../server/basics/ids.ts'
 import { addFactor } from '../../../server/factors/factors.store.ts'
 import { useProviderAccount } from '../../../server/providers/provider-accounts.store.ts'
-import { disableUser } from '../../../server/users/user-changes.store.ts'
+import { disableUser } from '../../../server/users/access/user-changes.store.ts'
 import { refusalIn } from '../../support/http/envelope.ts'
 import { startWithProvider } from '../../support/http/provider-browser.ts'
 

@@ -4,7 +4,7 @@ import {
   providerAccounts,
   useProviderAccount,
 } from '../../../server/providers/provider-accounts.store.ts'
-import { disableUser } from '../../../server/users/user-changes.store.ts'
+import { disableUser } from '../../../server/users/access/user-changes.store.ts'
 import { enableUser, findUser, updateUser } from '../../../server/users/users.store.ts'
 import { refusalIn } from '../../support/http/envelope.ts'
 import { startWithProvider } from '../../support/http/provider-browser.ts'

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, beforeEach, test } from 'node:test'
 import { createLog } from '../../../server/basics/log.ts'
-import { disableUser, setPassword } from '../../../server/users/user-changes.store.ts'
+import { disableUser, setPassword } from '../../../server/users/access/user-changes.store.ts'
 import { EventReader } from '../../support/event-source/event-source.ts'
 import { openForge } from '../../support/http/forge.ts'
 import { type Proof, startTestService, variants } from '../../support/service.ts'

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { after, test } from 'node:test'
 import { usualCost } from '../../../server/passwords/passwords.ts'
-import { disableUser } from '../../../server/users/user-changes.store.ts'
+import { disableUser } from '../../../server/users/access/user-changes.store.ts'
 import { type HttpResponse, startTestService, variants } from '../../support/service.ts'
 
 const app = await startTestService({ hashCost: usualCost })

@@ -5,12 +5,12 @@ import { reserveGuess } from '../../../server/guessing/guesses.store.ts'
 import { Passwords } from '../../../server/passwords/passwords.ts'
 import { noteDevice } from '../../../server/sessions/sign-ins.store.ts'
 import { replaceOperation } from '../../../server/store/testing/operations.ts'
+import { setPassword } from '../../../server/users/access/access.ts'
 import {
   disableUser,
   setPassword as setStoredPassword,
-} from '../../../server/users/user-changes.store.ts'
+} from '../../../server/users/access/user-changes.store.ts'
 import { findCredentials } from '../../../server/users/users.store.ts'
-import { setPassword } from '../../../server/users/users.ts'
 import { openForge } from '../../support/http/forge.ts'
 import { type HttpResponse, type Proof, startTestService, variants } from '../../support/service.ts'
 

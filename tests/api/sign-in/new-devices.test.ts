@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pino } from 'pino'
-import { setPassword } from '../../../server/users/user-changes.store.ts'
+import { setPassword } from '../../../server/users/access/user-changes.store.ts'
 import { findUser } from '../../../server/users/users.store.ts'
 import {
   type Proof,

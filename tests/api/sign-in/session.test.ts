@@ -3,7 +3,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { after, test } from 'node:test'
 import { newId } from '../../../server/basics/ids.ts'
 import { Sessions } from '../../../server/sessions/sessions.ts'
-import { disableUser } from '../../../server/users/user-changes.store.ts'
+import { disableUser } from '../../../server/users/access/user-changes.store.ts'
 import { findCredentials } from '../../../server/users/users.store.ts'
 import {
   type Proof,

@@ -1,7 +1,7 @@
 // Forward authentication (`GET /verify`).
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { disableUser } from '../../../server/users/user-changes.store.ts'
+import { disableUser } from '../../../server/users/access/user-changes.store.ts'
 import { updateUser } from '../../../server/users/users.store.ts'
 import { type Proof, startTestService, variants } from '../../support/service.ts'
 

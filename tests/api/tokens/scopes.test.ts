@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { newId } from '../../../server/basics/ids.ts'
-import { disableUser } from '../../../server/users/user-changes.store.ts'
+import { disableUser } from '../../../server/users/access/user-changes.store.ts'
 import { openForge } from '../../support/http/forge.ts'
 import { type HttpResponse, type Proof, startTestService, variants } from '../../support/service.ts'
 

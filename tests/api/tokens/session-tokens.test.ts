@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { decodeJwt } from 'jose'
-import { disableUser, setPassword } from '../../../server/users/user-changes.store.ts'
+import { disableUser, setPassword } from '../../../server/users/access/user-changes.store.ts'
 import { EventReader } from '../../support/event-source/event-source.ts'
 import { type Proof, startTestService, type TestUser } from '../../support/service.ts'
 

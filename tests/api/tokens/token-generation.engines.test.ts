@@ -6,12 +6,12 @@ import { madeAt } from '../../../server/basics/ids.ts'
 import { Passwords } from '../../../server/passwords/passwords.ts'
 import { replaceOperation } from '../../../server/store/testing/operations.ts'
 import { revokeTokens } from '../../../server/tokens/tokens.store.ts'
+import { setPassword } from '../../../server/users/access/access.ts'
 import {
   disableUser,
   setPassword as setStoredPassword,
-} from '../../../server/users/user-changes.store.ts'
+} from '../../../server/users/access/user-changes.store.ts'
 import { findCredentials } from '../../../server/users/users.store.ts'
-import { setPassword } from '../../../server/users/users.ts'
 import { openForge } from '../../support/http/forge.ts'
 import { type Proof, startTestService, type TestUser } from '../../support/service.ts'
 

@@ -3,7 +3,7 @@ import { after, test } from 'node:test'
 import { hash, verify } from '@node-rs/argon2'
 import { newId } from '../../../server/basics/ids.ts'
 import { usualCost } from '../../../server/passwords/passwords.ts'
-import { disableUser } from '../../../server/users/user-changes.store.ts'
+import { disableUser } from '../../../server/users/access/user-changes.store.ts'
 import { addUser, findCredentials } from '../../../server/users/users.store.ts'
 import { startTestService, variants } from '../../support/service.ts'
 

@@ -3,7 +3,7 @@ import { after, test } from 'node:test'
 import { seeTime } from '../../../server/audit/time-seen.store.ts'
 import { addHourly, type Hourly } from '../../../server/metrics/hourly.store.ts'
 import { hourMs } from '../../../server/metrics/hourly.ts'
-import { setRole } from '../../../server/users/roles.store.ts'
+import { setRole } from '../../../server/users/access/roles.store.ts'
 import { BrowserPages } from '../../support/pages/browser-page.ts'
 import { assertPicture } from '../../support/pages/pictures.ts'
 

@@ -2,8 +2,8 @@
 // routes of the published description, each with a proof that opens it.
 import { after } from 'node:test'
 import { newId } from '../../../server/basics/ids.ts'
+import { setRole } from '../../../server/users/access/roles.store.ts'
 import { putUsers } from '../../../server/users/put-users.store.ts'
-import { setRole } from '../../../server/users/roles.store.ts'
 import { type Proof, startTestService } from '../service.ts'
 import { HttpClient } from './http-client.ts'
 

@@ -1,12 +1,12 @@
 // A change of a credential gives its caller's sign-in a new proof in the same transaction, and ends
 // every earlier one (decision 0063).
 
-import { record } from '../audit/audit.store.ts'
-import type { ProvedFactor } from '../http/operation.ts'
-import type { Audited } from '../store/events.ts'
-import { exists, get, lock, send, signal, type Write } from '../store/statements.ts'
-import { revoke, rotatedSignIn } from '../tokens/tokens.store.ts'
-import { lockUser } from './users.store.ts'
+import { record } from '../../audit/audit.store.ts'
+import type { ProvedFactor } from '../../http/operation.ts'
+import type { Audited } from '../../store/events.ts'
+import { exists, get, lock, send, signal, type Write } from '../../store/statements.ts'
+import { revoke, rotatedSignIn } from '../../tokens/tokens.store.ts'
+import { lockUser } from '../users.store.ts'
 
 export type PresentedProof = {
   userId: string

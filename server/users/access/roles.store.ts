@@ -1,8 +1,8 @@
 // The role of a user, and the law that the last operator stays one.
-import { record } from '../audit/audit.store.ts'
-import type { Audited } from '../store/events.ts'
-import { all, get, lockAll, type Read, send, type Write } from '../store/statements.ts'
-import { lockUser, type Role, type User, userColumns } from './users.store.ts'
+import { record } from '../../audit/audit.store.ts'
+import type { Audited } from '../../store/events.ts'
+import { all, get, lockAll, type Read, send, type Write } from '../../store/statements.ts'
+import { lockUser, type Role, type User, userColumns } from '../users.store.ts'
 
 export function* listOperators(): Read<User[]> {
   return yield* all`select ${userColumns} from "user" u where u.role is not null order by u.id`

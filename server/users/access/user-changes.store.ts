@@ -1,14 +1,14 @@
 // Changes of a user that end proofs.
-import { run, send, type Write } from '../store/statements.ts'
+import { run, send, type Write } from '../../store/statements.ts'
 import {
   type Excepted,
   endProofs,
   endSubscriptions,
   type UserChange,
-} from '../tokens/tokens.store.ts'
+} from '../../tokens/tokens.store.ts'
+import { lockUsers } from '../users.store.ts'
 import { isLastOperator } from './roles.store.ts'
 import { type Rotating, rotating } from './rotation.store.ts'
-import { lockUsers } from './users.store.ts'
 
 /**
  * Disables a user, voids every link and ends all proofs. Repeating keeps the first `disabledAt`.
