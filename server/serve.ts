@@ -1,4 +1,4 @@
-// Opens the store, listens and drains. compose.ts makes the objects, commands/serve.ts handles
+// Opens the store, listens and drains. compose.ts makes the objects, commands/service/serve.ts handles
 // signals.
 import { lookup } from 'node:dns/promises'
 import { hostname } from 'node:os'
