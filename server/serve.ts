@@ -138,6 +138,7 @@ async function serve(store: Store, config: Config, running: Running): Promise<Se
   composition.reach.start()
   composition.webhooks.start()
   composition.hourly.start()
+  composition.node.start()
   return {
     listensOn,
     url,

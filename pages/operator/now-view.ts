@@ -11,6 +11,7 @@ type Now = {
   nodes: number
   isReady: boolean
   keysExpiring: { name: string; expiresAt: string }[]
+  mostStreams: (Row & { userId: string })[]
   findings: Finding[]
 }
 type Whole = { now: Now; numbers: Numbers }
@@ -66,6 +67,7 @@ ${this.choices(own.now.range, own.now.ranges, { chosen: range, choose: (wanted) 
 <p class="hint">${marks.map(([kind, sign]) => html`<span class="mark">${sign} ${own.now.marks[kind]}</span> `)}</p>
 ${(Object.keys(strips) as StripName[]).map((name) => this.#strip(name, numbers))}
 <h3>${own.now.changes}</h3>${this.table(own.now.changes, { rows: this.#changes(numbers), empty: own.now.empty })}
+<h3>${own.now.mostStreams}</h3>${this.table(own.now.mostStreams, { rows: now.mostStreams, end: (row) => this.#userLink(row), empty: own.now.noStreams })}
 <h3>${own.now.doctor}</h3>
 <ul class="entries">${this.#findings(now).map(
       ({
@@ -80,6 +82,10 @@ ${(Object.keys(strips) as StripName[]).map((name) => this.#strip(name, numbers))
 
   #fact(name: string, value: string): TemplateResult {
     return html`<div><dt>${name}</dt><dd>${value}</dd></div>`
+  }
+
+  #userLink({ userId, name }: Now['mostStreams'][number]): TemplateResult {
+    return html`<a href="#users/${userId}">${this.own.now.endStreams}<span class="for-readers"> ${name}</span></a>`
   }
 
   #findings({ findings }: Now): Finding[] {

@@ -18,7 +18,7 @@ type Table<One> = {
 
 const none = '–'
 /** Cells of these columns can be long. */
-const wraps: readonly string[] = ['detail', 'events', 'url', 'actor']
+const wraps: readonly string[] = ['detail', 'events', 'url', 'actor', 'reason']
 
 export abstract class OperatorView<Data> extends LoadedSection<Data> {
   declare account: Operator

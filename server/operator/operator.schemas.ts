@@ -73,7 +73,7 @@ export const Rotation = t.component('OperatorRotation', {
 
 export const NowResponse = facts(
   'OperatorNow',
-  '`version`, `startedAt`, `now`, `nodes` (processes on this database), `isReady`; `keysExpiring`: id, name, expiresAt; `findings`: check, state (ok, warning or fault), found, change (what to do)',
+  '`version`, `startedAt`, `now`, `nodes` (processes on this database), `isReady`; `keysExpiring`: id, name, expiresAt; `mostStreams`, of who has more than one: userId, name, streams; `findings`: check, state (ok, warning or fault), found, change (what to do)',
 )
 export const NumbersQuery = t.object({ range: t.optional(t.oneOf(rangeNames, { default: 'day' })) })
 export const NumbersResponse = facts(
@@ -87,7 +87,7 @@ export const AttacksResponse = facts(
 
 export const OutboxResponse = facts(
   'OperatorOutbox',
-  '`waiting`, 200 at most: id, kind, name, tries, dueAt, sinceAt, sending; `webhooks`: id, application, url, events, outcome, lastSuccessAt, failingSinceAt, disabledAt',
+  '`waiting`, 200 at most: id, kind, name, tries, reason (why the last try failed), dueAt, sinceAt, sending; `webhooks`: id, application, url, events, outcome, lastSuccessAt, failingSinceAt, disabledAt',
 )
 export const OutboxRetry = t.component('OperatorRetry', {
   id: t.optional(t.uuid('Of one row; without it, all')),

@@ -21,12 +21,13 @@ export const list = forOperator({
       store,
       rows.map(({ ownerId }) => ownerId),
     )
-    const waiting = rows.map(({ id, kind, ownerId, tries, dueAt, at, holder }) => ({
+    const waiting = rows.map(({ id, kind, ownerId, tries, reason, dueAt, at, holder }) => ({
       id,
       kind,
       name: names.get(ownerId) ?? null,
       // A row that a backend reads has its cursor there.
       tries: kind === 'event-to-read' ? 0 : tries,
+      reason,
       dueAt: iso(dueAt),
       sinceAt: iso(at),
       sending: holder !== null,

@@ -54,7 +54,7 @@ export function makeCommand(): Command {
 
 async function list({ store }: Place, options: Output): Promise<void> {
   const rows = await store.read(listOutbox, { limit: maxListed })
-  const items = rows.map(({ id, kind, ownerId, target, tries, dueAt, at, holder }) => {
+  const items = rows.map(({ id, kind, ownerId, target, tries, reason, dueAt, at, holder }) => {
     const userId = ownerId || null
     return {
       id,
@@ -63,6 +63,7 @@ async function list({ store }: Place, options: Output): Promise<void> {
       target: target || null,
       // A row that a backend reads has its cursor there.
       tries: kind === 'event-to-read' ? 0 : tries,
+      reason,
       dueAt: iso(dueAt),
       since: iso(at),
       sending: holder !== null,
@@ -75,6 +76,7 @@ async function list({ store }: Place, options: Output): Promise<void> {
     tries: 'tries',
     due: 'dueAt',
     'waits since': 'since',
+    reason: 'reason',
   } as const
   printList(options, items, { columns, empty: 'Nothing waits.' })
 }

@@ -1,6 +1,7 @@
 // `carillon stats`: when is the disk full, what grows, whose inbox and which producer is it, and is background work behind?
 import { Command } from 'commander'
 import { iso } from '../../basics/clock.ts'
+import { mostStreams } from '../../metrics/nodes.store.ts'
 import { countIn, freeBytesOf, growthOf, type Point, seriesOf } from '../../metrics/series.ts'
 import { largestInboxes, newestByProducer, rowsOfTables } from '../../metrics/stats.store.ts'
 import { examineDatabase } from '../../operator/now.ts'
@@ -33,17 +34,22 @@ async function statsOf({ store, config, now }: Place) {
   const { kibPerDay, fullAt } = growthOf(month, { now: now(), freeBytes })
   const { findings } = await examineDatabase(config, now)
   const largest = await store.read(largestInboxes)
+  const streams = await store.read(mostStreams, now())
   const names = await namesOf(
     store,
-    largest.map(({ userId }) => userId),
+    [...largest, ...streams].map(({ userId }) => userId),
   )
+  const named = <Row extends { userId: string }>(row: Row) => {
+    return { ...row, name: names.get(row.userId) ?? row.userId }
+  }
   return {
     freeBytes,
     kibPerDay,
     fullAt: fullAt === null ? null : iso(fullAt),
     days: month.slice(-2).map(sentOn),
     rows: await store.read(rowsOfTables),
-    largestInboxes: largest.map((one) => ({ ...one, name: names.get(one.userId) ?? one.userId })),
+    largestInboxes: largest.map(named),
+    mostStreams: streams.map(named),
     newestByProducer: await store.read(newestByProducer),
     work: findings.filter(({ check }) => ['background work', 'outbox', 'mails'].includes(check)),
   }
@@ -67,6 +73,7 @@ function linesOf(found: Awaited<ReturnType<typeof statsOf>>): string[] {
     ...found.largestInboxes.map(({ name, notifications: count }) => {
       return { of: 'largest inboxes', name, count }
     }),
+    ...found.mostStreams.map(({ name, streams: count }) => ({ of: 'most streams', name, count })),
     ...found.newestByProducer.map(({ producer: name, notifications: count }) => {
       return { of: 'newest 20,000 by', name, count }
     }),
