@@ -1,8 +1,10 @@
 // Creates every object of the service from a store and the settings, and connects them. serve.ts opens the store and listens.
+import { hostname } from 'node:os'
 import { AuditLines } from './audit/audit-lines.ts'
 import { SignInLog } from './audit/sign-in-log.ts'
 import { counts } from './basics/counts.ts'
 import { nameHasher, Sealing } from './basics/secrets.ts'
+import { displayVersion } from './basics/version.ts'
 import type { Config } from './config/settings.ts'
 import { Deliveries } from './delivery/deliver.ts'
 import { Guesses, limitChanges } from './guessing/guesses.ts'
@@ -14,6 +16,7 @@ import { ForgottenPasswords } from './links/forgotten.ts'
 import { Live } from './live/live.ts'
 import { StreamLimits } from './live/stream-limits.ts'
 import { HourlyNumbers } from './metrics/hourly.ts'
+import { RunningNode } from './metrics/nodes.ts'
 import { operatorPageOf } from './operator/now.ts'
 import { Exports } from './own-data/export.ts'
 import { documentationOf } from './pages/docs/documentation.ts'
@@ -27,6 +30,7 @@ import { firstStart, progressOf } from './start/first-start.ts'
 import { composeNotices } from './start/notices.ts'
 import { linkSettings, mailerOf, passwordRulesOf } from './start/password-settings.ts'
 import { composeProofs, type Environment, type Observed } from './start/proofs.ts'
+import { valuesOf } from './start/settings-entry.ts'
 import { pageSettings, siteOf } from './start/site.ts'
 import { removeEnded, Upkeep } from './start/upkeep.ts'
 import type { Store } from './store/store.ts'
@@ -93,9 +97,10 @@ export async function compose(store: Store, config: Config, environment: Environ
     passwords,
     ...notifications,
   })
-  const { requestCounts, hourly } = numbers
+  const { requestCounts, hourly, node } = numbers
   const parts: Parts = {
     hourly,
+    node,
     site,
     store,
     sealing,
@@ -146,7 +151,7 @@ export async function compose(store: Store, config: Config, environment: Environ
       await Promise.all([reach.end(), webhooks.end(), upkeep.end()])
       for (const counted of [signInLog, lines]) counted.end()
       await signInLog.stored()
-      await hourly.end()
+      await Promise.all([hourly.end(), node.end()])
     },
   }
 }
@@ -191,7 +196,17 @@ function composeNumbers(store: Store, config: Config, { wall, passwords, streamL
     streamsOpen,
     hashesWaiting,
   })
-  return { requestCounts, hashesWaiting, streamsOpen, hourly }
+  const { engine } = config.database
+  const node = new RunningNode({
+    store,
+    wall,
+    // One process alone runs on a SQLite file.
+    id: engine === 'sqlite' ? engine : `${hostname()}:${process.pid}`,
+    name: hostname(),
+    settings: { version: displayVersion(), ...valuesOf(config) },
+    mostStreams: () => streamLimits.most,
+  })
+  return { requestCounts, hashesWaiting, streamsOpen, hourly, node }
 }
 
 type MailNeeds = Omit<ConstructorParameters<typeof ForgottenPasswords>[0], 'outbox'> &

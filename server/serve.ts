@@ -1,4 +1,4 @@
-// Opens the store, listens and drains. compose.ts makes the objects, commands/serve.ts handles
+// Opens the store, listens and drains. compose.ts makes the objects, commands/service/serve.ts handles
 // signals.
 import { lookup } from 'node:dns/promises'
 import { hostname } from 'node:os'
@@ -138,6 +138,7 @@ async function serve(store: Store, config: Config, running: Running): Promise<Se
   composition.reach.start()
   composition.webhooks.start()
   composition.hourly.start()
+  composition.node.start()
   return {
     listensOn,
     url,

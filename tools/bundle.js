@@ -13,7 +13,8 @@ const server = join(root, 'server')
 const bundleFolder = join(server, 'bundle')
 
 /** With all that they import: one file. A bundle of 30 had V8 optimize the loops of Node's module loader, 5 MB and 10 ms. */
-const startOfService = /[\\/]server[\\/](commands[\\/]serve|store[\\/]sqlite[\\/]store)\.ts$/
+const startOfService =
+  /[\\/]server[\\/](commands[\\/]service[\\/]serve|store[\\/]sqlite[\\/]store)\.ts$/
 /**
  * What each start loads, and the bundler's own helpers. In a checkout every other package is loaded on demand, and stays where npm installed
  * it. A package has them all, so that npm checks no `engines` of others; only native code stays outside.

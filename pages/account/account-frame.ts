@@ -1,18 +1,10 @@
 // The script of the account page: its sections and what is around them.
-import type { Me } from 'carillon-client'
 import { html, nothing, type TemplateResult } from 'lit'
-import { isCarillonError, networkError, signedOut } from '../../client/transport/errors.ts'
-import { timesOf } from '../../element/times.ts'
-import { type PageLanguage, pageLanguageOf, textsOf } from '../../server/pages/texts/texts.ts'
-import {
-  type Account,
-  type AccountSection,
-  faultOf,
-  PageElement,
-  states,
-} from './account-section.ts'
+import { networkError } from '../../client/transport/errors.ts'
+import { pageLanguageOf } from '../../server/pages/texts/texts.ts'
+import { type Account, type AccountSection, faultOf, states } from './account-section.ts'
 import { ConfirmDialog } from './confirm-dialog.ts'
-import { type Sending, send } from './requests.ts'
+import { PageFrame, readTexts } from './page-frame.ts'
 import { ActivitySection } from './security/activity-section.ts'
 import { AddApp } from './security/add-app.ts'
 import { AddPasskey } from './security/add-passkey.ts'
@@ -71,12 +63,13 @@ const place = { root, pages, passwordMinLength: Number(passwordMin), offered, ..
 /** How long sections may arrive, in milliseconds. */
 const arrivalMs = 10_000
 
-class AccountFrame extends PageElement {
+class AccountFrame extends PageFrame {
   static override properties = states('account', 'failure', 'current')
 
   declare account: Account | undefined
   declare failure: { error: unknown; words: Account['words'] } | undefined
   declare current: string | undefined
+  protected readonly root = root
   readonly #places = new IntersectionObserver(
     (entries) => {
       const found = entries.findLast(({ isIntersecting }) => isIntersecting)
@@ -111,7 +104,7 @@ class AccountFrame extends PageElement {
     if (read === undefined) return
     this.parentElement?.querySelector('.skeleton')?.remove()
     try {
-      const me = await this.#readMe()
+      const me = await this.readMe()
       // That page sends the link.
       if (me.secondFactor?.needsLink && linkToken === undefined)
         return location.replace(`${pages}sign-in`)
@@ -120,7 +113,7 @@ class AccountFrame extends PageElement {
         ...read,
         me,
         revision: 0,
-        send: this.#send.bind(this),
+        send: this.send.bind(this),
         refresh: this.#refresh.bind(this),
         refreshFrame: this.#refreshFrame.bind(this),
       }
@@ -137,36 +130,18 @@ class AccountFrame extends PageElement {
   async #checkUser(): Promise<void> {
     const { id } = this.account?.me.user ?? {}
     if (id === undefined || document.visibilityState !== 'visible') return
-    const now = await this.#readMe().catch(() => undefined)
+    const now = await this.readMe().catch(() => undefined)
     if (now !== undefined && now.user.id !== id) location.reload()
   }
 
-  /** The route answers without a 401, which a browser would display in its console. */
-  async #readMe(): Promise<Me> {
-    const me = await send<Me | null>(`${root}api/session`)
-    if (me === null) throw signedOut()
-    return me
-  }
-
-  async #send<Data>(path: string, sending?: Sending): Promise<Data> {
-    const url = root + path
-    try {
-      return await send<Data>(url, sending)
-    } catch (error) {
-      if (!isCarillonError(error, 'FRESH_SIGN_IN_REQUIRED')) throw error
-    }
-    await this.querySelector<ConfirmDialog>('confirm-dialog')?.confirm()
-    return send<Data>(url, sending)
-  }
-
   async #refresh(): Promise<void> {
-    const me = await this.#readMe()
+    const me = await this.readMe()
     if (this.account) this.account = { ...this.account, me, revision: this.account.revision + 1 }
   }
 
   /** The sections stay, with all that is typed in them. */
   async #refreshFrame(): Promise<void> {
-    const [me, text] = await Promise.all([this.#readMe(), this.#readPage()])
+    const [me, text] = await Promise.all([this.readMe(), this.#readPage()])
     const page = new DOMParser().parseFromString(text, 'text/html')
     const language = pageLanguageOf([page.documentElement.lang])
     const read = await readTexts(language)
@@ -251,21 +226,6 @@ ${parts[id]}
 )}
 </div>
 <confirm-dialog .account=${account}></confirm-dialog>`
-  }
-}
-
-async function readTexts(language: PageLanguage) {
-  const [texts, words] = await Promise.all([
-    textsOf('account', language),
-    textsOf('requests', language),
-  ])
-  const { format } = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short' })
-  return {
-    language,
-    texts,
-    words,
-    times: timesOf(language),
-    exact: (at: string) => format(Date.parse(at)),
   }
 }
 

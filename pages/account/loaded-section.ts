@@ -46,23 +46,21 @@ ${this.button(this.account.words.tryAgain, this.#loadAgain)}`
     await this.reload()
     if (this.loadFailure === undefined) await this.focusOn()
   }
+
+  /** Reads the next page of a section whose data is a `Page`. */
+  protected moreButton(
+    { items, next }: Page<unknown>,
+    read: (after: string) => Promise<Page<unknown>>,
+  ): TemplateResult | typeof nothing {
+    if (next === null) return nothing
+    const work = async () => {
+      const more = await read(next)
+      this.data = { ...more, items: [...items, ...more.items] } as Data
+    }
+    return this.button(this.texts.more, async () => {
+      if (await this.act(work)) await this.focusOn(`.entries li:nth-child(${items.length + 1})`)
+    })
+  }
 }
 
 export type Page<Item> = { items: readonly Item[]; next: string | null }
-
-export abstract class PagedSection<Item> extends LoadedSection<Page<Item>> {
-  protected abstract override read(after?: string): Promise<Page<Item>>
-
-  async #loadMore({ items, next }: Page<Item>): Promise<void> {
-    const work = async () => {
-      const more = await this.read(next ?? '')
-      this.data = { ...more, items: [...items, ...more.items] }
-    }
-    if (await this.act(work)) await this.focusOn(`.entries li:nth-child(${items.length + 1})`)
-  }
-
-  protected moreButton(page: Page<Item>): TemplateResult | typeof nothing {
-    if (page.next === null) return nothing
-    return this.button(this.texts.more, () => this.#loadMore(page))
-  }
-}

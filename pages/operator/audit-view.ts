@@ -8,7 +8,7 @@ import { OperatorView, type Row, valuesOf } from './operator-view.ts'
 type Entry = Row & { id: string }
 type Counted = Counts & { events: readonly string[]; examined: number }
 
-export class AuditView extends OperatorView<Entry> {
+export class AuditView extends OperatorView<Page<Entry>> {
   static override properties = states('counted')
 
   /** What the filter finds at any time, so that the bars stay while a span is chosen. */
@@ -53,7 +53,7 @@ ${this.field('actor', audit.actor)}
 <a class="button" href="${account.root}api/operator/audit/export?${this.#query(this.#span)}">${audit.export}</a></p></form>
 ${counted === undefined ? nothing : this.#histogram(counted)}
 ${this.table(titles.audit, { rows: page.items, columns: ['at', 'event', 'name', 'actor', 'address', 'device', 'detail'] })}
-<p class="buttons">${this.moreButton(page)}</p>${this.outcome()}`
+<p class="buttons">${this.moreButton(page, (after) => this.read(after))}</p>${this.outcome()}`
   }
 
   #histogram(counted: Counted): TemplateResult {
@@ -63,6 +63,6 @@ ${this.table(titles.audit, { rows: page.items, columns: ['at', 'event', 'name', 
     const hint = own.audit.hint(examined.toLocaleString(account.language), account.exact(since))
     return html`<p class="hint">${hint}</p>
 <operator-brush .account=${account} .counts=${counted} @span-chosen=${this.#narrow}></operator-brush>
-<details><summary>${own.now.numbers}</summary>${this.table(own.audit.title, { rows: rows.filter(({ entries }) => entries > 0), columns: ['at', 'entries'] })}</details>`
+${this.numbers(own.audit.title, { rows: rows.filter(({ entries }) => entries > 0) })}`
   }
 }

@@ -1,10 +1,15 @@
 // What became of notifications: of one, of all with a key, and by producer and category. Never what they say.
 import { html, nothing, type TemplateResult } from 'lit'
 import { states } from '../account/account-section.ts'
-import type { Page } from '../account/loaded-section.ts'
 import { OperatorView, type Row, valuesOf } from './operator-view.ts'
-import { type Aged, curves, type Measure } from './pictures.ts'
+import type { Strip } from './strip.ts'
 
+type Measure = 'seen' | 'read' | 'archived'
+/** `age`: seconds. */
+type Aged = Row & { age: number; category: string | null; delivered: number } & Record<
+    Measure,
+    number
+  >
 type Heard = { since: string | null; examined: number; items: Row[]; ages: Aged[] }
 /** `path`: of a key, which can be withdrawn. */
 type Found = { facts: Row; path?: string }
@@ -29,8 +34,8 @@ export class DeliveriesView extends OperatorView<Heard> {
     this.measure = 'seen'
   }
 
-  protected override async read(): Promise<Page<Heard>> {
-    return { items: [await this.call<Heard>('heard')], next: null }
+  protected override read(): Promise<Heard> {
+    return this.call('heard')
   }
 
   async #find(event: Event): Promise<void> {
@@ -61,57 +66,55 @@ export class DeliveriesView extends OperatorView<Heard> {
     await this.act(work, () => withdrawn(inboxes))
   }
 
-  protected override content({ items }: Page<Heard>): TemplateResult {
+  protected override content({ since, examined, items: rows, ages }: Heard): TemplateResult {
     const { own, found } = this
-    const { since, examined, items: rows, ages } = items[0] as Heard
     const { deliveries } = own
-    const columns = ['producer', 'category', 'delivered', 'muted', 'seen', 'read', 'archived']
     return html`<form role="search" @submit=${this.#find}>${this.field('sent', deliveries.find)}${this.field('application', deliveries.application)}
 <p class="buttons"><button class="primary">${own.search}</button></p></form>
-${
-  found
-    ? this.facts(
-        found.facts,
-        Object.keys(found.facts).filter((name) => Object.hasOwn(own.columns, name)),
-      )
-    : nothing
-}
-${found?.path ? html`<p class="buttons">${this.button(deliveries.withdraw, () => this.#withdraw(found.path ?? ''), 'danger')}</p>` : nothing}
+${found && this.facts(found.facts)}
+${found?.path && html`<p class="buttons">${this.button(deliveries.withdraw, () => this.#withdraw(found.path ?? ''), 'danger')}</p>`}
 ${this.outcome()}
 <h3>${deliveries.heard}</h3>
-${since === null ? nothing : html`<p class="hint">${deliveries.heardHint(examined.toLocaleString(this.account.language), this.account.exact(since))}</p>`}
-${this.table(deliveries.heard, { rows, columns, empty: deliveries.empty })}
+${since && html`<p class="hint">${deliveries.heardHint(examined.toLocaleString(this.account.language), this.account.exact(since))}</p>`}
+${this.table(deliveries.heard, { rows, empty: deliveries.empty })}
 ${ages.length === 0 ? nothing : this.#ages(ages)}`
   }
 
-  #ages(ages: readonly Aged[]): TemplateResult {
-    const { deliveries, columns, now } = this.own
-    const lines = [...Map.groupBy(ages, ({ category }) => category).values()]
-    const display = (age: number) => this.#display(age)
-    const share = (row: Aged, measure: Measure) =>
-      this.#format(row[measure] / row.delivered, { style: 'percent' })
-    const rows = ages.map((row) => {
-      const shares = measures.map((measure) => [measure, share(row, measure)])
-      return { ...row, age: display(row.age), ...Object.fromEntries(shares) }
+  #ages(all: readonly Aged[]): TemplateResult {
+    const { measure, own, account } = this
+    const { deliveries, columns } = own
+    const { format } = new Intl.NumberFormat(account.language, { style: 'percent' })
+    const ages = [...new Set(all.map(({ age }) => age))].sort((one, other) => one - other)
+    const strip: Strip = {
+      lines: [...Map.groupBy(all, ({ category }) => category)].map(([category, ofIt]) => {
+        const shares = new Map(ofIt.map((row) => [row.age, row[measure] / row.delivered]))
+        const values = ages.map((age) => shares.get(age) ?? null)
+        return { label: category ?? '–', values, kind: 'line' }
+      }),
+      places: ages,
+      ages: (age) => this.#display(age),
+    }
+    const rows = all.map((row) => {
+      const shares = measures.map((name) => [name, format(row[name] / row.delivered)])
+      return { ...row, age: this.#display(row.age), ...Object.fromEntries(shares) }
     })
+    const names = { seen: columns.seen, read: columns.read, archived: columns.archived }
+    const choose = (name: Measure) => {
+      this.measure = name
+    }
     return html`<h3>${deliveries.ages}</h3><p class="hint">${deliveries.agesHint}</p>
-<p class="buttons" role="group" aria-label=${deliveries.ages}>${measures.map(
-      (measure) =>
-        html`<button type="button" aria-pressed=${measure === this.measure} @click=${() => {
-          this.measure = measure
-        }}>${columns[measure]}</button>`,
-    )}</p>
-${curves(deliveries.ages, lines, { measure: this.measure, display })}
-<p class="hint">${lines.map(([row], n) => html`<span class="mark"><svg class="key" aria-hidden="true"><line class="tone-${n}" x2="100%" y1="50%" y2="50%"></line></svg> ${row?.category ?? '–'}</span> `)}</p>
-<details><summary>${now.numbers}</summary>${this.table(deliveries.ages, { rows, columns: ['category', 'age', 'delivered', ...measures] })}</details>`
+${this.choices(deliveries.ages, names, { chosen: measure, choose })}
+<operator-strip aria-hidden="true" .account=${account} .strip=${strip}></operator-strip>
+${this.numbers(deliveries.ages, { rows, columns: ['category', 'age', 'delivered', ...measures] })}`
   }
 
   #display(age: number): string {
     const [unit, seconds] = units.find(([, one]) => age >= one) ?? ['second', 1]
-    return this.#format(age / seconds, { style: 'unit', unit, unitDisplay: 'short' })
-  }
-
-  #format(value: number, options: Intl.NumberFormatOptions): string {
-    return new Intl.NumberFormat(this.account.language, options).format(value)
+    const { format } = new Intl.NumberFormat(this.account.language, {
+      style: 'unit',
+      unit,
+      unitDisplay: 'short',
+    })
+    return format(age / seconds)
   }
 }

@@ -1,19 +1,18 @@
 // The keys of producers: create, rotate, revoke. A secret is displayed once, and is nowhere after the view is left.
 import { html, type TemplateResult } from 'lit'
 import { states } from '../account/account-section.ts'
-import type { Page } from '../account/loaded-section.ts'
 import { OperatorView, type Row, valuesOf } from './operator-view.ts'
 
 type Key = Row & { id: string; name: string; revokedAt: string | null }
 
-export class KeysView extends OperatorView<Key> {
+export class KeysView extends OperatorView<readonly Key[]> {
   static override properties = states('made')
 
   /** The key that was just made or rotated. */
   declare made: string | undefined
 
-  protected override async read(): Promise<Page<Key>> {
-    return { next: null, ...(await this.call<{ items: Key[] }>('keys')) }
+  protected override async read(): Promise<readonly Key[]> {
+    return (await this.call<{ items: Key[] }>('keys')).items
   }
 
   async #create(event: Event): Promise<void> {
@@ -52,24 +51,15 @@ export class KeysView extends OperatorView<Key> {
     })
   }
 
-  protected override content({ items }: Page<Key>): TemplateResult {
+  protected override content(rows: readonly Key[]): TemplateResult {
     const { keys, titles } = this.own
-    const columns = [
-      'name',
-      'application',
-      'scopes',
-      'rate',
-      'createdAt',
-      'expiresAt',
-      'lastUsedAt',
-    ]
-    return html`${this.table(titles.keys, { rows: items, columns, end: (key) => this.#acts(key), empty: keys.empty })}
+    const choice = ([name, text]: string[]) =>
+      html`<label class="choice"><input type="checkbox" name=${name} ?checked=${name === 'send'}>${text}</label>`
+    return html`${this.table(titles.keys, { rows, end: (key) => this.#acts(key), empty: keys.empty })}
 ${this.secret(keys.secret, this.made)}${this.outcome()}
 <form @submit=${this.#create}><h3>${keys.create}</h3>
 ${this.field('name', keys.name)}${this.field('application', keys.application)}${this.field('rate', keys.rate)}${this.field('days', keys.days, 'number')}
-<label class="choice"><input type="checkbox" name="send" checked>${keys.scopes.send}</label>
-<label class="choice"><input type="checkbox" name="users">${keys.scopes.users}</label>
-<label class="choice"><input type="checkbox" name="webhooks">${keys.scopes.webhooks}</label>
+${Object.entries(keys.scopes).map(choice)}
 <p class="buttons"><button class="primary">${keys.create}</button></p></form>`
   }
 

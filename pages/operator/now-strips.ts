@@ -50,7 +50,7 @@ export function stripOf(name: StripName, numbers: Numbers, { columns }: Operator
   }
   return {
     lines,
-    times: [...times, until],
+    places: [...times, until],
     marks: marks.map(({ at, kind }) => ({ at: Date.parse(at), sign: signs[kind] })),
   }
 }

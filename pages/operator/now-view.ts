@@ -1,7 +1,6 @@
 // How the service is now: one sentence, what happened in 24 hours or 30 days, what changed since yesterday, and what doctor says, what is wrong first.
 import { html, type TemplateResult } from 'lit'
 import { states } from '../account/account-section.ts'
-import type { Page } from '../account/loaded-section.ts'
 import { type Numbers, type StripName, signs, stripOf, strips } from './now-strips.ts'
 import { OperatorView, type Row } from './operator-view.ts'
 
@@ -12,6 +11,7 @@ type Now = {
   nodes: number
   isReady: boolean
   keysExpiring: { name: string; expiresAt: string }[]
+  mostStreams: (Row & { userId: string })[]
   findings: Finding[]
 }
 type Whole = { now: Now; numbers: Numbers }
@@ -45,12 +45,12 @@ export class NowView extends OperatorView<Whole> {
     clearInterval(this.#timer)
   }
 
-  protected override async read(): Promise<Page<Whole>> {
+  protected override async read(): Promise<Whole> {
     const [now, numbers] = await Promise.all([
       this.call<Now>('now'),
       this.call<Numbers>(`numbers?range=${this.range}`),
     ])
-    return { items: [{ now, numbers }], next: null }
+    return { now, numbers }
   }
 
   #choose(range: Range): Promise<void> {
@@ -58,20 +58,16 @@ export class NowView extends OperatorView<Whole> {
     return this.reload()
   }
 
-  protected override content({ items }: Page<Whole>): TemplateResult {
-    const { own, account } = this
-    const { now, numbers } = items[0] as Whole
-    const ranges = Object.entries(own.now.ranges) as [Range, string][]
+  protected override content({ now, numbers }: Whole): TemplateResult {
+    const { own, account, range } = this
     const marks = Object.entries(signs) as [keyof typeof signs, string][]
     return html`<p class="lead">${this.#sentence(now, numbers)}</p>
 <dl>${this.#fact(own.now.version, now.version)}${this.#fact(own.now.started, account.exact(now.startedAt))}${this.#fact(own.now.nodes, String(now.nodes))}${this.#fact(own.now.backup, this.#backup(numbers))}</dl>
-<p class="buttons" role="group" aria-label=${own.now.range}>${ranges.map(
-      ([range, label]) =>
-        html`<button type="button" aria-pressed=${range === this.range} @click=${() => this.#choose(range)}>${label}</button>`,
-    )}</p>
+${this.choices(own.now.range, own.now.ranges, { chosen: range, choose: (wanted) => this.#choose(wanted) })}
 <p class="hint">${marks.map(([kind, sign]) => html`<span class="mark">${sign} ${own.now.marks[kind]}</span> `)}</p>
 ${(Object.keys(strips) as StripName[]).map((name) => this.#strip(name, numbers))}
-<h3>${own.now.changes}</h3>${this.table(own.now.changes, { rows: this.#changes(numbers), columns: ['name', 'before', 'now'], empty: own.now.empty })}
+<h3>${own.now.changes}</h3>${this.table(own.now.changes, { rows: this.#changes(numbers), empty: own.now.empty })}
+<h3>${own.now.mostStreams}</h3>${this.table(own.now.mostStreams, { rows: now.mostStreams, end: (row) => this.#userLink(row), empty: own.now.noStreams })}
 <h3>${own.now.doctor}</h3>
 <ul class="entries">${this.#findings(now).map(
       ({
@@ -88,6 +84,10 @@ ${(Object.keys(strips) as StripName[]).map((name) => this.#strip(name, numbers))
     return html`<div><dt>${name}</dt><dd>${value}</dd></div>`
   }
 
+  #userLink({ userId, name }: Now['mostStreams'][number]): TemplateResult {
+    return html`<a href="#users/${userId}">${this.own.now.endStreams}<span class="for-readers"> ${name}</span></a>`
+  }
+
   #findings({ findings }: Now): Finding[] {
     return findings.toSorted((one, other) => order.indexOf(one.state) - order.indexOf(other.state))
   }
@@ -101,10 +101,9 @@ ${(Object.keys(strips) as StripName[]).map((name) => this.#strip(name, numbers))
   #strip(name: StripName, numbers: Numbers): TemplateResult {
     const { own, account } = this
     const title = own.now.strips[name]
-    const rows = numbers.points.toReversed()
     return html`<h3>${title}</h3>
 <operator-strip aria-hidden="true" .account=${account} .strip=${stripOf(name, numbers, own)}></operator-strip>
-<details><summary>${own.now.numbers}<span class="for-readers">: ${title}</span></summary>${this.table(title, { rows, columns: ['at', ...strips[name]] })}</details>`
+${this.numbers(title, { rows: numbers.points.toReversed(), columns: ['at', ...strips[name]] })}`
   }
 
   /** What there was in the last two days. */

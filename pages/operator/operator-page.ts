@@ -1,12 +1,9 @@
 // The script of the page /operator: one view at a time, by the anchor of the address, such as operator#users/<id>.
-import type { Me } from 'carillon-client'
 import { html, nothing, type TemplateResult } from 'lit'
-import { isCarillonError, signedOut } from '../../client/transport/errors.ts'
-import { timesOf } from '../../element/times.ts'
 import { pageLanguageOf, textsOf } from '../../server/pages/texts/texts.ts'
-import { faultOf, PageElement, states } from '../account/account-section.ts'
+import { faultOf, states } from '../account/account-section.ts'
 import { ConfirmDialog } from '../account/confirm-dialog.ts'
-import { type Sending, send } from '../account/requests.ts'
+import { PageFrame, readTexts } from '../account/page-frame.ts'
 import { AttacksView } from './attacks-view.ts'
 import { AuditView } from './audit-view.ts'
 import { OperatorBrush } from './brush.ts'
@@ -48,12 +45,13 @@ const views = {
 type Name = keyof typeof views
 const names = Object.keys(views) as Name[]
 
-class OperatorFrame extends PageElement {
+class OperatorFrame extends PageFrame {
   static override properties = states('account', 'failure', 'name')
 
   declare account: Operator | undefined
   declare failure: unknown
   declare name: Name
+  protected readonly root = root
   #view: HTMLElement & { account?: Operator } = new NowView()
 
   override connectedCallback(): void {
@@ -64,58 +62,27 @@ class OperatorFrame extends PageElement {
 
   async #start(): Promise<void> {
     const language = pageLanguageOf([document.documentElement.lang])
-    const [texts, words, own] = await Promise.all([
-      textsOf('account', language),
-      textsOf('requests', language),
-      textsOf('operator', language),
-    ])
-    const { format } = new Intl.DateTimeFormat(language, {
-      dateStyle: 'medium',
-      timeStyle: 'short',
-    })
-    const me = await send<Me | null>(`${root}api/session`).catch((error: unknown) => {
-      this.failure = faultOf(error, { words, pages })
-    })
+    const [read, own] = await Promise.all([readTexts(language), textsOf('operator', language)])
     container?.querySelector('.skeleton')?.remove()
-    if (this.failure !== undefined) return
-    if (!me) {
-      this.failure = faultOf(signedOut(), { words, pages })
-      return
-    }
+    const me = await this.readMe().catch((error: unknown) => {
+      this.failure = faultOf(error, { words: read.words, pages })
+    })
+    if (!me) return
     const refresh = async () => {}
-    const times = { times: timesOf(language), exact: (at: string) => format(Date.parse(at)) }
-    const place = {
+    const unused = { passwordMinLength: 0, offered: [], revision: 0 }
+    this.account = {
+      ...unused,
+      ...read,
       root,
       pages,
-      language,
-      passwordMinLength: 0,
-      offered: [],
-      revision: 0,
       argument: '',
-    }
-    this.account = {
-      ...place,
-      ...times,
-      texts,
-      words,
       own,
       me,
-      send: this.#send.bind(this),
+      send: this.send.bind(this),
       refresh,
       refreshFrame: refresh,
     }
     this.#show(false)
-  }
-
-  /** If the service wants a recent sign-in or a second factor, a dialog asks for it, and the request is sent again. */
-  async #send<Data>(path: string, sending?: Sending): Promise<Data> {
-    try {
-      return await send<Data>(root + path, sending)
-    } catch (error) {
-      if (!isCarillonError(error, 'FRESH_SIGN_IN_REQUIRED')) throw error
-    }
-    await this.querySelector<ConfirmDialog>('confirm-dialog')?.confirm()
-    return send<Data>(root + path, sending)
   }
 
   #show(isMoved: boolean): void {

@@ -2,24 +2,25 @@
 import { html, nothing, type TemplateResult } from 'lit'
 import type { TextsOf } from '../../server/pages/texts/texts.ts'
 import type { Account } from '../account/account-section.ts'
-import { PagedSection } from '../account/loaded-section.ts'
+import { LoadedSection } from '../account/loaded-section.ts'
 
 /** `argument`: what follows the name of the view in the address, such as the id of a user. */
 export type Operator = Account & { own: TextsOf<'operator'>; argument: string }
 export type Row = Readonly<Record<string, unknown>>
 
-/** `end`: what follows in a row, such as a button. `empty`: what will be there. */
+/** `columns`: without it, those that have a name. `end`: what follows in a row, such as a button. `empty`: what will be there. */
 type Table<One> = {
   rows: readonly One[]
-  columns: readonly string[]
+  columns?: readonly string[]
   end?: (row: One) => unknown
   empty?: string
 }
 
+const none = '–'
 /** Cells of these columns can be long. */
-const wraps: readonly string[] = ['detail', 'events', 'url', 'actor']
+const wraps: readonly string[] = ['detail', 'events', 'url', 'actor', 'reason']
 
-export abstract class OperatorView<Item> extends PagedSection<Item> {
+export abstract class OperatorView<Data> extends LoadedSection<Data> {
   declare account: Operator
 
   protected get own(): Operator['own'] {
@@ -27,8 +28,8 @@ export abstract class OperatorView<Item> extends PagedSection<Item> {
   }
 
   /** A route of the operator. */
-  protected call<Data>(path: string, sending?: Parameters<Account['send']>[1]): Promise<Data> {
-    return this.account.send<Data>(`api/operator/${path}`, sending)
+  protected call<Found>(path: string, sending?: Parameters<Account['send']>[1]): Promise<Found> {
+    return this.account.send<Found>(`api/operator/${path}`, sending)
   }
 
   protected columnName(name: string): string {
@@ -37,7 +38,7 @@ export abstract class OperatorView<Item> extends PagedSection<Item> {
   }
 
   protected cell(name: string, value: unknown): string {
-    if (value === null || value === undefined || value === '') return '–'
+    if (value === null || value === undefined || value === '') return none
     if (typeof value === 'boolean') return value ? this.own.yes : this.own.no
     if (typeof value === 'string' && /(At|^at|Until)$/.test(name) && /^\d{4}-.*Z$/.test(value))
       return this.account.exact(value)
@@ -52,9 +53,11 @@ export abstract class OperatorView<Item> extends PagedSection<Item> {
 
   protected table<One extends Row>(
     title: string,
-    { rows, columns, end, empty = this.own.nothing }: Table<One>,
+    { rows, columns: wanted, end, empty = this.own.nothing }: Table<One>,
   ): TemplateResult {
-    if (rows.length === 0) return html`<p class="hint">${empty}</p>`
+    const [first] = rows
+    if (first === undefined) return html`<p class="hint">${empty}</p>`
+    const columns = wanted ?? this.#named(first).filter((name) => name !== 'id')
     return html`<div class="scroll" role="group" tabindex="0" aria-label=${title}><table>
 <thead><tr>${columns.map((name) => html`<th scope="col">${this.columnName(name)}</th>`)}${end && html`<td></td>`}</tr></thead>
 <tbody>${rows.map(
@@ -63,11 +66,31 @@ export abstract class OperatorView<Item> extends PagedSection<Item> {
     )}</tbody></table></div>`
   }
 
-  /** Facts that have a value. */
-  protected facts(row: Row, names: readonly string[]): TemplateResult {
-    const known = names.filter(
-      (name) => row[name] !== null && row[name] !== undefined && row[name] !== '',
-    )
+  #named(row: Row): string[] {
+    return Object.keys(row).filter((name) => Object.hasOwn(this.own.columns, name))
+  }
+
+  /** The numbers of a picture, for who does not see it. */
+  protected numbers(title: string, table: Table<Row>): TemplateResult {
+    return html`<details><summary>${this.own.now.numbers}<span class="for-readers">: ${title}</span></summary>${this.table(title, table)}</details>`
+  }
+
+  /** Buttons of which one is pressed. */
+  protected choices<Name extends string>(
+    label: string,
+    names: Readonly<Record<Name, string>>,
+    { chosen, choose }: { chosen: Name; choose: (name: Name) => unknown },
+  ): TemplateResult {
+    const all = Object.entries(names) as [Name, string][]
+    return html`<p class="buttons" role="group" aria-label=${label}>${all.map(
+      ([name, text]) =>
+        html`<button type="button" aria-pressed=${name === chosen} @click=${() => choose(name)}>${text}</button>`,
+    )}</p>`
+  }
+
+  /** Those that have a name and a value. */
+  protected facts(row: Row): TemplateResult {
+    const known = this.#named(row).filter((name) => this.cell(name, row[name]) !== none)
     return html`<dl>${known.map((name) => html`<div><dt>${this.columnName(name)}</dt><dd>${this.cell(name, row[name])}</dd></div>`)}</dl>`
   }
 

@@ -4,15 +4,15 @@ import type { Page } from '../account/loaded-section.ts'
 import { OperatorView, type Row } from './operator-view.ts'
 
 type Waiting = Row & { id: string; kind: string }
-type Outbox = { waiting: Waiting[]; webhooks: Row[]; failed: Row[] }
+type Outbox = { waiting: Waiting[]; webhooks: Row[]; failed: readonly Row[] }
 
 export class OutboxView extends OperatorView<Outbox> {
-  protected override async read(): Promise<Page<Outbox>> {
+  protected override async read(): Promise<Outbox> {
     const [outbox, failed] = await Promise.all([
       this.call<Omit<Outbox, 'failed'>>('outbox'),
       this.call<Page<Row>>('audit?event=send-given-up'),
     ])
-    return { items: [{ ...outbox, failed: [...failed.items] }], next: null }
+    return { ...outbox, failed: failed.items }
   }
 
   async #do(work: () => Promise<unknown>): Promise<void> {
@@ -37,30 +37,16 @@ export class OutboxView extends OperatorView<Outbox> {
     })
   }
 
-  protected override content({ items }: Page<Outbox>): TemplateResult {
+  protected override content({ waiting, webhooks, failed }: Outbox): TemplateResult {
     const { outbox } = this.own
-    const { waiting, webhooks, failed } = items[0] as Outbox
-    const columns = {
-      waiting: ['kind', 'name', 'tries', 'dueAt', 'sinceAt', 'sending'],
-      failed: ['at', 'name', 'detail'],
-      webhooks: [
-        'url',
-        'application',
-        'events',
-        'lastSuccessAt',
-        'failingSinceAt',
-        'outcome',
-        'disabledAt',
-      ],
-    }
     const end = (
       row: Waiting,
     ) => html`<p class="buttons">${this.button(outbox.retry, () => this.#retry(row.id))}
 ${this.button(outbox.drop, () => this.#drop(row), 'danger')}</p>`
     return html`<h3>${outbox.waiting}</h3>
-${this.table(outbox.waiting, { rows: waiting, columns: columns.waiting, end, empty: outbox.empty })}
+${this.table(outbox.waiting, { rows: waiting, end, empty: outbox.empty })}
 ${waiting.length > 0 ? html`<p class="buttons">${this.button(outbox.retryAll, () => this.#retry())}</p>` : ''}${this.outcome()}
-<h3>${outbox.failed}</h3>${this.table(outbox.failed, { rows: failed, columns: columns.failed, empty: outbox.noneFailed })}
-<h3>${outbox.webhooks}</h3>${this.table(outbox.webhooks, { rows: webhooks, columns: columns.webhooks, empty: outbox.noWebhooks })}`
+<h3>${outbox.failed}</h3>${this.table(outbox.failed, { rows: failed, columns: ['at', 'name', 'detail'], empty: outbox.noneFailed })}
+<h3>${outbox.webhooks}</h3>${this.table(outbox.webhooks, { rows: webhooks, empty: outbox.noWebhooks })}`
   }
 }

@@ -53,33 +53,3 @@ ${hours.map(({ at, refusals }) => {
   return svg`<rect class="wrong" x=${Math.floor(hour / 24) * cell} y=${(hour % 24) * cell} width=${cell - 1} height=${cell - 1} opacity=${0.2 + (0.8 * refusals) / most}><title>${at}: ${refusals}</title></rect>`
 })}</svg>`
 }
-
-export type Measure = 'seen' | 'read' | 'archived'
-export type Aged = Row & { age: number; category: string | null; delivered: number } & Record<
-    Measure,
-    number
-  >
-
-/** Seconds. */
-const labelled = [5, 60, 3_600, 86_400, 2_592_000]
-const oldest = 2_592_000
-
-/** How many percent of the notifications of an age were heard: a line a category, the axis of ages is logarithmic. */
-export function curves(
-  title: string,
-  lines: readonly (readonly Aged[])[],
-  { measure, display }: { measure: Measure; display: (age: number) => string },
-): TemplateResult {
-  const left = (age: number) => `${2 + (96 * Math.log(age)) / Math.log(oldest)}%`
-  const top = (row: Aged) => `${86 - (80 * row[measure]) / row.delivered}%`
-  return html`<svg class="curves" role="img" aria-label=${title} height="180">
-${[6, 46, 86].map((y, n) => svg`<line class="grid" x1="0" x2="100%" y1="${y}%" y2="${y}%"></line><text y="${y - 1}%">${100 - 50 * n} %</text>`)}
-${labelled.map((age) => svg`<text class=${age === oldest ? 'age last' : 'age'} x=${left(age)} y="98%">${display(age)}</text>`)}
-${lines.map((rows, n) =>
-  rows.map((row, place) => {
-    const before = rows[place - 1] ?? row
-    return svg`<line class="tone-${n}" x1=${left(before.age)} y1=${top(before)} x2=${left(row.age)} y2=${top(row)}></line>
-<circle class="tone-${n}" cx=${left(row.age)} cy=${top(row)} r="3"><title>${row.category} ${display(row.age)}</title></circle>`
-  }),
-)}</svg>`
-}

@@ -8,6 +8,8 @@ const height = 130
 const msWidth = 50
 const tones = ['--accent', '--wrong', '--right', '--muted']
 const dayMs = 24 * 3_600_000
+/** The ages, in seconds, that the axis names. */
+const labelled = [5, 60, 3_600, 86_400, 2_592_000]
 
 /** `axis`: `ms` has a scale of its own, on the right. Each bar stands on the bar before it. */
 export type Line = {
@@ -15,11 +17,15 @@ export type Line = {
   values: readonly (number | null)[]
   kind: 'bar' | 'line' | 'ms' | 'forecast'
 }
-/** Times are milliseconds; the last one is the end of the axis. */
+/**
+ * `places`: times in milliseconds, the last one the end of the axis; or, with `ages`, which displays them, seconds on a logarithmic
+ * axis and values that are shares.
+ */
 export type Strip = {
   lines: readonly Line[]
-  times: readonly number[]
-  marks: readonly { at: number; sign: string }[]
+  places: readonly number[]
+  marks?: readonly { at: number; sign: string }[]
+  ages?: (age: number) => string
 }
 
 export class OperatorStrip extends PageElement {
@@ -54,8 +60,8 @@ export class OperatorStrip extends PageElement {
 
   /** Seconds, and the values; bars with those of the lines before. The highest bars come first, so that the lower ones are in front of them. */
   #data(): uPlot.AlignedData {
-    const { times, lines } = this.strip
-    const heights = times.map(() => 0)
+    const { places, lines, ages } = this.strip
+    const heights = places.map(() => 0)
     const drawn = lines.map(({ values, kind }) =>
       kind === 'bar'
         ? values.map((value, n) => {
@@ -64,21 +70,25 @@ export class OperatorStrip extends PageElement {
           })
         : [...values],
     )
-    return [times.map((at) => at / 1_000), ...drawn.toReversed()]
+    return [ages ? [...places] : places.map((at) => at / 1_000), ...drawn.toReversed()]
   }
 
   #draw(): void {
     this.#plot?.destroy()
-    const { lines, times } = this.strip
+    const { lines, places, ages } = this.strip
     const hasMs = lines.some(({ kind }) => kind === 'ms')
-    const isLong = (times.at(-1) ?? 0) - (times[0] ?? 0) > 2 * dayMs
+    const isLong = (places.at(-1) ?? 0) - (places[0] ?? 0) > 2 * dayMs
     const { language, own } = this.account
     const { format: formatTime } = new Intl.DateTimeFormat(
       language,
       isLong ? { day: 'numeric', month: 'short' } : { timeStyle: 'short' },
     )
-    const { format } = new Intl.NumberFormat(language, { notation: 'compact' })
-    const series = lines.map((line, n) => this.#series(line, n)).toReversed()
+    const display = ages ?? ((seconds: number) => formatTime(1_000 * seconds))
+    const { format } = new Intl.NumberFormat(
+      language,
+      ages ? { style: 'percent' } : { notation: 'compact' },
+    )
+    const series = lines.map((line, n) => this.#series(line, n, ages && format)).toReversed()
     const grid = { stroke: this.#colour('--border'), width: 1 }
     const axis = { stroke: this.#colour('--muted'), grid, ticks: grid }
     const values: uPlot.Axis.Values = (_, all) => all.map((value) => format(value))
@@ -89,12 +99,17 @@ export class OperatorStrip extends PageElement {
         // The axes of all strips end at the same place.
         padding: [8, hasMs ? 0 : msWidth, 0, 0],
         cursor: { sync: { key: 'operator' }, y: false, drag: { x: false } },
-        scales: { x: { range: wide }, y: { range: fromZero }, ms: { range: fromZero } },
+        scales: {
+          x: ages ? { time: false, distr: 3 } : { range: wide },
+          y: { range: fromZero },
+          ms: { range: fromZero },
+        },
         axes: [
           {
             ...axis,
-            values: (_, all) => all.map((seconds) => formatTime(1_000 * seconds)),
+            values: (_, all) => all.map(display),
             space: 70,
+            ...(ages && { splits: () => labelled, filter: (_, all) => all }),
           },
           { ...axis, values },
           ...(hasMs
@@ -112,8 +127,8 @@ export class OperatorStrip extends PageElement {
         ],
         series: [
           {
-            label: own.columns.at,
-            value: (_, seconds) => (seconds ? formatTime(1_000 * seconds) : ''),
+            label: ages ? own.columns.age : own.columns.at,
+            value: (_, place) => (place ? display(place) : ''),
           },
           ...series,
         ],
@@ -124,30 +139,35 @@ export class OperatorStrip extends PageElement {
     )
   }
 
-  #series({ label, kind, values }: Line, n: number): uPlot.Series {
-    const stroke = this.#colour(tones[n] ?? '--text')
+  #series(
+    { label, kind, values }: Line,
+    n: number,
+    format: (value: number) => string = String,
+  ): uPlot.Series {
+    const stroke = this.#colour(tones[n % tones.length] ?? '--text')
     const value = (_: uPlot, __: number, ___: number, index: number | null) =>
-      String(values[index ?? -1] ?? '–')
+      index === null || typeof values[index] !== 'number' ? '–' : format(values[index])
     const bars = {
       fill: stroke,
       paths: uPlot.paths.bars?.({ size: [0.7, 24] }),
       points: { show: false },
     }
-    const dash = { bar: [], line: [], ms: [2, 3], forecast: [6, 5] }[kind]
+    const line = n < tones.length ? [] : [6, 5]
+    const dash = { bar: [], line, ms: [2, 3], forecast: [6, 5] }[kind]
     return {
       label,
       value: value as uPlot.Series.Value,
       stroke,
       dash,
       scale: kind === 'ms' ? 'ms' : 'y',
-      spanGaps: kind === 'forecast',
+      spanGaps: kind === 'forecast' || (kind === 'line' && this.strip.ages !== undefined),
       ...(kind === 'bar' && bars),
     } as uPlot.Series
   }
 
   #drawMarks({ ctx, bbox, valToPos }: uPlot): void {
     ctx.fillStyle = this.#colour('--muted')
-    for (const { at, sign } of this.strip.marks) {
+    for (const { at, sign } of this.strip.marks ?? []) {
       const x = valToPos(at / 1_000, 'x', true)
       ctx.fillText(sign, x, bbox.top)
       ctx.fillRect(x, bbox.top + 2, 1, bbox.height)

@@ -22,7 +22,7 @@ function nameOf({ username, externalId, id }: Person): string {
 /** A search finds so many, and has no next page. */
 const maxFound = 50
 
-export class UsersView extends OperatorView<Person> {
+export class UsersView extends OperatorView<Page<Person>> {
   #search = ''
 
   protected override read(after = ''): Promise<Page<Person>> {
@@ -41,7 +41,7 @@ export class UsersView extends OperatorView<Person> {
 ${page.items.length === 0 ? html`<p class="hint" role="status">${own.noMatch}</p>` : nothing}
 <ul class="entries">${this.entries(page.items, (one) => this.#item(one))}</ul>
 ${this.#search !== '' && page.items.length === maxFound ? html`<p class="hint">${own.users.first}</p>` : nothing}
-<p class="buttons">${this.moreButton(page)}</p>${this.outcome()}`
+<p class="buttons">${this.moreButton(page, (after) => this.read(after))}</p>${this.outcome()}`
   }
 
   #item(one: Person): TemplateResult {
@@ -59,33 +59,24 @@ function badges({ disabled, role }: Person, { users }: Operator['own']) {
   return [ofState, ofRole]
 }
 
+const tables = ['signIns', 'devices', 'factors', 'accounts', 'mutes'] as const
 type Whole = { user: Person; inbox: Row } & Record<
-  'signIns' | 'devices' | 'factors' | 'accounts' | 'mutes' | 'trail',
-  Row[]
+  (typeof tables)[number] | 'trail',
+  readonly Row[]
 >
 type Act = keyof Operator['own']['users']['acts']
-
-const profile = 'id externalId application issuer displayName email locale createdAt'.split(' ')
-const columns = {
-  signIns: ['device', 'address', 'variant', 'createdAt', 'lastSeenAt'],
-  devices: ['label', 'network', 'firstSeenAt', 'lastSeenAt'],
-  factors: ['kind', 'label', 'createdAt', 'confirmedAt', 'lastUsedAt'],
-  accounts: ['issuer', 'subject', 'email', 'lastUsedAt'],
-  mutes: ['category', 'mutedUntil'],
-} as const
-const tables = Object.keys(columns) as (keyof typeof columns)[]
 
 export class PersonView extends OperatorView<Whole> {
   static override properties = states('link')
 
   declare link: { url: string; expiresAt: string } | undefined
 
-  protected override async read(): Promise<Page<Whole>> {
+  protected override async read(): Promise<Whole> {
     const [whole, trail] = await Promise.all([
       this.call<Whole>(this.#place),
       this.call<Page<Row>>(`audit?user=${this.account.argument}&limit=100`),
     ])
-    return { items: [{ ...whole, trail: [...trail.items] }], next: null }
+    return { ...whole, trail: trail.items }
   }
 
   get #place(): string {
@@ -118,22 +109,21 @@ export class PersonView extends OperatorView<Whole> {
     if (isDone && act === 'erase') location.hash = 'users'
   }
 
-  protected override content({ items }: Page<Whole>): TemplateResult {
+  protected override content(whole: Whole): TemplateResult {
     const { own } = this
-    const whole = items[0] as Whole
     const { user, inbox } = whole
     const acts = (Object.keys(own.users.acts) as Act[]).filter(
       (act) => act !== (user.disabled ? 'disable' : 'enable'),
     )
     return html`<p><a href="#users">${own.back}</a></p>
 <h3>${nameOf(user)} ${badges(user, own)}</h3>
-${this.facts(user, profile)}
+${this.facts(user)}
 <p class="buttons">${acts.map((act) => this.button(own.users.acts[act], () => this.#do(act, nameOf(user)), act === 'erase' ? 'danger' : undefined))}</p>
 ${this.secret(own.users.link(this.link ? this.account.exact(this.link.expiresAt) : ''), this.link?.url)}
 ${this.outcome()}
 <h3>${own.users.lanes}</h3><p class="hint">${own.users.lanesHint}</p>${lanes(own.users.lanes, whole, Date.now())}
-<h3>${own.users.inbox}</h3>${this.facts(inbox, Object.keys(inbox))}
-${tables.map((name) => html`<h3>${own.users[name]}</h3>${this.table(own.users[name], { rows: whole[name], columns: columns[name] })}`)}
+<h3>${own.users.inbox}</h3>${this.facts(inbox)}
+${tables.map((name) => html`<h3>${own.users[name]}</h3>${this.table(own.users[name], { rows: whole[name] })}`)}
 <p><a href="#audit/${user.id}">${own.users.trail}</a></p>`
   }
 }

@@ -9,11 +9,19 @@ import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 
 const program = fileURLToPath(new URL('../carillon.ts', import.meta.url))
-const names = [
-  ...['serve', 'user', 'key', 'keys', 'secret', 'audit', 'explain', 'retention', 'send', 'tail'],
-  ...['migrate', 'doctor', 'backup', 'restore', 'move'],
-]
-const fileOf = (name: string) => (name === 'user' ? 'commands/user/user.ts' : `commands/${name}.ts`)
+const folders = {
+  service: ['serve', 'audit', 'doctor'],
+  user: ['user'],
+  keys: ['key', 'keys', 'secret'],
+  notifications: ['explain', 'retention', 'send', 'tail'],
+  database: ['migrate', 'backup', 'restore', 'move'],
+}
+const places = Object.entries(folders).flatMap(([folder, inFolder]) =>
+  inFolder.map((name) => [name, `commands/${folder}/${name}.ts`] as const),
+)
+const files = new Map(places)
+const names = [...files.keys()]
+const fileOf = (name: string) => files.get(name) ?? ''
 const reporter = `
   import { registerHooks } from 'node:module'
   registerHooks({ load(url, context, next) { process.stderr.write('loads ' + url + '\\n'); return next(url, context) } })`

@@ -111,6 +111,14 @@ export async function withStore<Result>(
   }
 }
 
+/** An action of a command: `work` gets the store, then the arguments and options. */
+export function onStore<Given extends unknown[]>(
+  work: (place: Place, ...given: Given) => Promise<void>,
+): (...given: [...Given, Command]) => Promise<void> {
+  return (...given) =>
+    withStore(given.at(-1) as Command, (place) => work(place, ...(given as unknown as Given)))
+}
+
 /** In a container the process id may have no name. */
 function systemUser(): string {
   try {

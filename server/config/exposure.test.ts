@@ -39,6 +39,14 @@ test('refuses metrics beyond this machine without a token', () => {
   assert.ok(readConfig({ CARILLON_METRICS_HOST: '0.0.0.0' }))
 })
 
+test('says of a value that is wrong what is right, and not that it is missing', () => {
+  const backups = { CARILLON_BACKUP_AT: '25:00', CARILLON_BACKUP_DIR: '/b' }
+  assert.match(reasonOf(backups, 'CARILLON_BACKUP_AT'), /in UTC, such as 03:00/)
+  const metrics = { CARILLON_METRICS_PORT: '9464', CARILLON_METRICS_HOST: '0.0.0.0' }
+  const token = { ...metrics, CARILLON_METRICS_TOKEN: 'short' }
+  assert.match(reasonOf(token, 'CARILLON_METRICS_TOKEN'), /at least 32 random characters/)
+})
+
 test('refuses plain HTTP beyond this machine without CARILLON_INSECURE_HTTP (L3)', () => {
   const exposed: Environment[] = [
     { CARILLON_HOST: '0.0.0.0' },

@@ -6,12 +6,18 @@ import { isOnThisMachine, postgresServer } from './database-url.ts'
 import type { Config } from './settings.ts'
 import { type Environment, formatDuration, isLoopback, type SettingFault } from './values.ts'
 
-export function exposures(config: Partial<Config>, env: Environment): SettingFault[] {
+/** `unread`: settings with a fault of their own. They are set, so none is said to be missing. */
+export function exposures(
+  config: Partial<Config>,
+  env: Environment,
+  unread: readonly (keyof Config)[] = [],
+): SettingFault[] {
   return [
     ...exposedHttp(config),
     ...exposedOrigins(config),
     ...exposedDatabases(config, env),
-    ...exposedMetrics(config),
+    ...(unread.includes('metricsToken') ? [] : exposedMetrics(config)),
+    ...(unread.includes('backupAtMs') ? [] : halfSchedules(config)),
     ...conflicts(config),
   ]
 }
@@ -77,6 +83,13 @@ function exposedMetrics({
   return [{ field: 'CARILLON_METRICS_HOST', reason, remedy }]
 }
 
+function halfSchedules({ backupAtMs, backupDir }: Partial<Config>): SettingFault[] {
+  if ((backupAtMs === undefined) === (backupDir === undefined)) return []
+  const names = ['CARILLON_BACKUP_AT', 'CARILLON_BACKUP_DIR']
+  const [field = '', other] = backupAtMs === undefined ? names.reverse() : names
+  return [{ field, reason: `is set without ${other}`, remedy: 'set both, or none' }]
+}
+
 export function databaseTls(
   config: Pick<Config, 'database' | 'insecureDatabase'>,
   env: Environment,
@@ -94,11 +107,6 @@ function conflicts(config: Partial<Config>): SettingFault[] {
   const faults: SettingFault[] = []
   const report = (field: string, reason: string, change: string) =>
     faults.push({ field, reason, remedy: change })
-  if ((config.backupAtMs === undefined) !== (config.backupDir === undefined)) {
-    const names = ['CARILLON_BACKUP_AT', 'CARILLON_BACKUP_DIR']
-    if (config.backupAtMs === undefined) names.reverse()
-    report(names[0] ?? '', `is set without ${names[1]}`, 'set both, or none')
-  }
   if (idle > lifetime) {
     const reason = `is ${formatDuration(idle)}, longer than CARILLON_SESSION_LIFETIME (${formatDuration(lifetime)})`
     report('CARILLON_SESSION_IDLE', reason, 'make it at most that long')

@@ -28,7 +28,8 @@ export function readSettings(env: Environment, flags: Flags = {}) {
     .map(({ key, value }) => [key, value])
   const config: Config = Object.freeze(Object.fromEntries(found))
   const { misspelt, others } = unknownNames(env)
-  const faults = [...misspelt.map(noSetting), ...unreadable, ...exposures(config, env)]
+  const unread = read.flatMap(({ key, fault }) => (fault ? [key] : []))
+  const faults = [...misspelt.map(noSetting), ...unreadable, ...exposures(config, env, unread)]
   return {
     config: unreadable.length === 0 ? config : undefined,
     faults,

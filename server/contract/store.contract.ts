@@ -27,6 +27,7 @@ import { securityNoticePromises } from '../inbox/contract/security-notices.contr
 import { undoPromises } from '../inbox/contract/undo.contract.ts'
 import { linkPromises } from '../links/links.contract.ts'
 import { hourlyPromises } from '../metrics/hourly.contract.ts'
+import { nodePromises } from '../metrics/nodes.contract.ts'
 import { exportPromises } from '../own-data/export.contract.ts'
 import { preferencePromises } from '../preferences/preferences.contract.ts'
 import { producerPromises } from '../producers/producers.contract.ts'
@@ -110,6 +111,7 @@ export function storeContract(engine: Engine): void {
     describe('random acts', () => randomPromises(promise))
     describe('scheduled backups', () => backupPromises(promise))
     describe('the numbers of each hour', () => hourlyPromises(aboutSignals))
+    describe('the nodes that run', () => nodePromises(promise))
     describe('lifecycle', () => lifecyclePromises(promise))
   })
 }

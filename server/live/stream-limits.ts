@@ -24,6 +24,15 @@ export class StreamLimits {
     return this.#open
   }
 
+  /** Who has more than one here, the most first. */
+  get most(): { userId: string; streams: number }[] {
+    return [...this.#openByUser]
+      .map(([userId, streams]) => ({ userId, streams }))
+      .filter(({ streams }) => streams > 1)
+      .sort((one, other) => other.streams - one.streams)
+      .slice(0, 20)
+  }
+
   /** Throws TOO_MANY_REQUESTS, or UNAVAILABLE after `close`. */
   take(userId: string): void {
     if (this.isClosed) throw stopping()

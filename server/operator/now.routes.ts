@@ -2,7 +2,10 @@ import { iso } from '../basics/clock.ts'
 import { displayVersion } from '../basics/version.ts'
 import type { Readiness } from '../http/readiness.ts'
 import { countNodes } from '../metrics/hourly.store.ts'
+import { mostStreams } from '../metrics/nodes.store.ts'
+import type { RunningNode } from '../metrics/nodes.ts'
 import { listProducers, type Producer } from '../producers/producers.store.ts'
+import { namesOf } from '../users/display-user.ts'
 import * as shapes from './operator.schemas.ts'
 import { forOperator, type OperatorNeeds, sendVisible } from './operator.ts'
 
@@ -12,16 +15,25 @@ export const now = forOperator({
   summary:
     'How the service is: version, start, keys that expire soon, and what doctor says of settings and database',
   responses: { 200: shapes.NowResponse },
-  async handle(needs: OperatorNeeds & { readiness: Readiness }, _, reply) {
+  async handle(needs: OperatorNeeds & { readiness: Readiness; node: RunningNode }, _, reply) {
     const at = needs.users.now()
-    const producers = await needs.store.read(listProducers)
+    const { store } = needs
+    // A service without its database shows those of a minute ago.
+    await needs.node.write().catch(() => {})
+    const producers = await store.read(listProducers)
+    const streams = await store.read(mostStreams, at)
+    const names = await namesOf(
+      store,
+      streams.map(({ userId }) => userId),
+    )
     return sendVisible(reply, {
       version: displayVersion(),
       startedAt: iso(at - Math.round(process.uptime() * 1_000)),
       now: iso(at),
-      nodes: await needs.store.read(countNodes),
+      nodes: await store.read(countNodes),
       isReady: needs.readiness.isReady,
       keysExpiring: producers.flatMap((producer) => expiring(producer, at)),
+      mostStreams: streams.map((one) => ({ ...one, name: names.get(one.userId) ?? null })),
       findings: await needs.operatorPage.findings(),
     })
   },

@@ -1,56 +1,29 @@
+// Only the page /operator may call these routes, so a response has its fields by name alone.
 import { events } from '../audit/events.ts'
 import * as t from '../http/openapi/schema.ts'
 import { rangeNames } from '../metrics/series.ts'
 import { scopes } from '../producers/producer-key.ts'
-import { accountFields } from '../users/users.schemas.ts'
 
-const nullableText = t.nullable(t.string())
-const word = t.example(t.string(), 'shop')
-const nullableTime = t.nullable(t.time)
+const facts = (name: string, description: string) =>
+  t.dataOf(t.named(name, { ...t.record(t.anything), description }))
 
-const person = { ...accountFields, role: t.nullable(t.constant('operator')) }
-const Person = t.component('OperatorUser', person)
 const found =
   'What a name, an address or an external id begins with. Only in external ids, upper and lower case of ASCII letters differ. With it, there is no next page'
 export const PeopleQuery = t.object({ search: t.optional(t.text(0, 255, found)), ...t.cursor })
-export const PeopleResponse = t.dataOf(t.pageOf('OperatorUserPage', Person))
-
-const rows = (of: string) => t.array(t.record(t.anything), of)
-const count = t.integer({ minimum: 0 })
-const counts = { total: count, unread: count, unseen: count, archived: count, snoozed: count }
-export const PersonResponse = t.dataOf(
-  t.component('OperatorUserDetails', {
-    user: t.component('OperatorUserInFull', { ...person, passwordChangeRequired: t.boolean() }),
-    signIns: rows('id, variant, device, address, createdAt, lastSeenAt'),
-    devices: rows('label, network, firstSeenAt, lastSeenAt'),
-    factors: rows('id, kind, label, createdAt, confirmedAt, lastUsedAt'),
-    accounts: rows('At providers: issuer, subject, email, createdAt, lastUsedAt'),
-    mutes: rows('category (null for everything), mutedUntil'),
-    inbox: t.component('OperatorInbox', counts),
-  }),
+export const PeopleResponse = facts(
+  'OperatorUsers',
+  '`items`: the fields of a user, and role; `next`',
+)
+export const PersonResponse = facts(
+  'OperatorUserDetails',
+  '`user`; `signIns`, `devices`, `factors`, `accounts` at providers and `mutes` (category null: everything) as lists; the counts of the `inbox`',
 )
 
 export const OperatorLinkBody = t.component('OperatorLinkRequest', {
   purpose: t.oneOf(['reset', 'invite']),
 })
-const link = {
-  url: t.example(t.string(), 'https://bell.example.org/reset#token'),
-  expiresAt: t.expiresAt,
-}
-export const OperatorLinkResponse = t.dataOf(t.component('OperatorLink', link))
+export const OperatorLinkResponse = facts('OperatorLink', '`url`, `expiresAt`')
 
-const Entry = t.component('OperatorAuditEntry', {
-  id: t.id,
-  at: t.time,
-  event: t.oneOf(Object.keys(events)),
-  actor: t.example(t.string(), 'user'),
-  userId: t.nullable(t.id),
-  name: t.nullable(t.string('The username or external id of the user')),
-  address: nullableText,
-  device: nullableText,
-  count: t.integer({ minimum: 1 }),
-  detail: t.nullable(t.record(t.anything)),
-})
 const filter = {
   user: t.optional(t.uuid('Only entries about this user')),
   event: t.optional(t.oneOf(Object.keys(events))),
@@ -64,32 +37,19 @@ const filter = {
 }
 export const TrailQuery = t.object({ ...filter, ...t.cursor })
 export const ExportQuery = t.object(filter)
-export const TrailCountsResponse = t.dataOf(
-  t.component('OperatorAuditCounts', {
-    since: t.time,
-    until: t.time,
-    counts: t.array(count),
-    events: t.array(t.example(t.string(), 'sign-in'), 'Those that the filter could find'),
-    examined: count,
-  }),
+export const TrailResponse = facts(
+  'OperatorAudit',
+  '`items`: id, at, event, actor, userId, name (the username or external id), address, device, count, detail; `next`',
 )
-export const TrailResponse = t.dataOf(t.pageOf('OperatorAuditPage', Entry))
+export const TrailCountsResponse = facts(
+  'OperatorAuditCounts',
+  '`counts` of 60 equal spans from `since` to `until`, the `events` that the filter could find, how many entries were `examined`',
+)
 
 const rate = t.example(t.text(1, 32, 'Requests in a second, minute or hour'), '600/m')
-const key = {
-  id: t.example(t.string(), '0123456789abcdef'),
-  name: word,
-  application: nullableText,
-  scopes: t.array(t.oneOf(scopes)),
-  createsUsers: t.boolean(),
-  rate: t.nullable(rate),
-  createdAt: t.time,
-  expiresAt: nullableTime,
-  lastUsedAt: nullableTime,
-  revokedAt: nullableTime,
-}
-export const KeysResponse = t.dataOf(
-  t.component('OperatorKeys', { items: t.array(t.component('OperatorKey', key)) }),
+export const KeysResponse = facts(
+  'OperatorKeys',
+  '`items`: id, name, application, scopes, createsUsers, rate, createdAt, expiresAt, lastUsedAt, revokedAt',
 )
 export const NewKey = t.component('OperatorNewKey', {
   name: t.example(t.text(1, 100), 'shop'),
@@ -102,10 +62,7 @@ export const NewKey = t.component('OperatorNewKey', {
   ),
   rate: t.optional(rate),
 })
-const secret = t.example(t.string(), 'crl_0123456789abcdef_secret')
-export const KeySecretResponse = t.dataOf(
-  t.component('OperatorKeySecret', { id: key.id, key: secret }),
-)
+export const KeySecretResponse = facts('OperatorKeySecret', '`id`, `key`')
 export const Rotation = t.component('OperatorRotation', {
   overlapHours: t.integer({
     minimum: 0,
@@ -114,105 +71,43 @@ export const Rotation = t.component('OperatorRotation', {
   }),
 })
 
-const finding = {
-  check: word,
-  state: t.oneOf(['ok', 'warning', 'fault']),
-  found: word,
-  change: t.optional(t.string('What to do')),
-}
-export const NowResponse = t.dataOf(
-  t.component('OperatorNow', {
-    version: t.example(t.string(), '0.1.0'),
-    startedAt: t.time,
-    now: t.time,
-    nodes: t.integer({ minimum: 1, description: 'Processes that run on this database' }),
-    isReady: t.boolean(),
-    keysExpiring: t.array(
-      t.component('OperatorExpiringKey', { id: key.id, name: word, expiresAt: t.time }),
-    ),
-    findings: t.array(t.component('OperatorFinding', finding)),
-  }),
+export const NowResponse = facts(
+  'OperatorNow',
+  '`version`, `startedAt`, `now`, `nodes` (processes on this database), `isReady`; `keysExpiring`: id, name, expiresAt; `mostStreams`, of who has more than one: userId, name, streams; `findings`: check, state (ok, warning or fault), found, change (what to do)',
 )
-
 export const NumbersQuery = t.object({ range: t.optional(t.oneOf(rangeNames, { default: 'day' })) })
-const database = { kibPerDay: t.nullable(t.integer()), fullAt: nullableTime }
-export const NumbersResponse = t.dataOf(
-  t.component('OperatorNumbers', {
-    points: rows('A point an hour or a day: at, and numbers; null if there are none'),
-    days: rows('The last 24 hours, and the 24 hours before'),
-    marks: rows('at, kind'),
-    database: t.component('OperatorGrowth', database),
-    lastBackup: t.nullable(t.component('OperatorBackup', { endedAt: t.time, node: word })),
-  }),
+export const NumbersResponse = facts(
+  'OperatorNumbers',
+  '`points`: at, and numbers, an hour or a day, null if there are none; `days`: the last 24 hours, and the 24 hours before; `marks`: at, kind; `database`: kibPerDay, fullAt; `lastBackup`: endedAt, node',
+)
+export const AttacksResponse = facts(
+  'OperatorAttacks',
+  '`since`; `hours` with refusals: at, refusals; `addresses`, the most first: address, refusals',
 )
 
-export const AttacksResponse = t.dataOf(
-  t.component('OperatorAttacks', {
-    since: t.time,
-    hours: rows('at, refusals: hours without a refusal are left out'),
-    addresses: rows('address, refusals: the most first'),
-  }),
-)
-
-export const OutboxResponse = t.dataOf(
-  t.component('OperatorOutbox', {
-    waiting: rows('id, kind, name, tries, dueAt, sinceAt, sending: 200 at most'),
-    webhooks: rows(
-      'id, application, url, events, lastSuccessAt, failingSinceAt, outcome, disabledAt',
-    ),
-  }),
+export const OutboxResponse = facts(
+  'OperatorOutbox',
+  '`waiting`, 200 at most: id, kind, name, tries, reason (why the last try failed), dueAt, sinceAt, sending; `webhooks`: id, application, url, events, outcome, lastSuccessAt, failingSinceAt, disabledAt',
 )
 export const OutboxRetry = t.component('OperatorRetry', {
   id: t.optional(t.uuid('Of one row; without it, all')),
 })
-export const RetriedResponse = t.dataOf(t.component('OperatorRetried', { retried: count }))
+export const RetriedResponse = facts('OperatorRetried', '`retried`: how many')
 
 const application = t.optional(
   t.text(0, 64, 'The application of the key; without it, that of no application'),
 )
 export const ByKeyQuery = t.object({ application })
-export const SentByKeyResponse = t.dataOf(
-  t.component('OperatorSentByKey', {
-    inboxes: count,
-    sentAt: nullableTime,
-    counts: t.component('OperatorSentCounts', {
-      seen: count,
-      read: count,
-      archived: count,
-      muted: count,
-    }),
-  }),
+export const SentByKeyResponse = facts(
+  'OperatorSentByKey',
+  '`inboxes`, `sentAt`; `counts`: seen, read, archived, muted',
 )
-export const WithdrawnResponse = t.dataOf(
-  t.component('OperatorWithdrawn', { inboxes: count, isDone: t.boolean() }),
-)
-
+export const WithdrawnResponse = facts('OperatorWithdrawn', '`inboxes`, `isDone`')
 export const ExplainQuery = t.object({
   user: t.optional(t.uuid('Finds a removed notification, too')),
 })
-export const ExplainedResponse = t.dataOf(
-  t.named('OperatorExplained', {
-    ...t.record(t.anything),
-    description: 'The facts of carillon explain --json',
-  }),
-)
-
-const heard = { delivered: count, muted: count, seen: count, read: count, archived: count }
-const Heard = t.component('OperatorHeardOf', {
-  producer: t.nullable(t.string('The name of the key; null for the service itself')),
-  category: nullableText,
-  ...heard,
-})
-const Aged = t.component('OperatorHeardAt', {
-  age: t.integer({ minimum: 1, description: 'At most so many seconds old' }),
-  category: nullableText,
-  ...heard,
-})
-export const HeardResponse = t.dataOf(
-  t.component('OperatorHeard', {
-    since: nullableTime,
-    examined: count,
-    items: t.array(Heard),
-    ages: t.array(Aged, 'Of the newest 1,000 of each span of ages; eight categories at most'),
-  }),
+export const ExplainedResponse = facts('OperatorExplained', 'The facts of carillon explain --json')
+export const HeardResponse = facts(
+  'OperatorHeard',
+  '`since`, `examined`; `items`: producer (null for the service itself), category, delivered, seen, read, archived, muted; `ages`: the same for the newest 1,000 of each age (at most so many seconds), eight categories at most',
 )

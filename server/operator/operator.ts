@@ -1,7 +1,8 @@
 // Who may open the page /operator. A page of another origin, a token, a key and a user without the
 // role open nothing (O1).
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { type RequestSource, sourceOf } from '../audit/entry.ts'
+import { record } from '../audit/audit.store.ts'
+import { type Facts, recorded, sourceOf } from '../audit/entry.ts'
 import { escapeControls } from '../basics/control-characters.ts'
 import {
   CarillonError,
@@ -117,25 +118,27 @@ async function refuseWithoutFactor(
     )
 }
 
-export function operatorSource(
-  needs: Pick<OperatorNeeds, 'site'>,
-  request: GuardedRequest<Subject>,
-): RequestSource {
-  return { ...sourceOf(needs, request), actor: `operator:${request.caller.userId}` }
+export function usersOf(needs: OperatorNeeds, request: GuardedRequest<Subject>): UserDependencies {
+  const actor = `operator:${request.caller.userId}`
+  return { ...needs.users, source: { ...sourceOf(needs, request), actor } }
 }
 
-export function usersOf(needs: OperatorNeeds, request: GuardedRequest<Subject>): UserDependencies {
-  return { ...needs.users, source: operatorSource(needs, request) }
+/** An act that records no entry itself. */
+export async function recordAct(
+  needs: OperatorNeeds,
+  request: GuardedRequest<Subject>,
+  facts: Facts,
+): Promise<void> {
+  await needs.store.write(record, recorded(usersOf(needs, request), facts).audit)
+}
+
+export function sendVisible(reply: FastifyReply, data: unknown): FastifyReply {
+  return sendJson(reply, visibleJson({ success: true, data }))
 }
 
 /** Control characters and those that turn text are visible as escapes. */
-export function sendVisible(reply: FastifyReply, data: unknown): FastifyReply {
-  return sendJson(
-    reply,
-    JSON.stringify({ success: true, data }, (_, value) => visible(value)),
+export function visibleJson(data: unknown): string {
+  return JSON.stringify(data, (_, value) =>
+    typeof value === 'string' ? escapeControls(value) : value,
   )
-}
-
-export function visible(value: unknown): unknown {
-  return typeof value === 'string' ? escapeControls(value) : value
 }

@@ -1,14 +1,14 @@
 // What waits to be sent, and the webhooks. A row has ids only, and no text of a notification.
-import { record } from '../audit/audit.store.ts'
 import { recorded } from '../audit/entry.ts'
 import { iso } from '../basics/clock.ts'
 import { notFound } from '../basics/errors.ts'
 import { dropFromOutbox, listOutbox, retryOutbox } from '../reach/outbox.store.ts'
+import { namesOf } from '../users/display-user.ts'
 import { listWebhooks, type Webhook } from '../webhooks/webhooks.store.ts'
 import { displayedWebhook } from '../webhooks/webhooks.ts'
 import * as shapes from './operator.schemas.ts'
-import { forOperator, type OperatorNeeds, sendVisible, usersOf } from './operator.ts'
-import { namesOf, withTimes } from './people.ts'
+import { forOperator, type OperatorNeeds, recordAct, sendVisible, usersOf } from './operator.ts'
+import { withTimes } from './people.ts'
 
 const maxListed = 200
 
@@ -21,12 +21,13 @@ export const list = forOperator({
       store,
       rows.map(({ ownerId }) => ownerId),
     )
-    const waiting = rows.map(({ id, kind, ownerId, tries, dueAt, at, holder }) => ({
+    const waiting = rows.map(({ id, kind, ownerId, tries, reason, dueAt, at, holder }) => ({
       id,
       kind,
       name: names.get(ownerId) ?? null,
       // A row that a backend reads has its cursor there.
       tries: kind === 'event-to-read' ? 0 : tries,
+      reason,
       dueAt: iso(dueAt),
       sinceAt: iso(at),
       sending: holder !== null,
@@ -62,8 +63,7 @@ export const retry = forOperator({
       at,
     })
     const detail = { id: id ?? 'all', count: retried }
-    const entry = recorded(usersOf(needs, request), { event: 'outbox-retried', detail })
-    await needs.store.write(record, entry.audit)
+    await recordAct(needs, request, { event: 'outbox-retried', detail })
     return sendVisible(reply, { retried })
   },
 })

@@ -1,5 +1,3 @@
-import { record } from '../audit/audit.store.ts'
-import { recorded } from '../audit/entry.ts'
 import { iso } from '../basics/clock.ts'
 import { resetFactors } from '../factors/factors.ts'
 import { sendData } from '../http/response/send.ts'
@@ -8,7 +6,7 @@ import { deleteUser, setDisabled, signOutUser } from '../users/access/access.ts'
 import { findUser, userKey } from '../users/find-user.ts'
 import { listUsers } from '../users/users.store.ts'
 import * as shapes from './operator.schemas.ts'
-import { forOperator, type OperatorNeeds, sendVisible, usersOf } from './operator.ts'
+import { forOperator, type OperatorNeeds, recordAct, sendVisible, usersOf } from './operator.ts'
 import { maxFound, searchUsers } from './people.store.ts'
 import { displayPerson, type PersonNeeds, wholePerson } from './people.ts'
 
@@ -35,10 +33,9 @@ export const one = forOperator({
     'One user with sign-ins, devices, factors and the counts of the inbox; the view is in the audit log',
   responses: { 200: shapes.PersonResponse },
   async handle(needs: Needs, request, reply) {
-    const users = usersOf(needs, request)
-    const user = await findUser(users, userKey(request))
-    const facts = { event: 'user-viewed', userId: user.id, username: user.username } as const
-    await needs.store.write(record, recorded(users, facts).audit)
+    const user = await findUser(needs.users, userKey(request))
+    const { id: userId, username } = user
+    await recordAct(needs, request, { event: 'user-viewed', userId, username })
     return sendVisible(reply, await wholePerson(needs, user))
   },
 })

@@ -6,7 +6,7 @@ import type { Sessions } from '../sessions/sessions.ts'
 import { type ListedSignIn, listSignIns } from '../sessions/sign-ins.store.ts'
 import type { Store } from '../store/store.ts'
 import { displayAccount } from '../users/display-user.ts'
-import { findUser, type User } from '../users/users.store.ts'
+import type { User } from '../users/users.store.ts'
 import { belongingsOf } from './people.store.ts'
 
 export function displayPerson(user: User) {
@@ -73,17 +73,4 @@ export function withTimes(row: object): object {
     name.endsWith('At') && typeof value === 'number' ? iso(value) : value,
   ])
   return Object.fromEntries(times)
-}
-
-/** The username or external id of each user; others are missing. */
-export async function namesOf(
-  store: Store,
-  ids: readonly string[],
-): Promise<Map<string, string | null>> {
-  const names = new Map<string, string | null>()
-  for (const id of new Set(ids)) {
-    const user = await store.read(findUser, id)
-    if (user !== undefined) names.set(id, user.username ?? user.externalId)
-  }
-  return names
 }

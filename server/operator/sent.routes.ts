@@ -1,6 +1,4 @@
 // What became of notifications, never what they say.
-import { record } from '../audit/audit.store.ts'
-import { recorded } from '../audit/entry.ts'
 import { iso } from '../basics/clock.ts'
 import { notFound } from '../basics/errors.ts'
 import { yieldToEventLoop } from '../basics/event-loop.ts'
@@ -11,7 +9,7 @@ import { type Explained, explainNotification } from '../inbox/examined/explain.s
 import type { Store } from '../store/store.ts'
 import { findUser } from '../users/users.store.ts'
 import * as shapes from './operator.schemas.ts'
-import { forOperator, type OperatorNeeds, sendVisible, usersOf } from './operator.ts'
+import { forOperator, type OperatorNeeds, recordAct, sendVisible } from './operator.ts'
 import { countByKey, type HeardRow, heardBetween, ownerOf } from './sent.store.ts'
 
 /** "Are we heard?" examines so many of the newest notifications. */
@@ -67,8 +65,7 @@ export const withdraw = forOperator({
     const change = { ...keyed, kind: 'delete', given: null, producerId: 'carillon' } as const
     const withdrawn = await changeByKey(needs.byKey, change)
     const detail = { ...keyed, inboxes: withdrawn.inboxes }
-    const entry = recorded(usersOf(needs, request), { event: 'notifications-withdrawn', detail })
-    await needs.store.write(record, entry.audit)
+    await recordAct(needs, request, { event: 'notifications-withdrawn', detail })
     return sendVisible(reply, withdrawn)
   },
 })
@@ -79,25 +76,21 @@ export const heard = forOperator({
   responses: { 200: shapes.HeardResponse },
   async handle({ store, users }: OperatorNeeds, _, reply) {
     const now = users.now()
-    const all = new Map<string, HeardRow>()
     const from = firstIdAt(now - heardMs)
+    const rows: HeardRow[] = []
     let before = 'g'
     let examined = 0
     while (examined < maxHeard) {
-      const { rows, last } = await store.read(heardBetween, { from, before })
+      const { rows: some, last } = await store.read(heardBetween, { from, before })
       if (last === null) break
-      for (const row of rows) add(all, [row.producer, row.category], row)
-      examined += delivered(rows)
+      rows.push(...some)
+      examined = rows.reduce((sum, row) => sum + row.delivered, 0)
       before = last
       await yieldToEventLoop()
     }
     const since = examined === 0 ? null : iso(madeAt(before))
-    return sendVisible(reply, {
-      since,
-      examined,
-      items: largest(all),
-      ages: await byAge(store, now),
-    })
+    const items = summed(rows, ['producer', 'category'])
+    return sendVisible(reply, { since, examined, items, ages: await byAge(store, now) })
   },
 })
 
@@ -107,38 +100,34 @@ const maxCategories = 8
 
 /** Of each span of ages the newest 1,000; the categories with the most of them. */
 async function byAge(store: Store, now: number) {
-  const all = new Map<string, HeardRow>()
-  const rows: (Omit<HeardRow, 'producer'> & { age: number })[] = []
-  for (const [n, age] of ages.entries()) {
-    const before = firstIdAt(now - (ages[n - 1] ?? 0) * 1_000)
-    const read = await store.read(heardBetween, { from: firstIdAt(now - age * 1_000), before })
-    const ofAge = new Map<string, HeardRow>()
-    for (const row of read.rows) {
-      add(all, [row.category], row)
-      add(ofAge, [row.category], row)
-    }
-    for (const { producer: _, ...row } of ofAge.values()) rows.push({ ...row, age })
+  const rows: (HeardRow & { age: number })[] = []
+  let before = firstIdAt(now)
+  for (const age of ages) {
+    const from = firstIdAt(now - age * 1_000)
+    const read = await store.read(heardBetween, { from, before })
+    rows.push(...summed(read.rows, ['category']).map((row) => ({ ...row, age })))
+    before = from
     await yieldToEventLoop()
   }
-  const categories = largest(all).map(({ category }) => category)
-  return categories
+  return summed(rows, ['category'])
     .slice(0, maxCategories)
-    .flatMap((category) => rows.filter((row) => row.category === category))
+    .flatMap(({ category }) => rows.filter((row) => row.category === category))
+    .map(({ producer: _, ...row }) => row)
 }
 
-function largest(all: Map<string, HeardRow>): HeardRow[] {
+/** A row for each of what `names` have, with the sums of the others; the one with the most deliveries is the first. */
+function summed(
+  rows: readonly HeardRow[],
+  names: readonly ('producer' | 'category')[],
+): HeardRow[] {
+  const all = new Map<string, HeardRow>()
+  for (const row of rows) {
+    const key = JSON.stringify(names.map((name) => row[name]))
+    const sum = all.get(key)
+    if (sum === undefined) all.set(key, { ...row })
+    else
+      for (const name of ['delivered', 'seen', 'read', 'archived', 'muted'] as const)
+        sum[name] += row[name]
+  }
   return [...all.values()].toSorted((one, other) => other.delivered - one.delivered)
-}
-
-function delivered(rows: readonly HeardRow[]): number {
-  return rows.reduce((sum, row) => sum + row.delivered, 0)
-}
-
-function add(all: Map<string, HeardRow>, of: readonly unknown[], row: HeardRow): void {
-  const key = JSON.stringify(of)
-  const known = all.get(key)
-  if (known === undefined) all.set(key, { ...row })
-  else
-    for (const name of ['delivered', 'seen', 'read', 'archived', 'muted'] as const)
-      known[name] += row[name]
 }

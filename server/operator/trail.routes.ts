@@ -1,15 +1,15 @@
 import { Readable } from 'node:stream'
-import { listAudit, record } from '../audit/audit.store.ts'
-import { deviceLabel, recorded } from '../audit/entry.ts'
+import { listAudit } from '../audit/audit.store.ts'
+import { deviceLabel } from '../audit/entry.ts'
 import { iso, parseTime } from '../basics/clock.ts'
 import { invalidField } from '../basics/errors.ts'
 import { yieldToEventLoop } from '../basics/event-loop.ts'
 import { firstIdAt } from '../basics/ids.ts'
 import type { AuditEntry } from '../store/events.ts'
 import type { Store } from '../store/store.ts'
+import { namesOf } from '../users/display-user.ts'
 import * as shapes from './operator.schemas.ts'
-import { forOperator, type OperatorNeeds, sendVisible, usersOf, visible } from './operator.ts'
-import { namesOf } from './people.ts'
+import { forOperator, type OperatorNeeds, recordAct, sendVisible, visibleJson } from './operator.ts'
 
 type Query = { user?: string; event?: string; actor?: string; since?: string; until?: string }
 type Filter = { user?: string; event?: string; actor?: string; since: number; before?: string }
@@ -42,20 +42,40 @@ export const list = forOperator({
     const { limit = 20, after, ...query } = request.query
     const filter = filterOf(query)
     const found: AuditEntry[] = []
-    let last = after
+    let next: string | null = null
     let examined = 0
     for await (const page of pagesOf(store, filter, after)) {
-      for (const entry of page) {
-        if (found.length === limit) return sendVisible(reply, await shown(store, found, last))
-        last = entry.id
-        if (isWanted(entry, filter)) found.push(entry)
-      }
+      found.push(...page.filter((entry) => isWanted(entry, filter)))
       examined += page.length
-      if (examined >= maxExamined) return sendVisible(reply, await shown(store, found, last))
+      if (found.length <= limit && examined < maxExamined) continue
+      next = (found.length > limit ? found[limit - 1] : page.at(-1))?.id ?? null
+      break
     }
-    return sendVisible(reply, await shown(store, found, undefined))
+    const entries = found.slice(0, limit)
+    const names = await namesOf(
+      store,
+      entries.flatMap(({ userId }) => userId ?? []),
+    )
+    return sendVisible(reply, { items: entries.map((entry) => displayed(entry, names)), next })
   },
 })
+
+function displayed(entry: AuditEntry, names: ReadonlyMap<string, string>) {
+  const { id, at, event, actor, userId, address, userAgent, count, detail } = entry
+  const { settings: _, ...facts } = detail ?? {}
+  return {
+    id,
+    at: iso(at),
+    event,
+    actor,
+    userId,
+    name: names.get(userId ?? '') ?? null,
+    address,
+    device: deviceLabel(userAgent),
+    count,
+    detail: detail && facts,
+  }
+}
 
 const spans = 60
 /** Takes about 100 ms on SQLite. */
@@ -71,32 +91,26 @@ export const counts = forOperator({
     const until = query.until === undefined ? users.now() : timeIn('until', query.until)
     const filter = filterOf(query)
     let since = filter.since || until - monthMs
-    const times: number[] = []
-    const events = new Set<string>()
-    let examined = 0
+    const entries: AuditEntry[] = []
     for await (const page of pagesOf(store, { ...filter, since })) {
-      for (const entry of page) {
-        events.add(entry.event)
-        if (isWanted(entry, filter)) times.push(entry.at)
-      }
-      examined += page.length
-      if (examined < maxCounted) continue
+      entries.push(...page)
+      if (entries.length < maxCounted) continue
       since = page.at(-1)?.at ?? since
       break
     }
     const spanMs = Math.max(1, (until - since) / spans)
     const counted = new Array<number>(spans).fill(0)
-    for (const at of times) {
+    for (const { at } of entries.filter((entry) => isWanted(entry, filter))) {
       const span = Math.min(spans - 1, Math.max(0, Math.floor((at - since) / spanMs)))
       counted[span] = (counted[span] ?? 0) + 1
     }
-    const found = {
+    return sendVisible(reply, {
       since: iso(since),
       until: iso(until),
       counts: counted,
-      events: [...events].sort(),
-    }
-    return sendVisible(reply, { ...found, examined })
+      events: [...new Set(entries.map(({ event }) => event))].sort(),
+      examined: entries.length,
+    })
   },
 })
 
@@ -106,17 +120,14 @@ export const exportLines = forOperator({
   query: shapes.ExportQuery,
   responses: { 200: 'lines' },
   async handle(needs: OperatorNeeds, request, reply) {
-    const { query, method } = request
+    const { query } = request
     const filter = filterOf(query)
-    const entry = recorded(usersOf(needs, request), {
-      event: 'audit-exported',
-      detail: { ...query },
-    })
-    if (method !== 'HEAD') await needs.store.write(record, entry.audit)
-    const lines = method === 'HEAD' ? [] : linesOf(needs.store, filter)
+    const isRead = request.method !== 'HEAD'
+    if (isRead) await recordAct(needs, request, { event: 'audit-exported', detail: { ...query } })
     reply
       .header('content-disposition', 'attachment; filename="carillon-audit.jsonl"')
       .type('application/x-ndjson')
+    const lines = isRead ? linesOf(needs.store, filter) : []
     return reply.send(Readable.from(lines, { objectMode: false }))
   },
 })
@@ -126,9 +137,8 @@ async function* linesOf(store: Store, filter: Filter): AsyncGenerator<string> {
   for await (const page of pagesOf(store, filter)) {
     const lines = page
       .filter((entry) => isWanted(entry, filter))
-      .map((entry) => ({ ...entry, at: iso(entry.at) }))
-    if (lines.length > 0)
-      yield `${lines.map((line) => JSON.stringify(line, (_, value) => visible(value))).join('\n')}\n`
+      .map((entry) => visibleJson({ ...entry, at: iso(entry.at) }))
+    if (lines.length > 0) yield `${lines.join('\n')}\n`
     count += page.length
     if (count >= maxExported) return
   }
@@ -139,10 +149,10 @@ async function* pagesOf(
   { user, since, before: end }: Filter,
   after?: string,
 ): AsyncGenerator<AuditEntry[]> {
-  const query = { ...(user && { userId: user }), since, limit: pageSize }
+  const about = { ...(user && { userId: user }), since, limit: pageSize }
   let before = after ?? end
   for (;;) {
-    const page = await store.read(listAudit, { ...query, before })
+    const page = await store.read(listAudit, { ...about, before })
     yield page
     if (page.length < pageSize) return
     before = page.at(-1)?.id
@@ -154,31 +164,4 @@ function isWanted({ event, actor }: AuditEntry, filter: Filter): boolean {
   return (
     (filter.event === undefined || event === filter.event) && actor.startsWith(filter.actor ?? '')
   )
-}
-
-async function shown(store: Store, entries: readonly AuditEntry[], next: string | undefined) {
-  const names = await namesOf(
-    store,
-    entries.flatMap((entry) => entry.userId ?? []),
-  )
-  const items = entries.map(
-    ({ id, at, event, actor, userId, address, userAgent, count, detail }) => {
-      const { settings: _, ...facts } = detail ?? {}
-      const device = deviceLabel(userAgent)
-      const name = names.get(userId ?? '') ?? null
-      return {
-        id,
-        at: iso(at),
-        event,
-        actor,
-        userId,
-        name,
-        address,
-        device,
-        count,
-        detail: detail && facts,
-      }
-    },
-  )
-  return { items, next: next ?? null }
 }

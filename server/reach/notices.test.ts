@@ -77,6 +77,7 @@ function noticesFor(reader: User, beginNoticeMail: () => Promise<void> = async (
         queue: '',
         tries: 0,
         holder: 1,
+        reason: null,
       })
     },
   }

@@ -114,7 +114,13 @@ export function outboxPromises(promise: PromiseOf): void {
     await claim(world, 1)
     const audit = [auditEntry(serviceSource, { event: 'send-given-up', at: at(1) })]
     await world.store.write(removeFromOutbox, { id, holder: gone, audit })
-    await world.store.write(delayInOutbox, { id, holder: gone, dueAt: at(90), tries: 3 })
+    await world.store.write(delayInOutbox, {
+      id,
+      holder: gone,
+      dueAt: at(90),
+      tries: 3,
+      reason: 'late',
+    })
     const [row] = await listed(world)
     assert.deepEqual(
       [row?.id, row?.dueAt, row?.tries, row?.holder],
@@ -130,8 +136,14 @@ export function outboxPromises(promise: PromiseOf): void {
     async (world) => {
       const held = { id: await add(world, 1), holder: holderOf(world) }
       await claim(world, 1)
-      await world.store.write(delayInOutbox, { ...held, dueAt: at(60), tries: 1 })
+      await world.store.write(delayInOutbox, {
+        ...held,
+        dueAt: at(60),
+        tries: 1,
+        reason: 'it is away',
+      })
       assert.deepEqual(await claim(world, 59), [])
+      assert.equal((await listed(world))[0]?.reason, 'it is away')
       assert.deepEqual(await claim(world, 60), [held.id])
       await world.store.write(removeFromOutbox, held)
       assert.deepEqual(await listed(world), [])

@@ -22,10 +22,15 @@ export type NewRow = {
   ids: string
   at: number
 }
-export type OutboxRow = Required<NewRow> & { tries: number; holder: number | null }
+/** `reason`: why the last try failed. */
+export type OutboxRow = Required<NewRow> & {
+  tries: number
+  holder: number | null
+  reason: string | null
+}
 
 const columns = new Part(
-  'id, kind, due_at as "dueAt", owner_id as "ownerId", channel, queue, target, ids, holder, tries, at',
+  'id, kind, due_at as "dueAt", owner_id as "ownerId", channel, queue, target, ids, holder, tries, reason, at',
 )
 const living = new Part(
   '(1)',
@@ -141,9 +146,11 @@ export function* delayInOutbox({
   holder,
   dueAt,
   tries,
-}: Held & { dueAt: number; tries: number }): Write<void> {
+  reason,
+}: Held & Pick<OutboxRow, 'dueAt' | 'tries' | 'reason'>): Write<void> {
   yield* send`
-    update outbox set holder = null, due_at = ${dueAt}, tries = ${tries} where id = ${id} and holder = ${holder}`
+    update outbox set holder = null, due_at = ${dueAt}, tries = ${tries}, reason = ${reason}
+    where id = ${id} and holder = ${holder}`
 }
 
 /** At a process's end, on SQLite those of the process before, and those whose outcome was not stored. */

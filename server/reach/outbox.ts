@@ -46,6 +46,8 @@ const maxHosts = 250
 const dayMs = 24 * 3_600_000
 const firstDelayMs = 30_000
 const maxDelayMs = 3_600_000
+/** A mail server may send a long text. */
+const maxReason = 300
 const logEveryMs = 60_000
 
 export class Outbox {
@@ -238,7 +240,7 @@ export class Outbox {
     const { kind, ownerId: userId, tries } = row
     if (error instanceof CarillonError && error.retryAfter !== undefined)
       return store.write(stored.delayInOutbox, { ...row, dueAt: now() + error.retryAfter * 1_000 })
-    const reason = messageOf(error)
+    const reason = messageOf(error).slice(0, maxReason)
     if (isRefusal(error)) return this.#giveUp(row, { reason, isRefused: true })
     const facts = { channel, kind, userId, tries: tries + 1, reason }
     log.warn({ event: 'send-failed', ...facts }, 'something was not sent; it is sent again')
@@ -247,6 +249,7 @@ export class Outbox {
       ...row,
       dueAt: now() + Math.round(delayMs),
       tries: tries + 1,
+      reason,
     })
   }
 
@@ -270,7 +273,7 @@ export class Outbox {
       event: 'send-given-up',
       at: now(),
       userId: userId || null,
-      detail: { channel, kind, tries, refused: isRefused },
+      detail: { channel, kind, tries, refused: isRefused, reason },
     })
   }
 

@@ -5,7 +5,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { examineDatabase } from '../commands/doctor.ts'
+import { examineDatabase } from '../commands/service/doctor.ts'
 import { readDatabaseUrl } from '../config/database-url.ts'
 import { openStore } from '../open-store.ts'
 import { refuseLostDatabase, refuseMissingDatabase } from './database-file.ts'

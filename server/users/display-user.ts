@@ -1,7 +1,8 @@
 import { iso } from '../basics/clock.ts'
 import type { Subject } from '../http/operation.ts'
+import type { Store } from '../store/store.ts'
 import type { FactorPolicy } from '../tokens/factor-policy.ts'
-import type { AddedUser, User } from './users.store.ts'
+import { type AddedUser, findUser, type User } from './users.store.ts'
 
 export function displayUser({
   id,
@@ -46,4 +47,15 @@ export function displaySession(user: User, caller: Subject, policy: FactorPolicy
     passwordEndsAt,
     secondFactor,
   }
+}
+
+/** The username or external id of each user; who has none of them or was erased is missing. */
+export async function namesOf(store: Store, ids: Iterable<string>): Promise<Map<string, string>> {
+  const names = new Map<string, string>()
+  for (const id of new Set(ids)) {
+    const user = await store.read(findUser, id)
+    const name = user?.username ?? user?.externalId
+    if (name) names.set(id, name)
+  }
+  return names
 }

@@ -1,6 +1,6 @@
 // <account-activity>: what the audit log says about the user, newest first, in words.
 import { html, nothing, type TemplateResult } from 'lit'
-import { type Page, PagedSection } from '../loaded-section.ts'
+import { LoadedSection, type Page } from '../loaded-section.ts'
 
 type Entry = {
   id: string
@@ -16,7 +16,7 @@ type Entry = {
 
 const pageSize = 10
 
-export class ActivitySection extends PagedSection<Entry> {
+export class ActivitySection extends LoadedSection<Page<Entry>> {
   protected override read(after?: string): Promise<Page<Entry>> {
     return this.account.send(`api/me/activity?limit=${pageSize}${after ? `&after=${after}` : ''}`)
   }
@@ -25,7 +25,7 @@ export class ActivitySection extends PagedSection<Entry> {
     const { texts } = this
     return html`<p class="hint">${texts.activity.intro} <a href="#password">${texts.activity.setPassword}</a></p>
 <ol class="entries">${this.entries(page.items, (one) => this.#item(one))}</ol>
-<p class="buttons">${this.moreButton(page)}</p>
+<p class="buttons">${this.moreButton(page, (after) => this.read(after))}</p>
 ${this.outcome()}`
   }
 

@@ -2,7 +2,7 @@
 // does: account#session-<id>.
 import { html, nothing, type TemplateResult } from 'lit'
 import { isCarillonError } from '../../../client/transport/errors.ts'
-import { type Page, PagedSection } from '../loaded-section.ts'
+import { LoadedSection, type Page } from '../loaded-section.ts'
 import { send } from '../requests.ts'
 
 type SignIn = {
@@ -17,7 +17,7 @@ type SignIn = {
 const telephone = 'M7 2.5h10v19H7zM11 18.5h2'
 const computer = 'M3 4.5h18v12H3zM8.5 20.5h7M12 16.5v4'
 
-export class SessionsSection extends PagedSection<SignIn> {
+export class SessionsSection extends LoadedSection<Page<SignIn>> {
   override connectedCallback(): void {
     super.connectedCallback()
     addEventListener('hashchange', () => this.requestUpdate())
@@ -73,7 +73,7 @@ export class SessionsSection extends PagedSection<SignIn> {
     return html`<p class="hint">${texts.sessions.intro}</p>
 ${isElsewhere ? this.#ended(named) : nothing}
 <ul class="entries">${this.entries(items, (one) => this.#item(one))}</ul>
-<p class="buttons">${this.moreButton(page)}${
+<p class="buttons">${this.moreButton(page, (after) => this.read(after))}${
       items.length < 2 ? nothing : this.button(texts.sessions.endOthers, this.#endOthers)
     }</p>
 ${this.outcome()}`

@@ -1,8 +1,8 @@
 // Commands print results on stdout, all else on stderr.
 import { once } from 'node:events'
-import { jsonLine } from '../../basics/control-characters.ts'
+import { jsonLine, withoutControls } from '../../basics/control-characters.ts'
 import { maskPasswords } from '../../config/url-passwords.ts'
-import { applicationForm, integer, isApplication } from '../../config/values.ts'
+import { applicationForm, integer, invalid, isApplication } from '../../config/values.ts'
 
 export class WrongUse extends Error {}
 
@@ -27,13 +27,38 @@ export function warn(sentence: string): void {
   process.stderr.write(`carillon: ${sentence}\n`)
 }
 
-export function table(headings: readonly string[], rows: readonly (readonly string[])[]): string[] {
-  const widths = headings.map((heading, i) =>
-    Math.max(heading.length, ...rows.map((row) => (row[i] ?? '').length)),
+/** By heading: the field of a row, or what is made of the row. */
+type Columns<Row> = Readonly<Record<string, keyof Row | ((row: Row) => unknown)>>
+
+export function table<Row>(rows: readonly Row[], columns: Columns<Row>): string[] {
+  const cells = Object.entries(columns).map(([heading, column]) => {
+    const ofRows = rows.map((row) =>
+      cellOf(typeof column === 'function' ? column(row) : row[column]),
+    )
+    const width = Math.max(...[heading, ...ofRows].map(({ length }) => length))
+    return [heading, ...ofRows].map((cell) => cell.padEnd(width))
+  })
+  return ['', ...rows].map((_, line) =>
+    cells
+      .map((column) => column[line])
+      .join('  ')
+      .trimEnd(),
   )
-  const lineOf = (cells: readonly string[]) =>
-    cells.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join('  ')
-  return [headings, ...rows].map((cells) => lineOf(cells).trimEnd())
+}
+
+/** It controls no terminal (L8). */
+function cellOf(value: unknown): string {
+  if (value === null || value === undefined || value === '') return '-'
+  return withoutControls(Array.isArray(value) ? value.join() : String(value))
+}
+
+/** `empty`: in place of a table without rows. */
+export function printList<Row>(
+  options: Output,
+  items: readonly Row[],
+  { columns, empty }: { columns: Columns<Row>; empty: string },
+): void {
+  print(options, items, () => (items.length === 0 ? empty : table(items, columns)))
 }
 
 export function readOption<Value>(
@@ -50,14 +75,18 @@ export function readOption<Value>(
   }
 }
 
-export function lastUpTo(max: number): (text: string) => number {
-  return (text) => readOption('--last', text, integer(0, max))
+/** Reads the value of an option where the option is declared. */
+export function reading<Value>(option: string, read: (text: string) => Value) {
+  return (text: string) => readOption(option, text, read)
 }
 
-export function readApplication(name: string | undefined): string | undefined {
-  if (name === undefined || isApplication(name)) return name
-  throw new WrongUse(`--application is ${JSON.stringify(name)}; write ${applicationForm}`)
+export function lastUpTo(max: number): (text: string) => number {
+  return reading('--last', integer(0, max))
 }
+
+export const readApplication = reading('--application', (name) =>
+  isApplication(name) ? name : invalid(`write ${applicationForm}`),
+)
 
 export function day(at: number | null): string {
   return at === null ? '-' : new Date(at).toISOString().slice(0, 10)

@@ -62,10 +62,14 @@ async function listAll(users: Users, key: UserKey, options: Output): Promise<voi
   })
   print(options, { items, recoveryCodesLeft }, () => {
     if (items.length === 0) return `${nameOf(user)} has no second factor`
-    const rows = items.map(({ id, kind, label, confirmed, createdAt, lastUsedAt }) => {
-      return [id, kind, label, confirmed ? 'yes' : 'no', day(createdAt), day(lastUsedAt)]
+    const lines = table(items, {
+      id: 'id',
+      kind: 'kind',
+      label: 'label',
+      confirmed: ({ confirmed }) => (confirmed ? 'yes' : 'no'),
+      added: ({ createdAt }) => day(createdAt),
+      'last used': ({ lastUsedAt }) => day(lastUsedAt),
     })
-    const lines = table(['id', 'kind', 'label', 'confirmed', 'added', 'last used'], rows)
     return [...lines, `recovery codes left: ${recoveryCodesLeft}`]
   })
 }

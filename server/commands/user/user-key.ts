@@ -14,6 +14,7 @@ export type KeyOptions = Output & { externalId?: string; id?: string }
 export const ofApplication = [
   '--application <name>',
   'the application that the user belongs to',
+  readApplication,
 ] as const
 
 export function named(command: Command): Command {
@@ -58,7 +59,7 @@ export function withUsers<Result>(
   command: Command,
   work: (users: Users) => Promise<Result>,
 ): Promise<Result> {
-  const application = readApplication(command.opts<{ application?: string }>().application)
+  const { application } = command.opts<{ application?: string }>()
   return withStore(command, (place) => {
     const passwords = new Passwords({ threads: 4 })
     const erased = recogniserOf(

@@ -13,7 +13,7 @@ import { findUser, type UserKey } from '../../users/find-user.ts'
 import { listUsers, type User } from '../../users/users.store.ts'
 import * as accounts from '../../users/users.ts'
 import { withSettings } from '../settings.ts'
-import { day, type Output, print, table, WrongUse } from '../terminal/output.ts'
+import { day, type Output, print, readApplication, table, WrongUse } from '../terminal/output.ts'
 import { confirm, passwordFromStdin } from '../terminal/prompts.ts'
 import { factorsCommand } from './user-factors.ts'
 import { importFrom, importHelp } from './user-import.ts'
@@ -74,7 +74,7 @@ export function makeCommand(): Command {
       'only those whose username, display name, e-mail address or external id contains it',
     )
     .option('--external-id <id>', 'only the one with this external id')
-    .option('--application <name>', 'only the users of this application')
+    .option('--application <name>', 'only the users of this application', readApplication)
     .action(listAll)
   aboutUser(user.command('export [name]'), exportOne)
     .description('Write everything that the service keeps about a user, one JSON object per line')
@@ -307,20 +307,16 @@ type ListOptions = Output & { search?: string; externalId?: string; application?
 
 async function listAll(options: ListOptions, command: Command): Promise<void> {
   const users = await withUsers(command, (place) => everyUser(place, options))
-  const rows = users.map(({ username, externalId, application, id, ...at }) => {
-    return [
-      username ?? '-',
-      externalId ?? '-',
-      application || '-',
-      id,
-      day(at.createdAt),
-      day(at.disabledAt),
-    ]
-  })
   print(options, users.map(displayAccount), () => {
-    if (users.length > 0)
-      return table(['username', 'external id', 'application', 'id', 'created', 'disabled'], rows)
-    return 'There are no such users. Add one with: carillon user add NAME'
+    if (users.length === 0) return 'There are no such users. Add one with: carillon user add NAME'
+    return table(users, {
+      username: 'username',
+      'external id': 'externalId',
+      application: 'application',
+      id: 'id',
+      created: ({ createdAt }) => day(createdAt),
+      disabled: ({ disabledAt }) => day(disabledAt),
+    })
   })
 }
 

@@ -1,6 +1,7 @@
 // The findings that both engines share.
 import { iso } from '../../basics/clock.ts'
 import { firstIdAt } from '../../basics/ids.ts'
+import { type NodeFacts, nodeLivesMs } from '../../metrics/nodes.store.ts'
 import type { Query } from '../../store/statements.ts'
 import {
   type Maintenance,
@@ -76,6 +77,7 @@ export async function examineContent(
     select ${header} as header, cast(count(*) as integer) as count
     from factor where sealed_secret is not null group by 1`)
   findings.push(...(await twoMeanings(read)), ...(await operators(read)))
+  findings.push(...(await nodeSettings(read, now)))
   const { strings } = signingKeys().next().value as Query
   const keys = (await read(strings.join(''))) as SigningKey[]
   return { findings, signingKeys: keys, sealedFactors: sealedFactors as SealedFactors }
@@ -194,6 +196,32 @@ async function operators(read: Read): Promise<Finding[]> {
   if (Number(row.count) > 0) return [ok('operators', `users with the role operator: ${row.count}`)]
   const found = 'no user has the role operator, so nobody can open the page /operator'
   return [warning('operators', { found, change: 'npx carillon user role NAME operator' })]
+}
+
+/** Nodes have their own addresses; nothing else should differ. */
+const ofOneNode = /^CARILLON_(METRICS_)?(HOST|PORT)$/
+
+async function nodeSettings(read: Read, now: number): Promise<Finding[]> {
+  const rows = await read(
+    `select name, facts from node where seen_at >= ${now - nodeLivesMs} order by name, id`,
+  )
+  if (rows.length < 2) return []
+  const nodes = rows.map(({ name, facts }) => {
+    return { name, settings: (JSON.parse(String(facts)) as NodeFacts).settings }
+  })
+  const names = new Set(nodes.flatMap(({ settings }) => Object.keys(settings)))
+  const differing = [...names].flatMap((setting) => {
+    const values = nodes.map(({ name, settings }) => {
+      return { name, value: JSON.stringify(settings[setting] ?? 'not set') }
+    })
+    const isSame = new Set(values.map(({ value }) => value)).size === 1
+    if (isSame || ofOneNode.test(setting)) return []
+    return `${setting} (${values.map(({ name, value }) => `${name}: ${value}`).join(', ')})`
+  })
+  const check = 'settings of the nodes'
+  if (differing.length === 0) return [ok(check, `${nodes.length} nodes run with the same`)]
+  const change = 'give each node the same values, and restart the others'
+  return [warning(check, { found: `they differ: ${differing.join('; ')}`, change })]
 }
 
 export function schemaFinding({

@@ -5,6 +5,7 @@ import { type TestContext, test } from 'node:test'
 import pg from 'pg'
 import { guarded, newDatabase, queryAt } from '../../../tests/support/postgres.ts'
 import { version } from '../../basics/version.ts'
+import { nodeLivesMs, putNode } from '../../metrics/nodes.store.ts'
 import { openStore } from '../../open-store.ts'
 import type { Move } from '../../store/transfer-state.ts'
 import type { Finding } from '../finding.ts'
@@ -81,6 +82,35 @@ test('counts the usernames that are the verified address of another user', async
     found.includes('usernames that are the verified address of another user: 1'),
     JSON.stringify(found),
   )
+})
+
+test('names the settings in which two nodes that run differ, but not their ports', async (t) => {
+  const url = await database(t)
+  const { store } = await openStore({ engine: 'postgres', url })
+  t.after(() => store.close())
+  const put = (name: string, settings: Record<string, unknown>, seenAt = Date.now()) =>
+    store.write(putNode, {
+      id: name,
+      name,
+      seenAt,
+      facts: JSON.stringify({ settings, streams: [] }),
+    })
+  const same = { CARILLON_STREAMS: 20_000, CARILLON_PORT: 7464 }
+  await put('a', same)
+  await put('b', { ...same, CARILLON_PORT: 7465 })
+  const found = async () => {
+    const { findings } = await examinePostgres(url, Date.now)
+    return findings.filter(({ check }) => check === 'settings of the nodes')
+  }
+  assert.deepEqual(
+    (await found()).map(({ state }) => state),
+    ['ok'],
+  )
+  await put('b', { ...same, CARILLON_STREAMS: 10 })
+  const [differing] = await found()
+  assert.equal(differing?.found, 'they differ: CARILLON_STREAMS (a: 20000, b: 10)')
+  await put('b', { ...same, CARILLON_STREAMS: 10 }, Date.now() - nodeLivesMs - 1_000)
+  assert.deepEqual(await found(), [], 'a node that was killed')
 })
 
 test('finds a superuser, and a role that may make no tables', async (t) => {

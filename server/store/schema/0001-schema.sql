@@ -279,6 +279,7 @@ create table outbox (
   ids text not null,
   holder integer,
   tries integer not null default 0,
+  reason text,
   at integer not null
 ) without rowid, strict;
 create index outbox_by_queue on outbox (channel, queue, due_at);
@@ -531,6 +532,15 @@ create table hourly (
   count integer not null,
   max integer not null,
   primary key (hour, name)
+) without rowid, strict;
+
+-- Which processes run, with which settings, and who holds most streams there (metrics/nodes.ts). A
+-- transfer leaves these rows behind.
+create table node (
+  id text primary key,
+  name text not null,
+  seen_at integer not null,
+  facts text not null
 ) without rowid, strict;
 
 -- The row without a node has the moment at which the history began, others the numbers of processes

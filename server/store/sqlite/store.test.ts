@@ -38,7 +38,8 @@ storeContract({
 function empty(path: string): void {
   const database = connect(path)
   database.exec('pragma foreign_keys = off; pragma synchronous = off; begin immediate')
-  for (const table of [...tableNames, 'scheduled_backup']) database.exec(`delete from ${table}`)
+  for (const table of [...tableNames, 'scheduled_backup', 'node'])
+    database.exec(`delete from ${table}`)
   database.exec('commit')
   database.close()
 }

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { listAudit } from '../../../server/audit/audit.store.ts'
 import { addToOutbox, listOutbox } from '../../../server/reach/outbox.store.ts'
 import { dueReminders } from '../../../server/reach/timers.store.ts'
 import { updateUser } from '../../../server/users/users.store.ts'
@@ -282,6 +283,9 @@ test('an address that is refused on two days gets no more mails, and its user a 
       .data as List
     return items.filter(({ category }) => category === 'security').map(({ title }) => title)
   }
+  const trail = await app.store.read(listAudit, { userId: ann.id, limit: 9 })
+  const [given] = trail.filter(({ event }) => event === 'send-given-up')
+  assert.match(String(given?.detail?.reason), /550 no such mailbox/)
   while ((await notices()).length === 0) await sleep(5)
   assert.deepEqual(await notices(), ['E-mails to your address have stopped'])
   mailServer.unknown.clear()

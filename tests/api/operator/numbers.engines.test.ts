@@ -5,6 +5,8 @@ import { addHourly } from '../../../server/metrics/hourly.store.ts'
 import { HourlyNumbers } from '../../../server/metrics/hourly.ts'
 import { growthOf, seriesOf } from '../../../server/metrics/series.ts'
 import { setRole } from '../../../server/users/access/roles.store.ts'
+import { EventReader } from '../../support/event-source/event-source.ts'
+import { untilSo } from '../../support/processes/nodes.ts'
 import { startTestService } from '../../support/service.ts'
 
 const app = await startTestService()
@@ -68,6 +70,18 @@ test('refused sign-ins are in the hour and under the address that they came from
   assert.ok(hours[0].refusals >= 1)
   assert.equal(Date.parse(hours[0].at), hourOf(app.now()) * hourMs)
   assert.equal(addresses[0].address, '127.0.0.1')
+})
+
+test('who holds the most streams is named, and the end of the sign-ins ends them', async () => {
+  const eve = await app.user('eve-of-streams')
+  const headers = await app.signIn(eve, 'stateful')
+  using first = await EventReader.open(app.url, { headers })
+  using second = await EventReader.open(app.url, { headers })
+  await Promise.all([first, second].map((reader) => reader.next('hello')))
+  const most = async () => (await app.get('/api/operator/now', proof)).json().data.mostStreams
+  assert.deepEqual(await most(), [{ userId: eve.id, name: eve.username, streams: 2 }])
+  await app.delete(`/api/operator/users/${eve.id}/sessions`, proof)
+  await untilSo(async () => (await most()).length === 0)
 })
 
 test('a range that is none is refused', async () => {

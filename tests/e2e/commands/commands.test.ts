@@ -157,7 +157,7 @@ suite('wrong use', () => {
     [
       'a scope that there is not',
       ['key', 'add', 'shop', '--scope', 'send,fly'],
-      /--scope takes send, users/,
+      /--scope is "send,fly"; write send, users/,
     ],
     [
       'no name of an application',

@@ -4,6 +4,7 @@ import { after, test } from 'node:test'
 import { readConfig } from '../../../server/config/read.ts'
 import { World } from '../../../server/contract/world.ts'
 import { addHourly } from '../../../server/metrics/hourly.store.ts'
+import { putNode } from '../../../server/metrics/nodes.store.ts'
 import { openStore } from '../../../server/open-store.ts'
 import { newDatabase } from '../../support/postgres.ts'
 import { Folder } from '../../support/processes/carillon-process.ts'
@@ -43,6 +44,9 @@ for (const engine of ['SQLite', 'PostgreSQL'])
       addHourly,
       Array.from({ length: 10 }, (_, day) => sizeAt(day)),
     )
+    const held = { settings: {}, streams: [{ userId: ann.id, streams: 7 }] }
+    const facts = JSON.stringify(held)
+    await store.write(putNode, { id: 'a', name: 'a', seenAt: Date.now(), facts })
     const found = JSON.parse(await stats('--json'))
     assert.equal(found.kibPerDay, 204_800)
     // The room on the disk of a server is not known.
@@ -58,6 +62,7 @@ for (const engine of ['SQLite', 'PostgreSQL'])
       ],
     )
     assert.deepEqual(found.newestByProducer, [{ producer: 'app', notifications: 4 }])
+    assert.deepEqual(found.mostStreams, [{ userId: ann.id, name: ann.username, streams: 7 }])
     assert.deepEqual(found.rows[0], { name: 'notification', rows: 4 })
     assert.match(await stats(), /^database: it grows by 204800 KiB a day/m)
     assert.match(await stats(), /^background work: none is behind$/m)

@@ -161,7 +161,7 @@ test('the share that was heard is drawn for each age, and is a table (O1)', asyn
   await service.deliver({ to: [ann], title: 'confidential', category: 'orders' })
   service.pass(2_000)
   await page.reload()
-  await page.locator('.curves circle').first().waitFor()
+  await page.locator('operator-deliveries operator-strip canvas').first().waitFor()
   await page.getByRole('button', { name: 'Read', exact: true }).focus()
   await page.keyboard.press('Enter')
   await page.locator('[aria-pressed=true]').filter({ hasText: 'Read' }).waitFor()

@@ -36,6 +36,10 @@ export const texts: Texts = (plurals) => ({
     ranges: { day: '24 Stunden', month: '30 Tage' },
     numbers: 'Kennzahlen',
     changes: 'Seit gestern',
+    mostStreams: 'Die meisten offenen Streams',
+    noStreams:
+      'Niemand hat mehr als einen. Hier steht sonst, wer die meisten hat, damit Sie sie beenden können.',
+    endStreams: 'Beenden: überall abmelden',
     empty:
       'Nichts in den letzten zwei Tagen. Hier stehen sonst die letzten 24 Stunden neben den 24 Stunden davor.',
     marks: {

@@ -38,6 +38,9 @@ export const texts = (plurals: Plurals) => ({
     ranges: { day: '24 hours', month: '30 days' },
     numbers: 'Numbers',
     changes: 'Since yesterday',
+    mostStreams: 'Most open streams',
+    noStreams: 'Nobody has more than one. Here will be who has the most, so that you can end them.',
+    endStreams: 'End them: sign out',
     empty:
       'Nothing in the last two days. What happens in 24 hours will stand beside the 24 hours before.',
     marks: {

@@ -37,6 +37,7 @@ const forAll = [
     'guess_count',
     'hourly',
     'key_change',
+    'node',
     'producer',
   ],
   ...[

@@ -1,13 +1,13 @@
 // `carillon stats`: when is the disk full, what grows, whose inbox and which producer is it, and is background work behind?
 import { Command } from 'commander'
-import { iso } from '../basics/clock.ts'
-import { withoutControls } from '../basics/control-characters.ts'
-import { countIn, freeBytesOf, growthOf, type Point, seriesOf } from '../metrics/series.ts'
-import { largestInboxes, newestByProducer, rowsOfTables } from '../metrics/stats.store.ts'
-import { examineDatabase } from '../operator/now.ts'
-import { findUser } from '../users/users.store.ts'
-import { type Place, withSettings, withStore } from './settings.ts'
-import { type Output, print, table } from './terminal/output.ts'
+import { iso } from '../../basics/clock.ts'
+import { mostStreams } from '../../metrics/nodes.store.ts'
+import { countIn, freeBytesOf, growthOf, type Point, seriesOf } from '../../metrics/series.ts'
+import { largestInboxes, newestByProducer, rowsOfTables } from '../../metrics/stats.store.ts'
+import { examineDatabase } from '../../operator/now.ts'
+import { namesOf } from '../../users/display-user.ts'
+import { onStore, type Place, withSettings } from '../settings.ts'
+import { type Output, print, table } from '../terminal/output.ts'
 
 const help = `
 It reads whole tables, which takes seconds for a large database, and changes nothing. The growth is that of the days on which
@@ -20,14 +20,12 @@ export function makeCommand(): Command {
   const command = new Command('stats').description(
     'Say what the database holds, how it grows, and whether work is behind',
   )
-  return withSettings(command).addHelpText('after', help).action(stats)
+  return withSettings(command).addHelpText('after', help).action(onStore(stats))
 }
 
-function stats(options: Output, command: Command): Promise<void> {
-  return withStore(command, async (place) => {
-    const found = await statsOf(place)
-    print(options, found, () => linesOf(found))
-  })
+async function stats(place: Place, options: Output): Promise<void> {
+  const found = await statsOf(place)
+  print(options, found, () => linesOf(found))
 }
 
 async function statsOf({ store, config, now }: Place) {
@@ -35,17 +33,23 @@ async function statsOf({ store, config, now }: Place) {
   const freeBytes = freeBytesOf(config.database)
   const { kibPerDay, fullAt } = growthOf(month, { now: now(), freeBytes })
   const { findings } = await examineDatabase(config, now)
-  const inboxes = (await store.read(largestInboxes)).map(async (inbox) => {
-    const user = await store.read(findUser, inbox.userId)
-    return { ...inbox, name: user?.username ?? user?.externalId ?? inbox.userId }
-  })
+  const largest = await store.read(largestInboxes)
+  const streams = await store.read(mostStreams, now())
+  const names = await namesOf(
+    store,
+    [...largest, ...streams].map(({ userId }) => userId),
+  )
+  const named = <Row extends { userId: string }>(row: Row) => {
+    return { ...row, name: names.get(row.userId) ?? row.userId }
+  }
   return {
     freeBytes,
     kibPerDay,
     fullAt: fullAt === null ? null : iso(fullAt),
     days: month.slice(-2).map(sentOn),
     rows: await store.read(rowsOfTables),
-    largestInboxes: await Promise.all(inboxes),
+    largestInboxes: largest.map(named),
+    mostStreams: streams.map(named),
     newestByProducer: await store.read(newestByProducer),
     work: findings.filter(({ check }) => ['background work', 'outbox', 'mails'].includes(check)),
   }
@@ -65,17 +69,14 @@ function linesOf(found: Awaited<ReturnType<typeof statsOf>>): string[] {
     kibPerDay === null ? 'its growth is known after two days' : `it grows by ${kibPerDay} KiB a day`
   const full = fullAt === null ? '' : `; the disk is full around ${fullAt.slice(0, 10)}`
   const counted = [
-    ...found.rows.map(({ name, rows }) => ['rows', name, rows]),
-    ...found.largestInboxes.map(({ name, notifications }) => [
-      'largest inboxes',
-      name,
-      notifications,
-    ]),
-    ...found.newestByProducer.map(({ producer, notifications }) => [
-      'newest 20,000 by',
-      producer ?? '-',
-      notifications,
-    ]),
+    ...found.rows.map(({ name, rows: count }) => ({ of: 'rows', name, count })),
+    ...found.largestInboxes.map(({ name, notifications: count }) => {
+      return { of: 'largest inboxes', name, count }
+    }),
+    ...found.mostStreams.map(({ name, streams: count }) => ({ of: 'most streams', name, count })),
+    ...found.newestByProducer.map(({ producer: name, notifications: count }) => {
+      return { of: 'newest 20,000 by', name, count }
+    }),
   ]
   return [
     `database: ${growth}${full}`,
@@ -83,9 +84,6 @@ function linesOf(found: Awaited<ReturnType<typeof statsOf>>): string[] {
       (day) => `since ${day.since}: ${day.deliveries} deliveries to ${day.recipients} recipients`,
     ),
     ...found.work.map(({ check, found: state }) => `${check}: ${state}`),
-    ...table(
-      ['', 'NAME', 'COUNT'],
-      counted.map((row) => row.map((cell) => withoutControls(`${cell}`))),
-    ),
+    ...table(counted, { '': 'of', NAME: 'name', COUNT: 'count' }),
   ]
 }

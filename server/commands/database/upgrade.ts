@@ -3,19 +3,19 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Command } from 'commander'
-import { conflict, messageOf, notFound } from '../basics/errors.ts'
-import type { Config } from '../config/settings.ts'
-import { sizeNow } from '../metrics/hourly.store.ts'
-import { freeBytesOf } from '../metrics/series.ts'
-import { rowsOfTables } from '../metrics/stats.store.ts'
-import { openStore } from '../open-store.ts'
-import type { Database } from '../store/database.ts'
-import { knownMigrations } from '../store/migrations.ts'
-import { examineDatabase } from './doctor.ts'
+import { conflict, messageOf, notFound } from '../../basics/errors.ts'
+import type { Config } from '../../config/settings.ts'
+import { sizeNow } from '../../metrics/hourly.store.ts'
+import { freeBytesOf } from '../../metrics/series.ts'
+import { rowsOfTables } from '../../metrics/stats.store.ts'
+import { openStore } from '../../open-store.ts'
+import type { Database } from '../../store/database.ts'
+import { knownMigrations } from '../../store/migrations.ts'
+import { examineDatabase } from '../service/doctor.ts'
+import { configOf } from '../settings.ts'
+import { type Output, print, WrongUse } from '../terminal/output.ts'
+import { interruptible, progress } from '../terminal/progress.ts'
 import { backupsIn } from './restore.ts'
-import { configOf } from './settings.ts'
-import { type Output, print, WrongUse } from './terminal/output.ts'
-import { interruptible, progress } from './terminal/progress.ts'
 
 const help = `
 Run the new program beside the old one, with the settings of the service. It fills and migrates a temporary SQLite file (below
@@ -61,7 +61,7 @@ async function upgrade(options: Options, command: Command): Promise<void> {
 type Rehearsed = Output & { file: string; schema: string }
 
 async function rehearse(config: Config, copy: Database, { file, schema, ...options }: Rehearsed) {
-  const { restoreBackup } = await import('../store/transfer/backup.ts')
+  const { restoreBackup } = await import('../../store/transfer/backup.ts')
   const { databasePartitions: partitions } = config
   const startedAt = performance.now()
   let restoredAt = startedAt
@@ -122,7 +122,7 @@ const removals = `
 
 /** Throws CONFLICT if the database has a table or function. */
 async function emptied(database: Database): Promise<Copy> {
-  const { openEndpoint } = await import('../store/transfer/endpoint/endpoint.ts')
+  const { openEndpoint } = await import('../../store/transfer/endpoint/endpoint.ts')
   const statements = async (run: boolean) => {
     await using endpoint = await openEndpoint(database)
     const found = await endpoint.query(removals)

@@ -1,9 +1,9 @@
 import { Command } from 'commander'
-import { openStore } from '../open-store.ts'
-import { refuseLostDatabase } from '../start/database-file.ts'
-import { configOf, withSettings } from './settings.ts'
-import { print, warn } from './terminal/output.ts'
-import { interruptible } from './terminal/progress.ts'
+import { openStore } from '../../open-store.ts'
+import { refuseLostDatabase } from '../../start/database-file.ts'
+import { configOf, withSettings } from '../settings.ts'
+import { print, warn } from '../terminal/output.ts'
+import { interruptible } from '../terminal/progress.ts'
 
 export function makeCommand(): Command {
   const command = new Command('migrate').description("Bring the store to this program's schema")

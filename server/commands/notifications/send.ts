@@ -1,9 +1,9 @@
 import type { DeliveryRequest, NotificationChange } from 'carillon-client'
 import { Command, Option } from 'commander'
-import { notFound } from '../basics/errors.ts'
-import { configOf, withSettings } from './settings.ts'
-import { type Output, print, WrongUse } from './terminal/output.ts'
-import { requestService } from './terminal/service-request.ts'
+import { notFound } from '../../basics/errors.ts'
+import { configOf, withSettings } from '../settings.ts'
+import { type Output, print, WrongUse } from '../terminal/output.ts'
+import { requestService } from '../terminal/service-request.ts'
 
 type Text =
   | 'link'

@@ -3,11 +3,11 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Command } from 'commander'
-import { unavailable } from '../basics/errors.ts'
-import { settings } from '../config/settings.ts'
-import { hasPassword } from '../config/url-passwords.ts'
-import { configOf } from './settings.ts'
-import { print, WrongUse, warn } from './terminal/output.ts'
+import { unavailable } from '../../basics/errors.ts'
+import { settings } from '../../config/settings.ts'
+import { hasPassword } from '../../config/url-passwords.ts'
+import { configOf } from '../settings.ts'
+import { print, WrongUse, warn } from '../terminal/output.ts'
 
 /** The service needs at most 12 seconds after the grace. */
 const maxStopSeconds = 13
@@ -27,7 +27,7 @@ export function makeCommand(): Command {
 }
 
 function installService(options: Options, command: Command): void {
-  const launcher = join(fileURLToPath(new URL('../bin', import.meta.url)), 'launch.js')
+  const launcher = join(fileURLToPath(new URL('../../bin', import.meta.url)), 'launch.js')
   const program = options.program ?? [process.execPath, launcher].map(quoted).join(' ')
   const unit = unitOf(program, configOf(command).drainGraceMs)
   if (/\s\/(home|root|tmp|run\/user)\//.test(` ${program}`))

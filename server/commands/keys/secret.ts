@@ -1,20 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Command } from 'commander'
-import { auditEntry } from '../audit/entry.ts'
-import { iso } from '../basics/clock.ts'
-import { conflict } from '../basics/errors.ts'
-import { Sealing, type Secrets } from '../basics/secrets.ts'
-import { day, duration } from '../config/values.ts'
+import { auditEntry } from '../../audit/entry.ts'
+import { iso } from '../../basics/clock.ts'
+import { conflict } from '../../basics/errors.ts'
+import { Sealing, type Secrets } from '../../basics/secrets.ts'
+import { day, duration } from '../../config/values.ts'
 import {
   type Counts,
   countSealedOtherwise,
   type OtherTexts,
   sealAgain,
-} from '../factors/re-sealing.ts'
-import { beginChange, endChange, secretsIn } from '../tokens/sealing-secret.ts'
-import { resealWebhooks, sealedWebhooks } from '../webhooks/webhooks.store.ts'
-import { configOf, type Place, withSettings, withStore } from './settings.ts'
-import { type Output, print, readOption, WrongUse } from './terminal/output.ts'
+} from '../../factors/re-sealing.ts'
+import { beginChange, endChange, secretsIn } from '../../tokens/sealing-secret.ts'
+import { resealWebhooks, sealedWebhooks } from '../../webhooks/webhooks.store.ts'
+import { configOf, type Place, withSettings, withStore } from '../settings.ts'
+import { type Output, print, readOption, WrongUse } from '../terminal/output.ts'
 
 const help = `
 Everything that the secret before had sealed is sealed with the new one. Sessions, access tokens and second factors stay.

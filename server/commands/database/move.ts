@@ -1,13 +1,13 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { Command } from 'commander'
-import { newId } from '../basics/ids.ts'
-import { refuseMissingDatabase } from '../start/database-file.ts'
-import { type Database, displayDatabase } from '../store/database.ts'
-import { secretFileOf } from '../tokens/sealing-secret.ts'
-import { configOf } from './settings.ts'
-import { type Output, print, WrongUse } from './terminal/output.ts'
-import { interruptible, progress } from './terminal/progress.ts'
+import { newId } from '../../basics/ids.ts'
+import { refuseMissingDatabase } from '../../start/database-file.ts'
+import { type Database, displayDatabase } from '../../store/database.ts'
+import { secretFileOf } from '../../tokens/sealing-secret.ts'
+import { configOf } from '../settings.ts'
+import { type Output, print, WrongUse } from '../terminal/output.ts'
+import { interruptible, progress } from '../terminal/progress.ts'
 
 type Options = Output & { to?: string; giveUp?: boolean }
 
@@ -43,7 +43,7 @@ export function makeCommand(): Command {
 async function move(options: Options, command: Command): Promise<void> {
   // The import is here so that `carillon --help` does not load it.
   const { giveUpCommand, moveDatabase, refusingSentence } = await import(
-    '../store/transfer/move.ts'
+    '../../store/transfer/move.ts'
   )
   const config = configOf(command, { from: 'CARILLON_DATABASE_URL', to: 'CARILLON_TARGET_URL' })
   const { database: from, target: to, databasePartitions: partitions, secret } = config
@@ -81,7 +81,7 @@ async function move(options: Options, command: Command): Promise<void> {
 
 async function giveUp(options: Options, command: Command): Promise<void> {
   if (options.to !== undefined) throw new WrongUse('--give-up takes only --from')
-  const { giveUpMove } = await import('../store/transfer/move.ts')
+  const { giveUpMove } = await import('../../store/transfer/move.ts')
   const { database: from } = configOf(command, { from: 'CARILLON_DATABASE_URL' })
   refuseMissingDatabase(from)
   const { target, endedAt } = await giveUpMove(from)

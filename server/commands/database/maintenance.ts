@@ -1,10 +1,10 @@
 import { Argument, Command } from 'commander'
-import { record } from '../audit/audit.store.ts'
-import { type Facts, recorded } from '../audit/entry.ts'
-import { iso } from '../basics/clock.ts'
-import { refuseMissingDatabase } from '../start/database-file.ts'
-import { configOf, withSettings, withStore } from './settings.ts'
-import { type Output, print } from './terminal/output.ts'
+import { record } from '../../audit/audit.store.ts'
+import { type Facts, recorded } from '../../audit/entry.ts'
+import { iso } from '../../basics/clock.ts'
+import { refuseMissingDatabase } from '../../start/database-file.ts'
+import { configOf, withSettings, withStore } from '../settings.ts'
+import { type Output, print } from '../terminal/output.ts'
 
 const help = `
 Every process then serves reads, and responds to each write with 503. Nobody can sign in or out; who is signed in stays so.
@@ -27,7 +27,7 @@ async function maintenance(
 ): Promise<void> {
   // The import is here so that `carillon --help` does not load it.
   const { allowWrites, openEndpoint, refuseWrites, stateOf } = await import(
-    '../store/transfer/endpoint/endpoint.ts'
+    '../../store/transfer/endpoint/endpoint.ts'
   )
   const { database } = configOf(command)
   refuseMissingDatabase(database)

@@ -1,12 +1,12 @@
 import { readdirSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { Command } from 'commander'
-import { type CarillonError, messageOf, notFound } from '../basics/errors.ts'
-import { type Database, displayDatabase } from '../store/database.ts'
-import { secretFileOf } from '../tokens/sealing-secret.ts'
-import { configOf } from './settings.ts'
-import { table as formatTable, type Output, print, WrongUse } from './terminal/output.ts'
-import { progress } from './terminal/progress.ts'
+import { type CarillonError, messageOf, notFound } from '../../basics/errors.ts'
+import { type Database, displayDatabase } from '../../store/database.ts'
+import { secretFileOf } from '../../tokens/sealing-secret.ts'
+import { configOf } from '../settings.ts'
+import { type Output, print, printList, WrongUse } from '../terminal/output.ts'
+import { progress } from '../terminal/progress.ts'
 
 const more = `
 The whole file is checked before the first row is written, and every row is read back at the end. Until then no service
@@ -40,7 +40,7 @@ async function restore(
       'Name the backup. carillon restore --list shows those in CARILLON_BACKUP_DIR',
     )
   // The import is here so that `carillon --help` does not load it.
-  const { restoreBackup } = await import('../store/transfer/backup.ts')
+  const { restoreBackup } = await import('../../store/transfer/backup.ts')
   const {
     database: to,
     databasePartitions: partitions,
@@ -59,21 +59,19 @@ async function listBackups(options: Options, command: Command): Promise<void> {
   const folder = typeof options.list === 'string' ? options.list : configOf(command, {}).backupDir
   if (folder === undefined) throw new WrongUse('Name the folder, or set CARILLON_BACKUP_DIR')
   const found = await backupsIn(folder)
-  const rows = found.map(({ file, bytes, takenAt, problem }) => [
-    takenAt || '-',
-    `${bytes}`,
-    problem ?? file,
-  ])
-  print(options, found, () =>
-    rows.length === 0
-      ? `${folder} has no backups`
-      : formatTable(['TAKEN AT', 'BYTES', 'FILE'], rows),
-  )
+  printList(options, found, {
+    columns: {
+      'TAKEN AT': 'takenAt',
+      BYTES: 'bytes',
+      FILE: ({ file, problem }) => problem ?? file,
+    },
+    empty: `${folder} has no backups`,
+  })
 }
 
 /** `problem`: of a file that is no backup. */
 export async function backupsIn(folder: string) {
-  const { headerOf } = await import('../store/transfer/backup.ts')
+  const { headerOf } = await import('../../store/transfer/backup.ts')
   const names = readFolder(folder).filter((name) => name.endsWith('.gz'))
   const files = names
     .toSorted()

@@ -1,9 +1,9 @@
 import { Command } from 'commander'
-import { iso } from '../basics/clock.ts'
-import { refuseMissingDatabase } from '../start/database-file.ts'
-import { configOf, withSettings } from './settings.ts'
-import { type Output, print } from './terminal/output.ts'
-import { interruptible, progress } from './terminal/progress.ts'
+import { iso } from '../../basics/clock.ts'
+import { refuseMissingDatabase } from '../../start/database-file.ts'
+import { configOf, withSettings } from '../settings.ts'
+import { type Output, print } from '../terminal/output.ts'
+import { interruptible, progress } from '../terminal/progress.ts'
 
 const more = `
 The service may be running. Every row is read back and compared before the file gets its name (mode 0600). An existing file
@@ -27,7 +27,7 @@ async function backup(
   command: Command,
 ): Promise<void> {
   // The import is here so that `carillon --help` does not load it.
-  const { backUp, verifyBackup } = await import('../store/transfer/backup.ts')
+  const { backUp, verifyBackup } = await import('../../store/transfer/backup.ts')
   if (options.verify) {
     const tables = await verifyBackup(file)
     const rows = tables.reduce((sum, table) => sum + table.rows, 0)

@@ -1,10 +1,10 @@
 import { styleText } from 'node:util'
 import { Command } from 'commander'
-import { displayVersion } from '../basics/version.ts'
-import { databaseTls } from '../config/exposure.ts'
-import { readSettings } from '../config/read.ts'
-import type { Config } from '../config/settings.ts'
-import { readServiceUrl } from '../config/values.ts'
+import { displayVersion } from '../../basics/version.ts'
+import { databaseTls } from '../../config/exposure.ts'
+import { readSettings } from '../../config/read.ts'
+import type { Config } from '../../config/settings.ts'
+import { readServiceUrl } from '../../config/values.ts'
 import {
   examineBackupFolder,
   examineIssuers,
@@ -14,18 +14,18 @@ import {
   examineSettings,
   openFiles,
   settingFaults,
-} from '../doctor/configuration.ts'
-import { type Finding, faultOf, warning } from '../doctor/finding.ts'
-import { examineWay, reach } from '../doctor/proxy/reach.ts'
-import { examineStream } from '../doctor/proxy/stream.ts'
-import { examineSecret } from '../doctor/secret.ts'
-import { type Examined, unread } from '../doctor/store/findings.ts'
-import { refuseLostDatabase, refuseMissingDatabase } from '../start/database-file.ts'
-import type { Database } from '../store/database.ts'
-import { probeToken } from '../tokens/key-material.ts'
-import { secretsIn } from '../tokens/sealing-secret.ts'
-import { directUrl, flagsOf, withSettings } from './settings.ts'
-import { type Output, print, readOption } from './terminal/output.ts'
+} from '../../doctor/configuration.ts'
+import { type Finding, faultOf, warning } from '../../doctor/finding.ts'
+import { examineWay, reach } from '../../doctor/proxy/reach.ts'
+import { examineStream } from '../../doctor/proxy/stream.ts'
+import { examineSecret } from '../../doctor/secret.ts'
+import { type Examined, unread } from '../../doctor/store/findings.ts'
+import { refuseLostDatabase, refuseMissingDatabase } from '../../start/database-file.ts'
+import type { Database } from '../../store/database.ts'
+import { probeToken } from '../../tokens/key-material.ts'
+import { secretsIn } from '../../tokens/sealing-secret.ts'
+import { directUrl, flagsOf, withSettings } from '../settings.ts'
+import { type Output, print, readOption } from '../terminal/output.ts'
 
 type Areas = [area: string, Finding[]][]
 
@@ -113,8 +113,11 @@ export async function examineDatabase(
     refuseLostDatabase(database)
     refuseMissingDatabase(database)
     if (database.engine === 'postgres')
-      return await (await import('../doctor/store/postgres.ts')).examinePostgres(database.url, now)
-    return await (await import('../doctor/store/sqlite.ts')).examineSqlite(
+      return await (await import('../../doctor/store/postgres.ts')).examinePostgres(
+        database.url,
+        now,
+      )
+    return await (await import('../../doctor/store/sqlite.ts')).examineSqlite(
       database.path,
       now,
       isDeep,

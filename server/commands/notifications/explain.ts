@@ -1,18 +1,18 @@
 import { Command } from 'commander'
-import { withoutControls } from '../basics/control-characters.ts'
-import { notFound } from '../basics/errors.ts'
+import { withoutControls } from '../../basics/control-characters.ts'
+import { notFound } from '../../basics/errors.ts'
 import {
   type Explained,
   explainNotification,
   type Removal,
   sentTo,
-} from '../inbox/examined/explain.store.ts'
-import { findUser } from '../users/find-user.ts'
-import type { User } from '../users/users.store.ts'
-import { withSettings } from './settings.ts'
-import { type Output, print, WrongUse } from './terminal/output.ts'
-import { type PastTime, pastTime } from './terminal/past-time.ts'
-import { type KeyOptions, keyOf, named, nameOf, type Users, withUsers } from './user/user-key.ts'
+} from '../../inbox/examined/explain.store.ts'
+import { findUser } from '../../users/find-user.ts'
+import type { User } from '../../users/users.store.ts'
+import { withSettings } from '../settings.ts'
+import { type Output, print, WrongUse } from '../terminal/output.ts'
+import { type PastTime, pastTime } from '../terminal/past-time.ts'
+import { type KeyOptions, keyOf, named, nameOf, type Users, withUsers } from '../user/user-key.ts'
 
 const help = `
 Title and body are not displayed.

@@ -1,20 +1,20 @@
 // `carillon reach`: which mails would have been sent to whom and when, before mails are turned on. It reads real inboxes, and sends and writes nothing.
 import { Command } from 'commander'
-import { iso } from '../basics/clock.ts'
-import { withoutControls } from '../basics/control-characters.ts'
-import { duration, maxLifetime, oneOf, second } from '../config/values.ts'
-import type { MailRule } from '../inbox/mail-rules.ts'
-import { mailWayOf } from '../inbox/reminders.store.ts'
-import { arrivedSince, countUsers } from '../reach/rehearsal.store.ts'
-import { mailTimes, type Rehearsed, rehearse } from '../reach/rehearsal.ts'
-import { rulesOf } from '../reach/unread.store.ts'
-import type { Store } from '../store/store.ts'
-import { findUser } from '../users/find-user.ts'
-import { listUsers, type User } from '../users/users.store.ts'
-import { withSettings } from './settings.ts'
-import { type Output, print, readOption, table, WrongUse } from './terminal/output.ts'
-import { progress } from './terminal/progress.ts'
-import { type KeyOptions, keyOf, nameOf, ofApplication, withUsers } from './user/user-key.ts'
+import { iso } from '../../basics/clock.ts'
+import { withoutControls } from '../../basics/control-characters.ts'
+import { duration, maxLifetime, oneOf, second } from '../../config/values.ts'
+import type { MailRule } from '../../inbox/mail-rules.ts'
+import { mailWayOf } from '../../inbox/reminders.store.ts'
+import { arrivedSince, countUsers } from '../../reach/rehearsal.store.ts'
+import { mailTimes, type Rehearsed, rehearse } from '../../reach/rehearsal.ts'
+import { rulesOf } from '../../reach/unread.store.ts'
+import type { Store } from '../../store/store.ts'
+import { findUser } from '../../users/find-user.ts'
+import { listUsers, type User } from '../../users/users.store.ts'
+import { withSettings } from '../settings.ts'
+import { type Output, print, readOption, table, WrongUse } from '../terminal/output.ts'
+import { progress } from '../terminal/progress.ts'
+import { type KeyOptions, keyOf, nameOf, ofApplication, withUsers } from '../user/user-key.ts'
 
 type Options = KeyOptions & {
   all?: true
@@ -100,13 +100,14 @@ function printOne(
     dueAt: dueAt === null ? null : iso(dueAt),
   }))
   print(options, { userId: user.id, since, mailUnread, reached, mails, items: displayed }, () => {
-    const rows = displayed.map(({ sentAt, id, category, fate, dueAt }) =>
-      [sentAt, id, category ?? '-', dueAt ?? '-', fate].map(withoutControls),
-    )
-    const lines =
-      rows.length === 0
-        ? []
-        : table(['sent', 'notification', 'category', 'mail due', 'outcome'], rows)
+    const rows = table(displayed, {
+      sent: 'sentAt',
+      notification: 'id',
+      category: 'category',
+      'mail due': 'dueAt',
+      outcome: 'fate',
+    })
+    const lines = displayed.length === 0 ? [] : rows
     const end = `${mails} mails to ${withoutControls(nameOf(user))}, of ${items.length} notifications`
     const note = reached
       ? []
@@ -142,10 +143,9 @@ async function printAll(place: Place, options: Output): Promise<void> {
   const mails = sums.reduce((sum, one) => sum + one.mails, 0)
   const value = { since, mailUnread, users: total, unreached, mails, hours, byUser: sums }
   print(options, value, () => {
-    const rows = sums
-      .slice(0, maxListed)
-      .map(({ name, mails: ofUser, notifications }) => [name, `${ofUser}`, `${notifications}`])
-    const lines = rows.length === 0 ? [] : [...table(['user', 'mails', 'notifications'], rows), '']
+    const rows = sums.slice(0, maxListed)
+    const columns = { user: 'name', mails: 'mails', notifications: 'notifications' } as const
+    const lines = rows.length === 0 ? [] : [...table(rows, columns), '']
     const rest = sums.length - rows.length
     const more = rest > 0 ? [`and ${rest} users with fewer`, ''] : []
     const end = `${mails} mails to ${sums.length} of ${total} users since ${since}; ${unreached} users have no address that mails reach, or are disabled`

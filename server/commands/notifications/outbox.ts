@@ -1,11 +1,10 @@
 import { Command } from 'commander'
-import { auditEntry } from '../audit/entry.ts'
-import { iso } from '../basics/clock.ts'
-import { withoutControls } from '../basics/control-characters.ts'
-import { notFound } from '../basics/errors.ts'
-import { dropFromOutbox, listOutbox, retryOutbox } from '../reach/outbox.store.ts'
-import { withSettings, withStore } from './settings.ts'
-import { type Output, print, table, WrongUse } from './terminal/output.ts'
+import { recorded } from '../../audit/entry.ts'
+import { iso } from '../../basics/clock.ts'
+import { notFound } from '../../basics/errors.ts'
+import { dropFromOutbox, listOutbox, retryOutbox } from '../../reach/outbox.store.ts'
+import { onStore, type Place, withSettings } from '../settings.ts'
+import { type Output, print, printList, WrongUse } from '../terminal/output.ts'
 
 const maxListed = 1_000
 
@@ -37,25 +36,25 @@ export function makeCommand(): Command {
     .command('list')
     .description('List what waits, the next one first')
     .addHelpText('after', help.list)
-    .action(list)
+    .action(onStore(list))
   outbox
     .command('retry [id]')
     .description('Let what waits be sent now')
     .option('--all', 'all of them')
     .addHelpText('after', help.retry)
-    .action(retry)
+    .action(onStore(retry))
   outbox
     .command('drop [id]')
     .description('Remove what waits, unsent')
     .option('--all', 'all of them')
     .addHelpText('after', help.drop)
-    .action(drop)
+    .action(onStore(drop))
   return withSettings(outbox)
 }
 
-async function list(options: Output, command: Command): Promise<void> {
-  const rows = await withStore(command, ({ store }) => store.read(listOutbox, { limit: maxListed }))
-  const items = rows.map(({ id, kind, ownerId, target, tries, dueAt, at, holder }) => {
+async function list({ store }: Place, options: Output): Promise<void> {
+  const rows = await store.read(listOutbox, { limit: maxListed })
+  const items = rows.map(({ id, kind, ownerId, target, tries, reason, dueAt, at, holder }) => {
     const userId = ownerId || null
     return {
       id,
@@ -64,45 +63,34 @@ async function list(options: Output, command: Command): Promise<void> {
       target: target || null,
       // A row that a backend reads has its cursor there.
       tries: kind === 'event-to-read' ? 0 : tries,
+      reason,
       dueAt: iso(dueAt),
       since: iso(at),
       sending: holder !== null,
     }
   })
-  print(options, items, () => {
-    if (items.length === 0) return 'Nothing waits.'
-    const cells = items.map(({ id, kind, userId, tries, dueAt, since }) => [
-      id,
-      kind,
-      userId ?? '-',
-      `${tries}`,
-      dueAt,
-      since,
-    ])
-    return table(
-      ['id', 'kind', 'user', 'tries', 'due', 'waits since'],
-      cells.map((row) => row.map(withoutControls)),
-    )
-  })
+  const columns = {
+    id: 'id',
+    kind: 'kind',
+    user: 'userId',
+    tries: 'tries',
+    due: 'dueAt',
+    'waits since': 'since',
+    reason: 'reason',
+  } as const
+  printList(options, items, { columns, empty: 'Nothing waits.' })
 }
 
-async function retry(id: string | undefined, options: Chosen, command: Command): Promise<void> {
-  const ids = idsOf(id, options)
-  const count = await withStore(command, ({ store, now }) =>
-    store.write(retryOutbox, { ids, at: now() }),
-  )
+async function retry({ store, now }: Place, id: string | undefined, options: Chosen) {
+  const count = await store.write(retryOutbox, { ids: idsOf(id, options), at: now() })
   refuseUnknown(id, count)
   print(options, { retried: count }, () => `Due now: ${count}`)
 }
 
-async function drop(id: string | undefined, options: Chosen, command: Command): Promise<void> {
+async function drop(place: Place, id: string | undefined, options: Chosen): Promise<void> {
   const ids = idsOf(id, options)
-  const count = await withStore(command, ({ store, now, source }) => {
-    const audit = [
-      auditEntry(source, { event: 'outbox-dropped', at: now(), detail: { id: id ?? 'all' } }),
-    ]
-    return store.write(dropFromOutbox, { ids, audit })
-  })
+  const entry = recorded(place, { event: 'outbox-dropped', detail: { id: id ?? 'all' } })
+  const count = await place.store.write(dropFromOutbox, { ids, ...entry })
   refuseUnknown(id, count)
   print(options, { dropped: count }, () => `Removed: ${count}`)
 }

@@ -1,7 +1,7 @@
 import { Command } from 'commander'
-import { messageOf, unavailable } from '../basics/errors.ts'
-import { configOf, directUrl, withSettings } from './settings.ts'
-import { type Output, print, WrongUse } from './terminal/output.ts'
+import { messageOf, unavailable } from '../../basics/errors.ts'
+import { configOf, directUrl, withSettings } from '../settings.ts'
+import { type Output, print, WrongUse } from '../terminal/output.ts'
 
 export function makeCommand(): Command {
   const command = new Command('healthcheck').description(
