@@ -5,7 +5,6 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { auditEntry, serviceSource } from '../audit/entry.ts'
 import { iso } from '../basics/clock.ts'
 import { CarillonError, conflict } from '../basics/errors.ts'
-import { newOrderedId } from '../basics/ids.ts'
 import type { Log } from '../basics/log.ts'
 import { LogWindow } from '../basics/log-window.ts'
 import { version } from '../basics/version.ts'
@@ -14,7 +13,8 @@ import { type EventType, readWithinMs, testQueue, wants } from '../inbox/webhook
 import type { StreamLimits } from '../live/stream-limits.ts'
 import type { OutboxRow } from '../reach/outbox.store.ts'
 import { Outbox } from '../reach/outbox.ts'
-import { Reminders } from '../reach/reminders.ts'
+import type { Look } from '../reach/timers/decision.store.ts'
+import { Reminders } from '../reach/timers/reminders.ts'
 import { reloader } from '../store/reloads.ts'
 import { eventOf, signedHeaders } from './event-body.ts'
 import { hasEvents, lookAtChanges, lookAtUnread, noteMissed, takeEvents } from './looks.store.ts'
@@ -63,15 +63,6 @@ export class Webhooks {
     const { store, now, random, log } = options
     this.needs = options
     this.#options = options
-    this.#reminders = new Reminders({
-      store,
-      now,
-      decide: {
-        unread: (userId) => this.#look(userId, lookAtUnread),
-        webhook: (userId) => this.#look(userId, lookAtChanges),
-      },
-      onFailure: (error) => this.#logOnce(error),
-    })
     this.outbox = new Outbox({
       store,
       channel: 'webhook',
@@ -87,6 +78,10 @@ export class Webhooks {
       maxAgeMs: Number.POSITIVE_INFINITY,
       deliver: (row) => this.#expire(row),
     })
+    const { outbox } = this
+    const unread = { outbox, decide: (look: Look) => store.write(lookAtUnread, look) }
+    const webhook = { outbox, decide: (look: Look) => store.write(lookAtChanges, look) }
+    this.#reminders = new Reminders({ store, now, log, channels: { unread, webhook } })
   }
 
   /** Learns of changes by every process within a second. */
@@ -174,13 +169,6 @@ export class Webhooks {
     const enabled = all.filter(({ disabledAt }) => disabledAt === null)
     const watches = Map.groupBy(enabled, ({ application }) => application).entries()
     this.#watches = new Map(watches.map(([application, ones]) => [application, watchFor(ones)]))
-  }
-
-  async #look(userId: string, look: typeof lookAtUnread): Promise<void> {
-    const { store, now } = this.#options
-    const at = now()
-    const count = await store.write(look, { userId, at, rowId: newOrderedId(at) })
-    if (count > 0) this.outbox.wake()
   }
 
   #hostOf(id: string): string {

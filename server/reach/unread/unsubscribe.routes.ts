@@ -1,11 +1,11 @@
 // RFC 8058.
-import { notFound } from '../basics/errors.ts'
-import type { Sealing } from '../basics/secrets.ts'
-import * as t from '../http/openapi/schema.ts'
-import { forAnyone, forVisitor } from '../http/operation.ts'
-import { html } from '../pages/html.ts'
-import { type PageNeeds, sendPage, viewOf } from '../pages/page.ts'
-import type { Store } from '../store/store.ts'
+import { notFound } from '../../basics/errors.ts'
+import type { Sealing } from '../../basics/secrets.ts'
+import * as t from '../../http/openapi/schema.ts'
+import { forAnyone, forVisitor } from '../../http/operation.ts'
+import { html } from '../../pages/html.ts'
+import { type PageNeeds, sendPage, viewOf } from '../../pages/page.ts'
+import type { Store } from '../../store/store.ts'
 import { readUnsubscribeToken, unsubscribe } from './unsubscribe.ts'
 
 type Needs = PageNeeds & {

@@ -1,10 +1,10 @@
 // RFC 8058: the link turns mails off for its categories, and opens nothing else. Mail programs POST
 // without a cookie. Scanners follow every link, so GET changes nothing.
 
-import { iso } from '../basics/clock.ts'
-import type { Sealing } from '../basics/secrets.ts'
-import { changePreferences } from '../preferences/preferences.store.ts'
-import type { Store } from '../store/store.ts'
+import { iso } from '../../basics/clock.ts'
+import type { Sealing } from '../../basics/secrets.ts'
+import { changePreferences } from '../../preferences/preferences.store.ts'
+import type { Store } from '../../store/store.ts'
 
 const lifetimeMs = 400 * 24 * 3_600_000
 
@@ -35,6 +35,6 @@ export async function unsubscribe(
   { store, wall }: { store: Store; wall: () => number },
   { userId, categories }: Unsubscription,
 ): Promise<void> {
-  const mails = categories.map((category) => ({ category, mail: 'off' as const }))
-  await store.write(changePreferences, { userId, mails, now: iso(wall()) })
+  const choices = categories.map((category) => ({ category, mail: 'off' as const }))
+  await store.write(changePreferences, { userId, choices, now: iso(wall()) })
 }
