@@ -3,13 +3,12 @@
 import { randomInt } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { auditEntry, serviceSource } from '../audit/entry.ts'
-import { iso } from '../basics/clock.ts'
 import { CarillonError, conflict } from '../basics/errors.ts'
 import type { Log } from '../basics/log.ts'
 import { LogWindow } from '../basics/log-window.ts'
 import { version } from '../basics/version.ts'
 import type { Watch } from '../inbox/reminders.store.ts'
-import { type EventType, readWithinMs, testQueue, wants } from '../inbox/webhook-events.store.ts'
+import { type EventType, testQueue, wants } from '../inbox/webhook-events.store.ts'
 import type { StreamLimits } from '../live/stream-limits.ts'
 import type { OutboxRow } from '../reach/outbox.store.ts'
 import { Outbox } from '../reach/outbox.ts'
@@ -76,7 +75,7 @@ export class Webhooks {
     this.outbox.register('event', { deliver: (row) => this.#deliver(row) })
     this.outbox.register('event-to-read', {
       maxAgeMs: Number.POSITIVE_INFINITY,
-      deliver: (row) => this.#expire(row),
+      deliver: ({ target }) => store.write(noteMissed, target),
     })
     const { outbox } = this
     const unread = { outbox, decide: (look: Look) => store.write(lookAtUnread, look) }
@@ -254,23 +253,6 @@ export class Webhooks {
     if (!(await store.write(noteAttempt, attempt))) return
     const facts = { event: 'webhook-disabled', webhookId: id, reason: outcome }
     log.warn(facts, 'a webhook was disabled: no request was accepted for three days')
-  }
-
-  async #expire({ target, at }: OutboxRow): Promise<void> {
-    const { store, now } = this.#options
-    const leftMs = at + readWithinMs - now()
-    // An operator let all rows be due.
-    if (leftMs > 0) {
-      const retryAfter = Math.ceil(leftMs / 1_000)
-      throw new CarillonError(
-        'TOO_MANY_REQUESTS',
-        `It waits to be read until ${iso(at + readWithinMs)}`,
-        {
-          retryAfter,
-        },
-      )
-    }
-    await store.write(noteMissed, target)
   }
 
   #logOnce(err: unknown): void {

@@ -19,20 +19,26 @@ export function unsubscribeToken(
   return sealing.seal('unsubscribe', JSON.stringify({ ...what, until: at + lifetimeMs }))
 }
 
+export type Unsubscribing = {
+  store: Store
+  sealing: Sealing
+  now: () => number
+  wall: () => number
+}
+
 /** Undefined if it has expired or is none. */
 export async function readUnsubscribeToken(
-  { sealing, now }: { sealing: Sealing; now: () => number },
+  { sealing, now }: Unsubscribing,
   token: string,
 ): Promise<Unsubscription | undefined> {
   const text = await sealing.open('unsubscribe', token)
-  if (text === undefined) return undefined
-  const { until, ...what }: Unsubscription & { until: number } = JSON.parse(text)
+  const { until = 0, ...what } = JSON.parse(text ?? '{}')
   return now() < until ? what : undefined
 }
 
 /** Repeating it changes nothing. */
 export async function unsubscribe(
-  { store, wall }: { store: Store; wall: () => number },
+  { store, wall }: Unsubscribing,
   { userId, categories }: Unsubscription,
 ): Promise<void> {
   const choices = categories.map((category) => ({ category, mail: 'off' as const }))
