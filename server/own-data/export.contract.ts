@@ -53,7 +53,7 @@ export function exportPromises(promise: PromiseOf): void {
         push: null,
         hours: null,
       }))
-      await store.write(changePreferences, { userId: ann.id, mutes, now: isoAt(3) })
+      await store.write(changePreferences, { userId: ann.id, choices: mutes, now: isoAt(3) })
       await world.signIn(ann, { secretHash: 'hash of a session' })
       const email = 'ann@example.org'
       await store.write(updateUser, { userId: ann.id, email, emailVerifiedAt: at(1) })

@@ -14,13 +14,7 @@ import {
 } from '../http/operation.ts'
 import { sendData } from '../http/response/send.ts'
 import { categoryFault } from '../inbox/category-name.ts'
-import {
-  type Hours,
-  isTimeZone,
-  type MailRule,
-  ruleFor,
-  timeZoneFault,
-} from '../inbox/mail-rules.ts'
+import { isTimeZone, type MailRule, ruleFor, timeZoneFault } from '../inbox/mail-rules.ts'
 import { textFor } from '../inbox/notification-json.ts'
 import type { Store } from '../store/store.ts'
 import { languageFaults } from '../users/profile.ts'
@@ -32,6 +26,8 @@ import {
 } from './preferences.schemas.ts'
 import {
   type Category,
+  type Choice,
+  type Chosen,
   changePreferences,
   maxDeclared,
   maxMuted,
@@ -65,64 +61,41 @@ export const put = forUser({
   maxFields: 4 * maxMuted,
   refusals: ['CONFLICT'],
   async handle({ preferences: { store, wall } }: Needs, { caller: { userId }, body }) {
-    const { mutedUntil, mail, push, categories = {} } = body
+    const { categories = {}, timeZone, digestAt, quietHours, ...ofAll } = body
+    if (timeZone != null && !isTimeZone(timeZone)) throw invalidField('timeZone', timeZoneFault)
     const now = iso(wall())
-    for (const category of Object.keys(categories)) refuseName(category, `categories.${category}`)
-    const mutes = Object.entries(categories).flatMap(([category, { mutedUntil: until }]) =>
-      until === undefined
-        ? []
-        : [{ category, mutedUntil: timeIn(until, `categories.${category}.mutedUntil`, now) }],
+    const choices = Object.entries({ '': ofAll, ...categories }).map(
+      ([category, { mutedUntil, ...rules }]) => {
+        const place = category === '' ? [] : [`categories.${category}`]
+        if (category !== '') refuseName(category, place.join())
+        const field = [...place, 'mutedUntil'].join('.')
+        return { category, ...rules, mutedUntil: timeIn(mutedUntil, field, now) }
+      },
     )
-    if (mutedUntil !== undefined)
-      mutes.push({ category: '', mutedUntil: timeIn(mutedUntil, 'mutedUntil', now) })
-    const mails = Object.entries(categories).flatMap(([category, { mail: rule }]) =>
-      rule === undefined ? [] : [{ category, mail: rule }],
-    )
-    if (mail !== undefined) mails.push({ category: '', mail })
-    const pushes = Object.entries(categories).flatMap(([category, { push: rule }]) =>
-      rule === undefined ? [] : [{ category, push: rule }],
-    )
-    if (push !== undefined) pushes.push({ category: '', push })
-    const declared = byName((await store.read(readPreferences, { userId, now }))?.declared ?? [])
-    const isMandatory = ({ category }: { category: string }) => declared.get(category)?.mandatory
-    const refused = mutes.find((one) => one.mutedUntil && isMandatory(one))
-    if (refused) throw conflict(`The category ${refused.category} is mandatory: it cannot be muted`)
-    const unmailed = mails.find((one) => one.mail === 'off' && isMandatory(one))
-    if (unmailed)
-      throw conflict(
-        `The category ${unmailed.category} is mandatory: its mails cannot be turned off`,
-      )
-    const unpushed = pushes.find((one) => one.push === 'off' && isMandatory(one))
-    if (unpushed)
-      throw conflict(
-        `The category ${unpushed.category} is mandatory: its pushes cannot be turned off`,
-      )
-    const outcome = await store.write(changePreferences, {
-      userId,
-      mutes,
-      mails,
-      pushes,
-      hours: hoursOf(body),
-      now,
-    })
+    const declared = withSecurity((await store.read(readPreferences, { userId, now }))?.declared)
+    for (const choice of choices) if (declared.get(choice.category)?.mandatory) refuseOff(choice)
+    const hours = { timeZone, digestAt, quietHours }
+    const outcome = await store.write(changePreferences, { userId, choices, hours, now })
     if (outcome === 'absent') throw notAuthenticated()
     if (outcome === 'too-many') throw conflict(`You can choose for ${maxMuted} categories at most`)
   },
 })
 
-/** Throws INVALID_REQUEST for an unknown time zone. */
-function hoursOf({ timeZone, digestAt, quietHours }: PreferencesBody): Partial<Hours> | undefined {
-  if (timeZone != null && !isTimeZone(timeZone)) throw invalidField('timeZone', timeZoneFault)
-  const given = Object.entries({ timeZone, digestAt, quietHours }).filter(
-    ([, value]) => value !== undefined,
-  )
-  return given.length === 0 ? undefined : Object.fromEntries(given)
+/** Throws CONFLICT. */
+function refuseOff({ category, mutedUntil, mail, push }: Chosen): void {
+  const refused = [
+    mutedUntil && 'it cannot be muted',
+    mail === 'off' && 'its mails cannot be turned off',
+    push === 'off' && 'its pushes cannot be turned off',
+  ]
+  const why = refused.find(Boolean)
+  if (why) throw conflict(`The category ${category} is mandatory: ${why}`)
 }
 
 const withZone = /^\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d)$/
 
-function timeIn(text: string | null, field: string, now: string): string | null {
-  if (text === null || text === 'forever') return text
+function timeIn(text: string | null | undefined, field: string, now: string) {
+  if (text == null || text === 'forever') return text
   const time = iso((withZone.test(text) && parseTime(text)) || 0)
   if (time > now) return time
   throw invalidField(
@@ -134,17 +107,15 @@ function timeIn(text: string | null, field: string, now: string): string | null 
 function displayed(found: Preferences, mailUnread: MailRule | undefined) {
   const ofService = mailUnread ?? 'off'
   const mailWay = mailUnread === undefined ? 'off' : found.mailWay
-  const { user, choices, hours, declared, present } = found
-  const chosen = new Map(choices.map((choice) => [choice.category, choice]))
-  const known = byName(declared)
-  const others = [...present, ...choices].map(({ category }) => category)
-  const names = new Set([...declared.map(({ name }) => name), ...others])
+  const { user, choices, hours, present } = found
+  const declared = withSecurity(found.declared)
+  const ofAll = choices.get('')?.mail ?? null
+  const names = new Set([...found.declared.keys(), ...present, ...choices.keys()])
   names.delete('')
   const categories = Array.from(names, (name) => {
-    const { label, description = null, mandatory, mail: ofCategory = null } = known.get(name) ?? {}
+    const { label, description = null, mandatory, mail = null } = declared.get(name) ?? {}
     const isMandatory = mandatory === 1
-    const ofAll = chosen.get('')?.mail ?? null
-    const usualMail = ruleFor({ own: null, ofAll, declared: ofCategory, isMandatory }, ofService)
+    const usualMail = ruleFor({ own: null, ofAll, declared: mail, isMandatory }, ofService)
     const inLanguage = (json: string) => textFor(user.locale, JSON.parse(json))
     const texts = {
       label: label ? inLanguage(label) : name,
@@ -152,28 +123,23 @@ function displayed(found: Preferences, mailUnread: MailRule | undefined) {
     }
     return [
       name,
-      { ...choiceOf(chosen.get(name)), ...texts, mandatory: isMandatory, usualMail },
+      { ...choiceOf(choices.get(name)), ...texts, mandatory: isMandatory, usualMail },
     ] as const
   })
-  const all = { ...choiceOf(chosen.get('')), usualMail: ofService, ...hours }
+  const all = { ...choiceOf(choices.get('')), usualMail: ofService, ...hours }
   return { ...all, ways: { mail: mailWay }, categories: Object.fromEntries(categories) }
 }
 
-function choiceOf(choice: Preferences['choices'][number] | undefined) {
-  return {
-    mutedUntil: choice?.mutedUntil ?? null,
-    mail: choice?.mail ?? null,
-    push: choice?.push ?? null,
-  }
+function choiceOf({ mutedUntil = null, mail = null, push = null }: Partial<Choice> = {}) {
+  return { mutedUntil, mail, push }
 }
 
 /** What the service itself reports about an account is never muted. */
 const ownLabel = JSON.stringify({ en: 'Security', de: 'Sicherheit', fr: 'Sécurité' })
 const security: Category = { name: 'security', label: ownLabel, description: null, mandatory: 1 }
 
-/** What the user's application has declared takes the place of what the producers of none have. */
-function byName(declared: Preferences['declared']) {
-  return new Map([...declared, security].map((category) => [category.name, category]))
+function withSecurity(declared: Preferences['declared'] = new Map()) {
+  return new Map([...declared, [security.name, security]])
 }
 
 export const declareCategory = forProducer({

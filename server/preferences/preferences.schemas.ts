@@ -28,11 +28,12 @@ const mutedUntil = t.example(
   'forever',
 )
 const push = t.example(t.orNull(t.oneOf(pushRules, 'Whether it is pushed; null for `on`')), 'off')
-const Choice = t.component('CategoryChoice', {
+const choice = {
   mutedUntil: t.optional(mutedUntil),
   mail: t.optional(mail),
   push: t.optional(push),
-})
+}
+const Choice = t.component('CategoryChoice', choice)
 const choices = t.record(Choice, {
   maxProperties: maxMuted,
   propertyNames: { minLength: 1, maxLength: 64 },
@@ -56,9 +57,7 @@ const hours = {
   quietHours: t.nullable(quietHours),
 }
 export const PreferencesBody = t.component('PreferencesChange', {
-  mutedUntil: t.optional(t.example(mutedUntil, null)),
-  mail: t.optional(t.example(mail, null)),
-  push: t.optional(t.example(push, null)),
+  ...choice,
   timeZone: t.optional(hours.timeZone),
   digestAt: t.optional(hours.digestAt),
   quietHours: t.optional(hours.quietHours),
@@ -83,10 +82,10 @@ const Ways = t.component('Ways', {
   ),
 })
 const Preferences = t.component('Preferences', {
-  mutedUntil: t.example(mutedUntil, null),
-  mail: t.example(mail, null),
+  mutedUntil,
+  mail,
   usualMail,
-  push: t.example(push, null),
+  push,
   ...hours,
   ways: Ways,
   categories: t.record(CategoryPreferences, 'Those that are declared, muted, or in the inbox'),

@@ -1,6 +1,6 @@
 // What users have chosen, and the categories that producers declared. A delivery reads both by itself (delivery/delivery.store.ts).
 
-import type { Hours, MailRule, PushRule } from '../inbox/mail-rules.ts'
+import { type Hours, type MailRule, type PushRule, ruleFor } from '../inbox/mail-rules.ts'
 import {
   decideAgain,
   hoursIn,
@@ -56,20 +56,45 @@ export function* putCategory(category: Category & { application: string }): Writ
   return changed > 0
 }
 
-/** `category` is '' for everything, and `mutedUntil` is ISO 8601 or 'forever'. Null: nothing is chosen. */
+/** What the user's application has declared takes the place of what the producers of none have. */
+export function* declaredFor(application: string): Read<Map<string, Category>> {
+  const rows = yield* all<Category>`
+    select ${categoryColumns} from category where application in ('', ${application}) order by application, name`
+  return new Map(rows.map((category) => [category.name, category]))
+}
+
+/**
+ * `category` is '' for everything, and `mutedUntil` is ISO 8601 or 'forever'. Null: nothing is
+ * chosen. `hours`: JSON of `Hours`, for everything.
+ */
 export type Choice = {
   category: string
   mutedUntil: string | null
   mail: MailRule | null
   push: PushRule | null
+  hours: string | null
 }
-/** `declared`: those of no application first. `present`: what the user's inbox has notifications of. */
+const nothing: Choice = { category: '', mutedUntil: null, mail: null, push: null, hours: null }
+
+/** By category. Leaves out mutes that have ended at `now`. */
+function* choicesOf(userId: string, now = ''): Read<Map<string, Choice>> {
+  const rows = yield* all<Choice>`
+    select category, case when muted_until > ${now} then muted_until end as "mutedUntil", mail, push, hours
+    from preference where user_id = ${userKey(userId)} order by category`
+  return new Map(rows.filter(isAny).map((choice) => [choice.category, choice]))
+}
+
+function isAny({ mutedUntil, mail, push, hours }: Choice): boolean {
+  return (mutedUntil ?? mail ?? push ?? hours) !== null
+}
+
+/** `present`: what the user's inbox has notifications of. */
 export type Preferences = {
   user: User
-  choices: Choice[]
+  choices: Map<string, Choice>
   hours: Hours
-  declared: Category[]
-  present: { category: string }[]
+  declared: Map<string, Category>
+  present: string[]
   mailWay: (typeof mailWays)[number]
 }
 
@@ -82,41 +107,64 @@ export function* readPreferences({
 }): Read<Preferences | undefined> {
   const user = yield* findUser(userId)
   if (user === undefined) return undefined
-  const declared = yield* all<Category>`
-    select ${categoryColumns} from category where application in ('', ${user.application}) order by application, name`
-  const rows = yield* all<Stored>`
-    select ${choiceColumns} from preference where user_id = ${userKey(userId)} order by category`
-  const choices = rows
-    .map((row) => current(row, now))
-    .filter(({ mutedUntil, mail, push }) => mutedUntil ?? mail ?? push)
+  const choices = yield* choicesOf(userId, now)
   const present = yield* all<{ category: string }>`
     select category from inbox_category
     where user_id = ${userKey(userId)} and total + archived + snoozed > 0 order by category`
   return {
     user,
-    choices: choices.map(({ hours, ...choice }) => choice),
-    hours: hoursIn(rows),
-    declared,
-    present,
+    choices,
+    hours: hoursIn([...choices.values()]),
+    declared: yield* declaredFor(user.application),
+    present: present.map(({ category }) => category),
     mailWay: yield* mailWayOf(userId),
   }
 }
 
-type Stored = Choice & { hours: string | null }
-const choiceColumns = new Part('category, muted_until as "mutedUntil", mail, push, hours')
-
-function current(stored: Stored, now: string): Stored {
-  const isOver = stored.mutedUntil !== null && stored.mutedUntil <= now
-  return isOver ? { ...stored, mutedUntil: null } : stored
+export type Rules = {
+  hours: Hours
+  declared: Map<string, Category>
+  ruleOf: (category: string | null) => MailRule
+  isPushed: (category: string | null) => boolean
 }
 
-type Change = {
-  userId: string
-  mutes?: readonly Pick<Choice, 'category' | 'mutedUntil'>[]
-  mails?: readonly Pick<Choice, 'category' | 'mail'>[]
-  pushes?: readonly Pick<Choice, 'category' | 'push'>[]
-  hours?: Partial<Hours> | undefined
-  now: string
+/** `ofService`: the rule where neither the user nor the category has one. */
+export function* rulesOf({ id, application }: User, ofService: MailRule): Read<Rules> {
+  const choices = yield* choicesOf(id)
+  const declared = yield* declaredFor(application)
+  const ofAll = choices.get('')
+  const found = (category: string | null) => {
+    const { mail = null, mandatory = 0 } = declared.get(category ?? '') ?? {}
+    return { own: choices.get(category ?? ''), mail, isMandatory: mandatory === 1 }
+  }
+  return {
+    hours: hoursIn([...choices.values()]),
+    declared,
+    ruleOf(category) {
+      const { own, mail, isMandatory } = found(category)
+      const choice = {
+        own: own?.mail ?? null,
+        ofAll: ofAll?.mail ?? null,
+        declared: mail,
+        isMandatory,
+      }
+      return ruleFor(choice, ofService)
+    },
+    isPushed(category) {
+      const { own, isMandatory } = found(category)
+      return isMandatory || (own?.push ?? ofAll?.push) !== 'off'
+    },
+  }
+}
+
+type Given<Value> = { [Name in keyof Value]?: Value[Name] | undefined }
+export type Chosen = Pick<Choice, 'category'> & Given<Omit<Choice, 'category' | 'hours'>>
+/** What is undefined stays as it is. */
+type Change = { userId: string; choices?: readonly Chosen[]; hours?: Given<Hours>; now: string }
+
+function given<Value extends object>(change: Value) {
+  const entries = Object.entries(change).filter(([, value]) => value !== undefined)
+  return Object.fromEntries(entries) as { [Name in keyof Value]: Exclude<Value[Name], undefined> }
 }
 
 /**
@@ -125,30 +173,23 @@ type Change = {
  * `maxMuted` categories would have a mute or a rule; then nothing is changed.
  */
 export function* changePreferences(change: Change): Write<'done' | 'absent' | 'too-many'> {
-  const { userId, mutes = [], mails = [], pushes = [], hours, now } = change
+  const { userId, choices = [], now } = change
   if (!(yield* lockUser(userId))) return 'absent'
   const user = userKey(userId)
   yield* send`insert into inbox (user_id) values (${user}) on conflict do nothing`
   yield* lock`select 1 from inbox where user_id = ${user}`
-  const rows = yield* all<Stored>`select ${choiceColumns} from preference where user_id = ${user}`
-  const chosen = new Map(rows.map((row) => [row.category, current(row, now)]))
-  const set = (category: string, choice: Partial<Stored>) =>
-    chosen.set(category, {
-      mutedUntil: null,
-      mail: null,
-      push: null,
-      hours: null,
-      ...chosen.get(category),
-      ...choice,
-      category,
-    })
-  for (const { category, mutedUntil } of mutes) set(category, { mutedUntil })
-  for (const { category, mail } of mails) set(category, { mail })
-  for (const { category, push } of pushes) set(category, { push })
-  if (hours !== undefined) set('', { hours: JSON.stringify({ ...hoursIn(rows), ...hours }) })
-  const after = [...chosen.values()].filter(
-    (one) => one.mutedUntil ?? one.mail ?? one.push ?? one.hours,
-  )
+  const chosen = yield* choicesOf(userId, now)
+  const hours = given(change.hours ?? {})
+  const isOfHours = Object.keys(hours).length > 0
+  const ofAll = {
+    category: '',
+    hours: JSON.stringify({ ...hoursIn([...chosen.values()]), ...hours }),
+  }
+  for (const choice of isOfHours ? [...choices, ofAll] : choices) {
+    const before = chosen.get(choice.category) ?? nothing
+    chosen.set(choice.category, { ...before, ...given(choice) })
+  }
+  const after = [...chosen.values()].filter(isAny)
   if (after.filter(({ category }) => category !== '').length > maxMuted) return 'too-many'
   yield* send`delete from preference where user_id = ${user}`
   yield* send`
@@ -162,6 +203,6 @@ export function* changePreferences(change: Change): Write<'done' | 'absent' | 't
   yield* send`
     update inbox set mutes = ${hasMutes ? 1 : 0}, reach = reach - (reach & ${reachBits.ownRules}) + ${ownRules}
     where user_id = ${user}`
-  if (mails.length + pushes.length > 0 || hours !== undefined) yield* decideAgain(userId)
+  yield* decideAgain(userId)
   return 'done'
 }

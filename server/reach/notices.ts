@@ -162,15 +162,9 @@ export class Notices {
 
   /** The mail is one more row of the outbox, or the change is one more of a row that waits. `joined`: the id of the entry and the kind. */
   async #mail(userId: string, to: string, joined: string): Promise<void> {
-    const at = this.#options.now()
-    await this.#options.outbox?.join({
-      kind: 'notice',
-      ownerId: userId,
-      target: to,
-      joined,
-      dueAt: at,
-      at,
-    })
+    const { now, outbox } = this.#options
+    const at = now()
+    await outbox?.join({ kind: 'notice', ownerId: userId, target: to, joined, dueAt: at, at })
   }
 
   /**

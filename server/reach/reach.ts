@@ -1,119 +1,67 @@
 // What reaches users who are not looking: the outbox, and the timers of what is unread.
-import type { Clock } from '../basics/clock.ts'
-import type { Log } from '../basics/log.ts'
-import { LogWindow } from '../basics/log-window.ts'
-import type { Sealing } from '../basics/secrets.ts'
-import type { Config } from '../config/settings.ts'
-import type { Store } from '../store/store.ts'
-import type { FactorPolicy } from '../tokens/factor-policy.ts'
 import { type Mail, renderUserMail, type UserMail } from './mail.ts'
 import type { OutboxRow } from './outbox.store.ts'
 import { Outbox, type RowKind } from './outbox.ts'
+import { decidePush } from './push/push.store.ts'
 import { Pushes } from './push/pushes.ts'
 import { removeUnusedSubscriptions } from './push/subscriptions.store.ts'
+import type { ReachOptions } from './reach-options.ts'
 import { Refusals } from './refusals.ts'
-import { Reminders } from './reminders.ts'
-import { UnreadMails } from './unread.ts'
-import type { Picture } from './unread-mail.ts'
-
-const logEveryMs = 60_000
-
-type Options = {
-  store: Store
-  config: Pick<
-    Config,
-    | 'pagesName'
-    | 'pagesPrefix'
-    | 'accent'
-    | 'mailUnread'
-    | 'mailContent'
-    | 'pushDelayMs'
-    | 'pushContent'
-    | 'pushHosts'
-    | 'securityContact'
-  >
-  sealing: Sealing
-  policy: Pick<FactorPolicy, 'limitedFrom'>
-  clock: Pick<Clock, 'now'>
-  url: () => string
-  random: () => number
-  log: Log
-  logo: Picture | undefined
-  /** Undefined without a mail server. */
-  send: ((mail: Mail) => Promise<void>) | undefined
-}
+import type { Look } from './timers/decision.store.ts'
+import { Reminders } from './timers/reminders.ts'
+import { decideMail } from './unread/unread.store.ts'
+import { unreadMailOf } from './unread/unread-mails.ts'
 
 type UserMailKind = Omit<RowKind, 'deliver'> & {
   renderMail: (row: OutboxRow) => Promise<UserMail | undefined>
   sent?: (row: OutboxRow) => void
 }
 
+const unusedForMs = 60 * 24 * 3_600_000
+
 export class Reach {
-  readonly #options: Options
+  readonly #options: ReachOptions
   /** Undefined without a mail server. */
   readonly outbox: Outbox | undefined
   readonly pushes: Pushes
   readonly #pushOutbox: Outbox
-  readonly #unread: UnreadMails
   readonly #refusals: Refusals
   readonly #reminders: Reminders
-  readonly #logged = new LogWindow(logEveryMs, () => {})
 
-  constructor(options: Options) {
-    const { store, send, clock, random, log, config, sealing, policy, url, logo } = options
+  constructor(options: ReachOptions) {
+    const { store, send, clock, random, log, config } = options
+    const { mailUnread, pushDelayMs } = config
     const { now } = clock
     this.#options = options
     const outbox = send && new Outbox({ store, channel: 'mail', now, random, log })
-    this.outbox = outbox
-    this.#refusals = new Refusals({ store, now, log })
-    this.#unread = new UnreadMails({
-      store,
-      sealing,
-      now,
-      mailUnread: config.mailUnread,
-      hasTitles: config.mailContent === 'titles',
-      serviceName: config.pagesName,
-      accent: config.accent,
-      logo,
-      publicUrl: url,
-      pagesUrl: () => url() + config.pagesPrefix,
-      onRows: () => outbox?.wake(),
-    })
-    outbox?.register('unread', {
-      deliver: async (row) => this.#send(row, await this.#unread.render(row)),
-    })
     const pushOutbox = new Outbox({ store, channel: 'push', now, random, log })
+    const pushes = new Pushes(options)
+    this.outbox = outbox
     this.#pushOutbox = pushOutbox
-    this.pushes = new Pushes({
-      store,
-      sealing,
-      policy,
-      now,
-      delayMs: config.pushDelayMs,
-      hasContent: config.pushContent,
-      hosts: config.pushHosts,
-      contact: () => contactOf(config.securityContact, url()),
-      onRows: () => pushOutbox.wake(),
+    this.pushes = pushes
+    this.#refusals = new Refusals({ store, now, log })
+    outbox?.register('unread', {
+      deliver: async (row) => this.#send(row, await unreadMailOf(options, row)),
     })
-    pushOutbox.register('push', { deliver: (row) => this.pushes.deliver(row) })
-    this.#reminders = new Reminders({
-      store,
-      now,
-      decide: {
-        push: (userId) => this.pushes.decide(userId),
-        ...(outbox && { mail: (userId) => this.#unread.decide(userId) }),
-      },
-      onFailure: (error) => this.#logFailure(error),
-    })
+    pushOutbox.register('push', { deliver: (row) => pushes.deliver(row) })
     this.register('test', {
       renderMail: async ({ target: to }) => ({
         kind: 'test',
         to,
         locale: null,
-        url: url(),
+        url: options.url(),
         facts: {},
       }),
     })
+    const mail = outbox && {
+      outbox,
+      decide: (look: Look) => store.write(decideMail, { ...look, mailUnread }),
+    }
+    const push = {
+      outbox: pushOutbox,
+      decide: (look: Look) => store.write(decidePush, { ...look, pushDelayMs }),
+    }
+    this.#reminders = new Reminders({ store, now, log, channels: { push, ...(mail && { mail }) } })
   }
 
   register(kind: string, { renderMail, sent, ...how }: UserMailKind): void {
@@ -138,15 +86,6 @@ export class Reach {
     await this.#refusals.accepted(ownerId, mail.to).catch(() => {})
   }
 
-  #logFailure(err: unknown): void {
-    if (this.#logged.isOpen) return
-    this.#logged.begin()
-    this.#options.log.warn(
-      { event: 'reminders-failed', err },
-      'what is unread could not be looked at; retrying',
-    )
-  }
-
   start(): void {
     this.outbox?.start()
     this.#pushOutbox.start()
@@ -162,14 +101,4 @@ export class Reach {
   async tidy(aged: () => Promise<number>): Promise<void> {
     await this.#options.store.write(removeUnusedSubscriptions, (await aged()) - unusedForMs)
   }
-}
-
-const unusedForMs = 60 * 24 * 3_600_000
-
-/**
- * A push service reaches the operator by it (RFC 8292, section 2.1); undefined if neither is an
- * address that it accepts.
- */
-function contactOf(securityContact: string | undefined, url: string): string | undefined {
-  return [securityContact, url].find((one) => one !== undefined && /^(https:|mailto:)/.test(one))
 }

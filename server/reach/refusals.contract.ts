@@ -5,7 +5,7 @@ import { at, newId, type Person, type PromiseOf, type World } from '../contract/
 import { mailWayOf } from '../inbox/reminders.store.ts'
 import { updateUser } from '../users/users.store.ts'
 import { forgetRefusal, isMailRefused, maxRefused, noteRefusal } from './refusals.store.ts'
-import { decideMail } from './unread.store.ts'
+import { decideMail } from './unread/unread.store.ts'
 
 const day = 24 * 3_600
 const addressOf = ({ username }: Person) => `${username}@example.org`

@@ -3,10 +3,10 @@
 import { createHmac } from 'node:crypto'
 import { iso } from '../basics/clock.ts'
 import type { EventContent } from '../inbox/webhook-events.store.ts'
-import { titleFor } from '../reach/unread.ts'
+import { type Item, itemsOf, titleFor, unreadOf } from '../reach/items.store.ts'
 import type { Store } from '../store/store.ts'
 import { findUser, type User } from '../users/users.store.ts'
-import { type EventItem, itemsOf, type Row, unreadOf } from './looks.store.ts'
+import type { Row } from './looks.store.ts'
 
 /** An item that would make the body larger has only its id. */
 const maxBytes = 19_000
@@ -22,7 +22,7 @@ export async function eventOf(store: Store, { id, ownerId, ids: json, at }: Row)
   const user = await store.read(findUser, ownerId)
   if (user === undefined || user.disabledAt !== null) return undefined
   const isUnread = type === 'notification.unread'
-  const wanted = isUnread ? await unreadIn(store, { userId: ownerId, ids }) : ids
+  const wanted = isUnread ? await store.read(unreadOf, { userId: ownerId, ids }) : ids
   if (wanted.length === 0) return undefined
   const { username, externalId } = user
   const data = {
@@ -32,13 +32,6 @@ export async function eventOf(store: Store, { id, ownerId, ids: json, at }: Row)
     ...(reason && { reason }),
   }
   return { ...event, data }
-}
-
-type Wanted = { userId: string; ids: readonly string[] }
-
-async function unreadIn(store: Store, { userId, ids }: Wanted): Promise<string[]> {
-  const unread = new Set(await store.read(unreadOf, { userId, ids }))
-  return ids.filter((id) => unread.has(id))
 }
 
 async function itemsInSize(store: Store, { user, ids }: { user: User; ids: readonly string[] }) {
@@ -60,7 +53,7 @@ async function itemsInSize(store: Store, { user, ids }: { user: User; ids: reado
   return [...items, ...ids.slice(items.length).map((id) => ({ id }))]
 }
 
-function displayed(item: EventItem | undefined, user: User) {
+function displayed(item: Item | undefined, user: User) {
   if (item === undefined) return undefined
   const { title, url, look, priority, ...others } = item
   return {

@@ -1,21 +1,26 @@
 // What has become an event for a webhook? A look at an inbox whose timer is due writes rows of the
 // outbox. A backend that reads events takes the rows here, and acknowledges them with its next
 // request.
-
 import { usualHours } from '../inbox/mail-rules.ts'
 import { byState } from '../inbox/marks.store.ts'
 import { eventBit, reachBits } from '../inbox/reminders.store.ts'
 import { type UserKey, userKey } from '../inbox/user-key.ts'
 import {
   addEvent,
-  type EventContent,
   type EventType,
   type Receiver,
   receiversOf,
   wants,
 } from '../inbox/webhook-events.store.ts'
-import { type DueTimer, dueTimer, moveTimer, removeTimer } from '../reach/timers.store.ts'
-import { maxRead, noteReached, split, type Waiting, waitingColumns } from '../reach/unread.store.ts'
+import {
+  type DueTimer,
+  dueTimer,
+  type Look,
+  maxRead,
+  removeTimer,
+  takeDue,
+  type Waiting,
+} from '../reach/timers/decision.store.ts'
 import {
   all,
   exists,
@@ -31,54 +36,29 @@ import { findUser } from '../users/users.store.ts'
 /** A body of 20 KB has so many, with their ids alone. */
 export const maxItems = 200
 
-type Look = { userId: string; at: number; rowId: string }
-type WaitingEvent = Waiting & { producer: number }
-
 /**
  * What has been unread for long enough becomes one event for each webhook that waits for it, once.
- * Moves the timer to the earliest of what still waits, or removes it. Returns how many rows it
- * wrote.
+ * Returns how many rows it wrote.
  */
 export function* lookAtUnread(look: Look): Write<number> {
-  const { userId, at } = look
-  const user = userKey(userId)
-  const channel = 'unread' as const
-  const timer = yield* dueTimer({ userId, channel, at })
-  if (timer === undefined) return 0
-  const found = yield* all<WaitingEvent>`
-    select ${waitingColumns}, producer from notification ${byState}
-    where user_id = ${user} and state = 'unread' and seq >= ${timer.from} and (reached & ${eventBit}) = 0 and producer is not null
-    order by seq limit ${maxRead}`
-  const senders = yield* sendersOf(found)
-  const isReached = (yield* findUser(userId))?.disabledAt === null
-  const waiting = found.map((one) => ({
-    ...one,
-    receivers: isReached ? senders.receiversOf(one, 'notification.unread') : [],
-  }))
-  const { due, next } = split(waiting, {
-    dueAtOf: ({ sent_at, receivers: [first] }) =>
-      first && Date.parse(sent_at) + first.unreadAfterMs,
-    hours: usualHours,
-    at,
-  })
-  if (due.length > 0) yield* noteReached(userId, eventBit, due)
-  yield* moveTimer({ userId, channel }, next)
-  const rows = new Rows(look)
-  const byReceiver = Map.groupBy(
-    due.flatMap(({ id, receivers }) => receivers.map((receiver) => ({ id, receiver }))),
-    ({ receiver }) => receiver.id,
-  )
-  for (const [, ones] of byReceiver) {
-    const ids = ones.map(({ id }) => id).reverse()
-    const more = Math.max(0, ids.length - maxItems)
-    if (ones[0])
-      yield* rows.add(ones[0].receiver, {
-        type: 'notification.unread',
-        ids: ids.slice(0, maxItems),
-        more,
-      })
+  const type = 'notification.unread'
+  let receiversFor = (_sent: Sent): Receiver[] => []
+  function* ruleOf(_timer: DueTimer, waiting: readonly Waiting[]) {
+    if ((yield* findUser(look.userId))?.disabledAt !== null) return undefined
+    const senders = yield* sendersOf(waiting)
+    receiversFor = (one) => senders.receiversFor(one, type)
+    const dueAtOf = (one: Waiting) => {
+      const [first] = receiversFor(one)
+      return first && Date.parse(one.sent_at) + first.unreadAfterMs
+    }
+    return { dueAtOf, hours: usualHours }
   }
-  return rows.count
+  const due = yield* takeDue(look, { channel: 'unread', bit: eventBit, ruleOf })
+  const newestFirst = due.toReversed()
+  const wanted = newestFirst.flatMap((one) =>
+    receiversFor(one).map((receiver) => ({ id: one.id, type, receiver }) as const),
+  )
+  return yield* addEvents(look, wanted)
 }
 
 type Changed = {
@@ -117,28 +97,12 @@ export function* lookAtChanges(look: Look): Write<number> {
       where user_id = ${user} and channel = ${channel}`
   } else yield* removeTimer({ userId, channel })
   const senders = yield* sendersOf(changes)
-  if (changes.length > 0 && !senders.haveWebhooks) yield* stopWatching(user)
-  const rows = new Rows(look)
+  if (changes.length > 0 && !senders.exist) yield* stopWatching(user)
   const wanted = changes.flatMap(({ type, ...change }) => {
     if (type === undefined) return []
-    return senders.receiversOf(change, type).map((receiver) => ({ ...change, type, receiver }))
+    return senders.receiversFor(change, type).map((receiver) => ({ ...change, type, receiver }))
   })
-  const groups = Map.groupBy(
-    wanted,
-    ({ receiver, type, reason }) => `${receiver.id} ${type} ${reason}`,
-  )
-  for (const [, ones] of groups)
-    for (let start = 0; start < ones.length; start += maxItems) {
-      const [first] = ones
-      const ids = [...new Set(ones.slice(start, start + maxItems).map(({ id }) => id))]
-      if (first)
-        yield* rows.add(first.receiver, {
-          type: first.type,
-          ids,
-          ...(first.reason && { reason: first.reason }),
-        })
-    }
-  return rows.count
+  return yield* addEvents(look, wanted)
 }
 
 function* stopWatching(user: UserKey): Write<void> {
@@ -194,53 +158,51 @@ type Sent = { producer: number | null; category: string | null }
 
 /** A notification concerns the webhooks of the application that sent it. */
 function* sendersOf(found: readonly Sent[]) {
-  const numbers = [
-    ...new Set(found.flatMap(({ producer }) => (producer === null ? [] : [producer]))),
-  ]
-  const producers =
-    numbers.length === 0
-      ? []
-      : yield* all<{ number: number; application: string }>`
-          select number, application from producer where number ${inNumbers(numbers)}`
+  const numbers = new Set(found.flatMap(({ producer }) => producer ?? []))
+  const producers = yield* all<{ number: number; application: string }>`
+    select number, application from producer where number ${inNumbers([...numbers])}`
   const applications = new Map(producers.map(({ number, application }) => [number, application]))
-  const receivers =
-    applications.size === 0 ? [] : yield* receiversOf([...new Set(applications.values())])
-  const ofApplication = Map.groupBy(receivers, ({ application }) => application)
-  const categoriesOf = new Map(receivers.map((one) => [one.id, categoriesIn(one)]))
-  const isOf = ({ id }: Receiver, category: string | null) => {
-    const categories = categoriesOf.get(id)
-    return categories === undefined || (category !== null && categories.has(category))
-  }
+  const receivers = (yield* receiversOf([...new Set(applications.values())])).map((one) => {
+    const names: string[] | null = JSON.parse(one.categories ?? 'null')
+    return { ...one, names: names && new Set<string | null>(names) }
+  })
   return {
-    haveWebhooks: receivers.length > 0,
-    receiversOf({ producer, category }: Sent, type: EventType): Receiver[] {
-      const application = producer === null ? undefined : applications.get(producer)
-      if (application === undefined) return []
-      const ones = ofApplication.get(application) ?? []
-      return ones.filter((one) => wants(one, type) && isOf(one, category))
+    exist: receivers.length > 0,
+    receiversFor({ producer, category }: Sent, type: EventType): Receiver[] {
+      const application = applications.get(producer ?? Number.NaN)
+      return receivers.filter(
+        (one) =>
+          one.application === application && wants(one, type) && (one.names?.has(category) ?? true),
+      )
     },
   }
 }
 
-/** Undefined for all. */
-function categoriesIn({ categories }: Receiver): ReadonlySet<string> | undefined {
-  return categories === null ? undefined : new Set<string>(JSON.parse(categories))
-}
+type Wanted = { receiver: Receiver; type: EventType; id: string; reason?: string }
 
-/** The ids of the rows of one look are in their order. */
-class Rows {
-  count = 0
-  readonly #look: Look
-
-  constructor(look: Look) {
-    this.#look = look
-  }
-
-  *add(webhook: Receiver, content: EventContent): Write<void> {
-    const { rowId, userId: ownerId, at } = this.#look
-    const id = `${rowId}-${(this.count++).toString(16).padStart(4, '0')}`
-    yield* addEvent({ id, webhook, ownerId, at }, content)
-  }
+/** The ids of the rows of one look are in their order. Returns how many there are. */
+function* addEvents(look: Look, wanted: readonly Wanted[]): Write<number> {
+  const { rowId, userId: ownerId, at } = look
+  const groups = Map.groupBy(
+    wanted,
+    ({ receiver, type, reason }) => `${receiver.id} ${type} ${reason}`,
+  )
+  let count = 0
+  for (let [, rest] of groups)
+    while (rest[0] !== undefined) {
+      const { receiver: webhook, type, reason } = rest[0]
+      const ids = [...new Set(rest.slice(0, maxItems).map((one) => one.id))]
+      rest = rest.slice(maxItems)
+      const content = { type, ids, ...(reason && { reason }) }
+      const id = `${rowId}-${(count++).toString(16).padStart(4, '0')}`
+      const row = { id, webhook, ownerId, at }
+      if (type !== 'notification.unread') yield* addEvent(row, content)
+      else {
+        yield* addEvent(row, { ...content, more: rest.length })
+        break
+      }
+    }
+  return count
 }
 
 export function* addTestEvent(test: {
@@ -290,35 +252,4 @@ export function* hasEvents(webhookId: string): Read<boolean> {
 /** A too old event cannot be read any more. */
 export function* noteMissed(webhookId: string): Write<void> {
   yield* send`update webhook set missed = 1 where id = ${webhookId} and missed = 0`
-}
-
-export type EventItem = {
-  id: string
-  key: string | null
-  category: string | null
-  priority: string | null
-  title: string
-  url: string | null
-  look: string | null
-  createdAt: string
-  updatedAt: string | null
-  readAt: string | null
-  archivedAt: string | null
-}
-type Ids = { userId: string; ids: readonly string[] }
-
-/** Returns the ids of those that are unread now. */
-export function* unreadOf({ userId, ids }: Ids): Read<string[]> {
-  const rows = yield* all<{ id: string }>`
-    select id from notification where user_id = ${userKey(userId)} and state = 'unread' and id ${inList(ids)}`
-  return rows.map(({ id }) => id)
-}
-
-/** Returns notifications as they are now, by id. What is gone is absent. */
-export function* itemsOf({ userId, ids }: Ids): Read<Map<string, EventItem>> {
-  const rows = yield* all<EventItem>`
-    select id, key, category, priority, title, url, look, created_at as "createdAt", updated_at as "updatedAt", read_at as "readAt",
-      archived_at as "archivedAt"
-    from notification where user_id = ${userKey(userId)} and id ${inList(ids)}`
-  return new Map(rows.map((row) => [row.id, row]))
 }

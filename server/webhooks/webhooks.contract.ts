@@ -8,19 +8,13 @@ import { archiveRead, markAllRead } from '../inbox/bulk/bulk.store.ts'
 import { archive, markRead, markUnread, remove, snooze, unarchive } from '../inbox/marks.store.ts'
 import { findDue, removeOrWake } from '../inbox/retention.store.ts'
 import { type EventContent, type EventType, readWithinMs } from '../inbox/webhook-events.store.ts'
+import { itemsOf } from '../reach/items.store.ts'
 import { listOutbox, retryOutbox } from '../reach/outbox.store.ts'
-import { dueReminders } from '../reach/timers.store.ts'
-import { disableUser } from '../users/access/user-changes.store.ts'
+import { dueReminders } from '../reach/timers/decision.store.ts'
 import { deleteUser } from '../users/erasure/erasure.store.ts'
+import { disableUser } from '../users/access/user-changes.store.ts'
 import { eventOf } from './event-body.ts'
-import {
-  itemsOf,
-  lookAtChanges,
-  lookAtUnread,
-  maxItems,
-  noteMissed,
-  takeEvents,
-} from './looks.store.ts'
+import { lookAtChanges, lookAtUnread, maxItems, noteMissed, takeEvents } from './looks.store.ts'
 import {
   addWebhook,
   changeWebhook,

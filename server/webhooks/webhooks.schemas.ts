@@ -13,17 +13,15 @@ const categories = t.example(t.nullable(t.array(t.text(1, 64), names)), ['orders
 const unreadNote = `Minutes after which \`notification.unread\` is sent, for all webhooks of the application; 15 at first`
 const unreadAfter = t.integer({ minimum: 0, maximum: 43_200, description: unreadNote })
 
-export const WebhookBody = t.component('WebhookRequest', {
+const choice = {
   url: t.optional(url),
-  events,
   categories: t.optional(categories),
   unreadAfter: t.optional(t.orNull(unreadAfter)),
-})
+}
+export const WebhookBody = t.component('WebhookRequest', { ...choice, events })
 export const WebhookChange = t.component('WebhookChange', {
-  url: t.optional(url),
+  ...choice,
   events: t.optional(events),
-  categories: t.optional(categories),
-  unreadAfter: t.optional(t.orNull(unreadAfter)),
   rotateSecret: t.optional(
     t.boolean('A new secret; requests are signed with that of before, too, for a day'),
   ),

@@ -3,18 +3,17 @@
 import { randomInt } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { auditEntry, serviceSource } from '../audit/entry.ts'
-import { iso } from '../basics/clock.ts'
 import { CarillonError, conflict } from '../basics/errors.ts'
-import { newOrderedId } from '../basics/ids.ts'
 import type { Log } from '../basics/log.ts'
 import { LogWindow } from '../basics/log-window.ts'
 import { version } from '../basics/version.ts'
 import type { Watch } from '../inbox/reminders.store.ts'
-import { type EventType, readWithinMs, testQueue, wants } from '../inbox/webhook-events.store.ts'
+import { type EventType, testQueue, wants } from '../inbox/webhook-events.store.ts'
 import type { StreamLimits } from '../live/stream-limits.ts'
 import type { OutboxRow } from '../reach/outbox.store.ts'
 import { Outbox } from '../reach/outbox.ts'
-import { Reminders } from '../reach/reminders.ts'
+import type { Look } from '../reach/timers/decision.store.ts'
+import { Reminders } from '../reach/timers/reminders.ts'
 import { reloader } from '../store/reloads.ts'
 import { eventOf, signedHeaders } from './event-body.ts'
 import { hasEvents, lookAtChanges, lookAtUnread, noteMissed, takeEvents } from './looks.store.ts'
@@ -63,15 +62,6 @@ export class Webhooks {
     const { store, now, random, log } = options
     this.needs = options
     this.#options = options
-    this.#reminders = new Reminders({
-      store,
-      now,
-      decide: {
-        unread: (userId) => this.#look(userId, lookAtUnread),
-        webhook: (userId) => this.#look(userId, lookAtChanges),
-      },
-      onFailure: (error) => this.#logOnce(error),
-    })
     this.outbox = new Outbox({
       store,
       channel: 'webhook',
@@ -85,8 +75,12 @@ export class Webhooks {
     this.outbox.register('event', { deliver: (row) => this.#deliver(row) })
     this.outbox.register('event-to-read', {
       maxAgeMs: Number.POSITIVE_INFINITY,
-      deliver: (row) => this.#expire(row),
+      deliver: ({ target }) => store.write(noteMissed, target),
     })
+    const { outbox } = this
+    const unread = { outbox, decide: (look: Look) => store.write(lookAtUnread, look) }
+    const webhook = { outbox, decide: (look: Look) => store.write(lookAtChanges, look) }
+    this.#reminders = new Reminders({ store, now, log, channels: { unread, webhook } })
   }
 
   /** Learns of changes by every process within a second. */
@@ -176,13 +170,6 @@ export class Webhooks {
     this.#watches = new Map(watches.map(([application, ones]) => [application, watchFor(ones)]))
   }
 
-  async #look(userId: string, look: typeof lookAtUnread): Promise<void> {
-    const { store, now } = this.#options
-    const at = now()
-    const count = await store.write(look, { userId, at, rowId: newOrderedId(at) })
-    if (count > 0) this.outbox.wake()
-  }
-
   #hostOf(id: string): string {
     const url = this.#known.get(id)?.url
     return url == null ? '' : new URL(url).host
@@ -266,23 +253,6 @@ export class Webhooks {
     if (!(await store.write(noteAttempt, attempt))) return
     const facts = { event: 'webhook-disabled', webhookId: id, reason: outcome }
     log.warn(facts, 'a webhook was disabled: no request was accepted for three days')
-  }
-
-  async #expire({ target, at }: OutboxRow): Promise<void> {
-    const { store, now } = this.#options
-    const leftMs = at + readWithinMs - now()
-    // An operator let all rows be due.
-    if (leftMs > 0) {
-      const retryAfter = Math.ceil(leftMs / 1_000)
-      throw new CarillonError(
-        'TOO_MANY_REQUESTS',
-        `It waits to be read until ${iso(at + readWithinMs)}`,
-        {
-          retryAfter,
-        },
-      )
-    }
-    await store.write(noteMissed, target)
   }
 
   #logOnce(err: unknown): void {

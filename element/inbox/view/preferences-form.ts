@@ -4,11 +4,9 @@ import type { MailRule, Preferences, PreferencesChange } from 'carillon-client'
 import type * as Lit from 'lit'
 import type { Strings } from '../../languages/en/inbox.ts'
 
-type Push = 'on' | 'off' | null
-/** `push`: only of a service that sends pushes. */
-type Row = Preferences['categories'][string] & { id: string; push?: Push }
+type Row = Preferences['categories'][string] & { id: string }
 /** What is chosen of a row: for everything, or for a category. */
-type Choice = { mutedUntil?: string | null; mail?: MailRule | null; push?: Push }
+type Choice = Partial<Pick<Row, 'mutedUntil' | 'mail' | 'push'>>
 type Options = readonly (readonly [value: string, text: string])[]
 
 export type PreferencesForm = {
@@ -48,11 +46,8 @@ export function preferencesForm(form: PreferencesForm): Lit.TemplateResult {
   const canPush = 'PushManager' in globalThis
   const columns = [{ name: strings.inbox, view: bell }]
   if (way === 'on') columns.push({ name: texts.mail, view: mail })
-  if ('push' in data && canPush) columns.push({ name: texts.push, view: push })
-  const missing = [
-    way === 'on' ? '' : texts.noMail[way],
-    'push' in data && !canPush ? texts.noPush : '',
-  ]
+  if (canPush) columns.push({ name: texts.push, view: push })
+  const missing = [way === 'on' ? '' : texts.noMail[way], canPush ? '' : texts.noPush]
   const cell = (row: Row) =>
     columns.map(
       ({ name, view }) =>
@@ -68,7 +63,7 @@ export function preferencesForm(form: PreferencesForm): Lit.TemplateResult {
 }
 
 function saveRow({ save }: PreferencesForm, { id }: Row, choice: Choice): void {
-  save((id === '' ? choice : { categories: { [id]: choice } }) as PreferencesChange)
+  save(id === '' ? choice : { categories: { [id]: choice } })
 }
 
 /** The first choice that is about a time takes the time zone of the browser. */
@@ -106,7 +101,7 @@ function mail(form: PreferencesForm, row: Row, name: string) {
   const options: Options = [[usual, texts.usual(texts.rules[row.usualMail])], ...named]
   const chosen = row.mandatory && row.mail === 'off' ? usual : (row.mail ?? usual)
   return select(form, { name, options, chosen }, (value) =>
-    saveRow(timed(form), row, { mail: (value || null) as MailRule | null }),
+    saveRow(timed(form), row, { mail: (value || null) as Row['mail'] }),
   )
 }
 
@@ -118,7 +113,7 @@ function push(form: PreferencesForm, row: Row, name: string) {
     ['off', texts.rules.off],
   ]
   return select(form, { name, options, chosen: row.push ?? usual }, (value) =>
-    saveRow(form, row, { push: (value || null) as Push }),
+    saveRow(form, row, { push: (value || null) as Row['push'] }),
   )
 }
 

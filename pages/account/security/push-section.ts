@@ -42,12 +42,7 @@ export class PushSection extends LoadedSection<Shown> {
   protected override content({ state, items }: Shown): TemplateResult {
     const { push } = this.texts
     const isOn = state === 'on'
-    const why = {
-      unsupported: push.unsupported,
-      denied: push.denied,
-      on: undefined,
-      off: undefined,
-    }[state]
+    const why = state === 'unsupported' || state === 'denied' ? push[state] : undefined
     const button = this.button(isOn ? push.off : push.on, () => this.#turn(isOn))
     return html`<h3>${push.title}</h3>
 <p class="hint">${why ?? push.hint}</p>

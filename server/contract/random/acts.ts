@@ -285,8 +285,8 @@ export class Stage {
     }
     if (act.kind === 'archive-read') return store.write(archiveRead, owned)
     if (act.kind === 'mute') {
-      const mutes = [{ category: act.category, mutedUntil: mutedUntil(turn, act) }]
-      return store.write(changePreferences, { userId: person.id, mutes, now: isoAt(seconds) })
+      const choices = [{ category: act.category, mutedUntil: mutedUntil(turn, act) }]
+      return store.write(changePreferences, { userId: person.id, choices, now: isoAt(seconds) })
     }
     if (act.kind === 'undo')
       return store.write(undo, { userId: person.id, at: at(seconds + (act.isLate ? 1_000 : 0)) })

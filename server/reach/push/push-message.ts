@@ -4,8 +4,8 @@
 import { hashOf } from '../../basics/secrets.ts'
 import type { PageLanguage, TextsOf } from '../../pages/texts/texts.ts'
 import type { User } from '../../users/users.store.ts'
-import { titleFor } from '../unread.ts'
-import type { PushContent, PushedItem } from './push.store.ts'
+import { type Item, titleFor } from '../items.store.ts'
+import type { PushContent } from './push.store.ts'
 import { maxPayload, type Push } from './push-service.ts'
 
 /** The worker closes what it shows and what is not among so many. */
@@ -19,7 +19,7 @@ type Message = {
   language: PageLanguage
   texts: TextsOf<'service'>['push']
   url: string
-  due: readonly PushedItem[]
+  due: readonly Item[]
   content: PushContent
   hasContent: boolean
 }
@@ -40,12 +40,12 @@ export function pushOf(message: Message): Push {
   return { payload, urgency: urgencyOf(due), topic: hashOf(tag).slice(0, 32) }
 }
 
-function urgencyOf(due: readonly PushedItem[]): Push['urgency'] {
+function urgencyOf(due: readonly Item[]): Push['urgency'] {
   const priorities = due.map(({ priority }) => priority ?? 'normal')
   return (['high', 'normal'] as const).find((one) => priorities.includes(one)) ?? 'low'
 }
 
-function aboutOne(message: Message, item: PushedItem): string {
+function aboutOne(message: Message, item: Item): string {
   const { user, url } = message
   const link = URL.parse(item.url === null ? '' : JSON.parse(item.url), url)
   const navigate = link !== null && /^https?:$/.test(link.protocol) ? link.href : url

@@ -66,56 +66,22 @@ const maxWaitSeconds = 86_400
 
 export type Push = { payload: string; topic: string; urgency: 'low' | 'normal' | 'high' }
 
-/** Push services know this service by it. `jwk`: the private key. */
-export class PushKey {
-  readonly #jwk: JWK
-  /** By origin. The service sends a token until half of its life is over. */
-  readonly #tokens = new Map<string, { token: string; until: number }>()
+/** Browsers take an uncompressed point. `key`: the private one, by which push services know this service. */
+export function publicKeyOf({ x = '', y = '' }: JWK): string {
+  const point = [x, y].map((text) => Buffer.from(text, 'base64url'))
+  return Buffer.concat([Buffer.of(4), ...point]).toString('base64url')
+}
 
-  constructor(jwk: string) {
-    this.#jwk = JSON.parse(jwk)
-  }
+/** `contact`: how the operator of the push service reaches ours; undefined if nobody knows. */
+type Sender = { key: JWK; contact: string | undefined; now: number }
 
-  /** Browsers take an uncompressed point. */
-  get publicKey(): string {
-    const { x = '', y = '' } = this.#jwk
-    return Buffer.concat([
-      Buffer.of(4),
-      Buffer.from(x, 'base64url'),
-      Buffer.from(y, 'base64url'),
-    ]).toString('base64url')
-  }
-
-  /** `contact`: how the operator of the push service reaches ours; undefined if nobody knows. */
-  async authorization(
-    endpoint: string,
-    { now, contact }: { now: number; contact: string | undefined },
-  ): Promise<string> {
-    const { origin } = new URL(endpoint)
-    const known = this.#tokens.get(origin)
-    const token =
-      known !== undefined && now < known.until
-        ? known.token
-        : await this.#sign(origin, { now, contact })
-    return `vapid t=${token}, k=${this.publicKey}`
-  }
-
-  async #sign(
-    audience: string,
-    { now, contact }: { now: number; contact: string | undefined },
-  ): Promise<string> {
-    const seconds = Math.floor(now / 1_000)
-    const claims = { ...(contact !== undefined && { sub: contact }) }
-    const token = await new SignJWT(claims)
-      .setProtectedHeader({ alg: 'ES256', typ: 'JWT' })
-      .setAudience(audience)
-      .setExpirationTime(seconds + tokenSeconds)
-      .sign(await importJWK(this.#jwk, 'ES256'))
-    // The origins of a family have no limit.
-    if (this.#tokens.size >= 100) this.#tokens.clear()
-    this.#tokens.set(audience, { token, until: now + (tokenSeconds * 1_000) / 2 })
-    return token
-  }
+async function authorizationFor(audience: string, { key, contact, now }: Sender): Promise<string> {
+  const token = await new SignJWT({ ...(contact !== undefined && { sub: contact }) })
+    .setProtectedHeader({ alg: 'ES256', typ: 'JWT' })
+    .setAudience(audience)
+    .setExpirationTime(Math.floor(now / 1_000) + tokenSeconds)
+    .sign(await importJWK(key, 'ES256'))
+  return `vapid t=${token}, k=${publicKeyOf(key)}`
 }
 
 /**
@@ -126,7 +92,7 @@ export class PushKey {
 export async function sendPush(
   { endpoint, p256dh, auth }: Subscription,
   { payload, topic, urgency }: Push,
-  { authorization, now }: { authorization: string; now: number },
+  sender: Sender,
 ): Promise<'sent' | 'gone'> {
   const { encrypt } = await import('http_ece')
   const options = {
@@ -136,15 +102,15 @@ export async function sendPush(
     authSecret: auth,
   } as const
   const body = encrypt(Buffer.from(payload), options)
+  const { host, origin } = new URL(endpoint)
   const headers = {
-    authorization,
+    authorization: await authorizationFor(origin, sender),
     'content-encoding': 'aes128gcm',
     'content-type': 'application/octet-stream',
     ttl: String(ttlSeconds),
     topic,
     urgency,
   }
-  const { host } = new URL(endpoint)
   const fault = () => unavailable(`the push service ${host} did not respond as it should`)
   const bounds = { timeoutMs, maxSize: maxResponse, fault }
   const response = await boundedFetch(
@@ -156,7 +122,7 @@ export async function sendPush(
   if (response.ok) return 'sent'
   if (status === 404 || status === 410) return 'gone'
   const problem = `the push service ${host} answered ${status}`
-  const retryAfter = secondsIn(response.headers.get('retry-after'), now)
+  const retryAfter = secondsIn(response.headers.get('retry-after'), sender.now)
   if (retryAfter !== undefined)
     throw new CarillonError('TOO_MANY_REQUESTS', problem, { retryAfter })
   if (status < 500 && status !== 408 && status !== 429) throw new Refused(problem)

@@ -16,7 +16,7 @@ import { rotateSignIn } from '../../users/access/rotation.store.ts'
 import { disableUser, setPassword } from '../../users/access/user-changes.store.ts'
 import { deleteUser } from '../../users/erasure/erasure.store.ts'
 import { claimOutbox, dueQueues, listOutbox } from '../outbox.store.ts'
-import { dueReminders } from '../timers.store.ts'
+import { dueReminders } from '../timers/decision.store.ts'
 import { decidePush, pushContent } from './push.store.ts'
 import {
   addSubscription,
@@ -93,8 +93,7 @@ async function decide({ store }: World, seconds: number): Promise<Record<string,
     channels: ['push'],
     at: at(seconds),
   })) {
-    const rowIds = Array.from({ length: maxSubscriptions }, newId)
-    await store.write(decidePush, { userId, at: at(seconds), pushDelayMs, rowIds })
+    await store.write(decidePush, { userId, at: at(seconds), pushDelayMs, rowId: newId() })
   }
   const rows = await store.read(listOutbox, { limit: 1_000 })
   return Object.fromEntries(rows.map(({ target, ids }) => [target, JSON.parse(ids)]))
@@ -448,11 +447,16 @@ export function pushPromises(promise: PromiseOf): void {
       const category = { application: '', label: '"C"', description: null, mandatory: 1 } as const
       await store.write(putCategory, { ...category, name: 'must' })
       const choose = async (
-        pushes: { category: string; push: 'on' | 'off' | null }[],
+        choices: { category: string; push: 'on' | 'off' | null }[],
         hours = {},
       ) =>
         assert.equal(
-          await store.write(changePreferences, { userId: person.id, pushes, hours, now: isoAt(0) }),
+          await store.write(changePreferences, {
+            userId: person.id,
+            choices,
+            hours,
+            now: isoAt(0),
+          }),
           'done',
         )
       await choose([

@@ -1,40 +1,23 @@
 // Lets the store decide what is pushed, and makes and sends each push. What it says is read when it
 // is sent.
-import { exportJWK, generateKeyPair } from 'jose'
-import { newOrderedId } from '../../basics/ids.ts'
+import { exportJWK, generateKeyPair, type JWK } from 'jose'
 import type { Sealing } from '../../basics/secrets.ts'
 import { languageFor, textsOf } from '../../pages/texts/texts.ts'
 import type { Store } from '../../store/store.ts'
-import type { FactorPolicy } from '../../tokens/factor-policy.ts'
 import { makeSealedKey, openSealedKey } from '../../tokens/sealed-keys.ts'
-import { findUser, type User } from '../../users/users.store.ts'
+import { findUser } from '../../users/users.store.ts'
 import type { OutboxRow } from '../outbox.store.ts'
 import { Refused } from '../outbox.ts'
-import { decidePush, type PushContent, type PushedItem, pushContent } from './push.store.ts'
+import type { ReachOptions } from '../reach-options.ts'
+import { pushContent } from './push.store.ts'
 import { maxIds, pushOf } from './push-message.ts'
-import { isKnownEndpoint, type Push, PushKey, sendPush } from './push-service.ts'
+import { isKnownEndpoint, publicKeyOf, sendPush } from './push-service.ts'
 import {
   findSubscription,
-  maxSubscriptions,
   removeSubscription,
   type Subscription,
   tokenSignIns,
 } from './subscriptions.store.ts'
-
-export type PushOptions = {
-  store: Store
-  sealing: Sealing
-  policy: Pick<FactorPolicy, 'limitedFrom'>
-  now: () => number
-  delayMs: number
-  /** Title and link are the words of others. */
-  hasContent: boolean
-  /** The hosts of the browsers are allowed anyway. */
-  hosts: readonly string[]
-  /** Operators of push services use it: `mailto:` or https. */
-  contact: () => string | undefined
-  onRows: () => void
-}
 
 /** What applications get for their users does not concern the policy. */
 const exempt: readonly string[] = tokenSignIns
@@ -49,29 +32,26 @@ export function makePushKey(store: Store, sealing: Sealing): Promise<void> {
 }
 
 export class Pushes {
-  readonly #options: PushOptions
-  #key: PushKey | undefined
+  readonly #options: ReachOptions
+  #key: JWK | undefined
 
-  constructor(options: PushOptions) {
+  constructor(options: ReachOptions) {
     this.#options = options
   }
 
-  /** Throws UNAVAILABLE if the secret does not open it. */
-  async key(): Promise<PushKey> {
+  async #opened(): Promise<JWK> {
     const { store, sealing } = this.#options
-    this.#key ??= new PushKey((await openSealedKey(store, sealing, 'push')) ?? '{}')
+    this.#key ??= JSON.parse((await openSealedKey(store, sealing, 'push')) ?? '{}') as JWK
     return this.#key
   }
 
-  isKnown(endpoint: string): boolean {
-    return isKnownEndpoint(endpoint, this.#options.hosts)
+  /** Throws UNAVAILABLE if the secret does not open it. */
+  async publicKey(): Promise<string> {
+    return publicKeyOf(await this.#opened())
   }
 
-  async decide(userId: string): Promise<void> {
-    const { store, now, delayMs: pushDelayMs, onRows } = this.#options
-    const at = now()
-    const rowIds = Array.from({ length: maxSubscriptions }, () => newOrderedId(at))
-    if ((await store.write(decidePush, { userId, at, pushDelayMs, rowIds })) > 0) onRows()
+  isKnown(endpoint: string): boolean {
+    return isKnownEndpoint(endpoint, this.#options.config.pushHosts)
   }
 
   /**
@@ -79,7 +59,7 @@ export class Pushes {
    * sets a second factor up.
    */
   async deliver({ ownerId, target: id, ids }: OutboxRow): Promise<void> {
-    const { store, now, contact } = this.#options
+    const { store, clock, config, url: publicUrl } = this.#options
     const user = await store.read(findUser, ownerId)
     const subscription = await store.read(findSubscription, { id, ownerId })
     if (user === undefined || user.disabledAt !== null || subscription === undefined) return
@@ -88,41 +68,30 @@ export class Pushes {
     const wanted = new Set<string>(JSON.parse(ids))
     const due = content.unseen.filter((one) => wanted.has(one.id))
     if (due.length === 0) return
-    const { endpoint } = subscription
+    const { endpoint, url } = subscription
     if (!this.isKnown(endpoint))
       throw new Refused('the host of the push service is in no list any more')
-    const push = await this.#render(user, subscription, due, content)
-    const at = now()
-    const authorization = await (await this.key()).authorization(endpoint, {
-      now: at,
-      contact: contact(),
-    })
-    if ((await sendPush(subscription, push, { authorization, now: at })) === 'gone')
+    const language = languageFor(undefined, user.locale)
+    const { push: texts } = await textsOf('service', language)
+    const hasContent = config.pushContent
+    const push = pushOf({ user, texts, language, url, due, content, hasContent })
+    const contact = contactOf(config.securityContact, publicUrl())
+    const sender = { key: await this.#opened(), contact, now: clock.now() }
+    if ((await sendPush(subscription, push, sender)) === 'gone')
       await store.write(removeSubscription, { id, ownerId, isScoped: false })
   }
 
   #isLimited({ ownerId: userId, signInId, factor }: Subscription): boolean {
-    const { policy, now } = this.#options
+    const { policy, clock } = this.#options
     if (exempt.includes(signInId)) return false
-    return now() >= policy.limitedFrom({ userId, ...(factor && { factor }) })
+    return clock.now() >= policy.limitedFrom({ userId, ...(factor && { factor }) })
   }
+}
 
-  async #render(
-    user: User,
-    { url }: Subscription,
-    due: readonly PushedItem[],
-    content: PushContent,
-  ): Promise<Push> {
-    const language = languageFor(undefined, user.locale)
-    const { push: texts } = await textsOf('service', language)
-    return pushOf({
-      user,
-      texts,
-      language,
-      url,
-      due,
-      content,
-      hasContent: this.#options.hasContent,
-    })
-  }
+/**
+ * A push service reaches the operator by it (RFC 8292, section 2.1); undefined if neither is an
+ * address that it accepts.
+ */
+function contactOf(securityContact: string | undefined, url: string): string | undefined {
+  return [securityContact, url].find((one) => one !== undefined && /^(https:|mailto:)/.test(one))
 }

@@ -14,7 +14,7 @@ import * as stored from './subscriptions.store.ts'
 
 type Needs = PageNeeds & {
   store: Store
-  pushes: Pick<Pushes, 'key' | 'isKnown'>
+  pushes: Pick<Pushes, 'publicKey' | 'isKnown'>
   users: { now: () => number }
 }
 
@@ -34,7 +34,7 @@ export const list = forUser({
       createdAt: iso(createdAt),
       lastUsedAt: iso(lastUsedAt),
     }))
-    return sendData(reply, { publicKey: (await pushes.key()).publicKey, items })
+    return sendData(reply, { publicKey: await pushes.publicKey(), items })
   },
 })
 

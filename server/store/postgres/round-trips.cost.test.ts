@@ -248,9 +248,9 @@ test('each change of one notification, read-all and a delivery cost one round tr
 })
 
 test('so does one to a user whose mutes do not match it, or of a category that nobody can mute', async () => {
-  const mutes = [{ category: 'news', mutedUntil: 'forever' }]
+  const choices = [{ category: 'news', mutedUntil: 'forever' }]
   assert.equal(
-    await store.write(changePreferences, { userId: user.id, mutes, now: iso(now()) }),
+    await store.write(changePreferences, { userId: user.id, choices, now: iso(now()) }),
     'done',
   )
   assert.deepEqual(await statementsOf(() => deliverOne('orders')), ['deliverTogether'])

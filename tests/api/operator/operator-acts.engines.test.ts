@@ -94,7 +94,7 @@ test('a view of a user has sign-ins, devices, factors, counts and mutes, and is 
   const mutedUntil = iso(app.now() + 3_600_000)
   const mutes = [{ category: 'news', mutedUntil }]
   const mails = [{ category: 'ads', mail: 'off' as const }]
-  await app.store.write(changePreferences, { userId: user.id, mutes, mails, now })
+  await app.store.write(changePreferences, { userId: user.id, choices: [...mutes, ...mails], now })
   const whole = await get(`${people}/${user.id}`)
   assert.deepEqual(whole.mutes, mutes)
   assert.deepEqual(whole.signIns.map(({ variant }: { variant: string }) => variant).sort(), [

@@ -60,8 +60,8 @@ for (const engine of ['SQLite', 'PostgreSQL'])
       `${id} of ${ann.username}`,
       `removed   ${isoAt(4)} (deleted)`,
     ])
-    const mutes = [{ category: '', mutedUntil: 'forever' }]
-    await store.write(changePreferences, { userId: ann.id, mutes, now: isoAt(5) })
+    const choices = [{ category: '', mutedUntil: 'forever' }]
+    await store.write(changePreferences, { userId: ann.id, choices, now: isoAt(5) })
     const muted = await world.send(ann, 'Muted', { at: at(6), key: 'k' })
     const editor = await world.addProducer('editor')
     const change = {

@@ -9,7 +9,7 @@ import { openStore } from '../../../server/open-store.ts'
 import { changePreferences } from '../../../server/preferences/preferences.store.ts'
 import { listOutbox } from '../../../server/reach/outbox.store.ts'
 import { noteRefusal } from '../../../server/reach/refusals.store.ts'
-import { dueReminders } from '../../../server/reach/timers.store.ts'
+import { dueReminders } from '../../../server/reach/timers/decision.store.ts'
 import { updateUser } from '../../../server/users/users.store.ts'
 import { newDatabase } from '../../support/postgres.ts'
 import { Folder } from '../../support/processes/carillon-process.ts'
@@ -45,8 +45,8 @@ for (const engine of ['SQLite', 'PostgreSQL'])
     await store.write(markRead, { userId: ann.id, id: read, at: began + 5 * minute })
     await store.write(markRead, { userId: ann.id, id: first, at: began + 16 * minute })
     const never = await send(2, { category: 'ads' })
-    const mails = [{ category: 'ads', mail: 'off' as const }]
-    await store.write(changePreferences, { userId: ann.id, mails, now: iso(began) })
+    const choices = [{ category: 'ads', mail: 'off' as const }]
+    await store.write(changePreferences, { userId: ann.id, choices, now: iso(began) })
     await world.send(ben, 'Hi', { at: began })
     const run = (...args: string[]) =>
       commandLine.run(folder, ['reach', '--last', '1d', ...args], {

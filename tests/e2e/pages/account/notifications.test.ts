@@ -138,7 +138,7 @@ test('a user with a verified address chooses mails for each category, digests an
     const found = await service.store.read(readPreferences, { userId: ann.id, now: '' })
     return JSON.stringify([
       found?.hours,
-      found?.choices.map(({ category, mail }) => [category, mail]),
+      Array.from(found?.choices.values() ?? [], ({ category, mail }) => [category, mail]),
     ])
   }
   const hours = {

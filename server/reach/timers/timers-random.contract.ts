@@ -9,17 +9,18 @@ import {
   type PromiseOf,
   runs,
   type World,
-} from '../contract/world.ts'
-import { markRead, snooze } from '../inbox/marks.store.ts'
-import { findDue, removeOrWake } from '../inbox/retention.store.ts'
-import { changePreferences } from '../preferences/preferences.store.ts'
-import { updateUser } from '../users/users.store.ts'
-import { claimOutbox, dueQueues, type OutboxRow, removeFromOutbox } from './outbox.store.ts'
-import { subscriptionOf } from './push/push.contract.ts'
-import { decidePush, pushContent } from './push/push.store.ts'
-import { addSubscription } from './push/subscriptions.store.ts'
-import { dueReminders } from './timers.store.ts'
-import { decideMail, stillUnread } from './unread.store.ts'
+} from '../../contract/world.ts'
+import { markRead, snooze } from '../../inbox/marks.store.ts'
+import { findDue, removeOrWake } from '../../inbox/retention.store.ts'
+import { changePreferences } from '../../preferences/preferences.store.ts'
+import { updateUser } from '../../users/users.store.ts'
+import { unreadOf } from '../items.store.ts'
+import { claimOutbox, dueQueues, type OutboxRow, removeFromOutbox } from '../outbox.store.ts'
+import { subscriptionOf } from '../push/push.contract.ts'
+import { decidePush, pushContent } from '../push/push.store.ts'
+import { addSubscription } from '../push/subscriptions.store.ts'
+import { decideMail } from '../unread/unread.store.ts'
+import { dueReminders } from './decision.store.ts'
 
 const channels = ['mail', 'push'] as const
 type Channel = (typeof channels)[number]
@@ -91,7 +92,7 @@ class Reach {
     assert.equal(await store.write(addSubscription, subscription), 'done')
     const reach = new Reach(world, person)
     for (const [category, mail] of Object.entries(reach.#rules))
-      await reach.#prefer({ mails: [{ category, mail }] })
+      await reach.#prefer({ choices: [{ category, mail }] })
     return reach
   }
 
@@ -103,7 +104,7 @@ class Reach {
     if (act.act === 'mute') await this.#mute(act.category, act.isOn)
     if (act.act === 'rule') {
       this.#rules[act.category] = act.mail
-      await this.#prefer({ mails: [{ category: act.category, mail: act.mail }] })
+      await this.#prefer({ choices: [{ category: act.category, mail: act.mail }] })
     }
     if (act.act === 'quiet') {
       this.#isQuiet = act.isOn
@@ -121,7 +122,7 @@ class Reach {
   async #mute(category: string, isOn: boolean): Promise<void> {
     if (isOn) this.#muted.add(category)
     else this.#muted.delete(category)
-    await this.#prefer({ mutes: [{ category, mutedUntil: isOn ? 'forever' : null }] })
+    await this.#prefer({ choices: [{ category, mutedUntil: isOn ? 'forever' : null }] })
   }
 
   async #read(item: Item | undefined): Promise<void> {
@@ -194,9 +195,9 @@ class Reach {
       channels,
       at: at(this.#now),
     })) {
-      const decision = { userId, at: at(this.#now), pushDelayMs: pushDelay * 1_000 }
-      if (channel === 'push') await store.write(decidePush, { ...decision, rowIds: [newId()] })
-      else await store.write(decideMail, { ...decision, mailUnread: '5m', rowId: newId() })
+      const decision = { userId, at: at(this.#now), pushDelayMs: pushDelay * 1_000, rowId: newId() }
+      if (channel === 'push') await store.write(decidePush, decision)
+      else await store.write(decideMail, { ...decision, mailUnread: '5m' })
     }
     this.#expect()
   }
@@ -219,11 +220,9 @@ class Reach {
     const ids: string[] = JSON.parse(json)
     const userId = this.#person.id
     const { store } = this.#world
-    const items =
-      channel === 'mail'
-        ? await store.read(stillUnread, { userId, ids })
-        : (await store.read(pushContent, { userId, maxIds: 99 })).unseen
-    return items.map(({ id }) => id).filter((id) => ids.includes(id))
+    if (channel === 'mail') return store.read(unreadOf, { userId, ids })
+    const { unseen } = await store.read(pushContent, { userId, maxIds: 99 })
+    return unseen.map(({ id }) => id).filter((id) => ids.includes(id))
   }
 
   #note(channel: Channel, id: string): void {

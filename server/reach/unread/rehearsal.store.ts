@@ -1,7 +1,7 @@
 // What the command `carillon reach` reads: what arrived in an inbox, and what became of it.
-import { ofService } from '../inbox/security-notices.store.ts'
-import { userKey } from '../inbox/user-key.ts'
-import { all, get, type Read } from '../store/statements.ts'
+import { ofService } from '../../inbox/security-notices.store.ts'
+import { userKey } from '../../inbox/user-key.ts'
+import { all, get, type Read } from '../../store/statements.ts'
 
 /** Times are ISO 8601. `sentAt`: the last time that it became the newest. */
 export type Arrived = {

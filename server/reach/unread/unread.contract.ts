@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
-import { at, isoAt, newId, type Person, type PromiseOf, type World } from '../contract/world.ts'
-import { markAllRead } from '../inbox/bulk/bulk.store.ts'
-import { markRead, snooze } from '../inbox/marks.store.ts'
-import { findDue, removeOrWake } from '../inbox/retention.store.ts'
-import { changePreferences, putCategory } from '../preferences/preferences.store.ts'
-import { deleteUser } from '../users/erasure/erasure.store.ts'
-import { updateUser } from '../users/users.store.ts'
-import { listOutbox } from './outbox.store.ts'
-import { dueReminders } from './timers.store.ts'
+import { at, isoAt, newId, type Person, type PromiseOf, type World } from '../../contract/world.ts'
+import { markAllRead } from '../../inbox/bulk/bulk.store.ts'
+import { markRead, snooze } from '../../inbox/marks.store.ts'
+import { findDue, removeOrWake } from '../../inbox/retention.store.ts'
+import { changePreferences, putCategory } from '../../preferences/preferences.store.ts'
+import { deleteUser } from '../../users/erasure/erasure.store.ts'
+import { updateUser } from '../../users/users.store.ts'
+import { listOutbox } from '../outbox.store.ts'
+import { dueReminders } from '../timers/decision.store.ts'
 import { decideMail } from './unread.store.ts'
 
 const mailUnread = '15m'
@@ -125,8 +125,8 @@ export function unreadPromises(promise: PromiseOf): void {
       const must = await send(world, ann, 0, { category: 'must' })
       const plain = await send(world, ann)
       assert.deepEqual(await decide(world, 300), [must])
-      const choose = (mails: { category: string; mail: 'off' | '5m' | null }[]) =>
-        world.store.write(changePreferences, { userId: ann.id, mails, now: isoAt(301) })
+      const choose = (choices: { category: string; mail: 'off' | '5m' | null }[]) =>
+        world.store.write(changePreferences, { userId: ann.id, choices, now: isoAt(301) })
       assert.equal(await choose([{ category: 'slow', mail: '5m' }]), 'done')
       assert.deepEqual(await decide(world, 301), [slow])
       await choose([{ category: '', mail: 'off' }])

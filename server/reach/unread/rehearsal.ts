@@ -1,8 +1,8 @@
 // Which mails would have been sent about what arrived, by the rules of now? It only calculates: rows tell when each was read. What was removed is
 // not known any more, and what is snoozed now is taken as handled.
-import { mailDueAt } from '../inbox/mail-rules.ts'
+import { mailDueAt } from '../../inbox/mail-rules.ts'
+import type { Rules } from '../../preferences/preferences.store.ts'
 import type { Arrived } from './rehearsal.store.ts'
-import type { Rules } from './unread.store.ts'
 
 /** 'waits': its mail is still to come. Each other word but 'mailed' is the reason for none. */
 type Fate = 'mailed' | 'waits' | 'off' | 'muted' | 'read' | 'archived' | 'snoozed' | 'expired'

@@ -1,16 +1,12 @@
 // RFC 8058.
-import { notFound } from '../basics/errors.ts'
-import type { Sealing } from '../basics/secrets.ts'
-import * as t from '../http/openapi/schema.ts'
-import { forAnyone, forVisitor } from '../http/operation.ts'
-import { html } from '../pages/html.ts'
-import { type PageNeeds, sendPage, viewOf } from '../pages/page.ts'
-import type { Store } from '../store/store.ts'
-import { readUnsubscribeToken, unsubscribe } from './unsubscribe.ts'
+import { notFound } from '../../basics/errors.ts'
+import * as t from '../../http/openapi/schema.ts'
+import { forAnyone, forVisitor } from '../../http/operation.ts'
+import { html } from '../../pages/html.ts'
+import { type PageNeeds, sendPage, viewOf } from '../../pages/page.ts'
+import { readUnsubscribeToken, type Unsubscribing, unsubscribe } from './unsubscribe.ts'
 
-type Needs = PageNeeds & {
-  unsubscribing: { store: Store; sealing: Sealing; now: () => number; wall: () => number }
-}
+type Needs = PageNeeds & { unsubscribing: Unsubscribing }
 
 const query = t.object({ token: t.optional(t.text(0, 4_000, 'From the mail')) })
 const body = t.component('OneClick', { 'List-Unsubscribe': t.constant('One-Click') })
@@ -33,12 +29,8 @@ export const page = forVisitor({
 <p><button type="submit" class="primary whole">${texts.submit}</button></p>
 </form>
 </div>`
-    return sendPage(
-      reply,
-      view,
-      { title: texts.title, styles: ['sign-in.css'], main },
-      { referrer: 'no-referrer' },
-    )
+    const asked = { title: texts.title, styles: ['sign-in.css'], main }
+    return sendPage(reply, view, asked, { referrer: 'no-referrer' })
   },
 })
 

@@ -1,0 +1,36 @@
+import { type MailRule, mailDueAt } from '../../inbox/mail-rules.ts'
+import { mailBit, reachBits } from '../../inbox/reminders.store.ts'
+import { rulesOf } from '../../preferences/preferences.store.ts'
+import type { Write } from '../../store/statements.ts'
+import { findUser } from '../../users/users.store.ts'
+import { addToOutbox } from '../outbox.store.ts'
+import { type DueTimer, type Look, takeDue, type Waiting } from '../timers/decision.store.ts'
+
+/** Puts what is due into one row of the outbox. Returns how many are in it. */
+export function* decideMail(look: Look & { mailUnread: MailRule }): Write<number> {
+  const { userId: ownerId, at, rowId, mailUnread } = look
+  const channel = 'mail' as const
+  function* ruleOf({ reach }: DueTimer) {
+    const reader = yield* findUser(ownerId)
+    if (reader?.disabledAt !== null || (reach & reachBits.address) === 0) return undefined
+    const { ruleOf: ruleFor, hours } = yield* rulesOf(reader, mailUnread)
+    const dueAtOf = ({ category, sent_at, isNotice }: Waiting) =>
+      // Notices of changes have mails of their own.
+      isNotice ? undefined : mailDueAt(ruleFor(category), Date.parse(sent_at), hours)
+    return { dueAtOf, hours }
+  }
+  const due = yield* takeDue(look, { channel, bit: mailBit, ruleOf })
+  if (due.length === 0) return 0
+  const ids = JSON.stringify(due.map(({ id }) => id).reverse())
+  yield* addToOutbox({
+    id: rowId,
+    kind: 'unread',
+    dueAt: at,
+    ownerId,
+    channel,
+    target: '',
+    ids,
+    at,
+  })
+  return due.length
+}
