@@ -116,14 +116,16 @@ export class Deliveries {
     const { store, now, wall, imageHosts, erased } = this.#dependencies
     const at = wall()
     const { idempotencyKey: key, sender, deliveryId } = options
-    const bodyHash = hash('sha256', JSON.stringify(request), 'base64url')
+    const idempotency =
+      key === undefined
+        ? null
+        : { key, bodyHash: hash('sha256', JSON.stringify(request), 'base64url') }
     const details = faultsOf(request, key, { at, imageHosts })
     if (details.length > 0) {
-      const earlier =
-        key === undefined ? undefined : await store.read(findOutcome, { producerId, key, bodyHash })
+      const earlier = idempotency && (await store.read(findOutcome, { producerId, ...idempotency }))
       // The key may have been revoked since it was remembered.
       await sender?.checkAgain()
-      if (earlier !== undefined) return earlier
+      if (earlier) return earlier
       throw invalidRequest(details, 'The delivery is invalid')
     }
     const application = sender?.application ?? ''
@@ -134,23 +136,23 @@ export class Deliveries {
       category = null,
       key: notificationKey = null,
     } = request
-    const createsUsers = sender?.createsUsers
+    const named = await mapInTurns(recipients, (to) => ({
+      to: this.#prepared(to, application),
+      notificationId: newIdBeside(deliveryId),
+      ...(sender?.createsUsers && this.#isCreatable(to, application) && { newUserId: newId(at) }),
+    }))
     const delivery: Delivery = {
       id: deliveryId,
       producerId,
       application,
-      idempotency: key === undefined ? null : { key, bodyHash },
+      idempotency,
       content: contentOf(request),
       category,
       key: notificationKey,
       createdAt: iso(at),
       renotify,
-      recipients: await mapInTurns(recipients, (to) => ({
-        to: this.#prepared(to, application),
-        notificationId: newIdBeside(deliveryId),
-        ...(createsUsers && this.#isCreatable(to, application) && { newUserId: newId(at) }),
-      })),
-      erased: createsUsers ? await erased() : undefined,
+      recipients: named,
+      erased: named.some(({ newUserId }) => newUserId) ? await erased() : undefined,
       unknownRecipients,
       at: now(),
       mailUnread: this.#dependencies.mailUnread,
