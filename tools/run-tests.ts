@@ -21,9 +21,8 @@ type Plan = { files: readonly string[]; perTestMs: number; allMs: number }
 export async function runTests({ files, perTestMs, allMs }: Plan): Promise<Outcome> {
   const run = new Run(perTestMs, AbortSignal.timeout(allMs))
   const waiting = inOrder(files)
-  await Promise.all(
-    Array.from({ length: availableParallelism() * processesPerCore }, () => run.files(waiting)),
-  )
+  const processes = Math.min(availableParallelism() * processesPerCore, files.length)
+  await Promise.all(Array.from({ length: processes }, () => run.files(waiting)))
   return run.outcome()
 }
 

@@ -1,9 +1,10 @@
 // The steps of `npm test`, for developers and CI, and of `npm run soak`. Each step prints its name, its time and its report. The
 // first one that fails ends the run.
 import { spawnSync } from 'node:child_process'
-import { globSync, readFileSync, writeFileSync } from 'node:fs'
-import { cpus, release, totalmem, type } from 'node:os'
-import { matchesGlob } from 'node:path'
+import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpus, release, tmpdir, totalmem, type } from 'node:os'
+import { join, matchesGlob } from 'node:path'
+import { notesFile, unseenResponses } from '../tests/support/http/described-responses.ts'
 import { PostgresServer, sharedData, sharedPort } from '../tests/support/postgres.ts'
 import { startsBrowser } from './browser-tests.ts'
 import { refuseOption } from './run.ts'
@@ -41,6 +42,7 @@ const lists: Record<string, Step[]> = {
       run: () => command('node_modules/@biomejs/biome/bin/biome', 'check', '--error-on-warnings'),
     },
     { name: 'tests', run: () => runTests({ files: everydayTests(), ...limits }) },
+    { name: 'a test got each response that openapi.json lists (I9)', run: everyResponseSeen },
     {
       name: 'what can differ by engine of the HTTP suite, on PostgreSQL and through the client',
       run: () =>
@@ -62,8 +64,11 @@ postgres.snapshot()
 await postgres.begin()
 process.env[sharedData] = postgres.snapshotData
 process.env[sharedPort] = String(postgres.port)
+const responses = mkdtempSync(join(tmpdir(), 'carillon-notes-'))
+process.env[notesFile] = join(responses, 'seen')
 process.exitCode = (await allPass(lists[list] ?? [])) ? 0 : 1
 await postgres.remove()
+rmSync(responses, { recursive: true })
 
 function allTests(): string[] {
   return globSync('**/*.test.ts', { exclude: (name) => name === 'node_modules' }).sort()
@@ -74,6 +79,11 @@ function everydayTests(): string[] {
   return options.includes('--without-browser')
     ? files.filter((file) => !startsBrowser(file))
     : files
+}
+
+function everyResponseSeen(): Outcome {
+  const unseen = unseenResponses()
+  return { passed: unseen.length === 0, report: unseen.join('\n') }
 }
 
 async function allPass(steps: Step[]): Promise<boolean> {

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { inTurns } from '../../tests/support/soak.ts'
 
 const program = fileURLToPath(new URL('../carillon.ts', import.meta.url))
 const folders = {
@@ -66,7 +67,7 @@ async function listening(options: readonly string[], env: Record<string, string>
 const isCommand = (file: string) => names.some((name) => file === fileOf(name))
 
 test('a command loads no other command, and only serve loads the routes', () => {
-  for (const name of names) {
+  for (const name of inTurns(names, { every: 4 })) {
     const { stdout, loaded } = run([name, '--help'])
     assert.match(stdout, new RegExp(`^Usage: carillon ${name} `))
     assert.deepEqual(loaded.filter(isCommand), [fileOf(name)])

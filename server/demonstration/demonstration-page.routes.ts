@@ -7,6 +7,7 @@ import { otherSiteOf } from './other-site-of.ts'
 export const demonstration = forVisitor({
   summary: 'The demonstration of both variants, if `CARILLON_DEMONSTRATION` is on; otherwise 404',
   responses: { 200: 'html' },
+  refusals: ['NOT_FOUND'],
   async handle(dependencies: PageNeeds, request, reply) {
     if (!dependencies.pages.hasDemonstration) throw noSuchRoute()
     const view = await viewOf(

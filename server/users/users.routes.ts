@@ -45,7 +45,7 @@ export const putMany = forProducer({
   bodyLimit: entriesLimit,
   maxFields: maxKeys,
   responses: { 200: shapes.UserPutsResponse },
-  refusals: ['CONFLICT'],
+  refusals: ['CONFLICT', 'NOT_FOUND'],
   async handle(dependencies: UserNeeds, request, reply) {
     const { users } = request.body
     const outcome = await importUsers(usersFor(dependencies, request), users, {

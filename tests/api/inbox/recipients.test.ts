@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { newId } from '../../../server/basics/ids.ts'
 import { readInbox } from '../../../server/inbox/inbox.store.ts'
 import { Passwords } from '../../../server/passwords/passwords.ts'
 import { setPassword } from '../../../server/users/access/access.ts'
@@ -104,8 +105,9 @@ test('a null member of a recipient means that it is absent, as in a response', a
 })
 
 test('a user who is named by username, id and external id gets one notification', async () => {
+  const bobId = newId(app.now())
   await app.store.write(addUser, {
-    id: 'u-77',
+    id: bobId,
     username: 'bob',
     displayName: null,
     createdAt: 1,
@@ -115,12 +117,12 @@ test('a user who is named by username, id and external id gets one notification'
   const recipients = [
     { externalId: '77' },
     { username: 'BOB' },
-    { userId: 'u-77' },
+    { userId: bobId },
     { externalId: '77' },
   ]
   const results = await sent({ recipients })
   for (const result of results) assert.deepEqual(result, results[0])
-  assert.equal((await app.store.read(readInbox, 'u-77')).total, 1)
+  assert.equal((await app.store.read(readInbox, bobId)).total, 1)
 })
 
 test('without the scope users, an unknown external id is reported and no user is created', async () => {

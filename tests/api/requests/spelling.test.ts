@@ -8,6 +8,7 @@ import { refusalIn } from '../../support/http/envelope.ts'
 import { startEveryRoute } from '../../support/http/every-route.ts'
 import { exchangeBytes, readResponses } from '../../support/http/raw-http.ts'
 import type { Proof } from '../../support/service.ts'
+import { inTurns } from '../../support/soak.ts'
 
 const { app, client, ann, session, routes: documented } = await startEveryRoute()
 
@@ -52,8 +53,14 @@ const isFreeText = (path: string) => /^\/api\/(?:users\/external|categories)\/[^
 
 test('a path with a percent-encoded character at any place is 404, with the method and proof of its route (Z8)', async () => {
   assert.ok(routes.length > 15)
-  for (const route of routes)
-    for (let at = 1; at < route.path.length; at++) {
+  for (const [turn, route] of routes.entries())
+    for (const at of inTurns(
+      [...route.path.slice(1)]
+        .keys()
+        .map((n) => n + 1)
+        .toArray(),
+      { every: 6, turn },
+    )) {
       const code = encoded(route.path[at] as string)
       if (route.path[at] === '/' && isFreeText(replacedAt(route.path, at, code))) continue
       await isNoRoute(replacedAt(route.path, at, code), route)
@@ -64,7 +71,7 @@ test('a path with a percent-encoded character at any place is 404, with the meth
 
 test('a path with a percent-encoded character is 404 for every other method, a preflight, without proof, with a query and with a body (Z8)', async () => {
   const preflight = { 'access-control-request-method': 'POST', origin: 'https://shop.example.org' }
-  for (const route of routes) {
+  for (const route of inTurns(routes, { every: 3 })) {
     const at = route.path.length - 1
     const other = replacedAt(route.path, at, encoded(route.path[at] as string))
     for (const method of ['HEAD', 'OPTIONS', 'PUT', 'QUERY'])
@@ -96,7 +103,7 @@ const isOfReader = (path: string) => path === '/api/notifications/by-key\\every-
 const isPageToo = (path: string) => path === '/account/' || path === '/inbox/'
 
 test('a path with doubled or encoded slashes, dots, parameters, a backslash or other letters is 404 (Z8)', async () => {
-  for (const route of routes) {
+  for (const [turn, route] of routes.entries()) {
     const { path } = route
     const last = path.lastIndexOf('/')
     const others = [
@@ -131,7 +138,7 @@ test('a path with doubled or encoded slashes, dots, parameters, a backslash or o
       replacedAt(path, 1, `%25${encoded(path[1] as string).slice(1)}`),
       replacedAt(path, 1, `%c1%${(path.charCodeAt(1) & 0xbf).toString(16)}`),
     ]
-    for (const other of others.filter(
+    for (const other of inTurns(others, { every: 4, turn }).filter(
       (one) => one.startsWith('/') && !isFreeText(one) && !isOfReader(one) && !isPageToo(one),
     )) {
       const { status } = await request(other, route)

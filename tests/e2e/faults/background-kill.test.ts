@@ -18,7 +18,7 @@ import { newDatabase, queryAt } from '../../support/postgres.ts'
 import { CarillonProcess, Folder, settingsFor } from '../../support/processes/carillon-process.ts'
 import { untilSo } from '../../support/processes/nodes.ts'
 
-const rounds = process.env.SOAK === undefined ? 4 : 100
+const rounds = process.env.SOAK === undefined ? 2 : 100
 /** The service runs today; the notifications are of January, so they are old. */
 const limits = {
   CARILLON_FIRST_START: 'off',

@@ -202,8 +202,8 @@ function holds(sent: readonly Sent[], { receivers, rounds }: Outcome): void {
 
 const titleFor = (rounds: number) =>
   `killed ${rounds} times while it sends mails, pushes and events, the service sends each, repeats at most those that were being sent, and sends none that was read before`
-const onSqlite = isSoak ? 100 : 5
-const onPostgres = isSoak ? 200 : 5
+const onSqlite = isSoak ? 100 : 2
+const onPostgres = isSoak ? 200 : 2
 
 test(`${titleFor(onSqlite)}, on SQLite`, async (t) => {
   await killWhileSending(t, { url: '', nodes: 1, rounds: onSqlite })

@@ -163,7 +163,7 @@ for (const [name, nodeOptions] of ways)
   })
 
 for (const [name, nodeOptions] of ways)
-  test(`SIGUSR1 opens no debugger and ends no process (${name}, Z11)`, async () => {
+  testOf(name)(`SIGUSR1 opens no debugger and ends no process (${name}, Z11)`, async () => {
     using folder = new Folder()
     await using running = await CarillonProcess.ready(folder, { nodeOptions })
     const pids = [running.child.pid as number, ...childrenOf(running.child.pid as number)]

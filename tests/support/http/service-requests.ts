@@ -4,6 +4,7 @@ import { request as httpRequest } from 'node:http'
 import { connect } from 'node:net'
 import type { Proof } from '../service.ts'
 import { noteRenewedProof, withNewestProof } from '../sign-in/renewed-cookies.ts'
+import { isAsDescribed } from './described-responses.ts'
 import { patientFetch } from './patient-fetch.ts'
 import { throughClient } from './through-client.ts'
 import { wholeText, wholeTextOf } from './whole-text.ts'
@@ -34,12 +35,9 @@ export function requestsTo(address: string) {
     if (received !== undefined) return received
     const response = await patientFetch(address + path, init)
     const text = await wholeTextOf(response)
-    return {
-      status: response.status,
-      headers: response.headers,
-      text,
-      json: () => JSON.parse(text),
-    }
+    const { status, headers } = response
+    if (!response.redirected) isAsDescribed(init.method ?? 'GET', path, { status, headers, text })
+    return { status, headers, text, json: () => JSON.parse(text) }
   }
 
   return {

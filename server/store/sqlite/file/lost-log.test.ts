@@ -128,7 +128,7 @@ test('after a kill at any moment, a start without the log says what is lost, and
       assert.deepEqual([again.notices, again.history], [[], after.history])
     }),
     {
-      numRuns: runs(6),
+      numRuns: runs(3, 120),
       examples: [[lost], [{ ...lost, removal: 'nothing' }], [{ ...lost, isClosing: true }]],
     },
   )
