@@ -11,8 +11,8 @@ import { type EventContent, type EventType, readWithinMs } from '../inbox/webhoo
 import { itemsOf } from '../reach/items.store.ts'
 import { listOutbox, retryOutbox } from '../reach/outbox.store.ts'
 import { dueReminders } from '../reach/timers/decision.store.ts'
-import { deleteUser } from '../users/erasure/erasure.store.ts'
 import { disableUser } from '../users/access/user-changes.store.ts'
+import { deleteUser } from '../users/erasure/erasure.store.ts'
 import { eventOf } from './event-body.ts'
 import { lookAtChanges, lookAtUnread, maxItems, noteMissed, takeEvents } from './looks.store.ts'
 import {
