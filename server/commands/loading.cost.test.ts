@@ -87,7 +87,8 @@ test('--help and an unknown name load every command, to list them or to suggest 
 test('serve loads what only some requests need with the first of them', async () => {
   const loaded = await loadedByServe()
   assert.ok(loaded.some((url) => url.endsWith('/server/http/app.ts')))
-  const onDemand = /\/node_modules\/(@node-rs|ajv|nodemailer|openid-client|pg)\//
+  const onDemand =
+    /\/node_modules\/(@node-rs|ajv|nodemailer|openid-client|pg|request-filtering-agent)\//
   assert.deepEqual(
     loaded.filter((url) => onDemand.test(url)),
     [],

@@ -3,9 +3,7 @@
 // follows no redirect, and of the response only the status counts.
 import dns from 'node:dns'
 import http from 'node:http'
-import https from 'node:https'
 import { isIP, type LookupFunction } from 'node:net'
-import { RequestFilteringHttpAgent, RequestFilteringHttpsAgent } from 'request-filtering-agent'
 import { isPublicAddress } from '../basics/ip-addresses.ts'
 
 const usualTimeoutMs = 10_000
@@ -27,19 +25,16 @@ export function poster({
   allowsPrivate: boolean
   timeoutMs?: number
 }): Poster {
-  const options = { allowPrivateIPAddress: allowsPrivate, allowMetaIPAddress: allowsPrivate }
-  const agents = {
-    'https:': new RequestFilteringHttpsAgent(options),
-    'http:': new RequestFilteringHttpAgent(options),
-  }
+  let agents: ReturnType<typeof filteringAgents> | undefined
   return async ({ url, headers, body }) => {
     const { protocol, hostname } = new URL(url)
     const host = hostname.replace(/^\[|\]$/g, '')
     if (!allowsPrivate && isIP(host) && !isPublicAddress(host))
       throw new NotAccepted('private-address')
     if (protocol === 'http:' && !allowsPrivate) throw new NotAccepted('not-https')
-    const { request } = protocol === 'http:' ? http : https
-    const agent = agents[protocol as keyof typeof agents]
+    const { request } = protocol === 'http:' ? http : process.getBuiltinModule('node:https')
+    agents ??= filteringAgents(allowsPrivate)
+    const agent = (await agents)[protocol as 'http:' | 'https:']
     return new Promise((resolve, reject) => {
       const fail = (error: Error) => reject(new NotAccepted(classOf(error)))
       // One time counts for all of it: a server that sends a byte a second would never be idle.
@@ -67,6 +62,15 @@ export function poster({
       sent.end(body)
     })
   }
+}
+
+/** The package loads Node's fetch, TLS and HTTP/2: 10 MB and 50 ms, which no start needs. */
+async function filteringAgents(allowsPrivate: boolean) {
+  const { RequestFilteringHttpAgent: Http, RequestFilteringHttpsAgent: Https } = await import(
+    'request-filtering-agent'
+  )
+  const options = { allowPrivateIPAddress: allowsPrivate, allowMetaIPAddress: allowsPrivate }
+  return { 'https:': new Https(options), 'http:': new Http(options) }
 }
 
 /** The agent takes IPv4-compatible addresses for public ones. */
