@@ -22,7 +22,7 @@ const lineHeight = 26
 /** On a narrow screen, the picture is drawn at this width in pixels and scaled. */
 const minWidth = 400
 
-export type Chips = (cell: Cell, hasArrived: boolean) => unknown
+export type Chips = (cell: Cell, answer: boolean | undefined) => unknown
 /** `beside`: pictures with which its places are in line. */
 type Picture = { scene: Scene; beside: readonly Scene[]; chips: Chips }
 
@@ -41,7 +41,7 @@ export function pictureView(stage: Stage, { scene, beside, chips }: Picture) {
       ${places.map((place) => boxView(stage, scene, { place, box: boxes[place] }))}
       ${drawn.slice(0, at).map((one) => hopView(one, one.n === at))}
     </svg>`}
-    ${drawn.map((one) => one.hop.cell && html`<div class="chips at-${one.label.anchor}" .style=${chipsStyle(one)}>${chips(one.hop.cell, one.n <= at)}</div>`)}
+    ${drawn.map((one) => one.hop.cell && html`<div class="chips at-${one.label.anchor}" .style=${chipsStyle(one)}>${chips(one.hop.cell, one.n <= at ? one.hop.works : undefined)}</div>`)}
   </div>`
 }
 
