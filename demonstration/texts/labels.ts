@@ -319,11 +319,7 @@ export const labels = {
   wrong: ['not as you predicted', 'anders als erwartet', 'pas comme prévu'],
   moments: ['Moments', 'Zeitpunkte', 'Moments'],
   acts: {
-    inbox: [
-      'List, mark one, mark all',
-      'Auflisten, eine lesen, alle lesen',
-      'Lister, en lire une, tout lire',
-    ],
+    inbox: ['List and mark', 'Auflisten, lesen', 'Lister, lire'],
     archive: ['Archive one', 'Eine archivieren', 'En archiver une'],
     snooze: ['Snooze one', 'Eine zurückstellen', 'En reporter une'],
     before: ['Before', 'Vorher', 'Avant'],

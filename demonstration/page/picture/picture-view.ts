@@ -64,7 +64,7 @@ function heightsOf(scene: Scene): { top: number; gap: number; low: number } {
     const works = ofKind(scene, `in ${place}`).map(linesOf)
     return 38 + works.reduce((sum, lines) => sum + lines, thingLines(scene, place)) * lineHeight
   }
-  const wires = 24 + ofKind(scene, 'wire').length * 42 + chips
+  const wires = 28 + ofKind(scene, 'wire').length * 38 + chips
   const arrows = Math.max(ofKind(scene, 'store').length, ofKind(scene, 'other').length)
   return {
     top: Math.max(38 + 4 * lineHeight, heightOf('browser'), heightOf('server'), wires),
@@ -118,7 +118,7 @@ function work(box: Box, line: number): Line {
 }
 
 function wire({ browser, server }: Boxes, nth: number): Line {
-  const y = 42 + nth * 42
+  const y = 42 + nth * 38
   const left = browser.x + browser.w
   const room = server.x - left - 8
   const label = { at: [left + room / 2 + 4, y - 12], room, anchor: 'middle' } as const
