@@ -184,7 +184,7 @@ export const sentences = {
       ],
       token: [
         'The page needs the token to send it, so a script in the page can read it.',
-        'Die Seite braucht das Token, um es zu senden. Also kann auch ein Skript in der Seite es lesen.',
+        'Die Seite braucht das Token, um es zu senden. Also kann auch ein Skript auf der Seite es lesen.',
         'La page a besoin du jeton pour l’envoyer : un script dans la page peut donc le lire aussi.',
       ],
     },
