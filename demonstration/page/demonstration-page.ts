@@ -8,7 +8,7 @@ import { Player } from './picture/player.ts'
 import { hashOf, isOneOf, type Place, placeOf } from './places.ts'
 import { SignatureCheck } from './proof/signature-view.ts'
 import { recordingHere } from './recording.ts'
-import { type Finding, readLink } from './result/result.ts'
+import type { Finding } from './result/result.ts'
 import { resultView } from './result/result-view.ts'
 import { experimentsView, startView, storyView } from './story-view.ts'
 import { stepIds, Walk } from './walk.ts'
@@ -78,9 +78,8 @@ export class Stage {
   }
 
   #arrive(place: Place): void {
-    const { world, bench, check, result } = this
+    const { world, bench, check } = this
     if (place === 'with-proof') check.begin(world.token ?? check.real)
-    if (place === 'result') readLink(result, location.hash)
     bench.shown = isOneOf(experimentIds, place) ? (bench.outcomes[place]?.main ?? 0) : 0
     this.#place = place
     this.#render()
@@ -123,7 +122,7 @@ function placeView(stage: Stage, place: Place) {
 
 function failureView({ texts, places, world: { failure } }: Stage) {
   if (failure === undefined) return nothing
-  const { trouble, retryAfter = 60 } = failure.error
+  const { trouble, retryAfter } = failure.error
   return html`<div class="card" role="alert" id="failure" tabindex="-1">
     <p class="fault">${filled(texts.troubles[trouble], places, Math.ceil(retryAfter / 60))}</p>
     <button type="button" class="primary" @click=${failure.again}>${trouble === 'gone' ? texts.startAgain : texts.tryAgain}</button>

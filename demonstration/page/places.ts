@@ -16,10 +16,7 @@ export type Place = (typeof places)[number]
 export const isOneOf = <Id extends Place>(ids: readonly Id[], place: Place): place is Id =>
   ids.includes(place as Id)
 
-export function hashOf(place: Place): string {
-  const name = place.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
-  return isOneOf(experimentIds, place) ? `#experiment-${name}` : `#${name}`
-}
+export const hashOf = (place: Place) => `#${place}`
 
 export function go(place: Place): void {
   if (location.hash === hashOf(place)) dispatchEvent(new HashChangeEvent('hashchange'))
@@ -28,7 +25,7 @@ export function go(place: Place): void {
 
 /** Undefined if the fragment names something else. */
 export function placeOf(hash: string): Place | undefined {
-  const wanted = hash.length > 1 ? hash.split('?', 1)[0] : '#start'
+  const wanted = hash.length > 1 ? hash : '#start'
   return places.find((place) => hashOf(place) === wanted)
 }
 

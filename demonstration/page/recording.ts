@@ -1,12 +1,11 @@
 // A run of all steps and experiments, which the page plays without a service (npm run demonstration:record).
 import type { ExperimentId, Outcome } from './experiments/experiments.ts'
-import type { KeyStep, Measurement } from './result/result.ts'
+import type { KeyStep } from './result/result.ts'
 import type { Walk } from './walk.ts'
 
 export type Recording = {
   walk: [...Parameters<Walk['results']['set']>][]
   outcomes: { [id in ExperimentId]?: Outcome }
-  measurement: Measurement
   keys: readonly KeyStep[]
 }
 

@@ -6,7 +6,6 @@ import { demonstrationTexts } from '../texts/texts.ts'
 import { sceneOf, thingsAt } from './picture/picture.ts'
 import { hashOf, placeOf, places } from './places.ts'
 import { cookieSetBy, tokenParts, withName, withoutSignature } from './proof/proof-parts.ts'
-import { fragmentOf, measurementIn } from './result/result.ts'
 
 test('a cookie is taken apart into name, user, secret and attributes; the cookie of the device is another one', () => {
   const fields = [
@@ -68,8 +67,8 @@ test('a picture has the request with its proof, the calls that have words, and t
     },
     response: { line: 'HTTP/1.1 204 No Content', fields: [], body: '' },
     steps: [
-      { name: 'sessions.verify', detail: 'found', ms: 1 },
-      { name: 'store.findSession', detail: 'found', ms: 1 },
+      { name: 'sessions.verify', detail: 'found' },
+      { name: 'store.findSession', detail: 'found' },
     ],
   }
   const words = { texts: demonstrationTexts('en'), language: 'en', cookieName: 'demo' }
@@ -79,7 +78,7 @@ test('a picture has the request with its proof, the calls that have words, and t
     hops.map(({ from, to, sentence }) => `${from} ${to} ${sentence}`),
     [
       'browser server PATCH /api/notifications/:id/read, the cookie',
-      'server store look up session, 1 ms',
+      'server store look up session',
       'server browser 204 No Content',
     ],
   )
@@ -87,26 +86,6 @@ test('a picture has the request with its proof, the calls that have words, and t
     thingsAt(scene, 3).map(({ at, text }) => `${at} ${text}`),
     ['browser cookie', 'other public key', 'store no session row'],
   )
-})
-
-test('a link has the values of a result, and anything else in it is no result', () => {
-  const session = {
-    lookUps: 100,
-    kilobytes: 50,
-    stolen: 0,
-    elsewhere: 0,
-    unused: 604_800,
-    renewed: 2_592_000,
-  }
-  const measurement = { session, token: { ...session, lookUps: 0, elsewhere: 899 } }
-  assert.deepEqual(measurementIn(fragmentOf(measurement)), measurement)
-  assert.deepEqual(placeOf(fragmentOf(measurement)), 'result')
-  for (const wrong of [
-    '#result',
-    '#result?session=1,2&token=3',
-    '#result?session=1,2,3,4,5,x&token=1,2,3,4,5,6',
-  ])
-    assert.equal(measurementIn(wrong), undefined, wrong)
 })
 
 test('each place has an address of its own', () => {

@@ -1,6 +1,5 @@
 // The start, a step of the walk, and the way to the next place.
 import { html, nothing } from 'lit/html.js'
-import type { Texts } from '../texts/texts.ts'
 import type { Stage } from './demonstration-page.ts'
 import { experimentView } from './experiments/experiment-view.ts'
 import { type ExperimentId, experimentIds } from './experiments/experiments.ts'
@@ -11,7 +10,7 @@ import { momentsView } from './picture/player.ts'
 import { go, hashOf, isOneOf, nameOf, type Place, places } from './places.ts'
 import { signatureView } from './proof/signature-view.ts'
 import { inboxActs, type StepId, stepIds } from './walk.ts'
-import { dataIn, type Lane, lanes } from './world.ts'
+import { type Lane, lanes } from './world.ts'
 
 export function startView(stage: Stage) {
   const { texts, recording } = stage
@@ -72,22 +71,17 @@ function stepView(stage: Stage, id: StepId, next: unknown) {
   const shown = id === 'inbox' ? (inboxActs[bench.shown] ?? id) : id
   const sent = walk.results.get(shown)
   const earlier = stepIds[stepIds.indexOf(id) - 1]
-  const momentIn = (lane: Lane): LaneMoment => {
+  const laneOf = (lane: Lane): LaneMoment => {
     const exchanges = sent?.[lane] ?? []
     const before = earlier && walk.results.get(earlier)?.[lane].at(-1)
     return { exchanges, scene: sceneOf(lane, { exchanges, before, by: 'browser' }, stage) }
   }
   const signature = id === 'with-proof' && !stage.recording ? signatureView(stage) : nothing
   return html`${endpointsView(stage)}
-    ${lanesView(stage, {
-      moment: sent,
-      lanes: { session: momentIn('session'), token: momentIn('token') },
-      acts: id === 'inbox' ? inboxActsView(stage) : nothing,
-    })}
+    ${lanesView(stage, { moment: sent, laneOf, acts: id === 'inbox' ? inboxActsView(stage) : nothing })}
     <div class="two">
       ${signature}
       <div>
-        ${shown === 'archive' || shown === 'snooze' ? listedView(stage, shown) : nothing}
         <p class="finding">${texts.follows[id]}</p>
         ${next}
       </div>
@@ -101,11 +95,4 @@ function inboxActsView(stage: Stage) {
     bench.shown = at
   }
   return momentsView(stage, inboxActs, (at) => void world.run(`inbox ${at}`, () => show(at)))
-}
-
-/** Both lanes use one inbox. */
-function listedView({ texts, walk }: Stage, act: keyof Texts['listed']) {
-  const list = walk.results.get(act)?.token.at(-1)
-  const { items = [] } = list ? dataIn<{ items: { title: string }[] }>(list) : {}
-  return html`<p class="listed">${texts.listed[act]}${items.map(({ title }, at) => html`${at === 0 ? '' : ', '}<b>${title}</b>`)}</p>`
 }

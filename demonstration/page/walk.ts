@@ -55,19 +55,10 @@ export class Walk {
       path: `${path}/${first?.id}/${act}`,
       body,
     })
+    if (id === 'archive') return [await world.send(lane, patch('archive'))]
     const until = new Date(list.at + 60 * 60_000).toISOString()
-    if (id === 'inbox')
-      return [
-        list,
-        ...(await world.sendAll(lane, [
-          patch('read'),
-          { method: 'POST', path: `${path}/read-all` },
-        ])),
-      ]
-    const acts = {
-      archive: [patch('archive'), { path: `${path}?status=archived` }],
-      snooze: [patch('snooze', { until }), { path: `${path}?status=snoozed` }],
-    }
-    return world.sendAll(lane, acts[id])
+    if (id === 'snooze') return [await world.send(lane, patch('snooze', { until }))]
+    const readAll = { method: 'POST', path: `${path}/read-all` }
+    return [list, ...(await world.sendAll(lane, [patch('read'), readAll]))]
   }
 }

@@ -21,9 +21,9 @@ type Trouble = keyof Texts['troubles']
 /** `retryAfter`: seconds. */
 export class WorldError extends Error {
   readonly trouble: Trouble
-  readonly retryAfter: number | undefined
+  readonly retryAfter: number
 
-  constructor(trouble: Trouble, retryAfter?: number) {
+  constructor(trouble: Trouble, retryAfter = 0) {
     super(`The demonstration cannot go on: ${trouble}.`)
     this.trouble = trouble
     this.retryAfter = retryAfter
@@ -195,11 +195,14 @@ const troubles: { [status: number]: Trouble } = {
   401: 'gone',
   404: 'gone',
   429: 'tooMany',
-  503: 'full',
+  503: 'unreachable',
 }
 
+/** Only if all places are taken, the server says how long. */
 function refuse({ status, headers }: Response): never {
-  throw new WorldError(troubles[status] ?? 'other', Number(headers.get('retry-after')) || undefined)
+  const retryAfter = Number(headers.get('retry-after'))
+  const isFull = status === 503 && retryAfter > 0
+  throw new WorldError(isFull ? 'full' : (troubles[status] ?? 'other'), retryAfter)
 }
 
 /** Undefined without JSON: 204, or a response that a proxy made. */

@@ -32,7 +32,7 @@ export type Message = {
  * `detail`: `found`, `none` or `failed`, never a value. At `signatures.check`, which alone has
  * `algorithm` and `kid`: `valid`, `invalid` or `expired`.
  */
-export type Step = { name: string; detail: string; ms: number; algorithm?: string; kid?: string }
+export type Step = { name: string; detail: string; algorithm?: string; kid?: string }
 
 export type Exchange = {
   n: number

@@ -1,7 +1,6 @@
 // What the page can change in a world: its clock, database and keys, and what a thief does.
-import { once } from 'node:events'
-import { Agent, request as httpRequest, type IncomingMessage } from 'node:http'
-import { CarillonError, conflict } from '../../server/basics/errors.ts'
+import type { IncomingMessage } from 'node:http'
+import { conflict } from '../../server/basics/errors.ts'
 import { newId } from '../../server/basics/ids.ts'
 import {
   integer,
@@ -28,7 +27,6 @@ import type { ComposedService, World } from './world.ts'
 const thiefAddress = '203.0.113.66'
 const thiefAgent =
   'Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:143.0) Gecko/20100101 Firefox/143.0'
-const measuredRequests = 100
 
 /** Counts as one request of the world. */
 function control<In, Out>(
@@ -71,46 +69,27 @@ export const controls = {
 
   /** The cookie of this request, and this token. */
   steal: control(object({ token: optional(token) }), async (world, wanted, raw) => {
-    world.stolen = { session: sessionOf(world, raw), token: wanted.token }
+    const { cookie } = world.options.cookies
+    world.stolen.session = sessionSecret(raw.headers.cookie, cookie.name) ?? undefined
+    world.stolen.token = wanted.token
   }),
 
   /** `n`: the number of the exchange. */
-  thief: control(
-    object({ proof, method: oneOf(['GET', 'POST']), path }),
-    async (world, wanted, raw) => {
-      const { n, status } = await byThief(world, wanted, raw)
-      return { n, status }
-    },
-  ),
+  thief: control(object({ proof, method: oneOf(['GET', 'POST']), path }), byThief),
 
   /** A thief renews the copied token every 14 minutes, until that is refused. */
   'renew-copy': control(object({}), async (world, _, raw) => {
-    const began = world.service.now()
-    const renewals: number[] = []
+    const sent: number[] = []
     const wanted = { proof: 'token', method: 'POST', path: 'service/token/renew' } as const
-    for (let isDone = false; !isDone; ) {
+    let isRenewed = true
+    while (isRenewed) {
       world.state.offsetMs += 14 * 60_000
       const { n, status } = await byThief(world, wanted, raw)
-      renewals.push(n)
-      isDone = status !== 200
-      if (!isDone) world.stolen.token = JSON.parse(world.exchange(n).response.body).token
+      sent.push(n)
+      isRenewed = status === 200
+      if (isRenewed) world.stolen.token = JSON.parse(world.exchange(n).response.body).token
     }
-    return { began, first: renewals[0] ?? 0, last: renewals.at(-1) ?? 0 }
-  }),
-
-  /** 100 requests, which are in no exchange. */
-  measure: control(object({ proof, path, token: optional(token) }), async (world, wanted, raw) => {
-    const own = world.options.way.fieldsOf('127.0.0.1', 'machine')
-    const proofs = { session: sessionOf(world, raw), token: wanted.token }
-    const fields = [...proofFields(world, wanted.proof, proofs), ...own]
-    const before = world.state.reads
-    const agent = new Agent({ keepAlive: true, maxSockets: 1 })
-    let bytes = 0
-    for (let n = 0; n < measuredRequests; n++)
-      bytes = (await sent(world, { ...wanted, method: 'GET', fields, agent }, raw)).bytes
-    agent.destroy()
-    const added = `${own.join(': ')}\r\n`.length
-    return { lookUps: world.state.reads - before, bytes: bytes - measuredRequests * added }
+    return { first: Math.min(...sent), last: Math.max(...sent) }
   }),
 
   /** The next key is published at once, and signs six minutes later by `advance`. */
@@ -120,30 +99,21 @@ export const controls = {
     await service.keys.tend()
   }),
 
-  /** A thief with the private key signs a token for any name. */
-  forge: control(object({ username: text(1, 60) }), async ({ service }, { username }) => {
-    const { keys, config, now } = service
+  /** A thief with the private key signs a token. */
+  forge: control(object({}), async ({ service: { keys, config, now } }) => {
     const at = now()
-    const signIn = {
-      userId: newId(at),
-      username,
-      signInId: newId(at),
-      signedInAt: at,
-      generation: 0,
-    }
-    const claims = claimsOf(signIn, {
-      issuer: config.publicUrl,
-      at,
-      endsAt: at + config.tokenLifetimeMs,
-    })
-    return { token: signToken(keys.current, claims), kid: keys.current.kid }
+    const id = newId(at)
+    const signIn = { userId: id, username: 'admin', signInId: id, signedInAt: at, generation: 0 }
+    const endsAt = at + config.tokenLifetimeMs
+    const claims = claimsOf(signIn, { issuer: config.publicUrl, at, endsAt })
+    return { token: signToken(keys.current, claims) }
   }),
 
-  /** This server refuses every token of the key at once. */
-  'drop-key': control(object({ kid: text(1, 100) }), async ({ service }, { kid }) => {
+  /** This server refuses every token of the key that signs at once. */
+  'drop-key': control(object({}), async ({ service }) => {
+    const { kid } = service.keys.current
     const { key } = await newKey(service, service.now())
-    if ((await service.store.write(dropSigningKey, { kid, key })) === 'absent')
-      throw new CarillonError('NOT_FOUND', 'There is no such key')
+    await service.store.write(dropSigningKey, { kid, key })
     await service.keys.tend()
   }),
 
@@ -152,48 +122,31 @@ export const controls = {
   }),
 }
 
-type Wanted = { proof: keyof Proofs; method: 'GET' | 'POST'; path: string }
+type Wanted = { proof: 'session' | 'token'; method: 'GET' | 'POST'; path: string }
 
-function byThief(world: World, wanted: Wanted, raw: IncomingMessage) {
-  const proofs = proofFields(world, wanted.proof, world.stolen)
-  const own = world.options.way.fieldsOf(thiefAddress, 'thief')
-  const fields = ['User-Agent', thiefAgent, ...proofs, ...own]
-  return sent(world, { ...wanted, fields, agent: new Agent() }, raw)
+/**
+ * Through the listener of this process, as a browser would. Throws CONFLICT without such a proof.
+ */
+async function byThief({ options, stolen }: World, wanted: Wanted, raw: IncomingMessage) {
+  const { method, proof: by } = wanted
+  const copy = stolen[by]
+  if (copy === undefined) throw conflict('There is no such proof to send', 'Sign in first.')
+  const headers = {
+    Host: raw.headers.host ?? '',
+    'User-Agent': thiefAgent,
+    'Carillon-Visit': options.id,
+    ...(by === 'session'
+      ? { Cookie: `${options.cookies.cookie.name}=${copy}` }
+      : { Authorization: `Bearer ${copy}` }),
+    ...options.way.fieldsOf(thiefAddress, 'thief'),
+  }
+  const response = await fetch(options.way.urlOf(wanted.path), { method, headers })
+  await response.text()
+  return { n: Number(response.headers.get('carillon-exchange')), status: response.status }
 }
 
 async function newKey({ store, config, now }: ComposedService, startsAt: number) {
   const known = await store.read(signingKeys)
   const sealing = await sealingOf(await sealingSecrets(config, store), known)
   return { known, key: await makeSigningKey(sealing, { createdAt: now(), startsAt }) }
-}
-
-function sessionOf({ options }: World, { headers }: IncomingMessage): string | undefined {
-  return sessionSecret(headers.cookie, options.cookies.cookie.name) ?? undefined
-}
-
-type Proofs = World['stolen']
-
-/** Throws CONFLICT without such a proof. */
-function proofFields({ options }: World, by: keyof Proofs, proofs: Proofs): string[] {
-  const presented = proofs[by]
-  if (presented === undefined) throw conflict('There is no such proof to send', 'Sign in first.')
-  return by === 'session'
-    ? ['Cookie', `${options.cookies.cookie.name}=${presented}`]
-    : ['Authorization', `Bearer ${presented}`]
-}
-
-type Sending = { method: string; path: string; fields: readonly string[]; agent: Agent }
-
-/** Through the listener of this process, as a browser would. `n`: the number of the exchange. */
-async function sent({ options }: World, wanted: Sending, raw: IncomingMessage) {
-  const { method, path: below, fields, agent } = wanted
-  const host = ['Host', raw.headers.host ?? '', 'Accept', '*/*', 'Carillon-Visit', options.id]
-  const length = method === 'GET' ? [] : ['Content-Length', '0']
-  const headers = [...host, ...length, ...fields]
-  const outgoing = httpRequest(options.way.urlOf(below), { method, agent, headers }).end()
-  const [received] = (await once(outgoing, 'response')) as [IncomingMessage]
-  const { socket, statusCode: status = 0 } = received
-  await once(received.resume(), 'end')
-  const n = Number(received.headers['carillon-exchange'])
-  return { status, n, bytes: socket.bytesRead + socket.bytesWritten }
 }

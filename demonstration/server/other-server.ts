@@ -36,10 +36,7 @@ export class OtherServer {
     this.#options = options
     const { id, way } = options.world
     const url = way.urlOf('service/.well-known/jwks.json')
-    const headers = Object.fromEntries([
-      ['Carillon-Visit', id],
-      way.fieldsOf('127.0.0.1', 'machine'),
-    ])
+    const headers = { 'Carillon-Visit': id, ...way.fieldsOf('127.0.0.1', 'machine') }
     // Read once: that is the point of a public key. An unknown key id reads it again.
     this.keys = createRemoteJWKSet(url, {
       headers,
@@ -91,8 +88,8 @@ export class OtherServer {
     const { cookies } = world
     const secretOf = ({ name }: Cookie) => sessionSecret(headers.cookie, name) ?? ''
     if (way === 'store') return (await service.sessions.verify(secretOf(cookies.cookie)))?.userId
-    const isKnown = () => this.#sessions.has(hashOf(secretOf(cookies.memoryCookie)))
-    if (way === 'memory') return noted('memory.find', isKnown) ? 'visitor' : undefined
+    const isKnown = this.#sessions.has(hashOf(secretOf(cookies.memoryCookie)))
+    if (way === 'memory') return isKnown ? 'visitor' : undefined
     return this.#userOfToken(bearerToken([headers.authorization ?? '']) ?? '')
   }
 

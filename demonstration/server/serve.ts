@@ -120,7 +120,7 @@ export async function serveDemonstration(
   const { port } = server.address() as AddressInfo
   const way: Way = {
     urlOf: (path) => new URL(`http://127.0.0.1:${port}${place}/${path}`),
-    fieldsOf: (address, by) => [passedField, `${settings.secret} ${address} ${by}`],
+    fieldsOf: (address, by) => ({ [passedField]: `${settings.secret} ${address} ${by}` }),
   }
   const log = await createLog({ level: 'silent', isTerminal: false })
   const worlds = new Worlds({

@@ -1,4 +1,4 @@
-// The calls that the server makes for one request, with their durations. Parts are wrapped when a
+// The calls that the server makes for one request. Parts are wrapped when a
 // world is composed, so the service has no code for it and no cost.
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { nameOf, type Store } from '../../server/store/store.ts'
@@ -23,19 +23,12 @@ export function observed<Part extends object>(name: string, part: Part): Part {
   })
 }
 
-/** During an outage, operations reject as if the system refused them. `onRead`: for each read. */
-export function observedStore(
-  store: Store,
-  { isAway, onRead }: { isAway: () => boolean; onRead: () => void },
-): Store {
+/** During an outage, operations reject as if the system refused them. */
+export function observedStore(store: Store, isAway: () => boolean): Store {
   const unlessAway = <Result>(run: () => Promise<Result>) =>
     isAway() ? Promise.reject(takenBack(new Error('an outage of the demonstration'))) : run()
-  const read: Store['read'] = (operation, ...input) => {
-    onRead()
-    return noted(`store.${nameOf(operation)}`, () =>
-      unlessAway(() => store.read(operation, ...input)),
-    )
-  }
+  const read: Store['read'] = (operation, ...input) =>
+    noted(`store.${nameOf(operation)}`, () => unlessAway(() => store.read(operation, ...input)))
   const write: Store['write'] = (operation, input) =>
     noted(`store.${nameOf(operation)}`, () => unlessAway(() => store.write(operation, input)))
   return Object.setPrototypeOf({ read, write, check: () => unlessAway(() => store.check()) }, store)
@@ -44,11 +37,9 @@ export function observedStore(
 export function noted<Result>(name: string, run: () => Result, more: Partial<Step> = {}): Result {
   const steps = traced.getStore()
   if (steps === undefined) return run()
-  const step: Step = { name, detail: 'failed', ms: 0, ...more }
+  const step: Step = { name, detail: 'failed', ...more }
   const place = steps.push(step)
-  const from = performance.now()
   const end = (detail: string) => {
-    step.ms = Math.round((performance.now() - from) * 1_000) / 1_000
     step.detail = detail
     if (name === 'signatures.enqueue') nameSignature(step, steps.slice(0, place))
   }

@@ -39,11 +39,11 @@ export type WorldOptions = {
 /** How this process sends to itself: as a browser, a thief, or a machine, which is in no exchange. */
 export type Way = {
   urlOf: (path: string) => URL
-  fieldsOf: (address: string, by: Passed['by']) => [name: string, value: string]
+  fieldsOf: (address: string, by: Passed['by']) => Readonly<Record<string, string>>
 }
 
-/** How far the clock is ahead, when the database is back, and how often it was read. */
-type State = { offsetMs: number; outageEndsAt: number; reads: number }
+/** How far the clock is ahead, and when the database is back. */
+type State = { offsetMs: number; outageEndsAt: number }
 export type ComposedService = Awaited<ReturnType<typeof composeService>>
 /** `path`: as the service of the world sees it. */
 export type Passed = { to: Target; path: string; by: Exchange['by'] | 'machine'; body: Body }
@@ -100,7 +100,10 @@ export class World {
     const steps =
       by === 'machine' ? [] : this.#record([request, response], { n, by, to, server: other }, body)
     keepCookies(request, this.#names)
-    if (to !== 'service') return this.others[server]?.passOn([request, response], n)
+    if (to !== 'service')
+      return this.others[server]?.passOn([request, response], n).catch(() => {
+        throw new CarillonError('NOT_FOUND', 'This world ended meanwhile')
+      })
     request.url = path
     if (by === 'other-site') allowFrame(response)
     traced.run(steps, () => this.service.app.routing(request, response))
@@ -146,7 +149,7 @@ export class World {
 
 async function composeService(options: WorldOptions) {
   const { user, cookies, passwords, log, wall, monotonic, settings } = options
-  const state: State = { offsetMs: 0, outageEndsAt: 0, reads: 0 }
+  const state: State = { offsetMs: 0, outageEndsAt: 0 }
   const folder = mkdtempSync(join(options.folder, 'world-'))
   const config = {
     ...configOf(settings),
@@ -155,10 +158,7 @@ async function composeService(options: WorldOptions) {
   const after = (source: () => number) => () => source() + state.offsetMs
   const clock = new Clock({ wall: after(wall), monotonic: after(monotonic) }, () => {})
   const { store } = await openStore(config.database)
-  const seen = observedStore(store, {
-    onRead: () => state.reads++,
-    isAway: () => wall() < state.outageEndsAt,
-  })
+  const seen = observedStore(store, () => wall() < state.outageEndsAt)
   const composition = await compose(seen, config, {
     log,
     clock,

@@ -1,7 +1,7 @@
 // Makes a run of all steps and experiments, in a page of the service.
 import { experimentIds, outcomeOf } from '../page/experiments/experiments.ts'
 import type { Recording } from '../page/recording.ts'
-import { keyStory, measure } from '../page/result/result.ts'
+import { keyStory } from '../page/result/result.ts'
 import { inboxActs, stepIds, Walk } from '../page/walk.ts'
 import { World } from '../page/world.ts'
 
@@ -19,7 +19,6 @@ async function recordAll(titles: readonly string[]): Promise<Recording> {
   return {
     walk: [...walk.results],
     outcomes,
-    measurement: await measure(world),
     keys: await keyStory(world),
   }
 }

@@ -13,11 +13,11 @@ export const labels = {
     ],
     token: [
       'You carry a signed statement',
-      'Sie haben einen signierten Ausweis',
-      'Vous détenez une attestation signée',
+      'Sie zeigen einen signierten Ausweis vor',
+      'Vous présentez une attestation signée',
     ],
   },
-  start: ['Start', 'Los', 'Commencer'],
+  start: ['Start', 'Starten', 'Commencer'],
   next: ['Next: ', 'Weiter: ', 'Suite : '],
   sending: ['Sending …', 'Wird gesendet …', 'Envoi …'],
   tryAgain: ['Try again', 'Erneut versuchen', 'Réessayer'],
@@ -26,7 +26,7 @@ export const labels = {
     'without-proof': ['No proof', 'Kein Nachweis', 'Sans preuve'],
     'sign-in': ['Sign in', 'Anmelden', 'Connexion'],
     'with-proof': ['With proof', 'Mit Nachweis', 'Avec preuve'],
-    inbox: ['Use it', 'Benutzen', 'Utiliser'],
+    inbox: ['Use it', 'Nutzen', 'Utiliser'],
     experiments: ['Experiments', 'Experimente', 'Expériences'],
     result: ['Result', 'Ergebnis', 'Résultat'],
     class: ['For a class', 'Im Unterricht', 'En classe'],
@@ -39,7 +39,7 @@ export const labels = {
       'Dieselbe Anfrage, mit Nachweis',
       'La même requête, avec la preuve',
     ],
-    inbox: ['Use the inbox', 'Den Posteingang benutzen', 'Utiliser la boîte de réception'],
+    inbox: ['Use the inbox', 'Den Posteingang nutzen', 'Utiliser la boîte de réception'],
     stolen: ['The proof is stolen', 'Der Nachweis wird gestohlen', 'La preuve est volée'],
     signOut: [
       'Sign out, here and everywhere',
@@ -51,7 +51,7 @@ export const labels = {
       'Eine andere Website sendet ein Formular',
       'Un autre site envoie un formulaire',
     ],
-    script: ['A script in the page', 'Ein Skript in der Seite', 'Un script dans la page'],
+    script: ['A script in the page', 'Ein fremdes Skript auf der Seite', 'Un script dans la page'],
     time: ['Time passes', 'Die Zeit vergeht', 'Le temps passe'],
     outage: [
       'The database is gone',
@@ -68,7 +68,7 @@ export const labels = {
     browser: ['Browser', 'Browser', 'Navigateur'],
     thief: ['The thief', 'Der Dieb', 'Le voleur'],
     'other-site': ['Another site', 'Andere Website', 'Un autre site'],
-    script: ['Page, foreign script', 'Seite mit fremdem Skript', 'Page, script injecté'],
+    script: ['Page, foreign script', 'Seite mit fremdem Skript', 'Page et script injecté'],
     server: ['This server', 'Dieser Server', 'Ce serveur'],
     store: ['Database', 'Datenbank', 'Base de données'],
     other: ['Other server', 'Anderer Server', 'Autre serveur'],
@@ -96,7 +96,7 @@ export const labels = {
   },
   inOrder: [
     'What happened, in order',
-    'Was geschah, der Reihe nach',
+    'Der Ablauf, Schritt für Schritt',
     'Ce qui s’est passé, dans l’ordre',
   ],
   proofs: {
@@ -146,7 +146,7 @@ export const labels = {
       'la ligne est trop ancienne',
     ],
     'accessTokens.verify:expired': ['its time is over', 'abgelaufen', 'expiré'],
-    'accessTokens.verify:none': ['not our token', 'nicht unser Token', 'pas un de nos jetons'],
+    'accessTokens.verify:none': ['not our token', 'nicht von uns ausgestellt', 'pas émis par nous'],
     'signatures.check:expired': ['its time is over', 'abgelaufen', 'expiré'],
     'signatures.check:invalid': ['wrong signature', 'falsche Signatur', 'signature incorrecte'],
     'no token': ['not a signed token', 'kein signiertes Token', 'pas un jeton signé'],
@@ -159,7 +159,7 @@ export const labels = {
   },
   /** Said if another than the owner gets the response. */
   gets: {
-    thief: ['the thief gets in', 'der Dieb ist drin', 'le voleur entre'],
+    thief: ['the thief gets in', 'der Dieb hat Zugriff', 'le voleur a accès'],
     'other-site': ['the form acts', 'das Formular kommt durch', 'le formulaire passe'],
     script: ['the script acts', 'das Skript kommt durch', 'le script passe'],
   },
@@ -175,7 +175,7 @@ export const labels = {
       'Die Signatur ist ungültig: 401',
       'La signature est invalide : 401',
     ],
-    says: ['The token is about: ', 'Das Token steht für: ', 'Le jeton désigne : '],
+    says: ['The token is about: ', 'Das Token ist ausgestellt auf: ', 'Ce jeton est au nom de : '],
   },
   alsoTitle: [
     'Stored for other reasons',
@@ -221,11 +221,7 @@ export const labels = {
       'pas avec les formulaires d’autres sites',
     ],
     Secure: ['sent over HTTPS only', 'nur über HTTPS gesendet', 'envoyé en HTTPS seulement'],
-    family_hash: [
-      'the hash of what stays',
-      'Hash des Teils, der bleibt',
-      'empreinte de la partie qui reste',
-    ],
+    family_hash: ['the hash of what stays', 'Hash des festen Teils', 'empreinte de la partie fixe'],
     secret_hash: [
       'only the hash of the secret',
       'nur der Hash des Geheimnisses',
@@ -285,8 +281,6 @@ export const labels = {
   },
   copyCurl: ['Copy as curl', 'Als curl-Befehl kopieren', 'Copier la commande curl'],
   copySvg: ['Copy SVG', 'SVG kopieren', 'Copier le SVG'],
-  quizTitle: ['Ten questions', 'Zehn Fragen', 'Dix questions'],
-  print: ['Print the handout', 'Handzettel drucken', 'Imprimer la fiche'],
   copied: ['Copied.', 'Kopiert.', 'Copié.'],
   notifications: {
     parcel: ['Your parcel has arrived', 'Ihr Paket ist da', 'Votre colis est arrivé'],
@@ -307,13 +301,13 @@ export const labels = {
       'le formulaire agit en votre nom',
     ],
     page: ['read by the script', 'vom Skript gelesen', 'lu par le script'],
-    storage: ['read in localStorage', 'in localStorage gelesen', 'lu dans localStorage'],
+    storage: ['read in localStorage', 'aus localStorage gelesen', 'lu dans localStorage'],
     five: ['all five accept it', 'von allen fünf angenommen', 'les cinq l’acceptent'],
   },
   predict: [
     'What do you predict? Choose on each open arrow.',
-    'Was erwarten Sie? Wählen Sie bei jedem offenen Pfeil.',
-    'À votre avis ? Choisissez pour chaque flèche ouverte.',
+    'Was erwarten Sie? Wählen Sie bei jedem Pfeil mit Fragezeichen.',
+    'À votre avis ? Choisissez pour chaque flèche à point d’interrogation.',
   ],
   hops: ['Step by step', 'Schritt für Schritt', 'Pas à pas'],
   answers: {
@@ -323,14 +317,9 @@ export const labels = {
   run: ['Run it', 'Ausführen', 'Lancer'],
   right: ['as you predicted', 'wie erwartet', 'comme prévu'],
   wrong: ['not as you predicted', 'anders als erwartet', 'pas comme prévu'],
-  unmeasured: ['cannot be measured here', 'hier nicht messbar', 'impossible à mesurer ici'],
   moments: ['Moments', 'Zeitpunkte', 'Moments'],
   acts: {
-    inbox: [
-      'List, mark one, mark all',
-      'Auflisten, eine lesen, alle lesen',
-      'Lister, en lire une, tout lire',
-    ],
+    inbox: ['List and mark', 'Auflisten, lesen', 'Lister, lire'],
     archive: ['Archive one', 'Eine archivieren', 'En archiver une'],
     snooze: ['Snooze one', 'Eine zurückstellen', 'En reporter une'],
     before: ['Before', 'Vorher', 'Avant'],
@@ -359,56 +348,22 @@ export const labels = {
     ],
     after: ['Afterwards', 'Danach', 'Ensuite'],
   },
-  listed: {
-    archive: ['In the archive: ', 'Im Archiv: ', 'Dans les archives : '],
-    snooze: ['Snoozed for an hour: ', 'Eine Stunde zurückgestellt: ', 'Reportées d’une heure : '],
-  },
   balancer: {
     memory: ['Memory of one server', 'Speicher eines Servers', 'Mémoire d’un serveur'],
     store: ['Shared database', 'Gemeinsame Datenbank', 'Base commune'],
     key: ['Public key', 'Öffentlicher Schlüssel', 'Clé publique'],
   },
-  shared: [
-    'These values came with the link.',
-    'Diese Werte stammen aus dem Link.',
-    'Ces valeurs viennent du lien.',
-  ],
-  unmeasuredYet: ['Not measured yet', 'Noch nicht gemessen', 'Pas encore mesuré'],
   plots: {
     measure: ['Measure', 'Messen', 'Mesurer'],
-    share: [
-      'Copy the link to this result',
-      'Link zu diesem Ergebnis kopieren',
-      'Copier le lien vers ce résultat',
-    ],
     stolen: [
       'How long is a stolen proof good?',
       'Wie lange nützt ein gestohlener Nachweis?',
-      'Combien de temps une preuve volée reste-t-elle utile ?',
+      'Combien de temps une preuve volée reste-t-elle utilisable ?',
     ],
     cost: ['What 100 requests cost', 'Was 100 Anfragen kosten', 'Ce que coûtent 100 requêtes'],
-    lookUps: ['look-ups', 'Abfragen', 'recherches'],
+    lookUps: ['look-ups', 'Abfragen', 'lectures de la base'],
     kilobytes: ['kilobytes', 'Kilobyte', 'kilooctets'],
-    keys: ['The life of keys', 'Das Leben der Schlüssel', 'La vie des clés'],
-  },
-  theft: {
-    cookie: ['cookie, nobody notices', 'Cookie, niemand merkt es', 'cookie, vol inaperçu'],
-    token: ['token, nobody notices', 'Token, niemand merkt es', 'jeton, vol inaperçu'],
-    cookieOut: [
-      'cookie, after the sign-out',
-      'Cookie, nach der Abmeldung',
-      'cookie, après la déconnexion',
-    ],
-    tokenOut: [
-      'token, then at this server',
-      'Token, dann bei diesem Server',
-      'jeton, puis sur ce serveur',
-    ],
-    tokenElsewhere: [
-      'token, then at the other one',
-      'Token, dann beim anderen',
-      'jeton, puis sur l’autre',
-    ],
+    keys: ['The life of keys', 'Der Lebenszyklus der Schlüssel', 'Le cycle de vie des clés'],
   },
   keys: {
     signing: ['signs', 'signiert', 'signe'],
@@ -427,7 +382,7 @@ export const labels = {
     forged: [
       'A thief forges a token.',
       'Ein Dieb fälscht ein Token.',
-      'Un voleur falsifie un jeton.',
+      'Un voleur fabrique un faux jeton.',
     ],
     dropped: [
       'The key is dropped here.',
@@ -436,8 +391,8 @@ export const labels = {
     ],
     reread: [
       'The other server reads the list.',
-      'Der andere liest die Liste neu.',
-      'L’autre relit la liste.',
+      'Der andere Server liest die Liste neu.',
+      'L’autre serveur relit la liste.',
     ],
     none: [
       'A token with “alg: none”.',

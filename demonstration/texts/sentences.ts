@@ -1,10 +1,11 @@
-// The sentences of the demonstration in English, German and French. The short texts are in labels.ts.
+// The sentences of the demonstration in English, German and French. The short texts are in labels.ts,
+// those for a class in class.ts.
 export const sentences = {
   says: {
     session: [
       'It stores a row about your sign-in. A cookie in your browser has the secret number of the row.',
-      'Er speichert eine Zeile über Ihre Anmeldung. Ein Cookie in Ihrem Browser enthält die geheime Nummer dieser Zeile.',
-      'Il enregistre une ligne sur votre connexion. Un cookie de votre navigateur en contient le numéro secret.',
+      'Er speichert zu Ihrer Anmeldung eine Zeile. Ein Cookie in Ihrem Browser enthält deren geheime Nummer.',
+      'Il enregistre une ligne pour votre connexion. Un cookie de votre navigateur en contient le numéro secret.',
     ],
     token: [
       'The server writes down who you are, signs it, and keeps no copy. Your browser gets a token.',
@@ -27,85 +28,6 @@ export const sentences = {
     'Ein Nachweis ist das, was Ihr Browser bei jeder Anfrage vorzeigt, damit der Server Sie erkennt: ein Cookie oder ein Token.',
     'Une preuve est ce que votre navigateur montre à chaque requête, pour que le serveur vous reconnaisse : un cookie ou un jeton.',
   ],
-  quiz: {
-    empty: [
-      'What is in the envelope before the sign-in?',
-      'Was steckt vor der Anmeldung im Umschlag?',
-      'Qu’y a-t-il dans l’enveloppe avant la connexion ?',
-    ],
-    stored: [
-      'What does the server store for a session, and what for a token?',
-      'Was speichert der Server für eine Sitzung, was für ein Token?',
-      'Que conserve le serveur pour une session, et pour un jeton ?',
-    ],
-    checks: [
-      'Who can check a cookie, and who a token?',
-      'Wer kann ein Cookie prüfen, und wer ein Token?',
-      'Qui peut vérifier un cookie, et qui un jeton ?',
-    ],
-    forge: [
-      'Why can nobody change the name in a token?',
-      'Warum kann niemand den Namen in einem Token ändern?',
-      'Pourquoi personne ne peut-il changer le nom dans un jeton ?',
-    ],
-    theft: [
-      'A proof is stolen: what can the thief do, and how long?',
-      'Ein Nachweis wurde gestohlen: Was kann der Dieb tun, und wie lange?',
-      'Une preuve est volée : que peut faire le voleur, et pendant combien de temps ?',
-    ],
-    out: [
-      'After a sign-out, where does the copied token still work, and how long?',
-      'Wo gilt das kopierte Token nach der Abmeldung noch, und wie lange?',
-      'Après la déconnexion, où le jeton copié est-il encore accepté, et combien de temps ?',
-    ],
-    form: [
-      'Why does a form of another site do nothing?',
-      'Warum bewirkt das Formular einer anderen Website nichts?',
-      'Pourquoi le formulaire d’un autre site reste-t-il sans effet ?',
-    ],
-    script: [
-      'What can a foreign script carry away, and what can it do without that?',
-      'Was kann ein fremdes Skript mitnehmen, und was kann es tun, ohne etwas mitzunehmen?',
-      'Que peut emporter un script injecté, et que peut-il faire sans rien emporter ?',
-    ],
-    outage: [
-      'What happens without the database, or with five servers?',
-      'Was passiert ohne Datenbank, und was mit fünf Servern?',
-      'Que se passe-t-il sans la base, et avec cinq serveurs ?',
-    ],
-    choice: [
-      'When would you take a session, a token, or both?',
-      'Wann würden Sie eine Sitzung nehmen, wann ein Token, wann beides?',
-      'Session, jeton ou les deux : lequel choisir, et quand ?',
-    ],
-  },
-  paste: {
-    title: [
-      'What does your own proof reveal, and who can revoke it?',
-      'Was verrät Ihr eigener Nachweis, und wer kann ihn widerrufen?',
-      'Que révèle votre propre preuve, et qui peut la révoquer ?',
-    ],
-    label: [
-      'Paste a cookie or a token',
-      'Cookie oder Token einfügen',
-      'Collez un cookie ou un jeton',
-    ],
-    nothing: [
-      'The page reads it here and sends nothing. Better take one that has ended.',
-      'Die Seite liest ihn nur hier und sendet nichts. Nehmen Sie am besten einen abgelaufenen.',
-      'La page la lit ici et n’envoie rien. Prenez plutôt une preuve expirée.',
-    ],
-    token: [
-      'Signed is not encrypted: whoever has this token can read it. It ends: #. Until then, only servers with a list of revoked sign-ins refuse it.',
-      'Signiert ist nicht verschlüsselt: Wer dieses Token hat, kann es lesen. Ablauf: #. Bis dahin lehnen es nur Server ab, die eine Widerrufsliste führen.',
-      'Signé ne veut pas dire chiffré : quiconque a ce jeton peut le lire. Expiration : #. D’ici là, seuls les serveurs qui tiennent une liste de révocations le refusent.',
-    ],
-    cookie: [
-      'This is no signed token. A number like this says something only to the server that stores it, and that server can end it at once.',
-      'Das ist kein signiertes Token. Eine solche Nummer sagt nur dem Server etwas, der sie gespeichert hat, und der kann sie sofort ungültig machen.',
-      'Ce n’est pas un jeton signé. Un tel numéro ne dit quelque chose qu’au serveur qui l’a enregistré, et ce serveur peut l’annuler aussitôt.',
-    ],
-  },
   /** What to look at, above the pictures. */
   see: {
     class: [
@@ -115,7 +37,7 @@ export const sentences = {
     ],
     'without-proof': [
       'Look at the envelope: it is empty. Nothing in it says who is asking.',
-      'Achten Sie auf den Umschlag: Er ist leer. Nichts darin verrät, wer fragt.',
+      'Achten Sie auf den Umschlag: Er ist leer. Nichts darin verrät, wer anfragt.',
       'Regardez l’enveloppe : elle est vide. Rien n’y indique qui fait la demande.',
     ],
     'sign-in': [
@@ -155,7 +77,7 @@ export const sentences = {
     ],
     script: [
       'A foreign script runs in this page. Look at which proof it can carry away.',
-      'Ein fremdes Skript läuft in dieser Seite. Achten Sie darauf, welchen Nachweis es mitnehmen kann.',
+      'Ein fremdes Skript läuft auf dieser Seite. Achten Sie darauf, welchen Nachweis es mitnehmen kann.',
       'Un script injecté tourne dans cette page. Regardez quelle preuve il peut emporter.',
     ],
     time: [
@@ -262,7 +184,7 @@ export const sentences = {
       ],
       token: [
         'The page needs the token to send it, so a script in the page can read it.',
-        'Die Seite braucht das Token, um es zu senden. Also kann auch ein Skript in der Seite es lesen.',
+        'Die Seite braucht das Token, um es zu senden. Also kann auch ein Skript auf der Seite es lesen.',
         'La page a besoin du jeton pour l’envoyer : un script dans la page peut donc le lire aussi.',
       ],
     },
@@ -383,7 +305,7 @@ export const sentences = {
   tryForge: [
     'Change any character: the signature no longer fits. Only this server’s private key makes a new one. Anybody can read it: signed is not encrypted.',
     'Ändern Sie irgendein Zeichen: Die Signatur passt nicht mehr. Nur der private Schlüssel dieses Servers erzeugt eine neue. Lesen kann das Token jeder: Signiert ist nicht verschlüsselt.',
-    'Changez un caractère : la signature ne correspond plus. Seule la clé privée de ce serveur en crée une nouvelle. Tout le monde peut lire le jeton : signé ne veut pas dire chiffré.',
+    'Changez n’importe quel caractère : la signature ne correspond plus. Seule la clé privée de ce serveur en crée une nouvelle. Tout le monde peut lire le jeton : signé ne veut pas dire chiffré.',
   ],
   notCopied: [
     'The browser does not allow copying. The text is selected: press Ctrl+C.',
@@ -393,7 +315,7 @@ export const sentences = {
   counted: [
     '# of 10 accepted, # look-ups',
     '# von 10 angenommen, # Abfragen',
-    '# acceptées sur 10, # recherches',
+    '# acceptées sur 10, # lectures de la base',
   ],
   advice: {
     session: [
@@ -404,12 +326,12 @@ export const sentences = {
     token: [
       'Take a token if programs or servers without your database must check who asks. Keep it short-lived.',
       'Nehmen Sie ein Token, wenn Programme oder Server ohne Ihre Datenbank prüfen müssen, wer anfragt. Lassen Sie es nur kurz gelten.',
-      'Choisissez un jeton si des programmes ou des serveurs sans votre base doivent vérifier qui demande. Donnez-lui une durée courte.',
+      'Choisissez un jeton si des programmes ou des serveurs sans votre base doivent vérifier l’auteur d’une requête. Donnez-lui une courte durée de vie.',
     ],
     both: [
       'Take both if people use a browser and your servers call each other: short tokens from the session.',
-      'Nehmen Sie beides, wenn Menschen im Browser arbeiten und Ihre Server einander aufrufen: kurze Token, aus der Sitzung ausgestellt.',
-      'Choisissez les deux si des personnes utilisent un navigateur et que vos serveurs s’appellent entre eux : de courts jetons, émis depuis la session.',
+      'Nehmen Sie beides, wenn Menschen im Browser arbeiten und Ihre Server einander aufrufen: kurzlebige Token, die aus der Sitzung ausgestellt werden.',
+      'Choisissez les deux si des personnes utilisent un navigateur et que vos serveurs s’appellent entre eux : des jetons de courte durée, émis à partir de la session.',
     ],
     never: [
       'Never put a proof into an address, a log or localStorage. A token that names no audience works at every service that trusts its key.',
@@ -440,7 +362,7 @@ export const sentences = {
     ],
     full: [
       '# people are using it. Watch the recording on the site of the documentation meanwhile. Try again in # min.',
-      '# Personen benutzen die Vorführung gerade. Sehen Sie sich solange die Aufzeichnung auf der Website der Dokumentation an. Versuchen Sie es wieder in # min.',
+      'Gerade nutzen # Personen die Vorführung. Sehen Sie sich solange die Aufzeichnung auf der Website der Dokumentation an. Versuchen Sie es in # min wieder.',
       '# personnes utilisent la démonstration en ce moment. En attendant, regardez l’enregistrement sur le site de la documentation. Réessayez dans # min.',
     ],
     tooMany: [

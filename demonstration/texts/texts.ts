@@ -1,15 +1,16 @@
 // The texts of the demonstration in one language.
 import { type PageLanguage, pageLanguages } from '../../server/pages/texts/texts.ts'
+import { classTexts } from './class.ts'
 import { labels } from './labels.ts'
 import { sentences } from './sentences.ts'
 
 type Column<Table> = {
   [Name in keyof Table]: Table[Name] extends readonly string[] ? string : Column<Table[Name]>
 }
-export type Texts = Column<typeof labels & typeof sentences>
+export type Texts = Column<typeof labels & typeof sentences & typeof classTexts>
 
 export function demonstrationTexts(language: PageLanguage): Texts {
-  return columnOf({ ...labels, ...sentences }, pageLanguages.indexOf(language))
+  return columnOf({ ...labels, ...sentences, ...classTexts }, pageLanguages.indexOf(language))
 }
 
 function columnOf<Table extends object>(table: Table, at: number): Column<Table> {

@@ -127,7 +127,15 @@ async function launch(): Promise<Browser> {
   const { BROWSER, BROWSER_PROGRAM: executablePath } = process.env
   if (BROWSER === 'firefox' && executablePath) {
     const browser = withoutMediaFeatures(
-      await firefox.launch({ channel: 'moz-firefox', executablePath }),
+      await firefox.launch({
+        channel: 'moz-firefox',
+        executablePath,
+        // A telephone has scroll bars that take no room.
+        firefoxUserPrefs: {
+          'ui.useOverlayScrollbars': 1,
+          'widget.gtk.overlay-scrollbars.enabled': true,
+        },
+      }),
     )
     // Firefox fails to open a page in the moment in which it closes its last window.
     await browser.newPage()

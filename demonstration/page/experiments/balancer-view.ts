@@ -4,8 +4,9 @@ import type { Exchange } from '../../server/api.ts'
 import { filled } from '../../texts/texts.ts'
 import type { Stage } from '../demonstration-page.ts'
 import { copySvgView } from '../picture/copy.ts'
-import { statusOf } from '../picture/hops.ts'
+import { isOfStore, statusOf } from '../picture/hops.ts'
 import type { Chips } from '../picture/picture-view.ts'
+import { barView } from '../picture/player.ts'
 import { type Box, lineShape, middleOf, placeShape, textShape } from '../picture/shapes.ts'
 import { type Way, wayNames, ways } from './experiments.ts'
 
@@ -13,28 +14,30 @@ const balancer: Box = { x: 105, y: 14, w: 120, h: 34 }
 const store: Box = { x: 45, y: 196, w: 240, h: 38 }
 const serverBox = (server: number): Box => ({ x: 8 + (server - 1) * 65, y: 92, w: 54, h: 62 })
 
+type Hits = Readonly<Record<Way, readonly Exchange[]>>
 /** `hits`: undefined before the run. */
-export function balancerView(
-  stage: Stage,
-  hits: Readonly<Record<Way, readonly Exchange[]>> | undefined,
-  chips: Chips,
-) {
+type Servers = { hits: Hits | undefined; chips: Chips; acts: unknown }
+
+export function balancerView(stage: Stage, { hits, chips, acts }: Servers) {
   const { texts, player } = stage
   const figure = (way: Way) => {
-    const made = hits?.[way].slice(0, player.at) ?? []
+    const all = hits?.[way] ?? []
+    const made = all.slice(0, player.at)
     const accepted = made.filter((hit) => statusOf(hit) === 200).length
-    const lookUps = made
-      .flatMap(({ steps }) => steps)
-      .filter(({ name }) => name.startsWith('store.'))
+    const isDone = hits !== undefined && made.length === all.length
+    const lookUps = made.flatMap(({ steps }) => steps.filter(isOfStore)).length
     return html`<figure class="picture card lane-${ways[way]}">
       <figcaption class="lane-name">${texts.balancer[way]}</figcaption>
       <div class="canvas">${drawing(stage, way, made)}</div>
-      <div class="chips">${chips(`${ways[way]} ${way}`, made.length > 0 && made.length === hits?.[way].length)}</div>
-      <p class="hint counted">${hits && filled(texts.counted, accepted, lookUps.length)}</p>
+      <div class="chips">${chips(`${ways[way]} ${way}`, isDone ? accepted === all.length : undefined)}</div>
+      <p class="hint counted">${hits && filled(texts.counted, accepted, lookUps)}</p>
       ${copySvgView(texts)}
     </figure>`
   }
-  return html`<div class="three">${wayNames.map(figure)}</div>`
+  const statuses = (way: Way) =>
+    (hits?.[way] ?? []).map((hit) => ({ sentence: `${texts.balancer[way]}: ${statusOf(hit)}` }))
+  return html`${barView(stage, { moment: hits, lanes: wayNames.map(statuses), acts })}
+    <div class="three">${wayNames.map(figure)}</div>`
 }
 
 function drawing({ texts: { actors, things } }: Stage, way: Way, hits: readonly Exchange[]) {

@@ -14,34 +14,31 @@ import {
   restricted,
   signOutRequest,
   type World,
+  WorldError,
 } from '../world.ts'
 
 type Note = keyof Texts['notes']
-type ByLane<Value> = Record<Lane, Value>
-type Exchanges = ByLane<readonly Exchange[]>
+type Exchanges = Record<Lane, readonly Exchange[]>
 /**
  * `notes`: sentences beside the lanes; those of its label if it has none. `values`: in them, times
- * in milliseconds. `readings`: what a script read.
+ * in milliseconds. `readings`: what a script read; `works` if it was a proof.
  */
 export type Act = Exchanges & {
   label: keyof Texts['acts']
   notes?: readonly Note[]
   values: readonly (number | { at: number })[]
-  readings?: Partial<Record<Cell, string>>
+  readings?: Partial<Record<Cell, { text: string; works: boolean }>>
 }
 export type Way = keyof Texts['balancer']
 export type Cell = `${Lane} ${keyof Texts['cells'] | Way}`
-type Answers = Partial<Record<Cell, boolean>>
 /** Keys are an experiment and a cell, such as `stolen token this`. */
 type Predictions = Readonly<Record<string, boolean>>
 
 export type Outcome = {
-  start: Partial<ByLane<Exchange>>
+  start: Partial<Record<Lane, Exchange>>
   acts: Act[]
   /** The act that was predicted. */
   main: number
-  /** None for what this service cannot measure. */
-  answers: Answers
   /** The later choices of the reader do not change it. */
   predicted: Predictions
   hits?: Readonly<Record<Way, readonly Exchange[]>>
@@ -50,7 +47,7 @@ type Running = Outcome & { world: World }
 
 export class Bench {
   predictions: Predictions = {}
-  readonly outcomes: { [id in ExperimentId]?: Outcome } = {}
+  readonly outcomes: { [id in ExperimentId]?: Outcome | undefined } = {}
   shown = 0
 
   predict(name: string, answer: boolean): void {
@@ -59,6 +56,7 @@ export class Bench {
 
   /** True if there is an outcome. */
   run(id: ExperimentId, world: World, recorded: Outcome | undefined): Promise<boolean> {
+    this.outcomes[id] = undefined
     return world.run(id, async () => {
       const outcome = recorded ?? (await outcomeOf(id, world))
       this.outcomes[id] = { ...outcome, predicted: this.predictions }
@@ -71,7 +69,7 @@ export class Bench {
 export async function outcomeOf(id: ExperimentId, world: World): Promise<Outcome> {
   await world.fresh()
   const start = await world.signInBoth()
-  const record: Running = { world, start, acts: [], main: 0, answers: {}, predicted: {} }
+  const record: Running = { world, start, acts: [], main: 0, predicted: {} }
   await experiments[id].run(record)
   const { world: _, ...outcome } = record
   return outcome
@@ -104,34 +102,24 @@ async function thief(record: Running, label: Act['label']) {
   return add(record, label, { session: await by('session'), token: await by('token') })
 }
 
-/** The last act decides the predictions. */
-function answerByAct(record: Running): void {
-  record.main = record.acts.length - 1
-  for (const lane of lanes)
-    for (const exchange of record.acts[record.main]?.[lane] ?? [])
-      record.answers[`${lane} ${exchange.to === 'service' ? 'this' : 'other'}`] ??=
-        statusOf(exchange) < 300
-}
-
 async function stolen(record: Running): Promise<void> {
   const { world } = record
   await both(record, 'before', [restricted])
   await world.steal()
   await thief(record, 'thief')
-  answerByAct(record)
-  const { renewals, seconds } = await renewedByThief(world)
+  record.main = 1
+  const { first, last } = await world.control('renew-copy', {})
   const unnoticed = add(record, 'unnoticed', {
     session: [await world.byThief('session', restricted)],
-    token: renewals,
+    token: [await world.exchange(first), await world.exchange(last)],
   })
-  unnoticed.values = [Math.round(seconds / 3_600)]
+  unnoticed.values = [Math.round(renewedFor(record) / 3_600)]
 }
 
-/** `seconds`: how long the renewed copy lasted in all. `renewals`: the first and the refused one. */
-export async function renewedByThief(world: World) {
-  const { began, first, last } = await world.control('renew-copy', {})
-  const renewals = [await world.exchange(first), await world.exchange(last)]
-  return { renewals, seconds: Math.round((Math.max(...renewals.map(tokenEnd)) - began) / 1000) }
+/** How long a stolen token lasted that the thief renewed, in seconds since the sign-in. */
+export function renewedFor({ start, acts }: Outcome): number {
+  const refused = acts.at(-1)?.token.at(-1)
+  return refused && start.token ? Math.round((tokenEnd(refused) - start.token.at) / 1_000) : 0
 }
 
 async function signOut(record: Running): Promise<void> {
@@ -139,7 +127,7 @@ async function signOut(record: Running): Promise<void> {
   await world.steal()
   await both(record, 'signOut', [signOutRequest])
   const copied = await thief(record, 'copied')
-  answerByAct(record)
+  record.main = 1
   copied.values = copied.token.slice(1).map(secondsLeft)
   // The sign-in of another device ends all others.
   await world.signInBoth()
@@ -156,7 +144,7 @@ const counts: Request = { path: 'service/api/notifications/counts' }
 const unreadIn = (exchange: Exchange) => dataIn<{ unread: number }>(exchange).unread ?? 0
 
 async function form(record: Running): Promise<void> {
-  const { world, answers } = record
+  const { world } = record
   const { otherSite = null, base, id, cookieName = '' } = world.visit ?? {}
   if (otherSite === null) {
     add(record, 'form', { session: [], token: [] }).notes = ['oneName']
@@ -165,12 +153,10 @@ async function form(record: Running): Promise<void> {
   const before = await world.send('session', counts)
   world.display(`${otherSite}${base}/other-site?visit=${id}`)
   const sent = await formAfter(world, before.n)
-  if (sent === undefined) return
   const after = await world.send('session', counts)
   const act = add(record, 'form', { session: [sent], token: [sent] })
   act.notes = [noteOnForm(sent, cookieName), 'form']
   act.values = [unreadIn(before), unreadIn(after)]
-  answers['session acts'] = answers['token acts'] = unreadIn(after) < unreadIn(before)
 }
 
 /**
@@ -183,10 +169,10 @@ export function noteOnForm(sent: Exchange, cookieName: string): Note {
 }
 
 /**
- * The page cannot read the response in the frame, so it looks for a new exchange. Undefined if the
- * browser sends no form.
+ * The page cannot read the response in the frame, so it looks for a new exchange. Throws WorldError
+ * if the browser sends no form.
  */
-async function formAfter(world: World, n: number): Promise<Exchange | undefined> {
+async function formAfter(world: World, n: number): Promise<Exchange> {
   let last = n
   for (let attempt = 0; attempt < 40; attempt++) {
     const next = await world.send('session', counts)
@@ -194,20 +180,18 @@ async function formAfter(world: World, n: number): Promise<Exchange | undefined>
     last = next.n
     await new Promise((resolve) => setTimeout(resolve, 250))
   }
-  return undefined
+  throw new WorldError('other')
 }
 
 async function script(record: Running): Promise<void> {
-  const { world, answers } = record
+  const { world } = record
   const loot = await tokenSeen(world)
-  answers['session page'] = document.cookie.includes(`${world.visit?.cookieName}=`)
-  answers['token page'] = loot !== ''
-  answers['token storage'] = readFromStorage(loot)
+  const { cookie } = document
   const start = `${loot.slice(0, 6)}…`
   add(record, 'reads', { session: [], token: [] }).readings = {
-    'session page': document.cookie,
-    'token page': start,
-    'token storage': start,
+    'session page': { text: cookie, works: cookie.includes(`${world.visit?.cookieName}=`) },
+    'token page': { text: start, works: loot !== '' },
+    'token storage': { text: start, works: readFromStorage(loot) },
   }
   const acted = await both(record, 'use', [
     { method: 'POST', path: 'service/api/notifications/read-all' },
@@ -247,7 +231,6 @@ async function time(record: Running): Promise<void> {
   const { world } = record
   await world.control('advance', { seconds: 16 * minute })
   await both(record, 'later', [restricted], [restricted, elsewhere])
-  answerByAct(record)
   await world.signIn('token')
   await world.control('advance', { seconds: 14 * minute })
   let token = [await world.renew()]
@@ -267,28 +250,23 @@ async function outage(record: Running): Promise<void> {
   const list: Request = { path: 'service/api/notifications' }
   await world.control('outage', { seconds: 10 })
   await both(record, 'during', [restricted], [restricted, elsewhere])
-  answerByAct(record)
   await both(record, 'duringList', [list])
   await world.control('outage', { seconds: 0 })
   await both(record, 'after', [restricted])
 }
 
-export const wayNames = ['memory', 'store', 'key'] as const
 export const ways = { memory: 'session', store: 'session', key: 'token' } as const
+export const wayNames = Object.keys(ways) as Way[]
 
 async function balancer(record: Running): Promise<void> {
-  const { world, answers } = record
+  const { world } = record
   await world.send('session', { method: 'POST', path: 'servers/memory/me' })
-  const hits: Record<Way, Exchange[]> = { memory: [], store: [], key: [] }
-  for (const way of wayNames) {
-    const path = `servers/${way}/me`
-    hits[way] = await world.sendAll(
+  const ten = (way: Way) =>
+    world.sendAll(
       ways[way],
-      Array.from({ length: 10 }, () => ({ path })),
+      Array.from({ length: 10 }, () => ({ path: `servers/${way}/me` })),
     )
-    answers[`${ways[way]} ${way}`] = hits[way].every((hit) => statusOf(hit) === 200)
-  }
-  record.hits = hits
+  record.hits = { memory: await ten('memory'), store: await ten('store'), key: await ten('key') }
 }
 
 type Experiment = {
@@ -299,7 +277,6 @@ type Experiment = {
 const atBoth = ['session this', 'session other', 'token this', 'token other'] as const
 const withoutOther = ['session this', 'token this', 'token other'] as const
 const inPage = ['session page', 'token page', 'token storage'] as const
-const ofServers = ['session memory', 'session store', 'token key'] as const
 /** `by`: as the plan has it. */
 export const experiments = {
   stolen: { by: 'thief', cells: atBoth, run: stolen },
@@ -308,7 +285,7 @@ export const experiments = {
   script: { by: 'script', cells: inPage, run: script },
   time: { by: 'browser', cells: withoutOther, run: time },
   outage: { by: 'browser', cells: withoutOther, run: outage },
-  balancer: { by: 'browser', cells: ofServers, run: balancer },
+  balancer: { by: 'browser', cells: [], run: balancer },
 } satisfies Record<string, Experiment>
 export type ExperimentId = keyof typeof experiments
 export const experimentIds = Object.keys(experiments) as ExperimentId[]

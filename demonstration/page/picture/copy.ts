@@ -34,11 +34,25 @@ function pictureBeside(button: HTMLElement): string {
 
 type Source = string | ((button: HTMLElement) => string)
 
-/** Keyed by its text: on another text, nothing was copied yet. */
+/**
+ * Plain HTTP beyond localhost has no clipboard: the text is selected. Keyed by its source: of
+ * another one, nothing was copied yet.
+ */
 export function copyView(texts: Texts, label: string, source: Source) {
-  const press = ({ currentTarget }: Event) => {
+  const press = async ({ currentTarget }: Event) => {
     const button = currentTarget as HTMLElement
-    void copy(button, typeof source === 'string' ? source : source(button), texts)
+    const [outcome, shown] = button.parentElement?.querySelectorAll<HTMLElement>('span, pre') ?? []
+    if (!outcome || !shown) return
+    shown.textContent = typeof source === 'string' ? source : source(button)
+    try {
+      await navigator.clipboard.writeText(shown.textContent)
+      outcome.textContent = texts.copied
+    } catch {
+      outcome.textContent = texts.notCopied
+      shown.hidden = false
+      shown.focus()
+      getSelection()?.selectAllChildren(shown)
+    }
   }
   return keyed(
     source,
@@ -48,21 +62,4 @@ export function copyView(texts: Texts, label: string, source: Source) {
       <pre class="command" tabindex="0" hidden></pre>
     </div>`,
   )
-}
-
-/** Plain HTTP beyond localhost has no clipboard: the text is selected. */
-async function copy({ parentElement }: HTMLElement, text: string, texts: Texts): Promise<void> {
-  const outcome = parentElement?.querySelector('span')
-  const shown = parentElement?.querySelector('pre')
-  if (!outcome || !shown) return
-  shown.textContent = text
-  shown.hidden = false
-  try {
-    await navigator.clipboard.writeText(text)
-    outcome.textContent = texts.copied
-  } catch {
-    outcome.textContent = texts.notCopied
-    shown.focus()
-    getSelection()?.selectAllChildren(shown)
-  }
 }

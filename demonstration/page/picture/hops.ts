@@ -10,7 +10,7 @@ export type PlaceId = 'browser' | 'server' | 'store' | 'other'
 export type Tone = Lane | 'plain' | 'good' | 'bad'
 /**
  * `sentence`: below the picture. A hop from a place to itself is work. `cell`: the prediction that
- * it decides.
+ * it decides, and how.
  */
 export type Hop = {
   from: PlaceId
@@ -19,22 +19,18 @@ export type Hop = {
   sentence: string
   tone: Tone
   cell?: Cell
+  works?: boolean
 }
 export type Words = { texts: Texts; language: string; cookieName: string }
 
 export const statusOf = ({ response }: Exchange) => Number(/ (\d{3})\b/.exec(response.line)?.[1])
 
-/**
- * `GET /routeRestreinte`: as the server of the world sees it. Of queries, only the status of a list
- * stays.
- */
+export const isOfStore = ({ name }: Step) => name.startsWith('store.')
+
+/** `GET /routeRestreinte`: as the server of the world sees it, without a query. */
 export function lineOf({ request: { line } }: Exchange): string {
   const path = line.replace(/ \S*\/demonstration\/(service|other-server)\b/, ' ')
-  return path.replace(/\?(?!status=).*| HTTP\/.*/, '').replace(/[\da-f]{8}-[\da-f-]{27}/, ':id')
-}
-
-function msText(ms: number, language: string): string {
-  return `${new Intl.NumberFormat(language, { maximumSignificantDigits: 2 }).format(ms)} ms`
+  return path.replace(/\?.*| HTTP\/.*/, '').replace(/[\da-f]{8}-[\da-f-]{27}/, ':id')
 }
 
 export function timeText(
@@ -65,7 +61,7 @@ export function hopsOf(exchange: Exchange, words: Words): Hop[] {
   const request: Hop = {
     from: 'browser',
     to,
-    label: line.replace(/^.*(?=\?)|^.*(?=\/[\w-]+$)/, ''),
+    label: line.replace(/^.*(?=\/[\w-]+$)/, ''),
     sentence: `${line}, ${texts.proofs[proof]}`,
     tone: lanes.find((lane) => lane === proof) ?? 'plain',
   }
@@ -106,33 +102,31 @@ function callsOf(exchange: Exchange, words: Words): Hop[] {
   const drawn = inner.some(isRefusal) ? inner : [...inner, ...outer]
   // The request checks refuse before any call is recorded.
   if (statusOf(exchange) === 403 && drawn.length === 0)
-    drawn.push({ name: 'origin', detail: 'none', ms: 0 })
+    drawn.push({ name: 'origin', detail: 'none' })
   return drawn.map((step) => callOf(exchange, step, words))
 }
 
-/** Returns a key of `refusals`, such as `store.findSession:none`. */
+/** Returns a key of `refusals`, such as `store.findSession:none`. A sign-in also looks up an old cookie. */
 function reasonOf(exchange: Exchange, { name, detail, kid }: Step): string {
+  if (statusOf(exchange) < 400) return ''
   if (name === 'signatures.check' && kid === undefined) return 'no token'
   const isOver = name === 'accessTokens.verify' && detail === 'none' && secondsLeft(exchange) === 0
   return `${name}:${isOver ? 'expired' : detail}`
 }
 
-function callOf(exchange: Exchange, step: Step, { texts, language }: Words): Hop {
-  const { name, ms, algorithm, kid } = step
+function callOf(exchange: Exchange, step: Step, { texts }: Words): Hop {
+  const { name, algorithm, kid } = step
   const reason = textAt(texts.refusals, reasonOf(exchange, step))
   const call = textAt(texts.calls, name)
   const key = algorithm && ` (${algorithm}, ${texts.key} ${kid?.slice(0, 8)})`
-  const isOfStore = name.startsWith('store.')
   const from = exchange.to === 'service' ? 'server' : 'other'
-  const usual = isOfStore ? 'session' : 'token'
+  const usual = isOfStore(step) ? 'session' : 'token'
   const tone = name === 'passwords.verify' ? 'plain' : usual
   return {
     from,
-    to: isOfStore ? 'store' : from,
+    to: isOfStore(step) ? 'store' : from,
     label: reason || call,
-    sentence: [call + (key ?? ''), reason, ms > 0 && msText(ms, language)]
-      .filter(Boolean)
-      .join(', '),
+    sentence: [call + (key ?? ''), reason].filter(Boolean).join(', '),
     tone: reason ? toneOf(exchange, false) : tone,
   }
 }

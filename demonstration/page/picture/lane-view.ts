@@ -27,18 +27,13 @@ export type LaneMoment = {
   chips?: Chips
   notes?: readonly string[]
 }
-type BothLanes = {
-  moment: unknown
-  lanes: Readonly<Record<Lane, LaneMoment>>
-  acts: unknown
-}
+type BothLanes = { moment: unknown; laneOf: (lane: Lane) => LaneMoment; acts: unknown }
 
-export function lanesView(stage: Stage, { moment, lanes: of, acts }: BothLanes) {
-  const scenes = lanes.map((lane) => of[lane].scene)
-  const hops = Math.max(...scenes.map((scene) => scene.hops.length))
-  const sentences = () => scenes.map((scene) => scene.hops[stage.player.at - 1]?.sentence ?? '')
-  return html`${barView(stage, { moment, hops, sentences, acts })}
-    <div class="two">${lanes.map((lane) => laneView(stage, lane, of[lane], scenes))}</div>`
+export function lanesView(stage: Stage, { moment, laneOf, acts }: BothLanes) {
+  const both = lanes.map(laneOf)
+  const scenes = both.map(({ scene }) => scene)
+  return html`${barView(stage, { moment, lanes: scenes.map(({ hops }) => hops), acts })}
+    <div class="two">${both.map((one, at) => laneView(stage, lanes[at] ?? 'token', one, scenes))}</div>`
 }
 
 function laneView(stage: Stage, lane: Lane, of: LaneMoment, scenes: readonly Scene[]) {

@@ -22,7 +22,7 @@ const lineHeight = 26
 /** On a narrow screen, the picture is drawn at this width in pixels and scaled. */
 const minWidth = 400
 
-export type Chips = (cell: Cell, hasArrived: boolean) => unknown
+export type Chips = (cell: Cell, answer: boolean | undefined) => unknown
 /** `beside`: pictures with which its places are in line. */
 type Picture = { scene: Scene; beside: readonly Scene[]; chips: Chips }
 
@@ -41,7 +41,7 @@ export function pictureView(stage: Stage, { scene, beside, chips }: Picture) {
       ${places.map((place) => boxView(stage, scene, { place, box: boxes[place] }))}
       ${drawn.slice(0, at).map((one) => hopView(one, one.n === at))}
     </svg>`}
-    ${drawn.map((one) => one.hop.cell && html`<div class="chips at-${one.label.anchor}" .style=${chipsStyle(one)}>${chips(one.hop.cell, one.n <= at)}</div>`)}
+    ${drawn.map((one) => one.hop.cell && html`<div class="chips at-${one.label.anchor}" .style=${chipsStyle(one)}>${chips(one.hop.cell, one.n <= at ? one.hop.works : undefined)}</div>`)}
   </div>`
 }
 
@@ -64,7 +64,7 @@ function heightsOf(scene: Scene): { top: number; gap: number; low: number } {
     const works = ofKind(scene, `in ${place}`).map(linesOf)
     return 38 + works.reduce((sum, lines) => sum + lines, thingLines(scene, place)) * lineHeight
   }
-  const wires = 24 + ofKind(scene, 'wire').length * 42 + chips
+  const wires = 28 + ofKind(scene, 'wire').length * 38 + chips
   const arrows = Math.max(ofKind(scene, 'store').length, ofKind(scene, 'other').length)
   return {
     top: Math.max(38 + 4 * lineHeight, heightOf('browser'), heightOf('server'), wires),
@@ -118,7 +118,7 @@ function work(box: Box, line: number): Line {
 }
 
 function wire({ browser, server }: Boxes, nth: number): Line {
-  const y = 42 + nth * 42
+  const y = 42 + nth * 38
   const left = browser.x + browser.w
   const room = server.x - left - 8
   const label = { at: [left + room / 2 + 4, y - 12], room, anchor: 'middle' } as const

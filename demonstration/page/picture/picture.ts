@@ -63,7 +63,8 @@ export function sceneOf(lane: Lane, told: Told, words: Words): Scene {
     // The first response of each server decides a prediction.
     const last = own.at(-1)
     const cell = [...open].find((one) => targetOf(one)?.[0] === last?.from)
-    if (last && cell && open.delete(cell)) last.cell = cell
+    if (last && cell && open.delete(cell))
+      Object.assign(last, { cell, works: statusOf(exchange) < 300 })
     hops.push(...own)
     if (broughtBy(exchange, cookieName) === lane) isHeld = true
     if (exchange.request.line.includes('/logout ') && statusOf(exchange) < 300) isHeld = false
@@ -80,24 +81,33 @@ const targets: Readonly<Record<string, readonly [at: 'server' | 'other', label: 
 
 const targetOf = (cell: Cell) => targets[cell.split(' ')[1] ?? '']
 
-export const sources: Partial<Record<Cell, string>> = {
+const sources: Partial<Record<Cell, string>> = {
   'session page': 'document.cookie ',
   'token page': 'Authorization ',
   'token storage': 'localStorage ',
 }
 
+type Reading = { text: string; works: boolean }
+
+/** What a script in the page reads; before a run, it is open. Undefined for other predictions. */
+export function readHop(cell: Cell, reading?: Reading): Hop | undefined {
+  if (!(cell in sources)) return undefined
+  const label = sources[cell] + (reading ? `"${reading.text}"` : '?')
+  const tone = reading?.works ? 'bad' : 'good'
+  const hop: Hop = { from: 'browser', to: 'browser', label, sentence: label, tone: 'plain', cell }
+  return reading ? { ...hop, tone, works: reading.works } : hop
+}
+
 export function plannedScene(lane: Lane, told: Told, words: Words): Scene {
   const { by, cells = [] } = told
   const isForeign = by === 'other-site'
-  const hops = cells.flatMap((cell): Hop[] => {
-    const open = { to: 'browser', label: '?', sentence: '', tone: 'plain', cell } as const
+  const hops = cells.flatMap((cell): Hop | Hop[] => {
     const target = targetOf(cell)
-    if (!target) return [{ ...open, from: 'browser', label: `${sources[cell]}?` }]
+    if (!target) return readHop(cell) ?? []
     const [at, label] = target
-    const tone = isForeign ? 'plain' : lane
     return [
-      { from: 'browser', to: at, label, sentence: '', tone },
-      { ...open, from: at },
+      { from: 'browser', to: at, label, sentence: '', tone: isForeign ? 'plain' : lane },
+      { from: at, to: 'browser', label: '?', sentence: '', tone: 'plain', cell },
     ]
   })
   const kept = {

@@ -40,15 +40,21 @@ export class Player {
   }
 }
 
-type Bar = { moment: unknown; hops: number; sentences: () => readonly string[]; acts: unknown }
+type Bar = {
+  moment: unknown
+  lanes: readonly (readonly { sentence: string }[])[]
+  acts: unknown
+}
 
-/** `sentences`: of the hop that arrives. `acts`: what is beside the slider. */
-export function barView({ player, texts }: Stage, { moment, hops, sentences, acts }: Bar) {
+/** `lanes`: a sentence for each hop. `acts`: what is beside the slider. */
+export function barView({ player, texts }: Stage, { moment, lanes, acts }: Bar) {
+  const hops = Math.max(...lanes.map(({ length }) => length))
   player.show(moment, hops)
+  const sentences = lanes.map((lane) => lane[player.at - 1]?.sentence ?? '')
   const move = ({ target }: Event) => player.to(Number((target as HTMLInputElement).value))
   const slider = html`<label class="hops">
     ${texts.hops}
-    <input type="range" min="0" max=${hops} .value=${String(player.at)} aria-valuetext=${sentences().join('. ')} @input=${move} />
+    <input type="range" min="0" max=${hops} .value=${String(player.at)} aria-valuetext=${sentences.join('. ')} @input=${move} />
     <output>${player.at}/${hops}</output>
   </label>`
   return html`<div class="acts buttons">${acts} ${moment === undefined ? nothing : slider}</div>`

@@ -13,7 +13,7 @@ const requestOf = (line: string, fields: [string, string][], body = ''): Exchang
   request: { line: `${line} HTTP/1.1`, fields, body },
 })
 
-test('a command has the proof in its standard input, and no other cookie', () => {
+test('a command has all but its options in its standard input, and no other cookie', () => {
   const request = requestOf('GET /x', [
     ['Carillon-Visit', 'abc'],
     ['Cookie', 'carillon=…; demo=id.secret; other=1'],
@@ -21,27 +21,39 @@ test('a command has the proof in its standard input, and no other cookie', () =>
   ])
   assert.equal(
     curlOf(request, place),
-    `curl -si \\\n  -H 'carillon-visit: abc' \\\n  -H @- \\\n  '${place.address}' <<'END'\ncookie: demo=id.secret\nEND`,
+    `curl -si -K - <<'END'
+request = GET
+url = "${place.address}"
+header = "carillon-visit: abc"
+header = "cookie: demo=id.secret"
+END`,
   )
 })
 
-test('a body goes through the standard input, and a method that curl would not choose is named', () => {
-  const login = curlOf(
-    requestOf('POST /login', [['Content-Type', 'application/json']], '{"password":"p"}'),
-    place,
+test('a request without the cookie of the session has no cookie', () => {
+  const request = requestOf('GET /x', [['Cookie', 'carillon=…']])
+  assert.doesNotMatch(curlOf(request, place), /cookie/)
+})
+
+test('a request with a body has its proof, too', () => {
+  const snooze = requestOf(
+    'PATCH /snooze',
+    [
+      ['Content-Type', 'application/json'],
+      ['Authorization', 'Bearer t'],
+    ],
+    '{"until":"soon"}',
   )
   assert.match(
-    login,
-    /^curl -si \\\n {2}-H 'content-type: application\/json' \\\n {2}-d @- .*<<'END'\n\{"password":"p"\}\nEND$/s,
+    curlOf(snooze, place),
+    /^request = PATCH$.*^header = "authorization: Bearer t"$.*^data = "\{\\"until\\":\\"soon\\"\}"$/ms,
   )
-  assert.match(curlOf(requestOf('PATCH /read', []), place), /^curl -si -X PATCH/)
-  assert.match(curlOf(requestOf('POST /read-all', []), place), /^curl -si -X POST/)
 })
 
 test('no value can end its quotes', () => {
   assert.match(
-    curlOf(requestOf('GET /', [['carillon-visit', "a'; rm -rf '"]]), place),
-    /'carillon-visit: a'\\''; rm -rf '\\'''/,
+    curlOf(requestOf('GET /', [['carillon-visit', 'a"\\']]), place),
+    /^header = "carillon-visit: a\\"\\\\"$/m,
   )
 })
 

@@ -2,32 +2,23 @@
 import type { Exchange } from '../../server/api.ts'
 import { cookieSentBy, fieldOf } from './proof-parts.ts'
 
-/** `cookieName`: of the session in this world; the command has no other cookie. */
-export function curlOf(exchange: Exchange, { address, cookieName }: CurlPlace): string {
-  const { request } = exchange
-  const method = request.line.split(' ', 1)[0] ?? 'GET'
-  const field = (name: string) => headerOf(name, fieldOf(exchange, name))
-  const visible = [...field('carillon-visit'), ...field('content-type')]
-  const secret = [
-    ...field('authorization'),
-    ...headerOf('cookie', cookieSentBy(exchange, cookieName)),
-  ]
-  const hasBody = request.body !== ''
-  // Arguments are visible to every user of the machine, so a secret goes through the standard
-  // input.
-  const input = hasBody ? request.body : secret.join('\n')
-  const isUsual = method === (hasBody ? 'POST' : 'GET')
-  const parts = [
-    isUsual ? 'curl -si' : `curl -si -X ${method}`,
-    ...visible.map((header) => `-H ${quoted(header)}`),
-    ...(hasBody ? ['-d @-'] : secret.slice(0, 1).map(() => '-H @-')),
-    quoted(address),
-  ]
-  const command = parts.join(' \\\n  ')
-  return input === '' ? command : `${command} <<'END'\n${input}\nEND`
-}
-
 type CurlPlace = { address: string; cookieName: string }
+
+/**
+ * Arguments are visible to every user of the machine, so all goes through the standard input.
+ * `cookieName`: of the session in this world; the command has no other cookie.
+ */
+export function curlOf(exchange: Exchange, { address, cookieName }: CurlPlace): string {
+  const { line, body } = exchange.request
+  const visible = ['carillon-visit', 'content-type', 'authorization']
+  const fields = visible.map((name) => [name, fieldOf(exchange, name)])
+  const headers = [...fields, ['cookie', cookieSentBy(exchange, cookieName)]]
+    .filter(([, value]) => value !== undefined)
+    .map((field) => `header = ${quoted(field.join(': '))}`)
+  const lines = [`request = ${line.split(' ')[0]}`, `url = ${quoted(address)}`, ...headers]
+  if (body !== '') lines.push(`data = ${quoted(body)}`)
+  return ["curl -si -K - <<'END'", ...lines, 'END'].join('\n')
+}
 
 /** `base`: relative to the page. */
 export function addressOf({ request }: Exchange, page: string, base: string): string {
@@ -35,10 +26,7 @@ export function addressOf({ request }: Exchange, page: string, base: string): st
   return new URL(base + path.replace(/^.*?\/demonstration\//, ''), page).href
 }
 
-function headerOf(name: string, value: string | undefined): string[] {
-  return value === undefined ? [] : [`${name}: ${value}`]
-}
-
+/** As the configuration file of curl has it. No value has a line break. */
 function quoted(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`
+  return `"${text.replaceAll(/["\\]/g, '\\$&')}"`
 }

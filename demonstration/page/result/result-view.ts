@@ -1,30 +1,29 @@
-// The result: three plots, the sentences that follow, and the link with the values.
+// The result: three plots, and the sentences that follow.
 import { html, nothing, svg } from 'lit/html.js'
 import type { Stage } from '../demonstration-page.ts'
-import { copySvgView, copyView } from '../picture/copy.ts'
+import { copySvgView } from '../picture/copy.ts'
 import { headView } from '../picture/lane-view.ts'
 import { lineShape, rectShape, textShape } from '../picture/shapes.ts'
 import { type Lane, lanes } from '../world.ts'
-import { fragmentOf, type KeyStep, keyStory, type Measurement, measure } from './result.ts'
+import { costsIn, type KeyStep, keyStory, type Measured, measure, theftsIn } from './result.ts'
 
 export function resultView(stage: Stage) {
   const { texts, world, result, recording } = stage
-  const { plots } = texts
+  const { measured, keys } = result
   const act = async () => {
-    result.measurement = recording?.measurement ?? (await measure(world))
+    result.measured = recording?.outcomes ?? (await measure(world))
     result.keys = recording?.keys ?? (await keyStory(world))
-    result.isShared = false
-    history.replaceState(null, '', fragmentOf(result.measurement))
   }
+  const plotsView = (of: Measured) => html`<div class="two">
+    ${plotView(stage, texts.plots.stolen, theftPlot(stage, of))}
+    ${plotView(stage, texts.plots.cost, costPlot(stage, of))}
+  </div>`
   return html`${headView(texts.places.result, texts.see.result)}
-    ${result.isShared ? html`<p class="hint">${texts.shared}</p>` : nothing}
     <div class="way buttons">
-      <button type="button" class="primary" aria-disabled=${world.running !== undefined} @click=${() => void world.run('measure', act)}>${plots.measure}</button>
-      ${result.measurement && copyView(texts, plots.share, location.href)}
+      <button type="button" class="primary" aria-disabled=${world.running !== undefined} @click=${() => void world.run('measure', act)}>${texts.plots.measure}</button>
       <span role="status" class="hint">${world.running ? texts.sending : nothing}</span>
     </div>
-    <div class="two">${plotView(stage, plots.stolen, theftPlot)} ${plotView(stage, plots.cost, costPlot)}</div>
-    ${result.keys ? keysView(stage, result.keys) : nothing}
+    ${measured && plotsView(measured)} ${keys && keysView(stage, keys)}
     <ul class="advice">
       ${Object.entries(texts.advice).map(([which, advice]) => html`<li class="lane-${which}">${advice}</li>`)}
     </ul>`
@@ -35,19 +34,13 @@ type Bar = { lane: Lane; text: string; parts: readonly number[] }
 type Plot = { bars: readonly Bar[]; ticks: readonly { part: number; text: string }[] }
 
 /** Seconds, logarithmic. */
-function theftPlot({ texts, language }: Stage, measurement: Measurement): Plot {
+function theftPlot({ texts, language }: Stage, measured: Measured): Plot {
   const partOf = (seconds: number) => Math.log(Math.max(1, seconds)) / Math.log(30 * 86_400)
-  const situations = [
-    ['session', 'cookie', ['renewed', 'unused']],
-    ['token', 'token', ['renewed', 'unused']],
-    ['session', 'cookieOut', ['stolen']],
-    ['token', 'tokenOut', ['stolen']],
-    ['token', 'tokenElsewhere', ['elsewhere']],
-  ] as const
-  const bars = situations.map(([lane, label, names]) => {
-    const values = names.map((name) => measurement[lane][name])
-    const spans = values.toReversed().map((value) => spanText(value, language, 'short'))
-    return { lane, text: `${texts.theft[label]}: ${spans.join(' – ')}`, parts: values.map(partOf) }
+  const bars = theftsIn(measured).map(({ lane, act, at, seconds }) => {
+    const situation = [texts.proofs[lane], texts.acts[act], at && texts.cells[at]].filter(Boolean)
+    const spans = seconds.toReversed().map((value) => spanText(value, language, 'short'))
+    const text = `${situation.join(' · ')}: ${spans.join(' – ')}`
+    return { lane, text, parts: seconds.map(partOf) }
   })
   const ticks = [1, 60, 900, 43_200, 7 * 86_400, 30 * 86_400].map((value) => ({
     part: partOf(value),
@@ -56,11 +49,12 @@ function theftPlot({ texts, language }: Stage, measurement: Measurement): Plot {
   return { bars, ticks }
 }
 
-function costPlot({ texts: { plots } }: Stage, measurement: Measurement): Plot {
+function costPlot({ texts: { plots } }: Stage, measured: Measured): Plot {
+  const costs = costsIn(measured)
   const bars = (['lookUps', 'kilobytes'] as const).flatMap((name) => {
-    const longest = Math.max(...lanes.map((lane) => measurement[lane][name]))
+    const longest = Math.max(costs.session[name], costs.token[name])
     return lanes.map((lane): Bar => {
-      const value = measurement[lane][name]
+      const value = costs[lane][name]
       return { lane, text: `${plots[name]}: ${value}`, parts: [value / longest] }
     })
   })
@@ -76,27 +70,23 @@ function spanText(seconds: number, language: string, unitDisplay: 'short' | 'nar
   return format.format(Math.round(seconds / size))
 }
 
-function plotView(stage: Stage, title: string, plotOf: typeof theftPlot) {
-  const { width, texts, result } = stage
-  const { bars, ticks } = result.measurement
-    ? plotOf(stage, result.measurement)
-    : { bars: [], ticks: [] }
+function plotView({ width, texts }: Stage, title: string, { bars, ticks }: Plot) {
   const bottom = bars.length * 44 + 12
-  const tickView = ({ part, text }: Plot['ticks'][number]) => {
-    const x = part * (width - 4) + 1
-    const anchor = part === 0 ? 'start' : 'end'
-    return svg`<g class="tick">${lineShape([x, 0], [x, bottom - 10])}</g>${textShape(text, { at: [x, bottom + 6], room: 100, anchor })}`
-  }
+  const xOf = (part: number) => Math.max(3, part * (width - 4))
+  const tickView = ({ part, text }: Plot['ticks'][number]) => svg`<g class="tick">
+      ${lineShape([xOf(part), 0], [xOf(part), bottom - 10])}
+    </g>
+    ${textShape(text, { at: [xOf(part), bottom + 6], room: 100, anchor: part === 0 ? 'start' : 'end' })}`
   const barView = ({ lane, text, parts }: Bar, at: number) => svg`<g class="bar tone-${lane}">
     ${textShape(text, { at: [0, at * 44 + 14], room: width, anchor: 'start' })}
-    ${parts.map((part) => rectShape({ x: 0, y: at * 44 + 20, w: Math.max(3, part * (width - 4)), h: 13 }, 3))}
+    ${parts.map((part) => rectShape({ x: 0, y: at * 44 + 20, w: xOf(part), h: 13 }, 3))}
   </g>`
-  const plot = svg`<svg class="plot" viewBox="0 0 ${width} ${bottom + 12}" font-size="14" role="img" aria-label=${bars.map(({ text }) => text).join('. ')}>
-    ${ticks.map(tickView)} ${bars.map(barView)}
-  </svg>`
   return html`<figure class="picture card">
     <figcaption class="lane-name">${title}</figcaption>
-    ${result.measurement ? plot : html`<p class="hint">${texts.unmeasuredYet}</p>`} ${copySvgView(texts)}
+    ${svg`<svg class="plot" viewBox="0 0 ${width} ${bottom + 12}" font-size="14" role="img" aria-label=${bars.map(({ text }) => text).join('. ')}>
+      ${ticks.map(tickView)} ${bars.map(barView)}
+    </svg>`}
+    ${copySvgView(texts)}
   </figure>`
 }
 
@@ -105,8 +95,8 @@ function keysView({ texts }: Stage, steps: readonly KeyStep[]) {
   const kids = [...new Set(steps.flatMap((step) => step.kids))]
   const keyCell = (kid: string, at: number) => {
     const { signing, kids: published = [] } = steps[at] ?? {}
-    if (signing === kid) return html`<td class="key-signing">${keys.signing}</td>`
-    if (published.includes(kid)) return html`<td class="key-published">${keys.published}</td>`
+    if (signing === kid) return html`<td class="primary">${keys.signing}</td>`
+    if (published.includes(kid)) return html`<td class="done">${keys.published}</td>`
     const wasThere = steps.slice(0, at).some((step) => step.kids.includes(kid))
     return html`<td>${wasThere ? keys.retired : nothing}</td>`
   }

@@ -1,99 +1,78 @@
-// The measured values, the address that has them, and the life of a key. It knows no HTML.
+// The measured values, and the life of a key. It knows no HTML.
 import { decodeProtectedHeader } from 'jose'
-import { renewedByThief } from '../experiments/experiments.ts'
-import { statusOf } from '../picture/hops.ts'
+import type { Exchange, Message } from '../../server/api.ts'
+import { type Outcome, outcomeOf, renewedFor } from '../experiments/experiments.ts'
+import { isOfStore, statusOf } from '../picture/hops.ts'
 import { sessionEnds } from '../picture/picture.ts'
 import { secondsLeft, withoutSignature } from '../proof/proof-parts.ts'
 import {
   dataIn,
   elsewhere,
   type Lane,
-  lanes,
   type Request,
   restricted,
-  signOutRequest,
   tokenIn,
   type World,
 } from '../world.ts'
 
-/**
- * Seconds for which a copy works. `stolen`: after the sign-out, at this server; `elsewhere`: then
- * at the other one; `unused`: nobody notices the theft; `renewed`: the thief renews the copy, too.
- */
-export type Values = Record<(typeof names)[number], number>
-export type Measurement = Readonly<Record<Lane, Values>>
-/** `isShared`: the values came with the link. */
+/** The two experiments with a thief measure all values. */
+export type Measured = { stolen?: Outcome; signOut?: Outcome }
 export type Finding = {
-  measurement?: Measurement
-  isShared?: boolean
+  measured?: Measured
   keys?: readonly KeyStep[]
   pasted?: string
 }
 
-const names = ['lookUps', 'kilobytes', 'stolen', 'elsewhere', 'unused', 'renewed'] as const
-
-/** `#result?session=100,51,0,0,604800,2592000&token=...` */
-export function fragmentOf(measurement: Measurement): string {
-  const values = lanes.map(
-    (lane) => `${lane}=${names.map((name) => measurement[lane][name]).join(',')}`,
-  )
-  return `#result?${values.join('&')}`
+export async function measure(world: World): Promise<Measured> {
+  return { stolen: await outcomeOf('stolen', world), signOut: await outcomeOf('signOut', world) }
 }
 
-/** Undefined without valid numbers: anyone can write a link. */
-export function measurementIn(fragment: string): Measurement | undefined {
-  const query = new URLSearchParams(fragment.split('?')[1])
-  const [session, token] = lanes.map((lane) => valuesIn(query.get(lane) ?? ''))
-  return session && token && { session, token }
+/** `seconds`: for which a copy works. The first of two is the longer one: somebody renews it. */
+export type Theft = {
+  lane: Lane
+  act: 'unnoticed' | 'signOut'
+  at?: 'this' | 'other'
+  seconds: number[]
 }
 
-function valuesIn(text: string): Values | undefined {
-  const numbers = text.split(',').map(Number)
-  if (numbers.length !== names.length || !numbers.every((value) => value >= 0)) return undefined
-  return Object.fromEntries(names.map((name, at) => [name, numbers[at]])) as Values
-}
-
-export function readLink(result: Finding, fragment: string): void {
-  const measurement = measurementIn(fragment)
-  if (!measurement || (result.measurement && fragmentOf(result.measurement) === fragment)) return
-  Object.assign(result, { measurement, isShared: true })
-}
-
-export async function measure(world: World): Promise<Measurement> {
-  await world.fresh()
-  await world.signInBoth()
-  const untilSignOut = async (lane: Lane) => {
-    const cost = { proof: lane, path: restricted.path, token: world.token ?? '-' }
-    const { lookUps, bytes } = await world.control('measure', cost)
-    await world.steal()
-    await world.send(lane, signOutRequest)
-    return {
-      lookUps,
-      kilobytes: Math.round(bytes / 1_000),
-      stolen: await secondsOfThief(world, lane, restricted),
-      elsewhere: await secondsOfThief(world, lane, elsewhere),
-    }
-  }
-  const session = await untilSignOut('session')
-  const token = await untilSignOut('token')
-  await world.signInBoth()
-  await world.steal()
-  const unused = await secondsOfThief(world, 'token', restricted)
-  const { seconds: renewed } = await renewedByThief(world)
-  return {
-    session: {
-      ...session,
-      unused: sessionEnds.unusedMs / 1000,
-      renewed: sessionEnds.allMs / 1000,
-    },
-    token: { ...token, unused, renewed },
-  }
+export function theftsIn({ stolen, signOut }: Measured): Theft[] {
+  const noticed = stolen?.acts[stolen.main]
+  const after = signOut?.acts[signOut.main]
+  const { allMs, unusedMs } = sessionEnds
+  const renewed = stolen ? renewedFor(stolen) : 0
+  return [
+    { lane: 'session', act: 'unnoticed', seconds: [allMs / 1_000, unusedMs / 1_000] },
+    { lane: 'token', act: 'unnoticed', seconds: [renewed, secondsOf(noticed?.token[0])] },
+    { lane: 'session', act: 'signOut', at: 'this', seconds: [secondsOf(after?.session[0])] },
+    { lane: 'token', act: 'signOut', at: 'this', seconds: [secondsOf(after?.token[0])] },
+    { lane: 'token', act: 'signOut', at: 'other', seconds: [secondsOf(after?.token[1])] },
+  ]
 }
 
 /** 0 if the copy is refused, otherwise as long as its token says. */
-async function secondsOfThief(world: World, proof: Lane, request: Request): Promise<number> {
-  const exchange = await world.byThief(proof, request)
-  return statusOf(exchange) < 300 ? secondsLeft(exchange) : 0
+function secondsOf(exchange: Exchange | undefined): number {
+  return exchange && statusOf(exchange) < 300 ? secondsLeft(exchange) : 0
+}
+
+const requests = 100
+
+/**
+ * The values of many requests, of which one is measured: all cost the same. It is the thief's, whose
+ * requests differ in the proof alone; the browser sends its other cookies, too.
+ */
+export function costsIn({ stolen }: Measured) {
+  const costOf = (lane: Lane) => {
+    const { request, response, steps = [] } = stolen?.acts[stolen.main]?.[lane][0] ?? {}
+    const lookUps = requests * steps.filter(isOfStore).length
+    const bytes = requests * (lengthOf(request) + lengthOf(response))
+    return { lookUps, kilobytes: Math.round(bytes / 1_000) }
+  }
+  return { session: costOf('session'), token: costOf('token') }
+}
+
+/** Without its line breaks. */
+function lengthOf(message: Message | undefined): number {
+  return message ? [message.line, ...message.fields.flat(), message.body].join('').length : 0
 }
 
 /** `here`, `there`: the statuses of this server and of the other one. */
@@ -127,9 +106,9 @@ export async function keyStory(world: World): Promise<KeyStep[]> {
   await note('one', own)
   await world.control('rotate-key', {})
   await note('overlap', own)
-  const { token: stolen, kid } = await world.control('forge', { username: 'admin' })
+  const { token: stolen } = await world.control('forge', {})
   await note('forged', stolen)
-  await world.control('drop-key', { kid })
+  await world.control('drop-key', {})
   await note('dropped', stolen)
   await world.control('read-keys', {})
   await note('reread', stolen)

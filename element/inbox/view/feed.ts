@@ -21,8 +21,15 @@ type Content = {
 export class Feed {
   /** Headings by the midnight of their day. */
   readonly #rows = new Map<string | number, Row>()
-  readonly #markFolded = (): void => this.#fold()
-  readonly #resizes = new ResizeObserver(this.#markFolded)
+  /** A cut title or body gets a button that displays all of it. The browser lays out once. */
+  readonly #fold = (): void => {
+    const articles = [...this.#rows.values()].map(({ element }) => element)
+    for (const article of articles) article.removeAttribute('data-folded')
+    const texts = [...(this.#feed?.querySelectorAll('[part=item-title],[part=item-summary]') ?? [])]
+    const cut = texts.filter(({ scrollHeight, clientHeight }) => scrollHeight > clientHeight + 1)
+    for (const text of cut) text.closest('article')?.setAttribute('data-folded', '')
+  }
+  readonly #resizes = new ResizeObserver(this.#fold)
   #feed: Element | undefined
 
   update(feed: Element, { items, size, now, context }: Content): void {
@@ -51,7 +58,7 @@ export class Feed {
       set(element, 'aria-setsize', `${size}`)
       put(element)
     }
-    if (isChanged) this.#markFolded()
+    if (isChanged) this.#fold()
   }
 
   /** A font that is loaded later changes where a text is cut. */
@@ -59,22 +66,13 @@ export class Feed {
     if (feed === this.#feed) return
     this.#feed = feed
     this.#resizes.observe(feed)
-    document.fonts.addEventListener('loadingdone', this.#markFolded)
+    document.fonts.addEventListener('loadingdone', this.#fold)
   }
 
   disconnect(): void {
     this.#resizes.disconnect()
-    document.fonts.removeEventListener('loadingdone', this.#markFolded)
+    document.fonts.removeEventListener('loadingdone', this.#fold)
     this.#feed = undefined
-  }
-
-  /** A cut title or body gets a button that displays all of it. The browser lays out once. */
-  #fold(): void {
-    const articles = [...this.#rows.values()].map(({ element }) => element)
-    for (const article of articles) article.removeAttribute('data-folded')
-    const texts = [...(this.#feed?.querySelectorAll('[part=item-title],[part=item-summary]') ?? [])]
-    const cut = texts.filter(({ scrollHeight, clientHeight }) => scrollHeight > clientHeight + 1)
-    for (const text of cut) text.closest('article')?.setAttribute('data-folded', '')
   }
 
   /**
@@ -117,12 +115,9 @@ function daysOf(items: readonly Notification[]): number[] {
   return days.reverse()
 }
 
-function partsOf(notification: Notification): string {
-  const { read, priority } = notification as Notification & { priority?: string }
-  const parts = ['item']
-  if (!read) parts.push('item-unread')
-  if (priority === 'high') parts.push('item-high')
-  return parts.join(' ')
+function partsOf({ read, priority }: Notification): string {
+  const parts = ['item', !read && 'item-unread', priority === 'high' && 'item-high']
+  return parts.filter(Boolean).join(' ')
 }
 
 function newArticle(id: string): HTMLElement {

@@ -7,24 +7,24 @@ import { inboxStyles } from '../../look/inbox-styles.ts'
 import { timesOf } from '../../times.ts'
 import type { CarillonInbox } from '../carillon-inbox.ts'
 import { Acts } from './acts.ts'
+import { Arrivals } from './arrivals.ts'
 import { Categories } from './categories.ts'
 import { Feed } from './feed.ts'
 import { type ItemContext, picture } from './item.ts'
 import { type Act, keyEntries, keyOf } from './keys.ts'
-import { follow, isModified, safeLink } from './links.ts'
+import { openItem } from './links.ts'
 import { html, nothing } from './loaded.ts'
 import { type Entry, entriesOf, Menu, snoozeEntries } from './menu.ts'
 import { PreferencesSheet } from './preferences.ts'
 import { PushEntry } from './push-entry.ts'
 import { ScrollWatch } from './scroll-watch.ts'
+import { Seen } from './seen.ts'
 import { banner, nothingShown, signedOut, tabBar } from './states.ts'
 
 export { handOver } from './loaded.ts'
 
 const clockMs = 30_000
 const defaultLimit = 20
-/** Milliseconds. A list that moves more often cannot be read. */
-const insertMs = 340
 /** One for all lists of a page. */
 const styleSheet = new CSSStyleSheet()
 styleSheet.replaceSync(inboxStyles)
@@ -39,6 +39,8 @@ export class InboxView implements ReactiveController {
   readonly #menu: Menu
   readonly #push: PushEntry
   readonly #preferences: PreferencesSheet
+  readonly #arrivals = new Arrivals()
+  readonly #seen = new Seen()
   #tab: Tab = 'inbox'
   /** What arrives at the top pushes the last ones out of the page. */
   #shown = 0
@@ -46,9 +48,6 @@ export class InboxView implements ReactiveController {
   #watched = 0
   #context: ItemContext | undefined
   #now = 0
-  #seen: number | undefined
-  #newest = 0
-  #pause: ReturnType<typeof setTimeout> | undefined
   #held: { list: InboxList | undefined; isHeld: boolean } | undefined
   #clock: ReturnType<typeof setInterval> | undefined
   /** What had the focus before this rendering, and the place of its article. */
@@ -90,20 +89,20 @@ export class InboxView implements ReactiveController {
   hostDisconnected(): void {
     document.removeEventListener('keydown', this.#onKey)
     clearInterval(this.#clock)
-    this.#endPause()
+    this.#arrivals.end()
     this.#feed.disconnect()
     this.#scroll.disconnect()
     this.#acts.offerUndo(undefined)
   }
 
   hostUpdate(): void {
-    const active = this.#host.shadowRoot?.activeElement
-    const articles = active ? this.#articles : []
+    const active = this.#host.shadowRoot?.activeElement ?? null
     this.#active = active
+    const articles = this.#articles
     const isMore = active?.matches('[part=more]')
     this.#place = isMore
       ? articles.length
-      : articles.findIndex((article) => article.contains(active ?? null))
+      : articles.findIndex((article) => article.contains(active))
   }
 
   hostUpdated(): void {
@@ -118,7 +117,7 @@ export class InboxView implements ReactiveController {
     this.#scroll.observe(this.#find('[part=scroll]'))
     this.#lookForEnd()
     this.#hold()
-    this.#look()
+    if (this.#tab === 'inbox' && !this.#scroll.isScrolled) this.#seen.look(this.#host)
   }
 
   focus(options?: FocusOptions): void {
@@ -130,22 +129,16 @@ export class InboxView implements ReactiveController {
     this.#list?.showNewer()
   }
 
-  #content(snapshot: InboxSnapshot | undefined): TemplateResult | typeof nothing {
-    if (!snapshot) return nothing
-    if (snapshot.state === 'signed-out')
-      return signedOut(this.#host.signInLink, this.#source.strings)
-    return this.#tabsAndList(snapshot)
-  }
-
   render(): TemplateResult {
     const { strings, announcer } = this.#source
     const snapshot = this.#list?.getSnapshot()
+    const isSignedOut = snapshot?.state === 'signed-out'
     return html`<div part="root" dir=${strings.direction} lang=${strings.locale}>
       <div part="header">
         <slot name="header"><h2 part="title">${strings.title}</h2></slot>
-        ${snapshot && snapshot.state !== 'signed-out' ? this.#headerActs() : nothing}
+        ${snapshot && !isSignedOut ? this.#headerActs() : nothing}
       </div>
-      ${this.#content(snapshot)}
+      ${isSignedOut ? signedOut(this.#host.signInLink, strings) : snapshot && this.#tabsAndList(snapshot)}
       ${this.#menu.render()}
       ${this.#preferences.render({ strings, times: this.#context?.times ?? timesOf(strings.locale), now: this.#now })}
       ${announcer.host === this.#host ? html`<div part="status" role="status" aria-live="polite">${announcer.text}</div>` : nothing}
@@ -225,8 +218,10 @@ export class InboxView implements ReactiveController {
   #updateFeed(): void {
     const feed = this.#find('[part=feed]')
     const snapshot = this.#list?.getSnapshot()
-    if (!feed || !snapshot || this.#isTooEarly(snapshot)) return
+    if (!feed || !snapshot) return
     const { items, newer, total, hasMore } = snapshot
+    const onEnd = () => this.#host.requestUpdate()
+    if (this.#arrivals.isTooEarly(items[0]?.seq ?? 0, onEnd)) return
     const { strings } = this.#source
     const given = this.#host.renderItem ?? this.#host.itemTemplate
     const renderer =
@@ -245,24 +240,6 @@ export class InboxView implements ReactiveController {
     const size = hasMore ? Math.max(total - newer.length, items.length) : items.length
     const context = this.#context as ItemContext
     this.#feed.update(feed, { items: items.slice(0, this.#limit), size, now: this.#now, context })
-  }
-
-  #isTooEarly({ items }: InboxSnapshot): boolean {
-    const first = items[0]?.seq ?? 0
-    const isArrival = first > this.#newest
-    if (isArrival && this.#pause) return true
-    this.#newest = first
-    if (isArrival)
-      this.#pause = setTimeout(() => {
-        this.#endPause()
-        this.#host.requestUpdate()
-      }, insertMs)
-    return false
-  }
-
-  #endPause(): void {
-    clearTimeout(this.#pause)
-    this.#pause = undefined
   }
 
   get #isPart(): boolean {
@@ -298,7 +275,7 @@ export class InboxView implements ReactiveController {
   }
 
   #showNewer(): void {
-    this.#endPause()
+    this.#arrivals.end()
     this.reset()
     void this.#host.updateComplete.then(() => this.#articles[0]?.focus())
   }
@@ -308,14 +285,14 @@ export class InboxView implements ReactiveController {
     this.#held = undefined
     this.#tab = tab
     this.#shown = 0
-    this.#endPause()
+    this.#arrivals.end()
     this.#acts.failure = ''
     this.#find('[part=scroll]')?.scrollTo(0, 0)
     this.#host.requestUpdate()
-    if (isFocused) void this.#host.updateComplete.then(() => this.focus())
-    void this.#host.updateComplete.then(() =>
-      this.#find(`#${tab}`)?.scrollIntoView({ block: 'nearest' }),
-    )
+    void this.#host.updateComplete.then(() => {
+      if (isFocused) this.focus()
+      this.#find(`#${tab}`)?.scrollIntoView({ block: 'nearest' })
+    })
   }
 
   /** https://www.w3.org/WAI/ARIA/apg/patterns/feed/, and one key for each act. */
@@ -398,16 +375,14 @@ export class InboxView implements ReactiveController {
       categories: this.#categories,
       now: Date.now(),
     }
-    const remove = {
-      label: strings.deleteForGood,
-      isFinal: true,
-      act: () => this.#acts.move('remove', one),
-    }
-    const confirm = () => void this.#menu.open(button, strings.delete, [remove])
+    const open = (title: string, entries: readonly Entry[]) =>
+      void this.#menu.open(button, title, entries)
+    const remove = () => this.#acts.move('remove', one)
+    const confirm = () =>
+      open(strings.delete, [{ label: strings.deleteForGood, isFinal: true, act: remove }])
     if (act === 'delete') confirm()
-    else if (act === 'snooze')
-      void this.#menu.open(button, strings.keys.snooze, snoozeEntries(one, setting))
-    else void this.#menu.open(button, strings.more, entriesOf(one, setting, confirm))
+    else if (act === 'snooze') open(strings.keys.snooze, snoozeEntries(one, setting))
+    else open(strings.more, entriesOf(one, setting, confirm))
   }
 
   /** Each entry does for the item with the focus what its key does. */
@@ -438,23 +413,10 @@ export class InboxView implements ReactiveController {
     void this.#menu.open(currentTarget as HTMLElement, strings.more, entries)
   }
 
-  /** A click with Ctrl, or with the middle button, opens another tab. */
   #open(article: HTMLElement, event: MouseEvent | KeyboardEvent): void {
     const notification = this.#notification(article)
-    if (!notification) return
-    const isOnLink = (event.target as Element).closest('a')
-    if (!isOnLink && 'button' in event && (event.button || String(getSelection()))) return
-    const url =
-      isOnLink?.matches('[part=item-action],[part=item-link]') && isOnLink.getAttribute('href')
-    const detail = url ? { ...notification, url } : notification
-    const init = { bubbles: true, composed: true, cancelable: true, detail }
-    if (!isModified(event) && !this.#host.dispatchEvent(new CustomEvent('carillon-open', init))) {
-      event.preventDefault()
-      return
-    }
+    if (!notification || !openItem(this.#host, notification, event)) return
     if (!notification.read) this.#acts.mark('read', notification)
-    const link = safeLink(notification.url)
-    if (link && !isOnLink) follow(link, event)
   }
 
   #notification({ dataset }: HTMLElement): Notification | undefined {
@@ -473,31 +435,6 @@ export class InboxView implements ReactiveController {
     const isInToast = this.#find('[part=undo] :focus')
     this.#acts.takeBack()
     if (isInToast) this.#find('[part=mark-all]')?.focus()
-  }
-
-  /**
-   * The reader has seen the newest if the page is visible, the panel open, and the list at its top.
-   */
-  #look(): void {
-    const { items, unseen, state } = this.#source.snapshot() ?? {}
-    const newest = items?.[0]?.seq
-    if (
-      this.#tab !== 'inbox' ||
-      this.#scroll.isScrolled ||
-      state !== 'live' ||
-      !unseen ||
-      newest === this.#seen
-    )
-      return
-    if (
-      newest === undefined ||
-      document.visibilityState === 'hidden' ||
-      !this.#host.checkVisibility()
-    )
-      return
-    this.#seen = newest
-    // After a failure, the next rendering sends it again.
-    this.#source.client?.inbox.seen(newest).catch(() => (this.#seen = undefined))
   }
 }
 

@@ -104,8 +104,8 @@ function usual(
   context: ItemContext,
 ): TemplateResult {
   const { strings, times, categories } = context
-  const { id, title, url, category, count, updatedAt, actor, actions, snoozedUntil } = notification
-  const { priority } = notification as { priority?: string }
+  const { id, title, url, category, count, priority, updatedAt, actor, actions, snoozedUntil } =
+    notification
   const button = (one: Action) =>
     html`<a part="item-action" href=${safeLink(one.url) ?? nothing} rel="noopener" dir="auto">${one.label}</a>`
   const name = actor ? html`<span part="item-actor" dir="auto">${actor.name}</span>` : nothing

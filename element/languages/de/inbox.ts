@@ -72,7 +72,7 @@ export const texts: Language = (plurals, badge) => ({
       'no-address': 'Für E-Mails braucht Ihr Konto eine bestätigte Adresse.',
       refused: 'Ihr Mailserver hat unsere E-Mails abgelehnt, deshalb werden keine mehr gesendet.',
     },
-    noPush: 'Dieser Browser kann keine Mitteilungen zeigen, während die Seite geschlossen ist.',
+    noPush: 'Dieser Browser kann keine Mitteilungen anzeigen, wenn die Seite geschlossen ist.',
     timeZone: 'Zeitzone',
     digestAt: 'Tägliche und wöchentliche E-Mails um',
     quiet: 'Ruhezeit: Es wird nichts gesendet',

@@ -66,7 +66,7 @@ export const texts: Language = (plurals, badge) => ({
     },
     noMail: {
       off: 'Aucun e-mail n’est envoyé pour les notifications.',
-      'no-address': 'Pour des e-mails, votre compte a besoin d’une adresse vérifiée.',
+      'no-address': 'Pour recevoir des e-mails, votre compte doit avoir une adresse vérifiée.',
       refused: 'Votre serveur de messagerie a refusé nos e-mails, il n’en est donc plus envoyé.',
     },
     noPush: 'Ce navigateur ne peut pas afficher de notifications lorsque la page est fermée.',
@@ -90,10 +90,7 @@ export const texts: Language = (plurals, badge) => ({
   until: 'Retour :',
   loading: 'Chargement des notifications',
   none: {
-    inbox: [
-      'Aucune notification pour le moment',
-      'Les nouvelles s’affichent ici dès leur arrivée.',
-    ],
+    inbox: ['Aucune notification pour le moment', 'Elles s’affichent ici dès leur arrivée.'],
     unread: ['Vous avez tout lu', 'Les notifications non lues s’affichent ici.'],
     archived: ['Aucune notification archivée', 'Celles que vous archivez sont conservées ici.'],
     snoozed: [
@@ -113,7 +110,7 @@ export const texts: Language = (plurals, badge) => ({
   errors: {
     NETWORK: 'Le serveur ne répond pas.',
     TOO_MANY_REQUESTS: 'Le serveur est surchargé. Réessayez dans un instant.',
-    FORBIDDEN: 'Vous n’avez pas accès.',
+    FORBIDDEN: 'Vous n’y avez pas accès.',
     NOT_FOUND: 'Cette notification n’existe plus.',
     CONFLICT:
       'Il est trop tard pour cela, ou c’est un avis de sécurité, qui reste affiché 24 heures.',

@@ -113,6 +113,7 @@ test('sign-out: the list of revocations is in the picture of its moment, and for
   await has(/This server · search revocations, found in revocations/)
   await has(/revoked: 1/, token.locator('.canvas > svg'))
   await experiment.getByRole('button', { name: 'After' }).click()
+  await played.page.getByRole('slider').press('End')
   await has(/Revoked sign-ins in the list: \d+\. The last entry ends at /)
   await has(/revoked: 2/, token.locator('.canvas > svg'))
   await experiment.getByRole('button', { name: 'You sign out' }).click()
@@ -150,7 +151,7 @@ test('the walk continues after an experiment, with a new sign-in', async () => {
 test('a link opens its experiment; without predictions it does not run; each open arrow has two chips, and the run fills the same places', async () => {
   await using walk = await play('en')
   const { page } = walk
-  await walk.go('#experiment-stolen')
+  await walk.go('#stolen')
   await walk.opened.hasFocus('The proof is stolen')
   const places = async () => {
     const of = page.locator('svg .place rect, .chips')
@@ -195,30 +196,30 @@ test('the five servers: memory, shared store and public key, with counted look-u
   ])
 })
 
-test('the result is three plots of measured values, and its address shows them to another reader', async () => {
+test('the result is three plots of measured values', async () => {
   const { page } = played
   await played.go('#result')
-  const plots = async (of = page) =>
+  const plots = async () =>
     Promise.all(
-      (await of.locator('.plot').all()).map(
+      (await page.locator('.plot').all()).map(
         async (plot) => (await plot.getAttribute('aria-label')) ?? '',
       ),
     )
   assert.deepEqual(await plots(), [])
   await page.getByRole('button', { name: 'Measure' }).click()
-  await page.getByRole('button', { name: 'Copy the link' }).waitFor()
+  await page.locator('.plot').first().waitFor()
   const [theft = '', cost = ''] = await plots()
   assert.match(
     theft,
-    /^cookie, nobody notices: 7 days – 30 days\. token, nobody notices: 15 min – 12 hr\. /,
+    /^the cookie · Nobody notices: 7 days – 30 days\. the token · Nobody notices: 15 min – 12 hr\. /,
   )
-  assert.match(theft, /cookie, after the sign-out: 0 sec\. token, then at this server: 0 sec\. /)
-  assert.match(theft, /token, then at the other one: 15 min$/)
+  assert.match(
+    theft,
+    /the cookie · You sign out · at this server: 0 sec\. the token · You sign out · at this server: 0 sec\. /,
+  )
+  assert.match(theft, /the token · You sign out · at the other one: 15 min$/)
   assert.match(cost, /^look-ups: 100\. look-ups: 0\. kilobytes: \d+\. kilobytes: \d+$/)
   await played.opened.isAccessible('demonstration-result')
-  await using other = await pages.open(played.opened.path)
-  await other.page.getByText('These values came with the link.').waitFor()
-  assert.deepEqual(await plots(other.page), [theft, cost])
 })
 
 test('the life of keys: a second key overlaps, a dropped one ends its tokens, and alg: none is refused', async () => {
@@ -264,8 +265,9 @@ test('a static file plays each step and each experiment with the recorded status
     const experiment = await walk.experiment(id)
     assert.deepEqual(await experiment.locator('.measured').allTextContents(), expected[id], id)
   }
-  assert.deepEqual(
-    walk.opened.requests.map((request) => request.url()).filter((url) => !url.startsWith('data:')),
-    [pathToFileURL(file).href],
-  )
+  // Firefox does not report the request of the file itself.
+  const others = walk.opened.requests
+    .map((request) => request.url())
+    .filter((url) => !url.startsWith('data:') && url !== pathToFileURL(file).href)
+  assert.deepEqual(others, [])
 })

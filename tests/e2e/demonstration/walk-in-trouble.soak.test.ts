@@ -70,7 +70,7 @@ test('a browser that keeps no cookies is told so, and not that it is signed out'
 })
 
 test('an experiment whose server dies: a sentence, the predictions are kept, and the next run works', async () => {
-  await using walk = await WalkPage.open(pages, '/demonstration#experiment-stolen', { beside })
+  await using walk = await WalkPage.open(pages, '/demonstration#stolen', { beside })
   const { page } = walk
   walk.opened.expects(/ERR_CONNECTION_REFUSED POST .*visits/)
   await page.route('**/demonstration/visits', (route) => route.abort('connectionrefused'))
@@ -83,6 +83,14 @@ test('an experiment whose server dies: a sentence, the predictions are kept, and
   await page.unroute('**/demonstration/visits')
   await page.getByRole('button', { name: 'Run it' }).click()
   await page.locator('.finding').waitFor({ timeout: 30_000 })
+})
+
+test('a service that is overloaded does not say that all places are taken', async () => {
+  await using walk = await WalkPage.open(pages, '/demonstration', { beside })
+  walk.opened.expects(/^503 POST .*visits$/)
+  await walk.page.route('**/demonstration/visits', (route) => route.fulfill({ status: 503 }))
+  await walk.page.locator('#next').click()
+  await walk.opened.alerts('The service does not respond.')
 })
 
 test('without the clipboard the command is displayed and selected', async () => {

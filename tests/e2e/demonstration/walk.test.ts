@@ -20,7 +20,7 @@ const user = await service.user()
 /** One reader, who is signed in, takes all steps. */
 const walk = new WalkPage(opened.use(await pages.open('/demonstration', { user })))
 walk.opened.expects(/^401 GET .*\/routeRestreinte$/, /^401 GET .*\/other-server\/me$/)
-await walk.opened.context.grantPermissions(['clipboard-read', 'clipboard-write'])
+await walk.opened.mayCopy()
 
 /** The other server cannot check a cookie. */
 const expected = {
@@ -76,7 +76,7 @@ const putAway = {
   fr: ['En archiver une', 'En reporter une'],
 }
 for (const [language, names] of Object.entries(putAway)) {
-  test(`each step has at most two screens on a phone; in the inbox, the reader archives one and snoozes one in each lane, and sees both lists (${language})`, async () => {
+  test(`each step has at most two screens on a phone; in the inbox, the reader archives one and snoozes one in each lane (${language})`, async () => {
     const size = { language, width: 390, height: 844 }
     await using phone = new WalkPage(await pages.open('/demonstration', size))
     phone.opened.expects(/^401 /)
@@ -93,11 +93,6 @@ for (const [language, names] of Object.entries(putAway)) {
         .first()
         .waitFor({ state: 'attached' })
       for (const lane of lanes) await isPutAway(phone, lane)
-      assert.equal(
-        await phone.page.locator('.listed b').count(),
-        2,
-        'one of each lane, in one inbox',
-      )
       await fitsPhone(phone, `${language} ${name}`)
     }
     if (language === 'en' || process.env.SOAK)
@@ -106,11 +101,11 @@ for (const [language, names] of Object.entries(putAway)) {
 }
 
 async function isPutAway(phone: WalkPage, lane: (typeof lanes)[number]): Promise<void> {
-  assert.deepEqual(await phone.statuses(lane), [204, 200], lane)
+  assert.deepEqual(await phone.statuses(lane), [204], lane)
   const messages = await phone.displayed(lane)
   for (const [at, message] of messages.entries())
     assert.ok(proxy.saw(at % 2 === 0 ? 'to server' : 'to client', message), message.head.join('\n'))
-  assert.match(String(messages[2]?.head[0]), /\?status=(archived|snoozed) HTTP/)
+  assert.match(String(messages[0]?.head[0]), /^PATCH .*\/(archive|snooze) HTTP/)
 }
 
 async function fitsPhone({ page }: WalkPage, name: string): Promise<void> {
@@ -136,16 +131,10 @@ test('only the session needs the database; the signature is checked, with its al
   assert.doesNotMatch(String(token?.head.join('\n')), /^Cookie:/im)
   const list = async (lane: 'session' | 'token') =>
     (await walk.lane(lane).locator('.legend li').allTextContents()).join('\n')
-  assert.match(await list('session'), /^This server › Database · look up session, [\d.]+ ms$/m)
+  assert.match(await list('session'), /^This server › Database · look up session$/m)
   assert.doesNotMatch(await list('token'), /Database/)
-  assert.match(
-    await list('token'),
-    /^This server · check signature \(EdDSA, key [\w-]{8}\), [\d.]+ ms$/m,
-  )
-  assert.match(
-    await list('token'),
-    /^Other server · check signature \(EdDSA, key [\w-]{8}\), [\d.]+ ms$/m,
-  )
+  assert.match(await list('token'), /^This server · check signature \(EdDSA, key [\w-]{8}\)$/m)
+  assert.match(await list('token'), /^Other server · check signature \(EdDSA, key [\w-]{8}\)$/m)
 })
 
 test('a reader who edits the token sees its signature refused, and accepted again', async () => {
@@ -181,6 +170,7 @@ test('the sign-in explains each field of both proofs, and says what is stored fo
     'sid',
   ])
     assert.ok(names.includes(name), `${name} of ${names.join()}`)
+  await walk.page.getByRole('slider').press('End')
   for (const lane of lanes) {
     await walk.lane(lane).getByText('Stored for other reasons').waitFor({ state: 'attached' })
     assert.match(
@@ -205,7 +195,7 @@ test('"Copy as curl" copies a command that sends the same request again, with no
       await walk.unfold(lane)
       await walk.lane(lane).getByRole('button', { name: 'Copy as curl' }).first().click()
       await walk.lane(lane).getByText('Copied.').waitFor()
-      const command = await walk.page.evaluate(() => navigator.clipboard.readText())
+      const command = await walk.opened.clipboard()
       assert.doesNotMatch(command.split('<<')[0] ?? '', /Bearer|cookie|password/i)
       const text = await printed(command)
       assert.ok(

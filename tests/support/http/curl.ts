@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 
 const { values, positionals } = parseArgs({
+  args: process.argv.slice(2).flatMap(configured),
   allowPositionals: true,
   options: {
     silent: { type: 'boolean', short: 's' },
@@ -59,6 +60,17 @@ async function textUntil(end: AbortSignal): Promise<string> {
     if (!end.aborted) throw error
   }
   return text
+}
+
+/** The argument `-` (of `-K`) stands for lines such as `header = "a: b"` of the standard input. */
+function configured(argument: string): string[] {
+  if (argument === '-K') return []
+  if (argument !== '-') return [argument]
+  return read('@-').flatMap((line) => {
+    const [, name = '', value = ''] = /^(\w+) = (.*)$/.exec(line) ?? []
+    const text = value.startsWith('"') ? value.slice(1, -1).replaceAll(/\\(.)/g, '$1') : value
+    return name === 'url' ? [text] : [`--${name}`, text]
+  })
 }
 
 /** A text that starts with `@` names a file with the lines. */

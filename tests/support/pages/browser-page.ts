@@ -195,6 +195,33 @@ export class BrowserPage implements AsyncDisposable {
     })
   }
 
+  /** Only Chromium refuses to copy without a permission, and only it has one. */
+  async mayCopy(): Promise<void> {
+    const { context } = this
+    if (context.browser()?.browserType().name() === 'chromium')
+      await context.grantPermissions(['clipboard-read', 'clipboard-write'])
+  }
+
+  /** Pastes what the page has copied. */
+  async clipboard(): Promise<string> {
+    const { page } = this
+    await page.evaluate(() => {
+      const field = document.createElement('textarea')
+      field.id = 'clipboard'
+      document.body.append(field)
+      field.focus()
+    })
+    const field = page.locator('#clipboard')
+    await page.keyboard.press('ControlOrMeta+V')
+    let text = ''
+    await untilSo(async () => {
+      text = await field.inputValue()
+      return text !== ''
+    })
+    await field.evaluate((element) => element.remove())
+    return text
+  }
+
   async hasFocus(name: string | RegExp): Promise<void> {
     await becomes(() => this.focused(), name)
   }

@@ -83,6 +83,8 @@ export class WalkPage implements AsyncDisposable {
   }
 
   async run(id: ExperimentId, answer: 'first' | 'last'): Promise<Locator> {
+    // In Firefox, nothing has the focus in a tab behind another.
+    await this.page.bringToFront()
     await this.go(hashOf(id))
     await this.page.locator(`input[name^="${id} "]`).first().waitFor()
     for (const arrow of await this.page.locator('.prediction').all())

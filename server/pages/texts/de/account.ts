@@ -3,7 +3,7 @@ import type { Texts } from '../en/account.ts'
 export const texts: Texts = (plurals) => ({
   sections: 'Auf dieser Seite',
   passwordDemanded:
-    'Jemand anderes hat sich bei Ihrem Konto angemeldet und kennt vielleicht Ihr Passwort.',
+    'Jemand anderes hat sich mit Ihrem Konto angemeldet und kennt vielleicht Ihr Passwort.',
   passwordEnds: (at) => `Dieses Passwort wurde für Sie erzeugt. Es gilt bis ${at}.`,
   passwordLink: 'Neues Passwort wählen',
   factorBy: 'Ab dem # brauchen Sie einen Passkey oder eine Authenticator-App, um sich anzumelden.',

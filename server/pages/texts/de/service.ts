@@ -258,7 +258,7 @@ export const texts: Texts = (plurals) => ({
     on: 'auf',
     newDevice: (device) => `Neue Anmeldung mit ${device}`,
     newDeviceText: (device, address) =>
-      `Jemand hat sich mit ${device} bei Ihrem Konto angemeldet, von der Adresse ${address}. Falls Sie das nicht waren, öffnen Sie diese Mitteilung und wählen Sie „Das war ich nicht“.`,
+      `Jemand hat sich mit ${device} in Ihrem Konto angemeldet, von der Adresse ${address}. Falls Sie das nicht waren, öffnen Sie diese Mitteilung und wählen Sie „Das war ich nicht“.`,
     byUser: (device, address) => `Ausgelöst mit ${device}, von der Adresse ${address}.`,
     byOperator: 'Das war ein Betreiber des Dienstes.',
     byApplication: 'Das war Ihre Anwendung.',
