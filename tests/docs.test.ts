@@ -1,5 +1,5 @@
 // Runs every command of the documentation unchanged, in a real bash against a real service, and
-// compares each response with the one on the page.
+// compares each response with the one on the page. Those of docs/operations run with SOAK=1.
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -33,6 +33,7 @@ import {
 } from './support/http/pages.ts'
 import { compareText, PrintedResponses } from './support/http/printed-response.ts'
 import { newDatabase } from './support/postgres.ts'
+import { soakTest } from './support/soak.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const usualAddress = 'http://127.0.0.1:7464'
@@ -69,22 +70,31 @@ function pagesBeside(page: Page): Page[] {
   return [...files].map(pageOf)
 }
 
+/** Each page of an operator's work starts a service of its own. */
+function isForOperators([page]: Page[]): boolean {
+  return /^docs\/(operations\/|upgrade)/.test(page?.file ?? '')
+}
+
 function runsAsPrinted(session: Page[], by: string): void {
-  test(`${session[0]?.file}: every command works and prints what the page shows, by ${by === substitute ? 'our substitute for curl' : 'curl'}`, async (t) => {
-    const service = await startOnEmptyFolder()
-    t.after(service.stop)
-    const database = await newDatabase({ isBare: true })
-    t.after(database.drop)
-    const examples = session.flatMap((page) => {
-      const blocks = page.blocks.map(atAddress(service.address)).map(onDatabase(database.url))
-      return examplesOf({ ...page, blocks }).map((example) => ({ ...example, file: page.file }))
-    })
-    const responses = new PrintedResponses()
-    for (const { example, outcome } of run(examples, service, by))
-      await t.test(`${example.file}, line ${example.line}`, () =>
-        agrees(example, outcome, responses),
-      )
-  })
+  const testOf = isForOperators(session) ? soakTest : test
+  testOf(
+    `${session[0]?.file}: every command works and prints what the page shows, by ${by === substitute ? 'our substitute for curl' : 'curl'}`,
+    async (t) => {
+      const service = await startOnEmptyFolder()
+      t.after(service.stop)
+      const database = await newDatabase({ isBare: true })
+      t.after(database.drop)
+      const examples = session.flatMap((page) => {
+        const blocks = page.blocks.map(atAddress(service.address)).map(onDatabase(database.url))
+        return examplesOf({ ...page, blocks }).map((example) => ({ ...example, file: page.file }))
+      })
+      const responses = new PrintedResponses()
+      for (const { example, outcome } of run(examples, service, by))
+        await t.test(`${example.file}, line ${example.line}`, () =>
+          agrees(example, outcome, responses),
+        )
+    },
+  )
 }
 
 function agrees(

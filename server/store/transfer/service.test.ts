@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { freePort } from '../../../tests/support/network/free-port.ts'
-import { soakTest } from '../../../tests/support/soak.ts'
+import { isSoak, soakTest } from '../../../tests/support/soak.ts'
 import { readDatabaseUrl } from '../../config/database-url.ts'
 import { recount } from '../../contract/random/random.ts'
 import { newId, World } from '../../contract/world.ts'
@@ -19,7 +19,7 @@ import { addUser } from '../../users/users.ts'
 import { newFolder } from '../sqlite/testing/folder.ts'
 import { backUp, restoreBackup } from './backup.ts'
 import { carillon, start } from './testing/command.ts'
-import { checksumsAt, emptyPlace, report } from './testing/filled.ts'
+import { checksumsAt, emptyPlace, engines, report } from './testing/filled.ts'
 
 const password = 'plum orchard gate 41'
 const secret = 'a secret of more than thirty-two characters'
@@ -231,7 +231,7 @@ soakTest(
 )
 
 test('a backup under load has the state of one moment, and every row of it is restored (R11)', async (t) => {
-  for (const engine of ['sqlite', 'postgres'] as const) {
+  for (const engine of isSoak ? engines : (['sqlite'] as const)) {
     const place = await emptyPlace(t, engine)
     const key = await fill(place)
     const service = await Running.on(t, { place, port: await freePort() })
@@ -277,7 +277,7 @@ test('a backup under load has the state of one moment, and every row of it is re
 })
 
 test('in maintenance every node serves reads and refuses writes, also after a restart, until the command ends it', async (t) => {
-  for (const engine of ['sqlite', 'postgres'] as const) {
+  for (const engine of isSoak ? engines : (['postgres'] as const)) {
     const place = await emptyPlace(t, engine)
     const key = await fill(place)
     const port = await freePort()

@@ -1,13 +1,7 @@
-// A token that our own key signs differs from a valid one only in what its name says.
+// A token that our own key signs differs from a valid one only in what its name says. mutated-tokens.test.ts has every change of one
+// member, of one part and of the signature; here are those of several members, keys of others, and spellings.
 import assert from 'node:assert/strict'
-import {
-  createHmac,
-  createPublicKey,
-  generateKeyPairSync,
-  type KeyObject,
-  sign,
-  verify,
-} from 'node:crypto'
+import { createHmac, generateKeyPairSync, type KeyObject, sign, verify } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, test } from 'node:test'
@@ -54,7 +48,6 @@ const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 })
 const curve = generateKeyPairSync('ec', { namedCurve: 'P-256' })
 const foreignJwk = await exportJWK(foreign.publicKey)
 const ourJwk = forge.publicKeySet.keys[0] ?? {}
-const ourPublicKey = createPublicKey({ key: ourJwk as never, format: 'jwk' })
 
 function signedBy(key: KeyObject, changes: object, hash: string | null = null): string {
   const input = `${encode(JSON.stringify({ ...header, ...changes }))}.${goodPayload}`
@@ -67,50 +60,21 @@ function hmac(secret: string | Buffer, changes: object = {}, hash = 'sha256'): s
 }
 
 const algorithms: Corpus = {
-  'alg none, without signature': `${encode(JSON.stringify({ ...header, alg: 'none' }))}.${goodPayload}.`,
-  'alg none, with a good signature': withHeader({ alg: 'none' }),
-  'alg NONE': withHeader({ alg: 'NONE' }),
-  'alg nOnE': withHeader({ alg: 'nOnE' }),
-  'alg empty': withHeader({ alg: '' }),
-  'alg missing': forge.token(without('alg', header), claims),
-  'alg null': withHeader({ alg: null }),
-  'alg a list': withHeader({ alg: ['EdDSA'] }),
-  'alg in lower case': withHeader({ alg: 'eddsa' }),
-  'alg Ed25519, the later name': withHeader({ alg: 'Ed25519' }),
   'alg Ed448': withHeader({ alg: 'Ed448' }),
-  'HS256 with the public key as the secret, raw': hmac(Buffer.from(String(ourJwk.x), 'base64url')),
-  'HS256 with the public key as the secret, base64url': hmac(String(ourJwk.x)),
-  'HS256 with the public key as the secret, JWK': hmac(JSON.stringify(ourJwk)),
-  'HS256 with the public key as the secret, PEM': hmac(
-    ourPublicKey.export({ type: 'spki', format: 'pem' }),
-  ),
-  'HS256 with the public key as the secret, DER': hmac(
-    ourPublicKey.export({ type: 'spki', format: 'der' }),
-  ),
   'HS256 with an empty secret': hmac(''),
-  'HS512 with the public key as the secret': hmac(String(ourJwk.x), { alg: 'HS512' }, 'sha512'),
   'RS256 of a foreign key': signedBy(rsa.privateKey, { alg: 'RS256' }, 'sha256'),
   'RS256 that says EdDSA': signedBy(rsa.privateKey, {}, 'sha256'),
   'ES256 of a foreign key': signedBy(curve.privateKey, { alg: 'ES256' }, 'sha256'),
   'ES256 that says EdDSA': signedBy(curve.privateKey, {}, 'sha256'),
-  'EdDSA of a foreign key under our kid': signedBy(foreign.privateKey, {}),
 }
 
 const keys: Corpus = {
-  'kid missing': forge.token(without('kid', header), claims),
-  'kid unknown': withHeader({ kid: 'made-up' }),
-  'kid empty': withHeader({ kid: '' }),
-  'kid null': withHeader({ kid: null }),
-  'kid a number': withHeader({ kid: 0 }),
-  'kid a list of ours': withHeader({ kid: [kid] }),
   'kid a path': withHeader({ kid: '../../../../../dev/null' }),
   'kid a path, signed with an empty secret': hmac('', { kid: '/dev/null' }),
   'kid a URL': withHeader({ kid: lureUrl }),
   'kid SQL': withHeader({ kid: "' or 1=1 --" }),
   'kid a command': withHeader({ kid: '|/bin/sleep 1' }),
   'kid of a prototype': withHeader({ kid: '__proto__' }),
-  'kid with NUL': withHeader({ kid: `${kid}\0` }),
-  'kid with a blank': withHeader({ kid: ` ${kid}` }),
   'kid of a foreign key': signedBy(foreign.privateKey, { kid: 'foreign' }),
   'jwk of a foreign key': signedBy(foreign.privateKey, { jwk: foreignJwk }),
   'jwk of a foreign key, without kid': signedBy(foreign.privateKey, {
@@ -130,183 +94,53 @@ const keys: Corpus = {
 const headers: Corpus = {
   'crit of something unknown': withHeader({ crit: ['exp'], exp: 1 }),
   'crit empty': withHeader({ crit: [] }),
-  'crit of b64': withHeader({ crit: ['b64'], b64: true }),
   'b64 false': forge.signed(
     encode(JSON.stringify({ ...header, b64: false, crit: ['b64'] })),
     goodPayload,
   ),
-  'b64 true without crit': withHeader({ b64: true }),
-  'typ missing': forge.token(without('typ', header), claims),
-  'typ JWT': withHeader({ typ: 'JWT' }),
-  'typ in upper case': withHeader({ typ: 'AT+JWT' }),
   'typ as a media type': withHeader({ typ: 'application/at+jwt' }),
   'typ of an ID token': withHeader({ typ: 'id+jwt' }),
-  'typ a list': withHeader({ typ: ['at+jwt'] }),
-  'cty of a nested token': withHeader({ cty: 'JWT' }),
-  zip: withHeader({ zip: 'DEF' }),
   nonce: withHeader({ nonce: 'x' }),
-  'alg twice, the good one last': forge.token(
-    `{"alg":"none","alg":"EdDSA","typ":"at+jwt","kid":"${kid}"}`,
-    claims,
-  ),
-  'header a list': forge.token(`[${JSON.stringify(header)}]`, claims),
-  'header null': forge.token('null', claims),
   'header empty': forge.signed('', goodPayload),
   'header no JSON': forge.token('{', claims),
-  'header with blanks': forge.token(` ${JSON.stringify(header)}`, claims),
-  'header with a byte order mark': forge.token(`\ufeff${JSON.stringify(header)}`, claims),
   'nested: a good token as the payload': forge.token({ ...header, cty: 'JWT' }, good),
 }
 
-const strangeTimes = {
-  'a text': String(now + 60),
-  'a date': new Date(app.now()).toISOString(),
-  'a fraction': now + 60.5,
-  negative: -1,
-  zero: 0,
-  huge: 1e300,
-  'past the safe integers': 2 ** 53 + 2,
-  true: true,
-  null: null,
-  'a list': [now + 60],
-}
 const times: Corpus = {
-  ...Object.fromEntries(
-    ['exp', 'iat', 'auth_time'].flatMap((claim) =>
-      Object.entries(strangeTimes).map(([kind, value]) => [
-        `${claim} ${kind}`,
-        withClaims({ [claim]: value }),
-      ]),
-    ),
-  ),
   'exp infinite': forge.token(
     header,
     JSON.stringify(claims).replace(`"exp":${claims.exp}`, '"exp":1e400'),
   ),
-  'exp now': withClaims({ iat: now - 900, exp: now }),
-  'expired a second ago': withClaims({ iat: now - 901, exp: now - 1 }),
   'expired a second ago, with leeway': withClaims({ iat: now - 60, exp: now - 1 }),
-  'iat 61 s ahead': withClaims({ iat: now + 61, exp: now + 900 }),
-  'life of 15 min and 1 s': withClaims({ exp: now + 901 }),
   'life of a year': withClaims({ exp: now + 365 * 86_400 }),
   'life of 15 min and 1 s, half over': withClaims({ iat: now - 450, exp: now + 451 }),
-  'auth_time a second before the sign-in': withClaims({ auth_time: now - 1 }),
-  'auth_time 61 s after the token': withClaims({ auth_time: now + 61 }),
   'auth_time an hour after the sign-in, in an old token': withClaims({
     iat: now - 60,
     auth_time: now + 3600,
   }),
-  'nbf ahead': withClaims({ nbf: now + 3600 }),
-  'nbf a text': withClaims({ nbf: 'now' }),
 }
 
 const inboxClaims = forge.inboxClaims(ann)
 const withInboxClaims = (changes: object) => forge.token(header, { ...inboxClaims, ...changes })
 const wrongScopes: Corpus = {
-  ...Object.fromEntries(
-    Object.entries({
-      'of another value': 'send',
-      'with a blank after it': 'inbox ',
-      'with a blank before it': ' inbox',
-      'of two values': 'inbox send',
-      'in upper case': 'INBOX',
-      'a list': ['inbox'],
-      'an object': { inbox: true },
-      empty: '',
-      null: null,
-      true: true,
-    }).map(([kind, value]) => [`scope ${kind}`, withInboxClaims({ scope: value })]),
-  ),
-  ...Object.fromEntries(
-    Object.entries({
-      'a text': '0',
-      negative: -1,
-      'a fraction': 0.5,
-      null: null,
-      'a list': [0],
-    }).flatMap(([kind, value]) =>
-      ['ign', 'gen'].map((claim) => [`${claim} ${kind}`, withInboxClaims({ [claim]: value })]),
-    ),
-  ),
-  'scope missing, with ign': forge.token(header, without('scope', inboxClaims)),
+  'scope of two values': withInboxClaims({ scope: 'inbox send' }),
   'scope missing, with ign and a name': withClaims({ ign: 0 }),
-  'scope without ign': forge.token(header, without('ign', inboxClaims)),
-  'scope without gen': forge.token(header, without('gen', inboxClaims)),
   'scope with a name': withInboxClaims({ preferred_username: 'ann' }),
   'scope in a token of a session': withInboxClaims({ from: 'session' }),
-  'scope twice, the valid one last': forge.token(
-    header,
-    JSON.stringify(inboxClaims).replace('{', '{"scope":"all",'),
-  ),
   'scope spelled scp': forge.token(header, { ...without('scope', inboxClaims), scp: 'inbox' }),
-  'from another source': withClaims({ from: 'inbox' }),
-  'from null': withClaims({ from: null }),
   'from a session, without gen': forge.token(
     header,
     without('gen', { ...claims, from: 'session' }),
   ),
-  'without gen': forge.token(header, without('gen', claims)),
   'scope with a later auth_time': withInboxClaims({ auth_time: now + 1 }),
-  'scope of a life of 15 min and 1 s': withInboxClaims({ exp: now + 901 }),
 }
 
-const claimNames = [
-  'iss',
-  'aud',
-  'sub',
-  'exp',
-  'iat',
-  'jti',
-  'sid',
-  'auth_time',
-  'preferred_username',
-]
-const texts = ['iss', 'aud', 'sub', 'jti', 'sid', 'preferred_username']
 const wrongClaims: Corpus = {
-  ...Object.fromEntries(
-    claimNames.map((name) => [`${name} missing`, forge.token(header, without(name, claims))]),
-  ),
-  ...Object.fromEntries(
-    texts.flatMap((name) =>
-      Object.entries({
-        'a number': 7,
-        empty: '',
-        null: null,
-        'an object': {},
-        'a list': [claims[name]],
-      }).map(([kind, value]) => [`${name} ${kind}`, withClaims({ [name]: value })]),
-    ),
-  ),
-  'iss of another': withClaims({ iss: 'https://evil.example' }),
-  'iss with a slash': withClaims({ iss: `${app.url}/` }),
-  'iss in upper case': withClaims({ iss: app.url.toUpperCase() }),
-  'aud of another': withClaims({ aud: 'https://evil.example' }),
-  'aud of ours among others': withClaims({ aud: [app.url, 'https://evil.example'] }),
-  'aud with a slash': withClaims({ aud: `${app.url}/` }),
-  'sub with NUL': withClaims({ sub: `${ann.id}\0` }),
   'sub no id': withClaims({ sub: 'ann' }),
   'sid no id': withClaims({ sid: 'zzzzzzzz-zzzz' }),
   'jti no id': withClaims({ jti: '../1' }),
-  'sub twice, the valid one last': forge.token(
-    header,
-    JSON.stringify(claims).replace('{', '{"sub":"another",'),
-  ),
-  'exp twice, the good one last': forge.token(
-    header,
-    JSON.stringify(claims).replace('{', '{"exp":1,'),
-  ),
-  'exp twice, the good one first': forge.token(
-    header,
-    JSON.stringify(claims).replace(/}$/, `,"exp":${now - 1}}`),
-  ),
-  'payload a list': forge.token(header, JSON.stringify([claims])),
   'payload a text': forge.token(header, '"ann"'),
-  'payload null': forge.token(header, 'null'),
   'payload empty': forge.signed(goodHeader, ''),
-  'payload no object yet': forge.token(header, '{}'),
-  'payload no JSON': forge.token(header, JSON.stringify(claims).slice(0, -1)),
-  'payload with a byte order mark': forge.token(header, `\ufeff${JSON.stringify(claims)}`),
-  'payload with blanks': forge.token(header, JSON.stringify(claims, null, 1)),
   'payload not UTF-8': forge.token(
     header,
     Buffer.from(JSON.stringify(claims).replace('"ann"', '"\xff"'), 'latin1'),
@@ -437,13 +271,16 @@ test('the unforged token of scope inbox is valid', async () => {
   assert.equal((await app.get('/api/notifications', { authorization })).status, 200)
 })
 
-isRefused('T1: a token cannot choose another algorithm', asBearer(algorithms))
+isRefused(
+  'T1: a token cannot choose another algorithm, also with a key of that algorithm',
+  asBearer(algorithms),
+)
 isRefused('T3: a token cannot bring its own key or name its source', asBearer(keys))
 isRefused(
   'T4: crit, b64, types other than at+jwt and headers that we do not write are refused',
   asBearer(headers),
 )
-isRefused('T5: every claim has to be present once and of its type', asBearer(wrongClaims))
+isRefused('T5: ids have their form, and the payload is an object in UTF-8', asBearer(wrongClaims))
 isRefused(
   'T5: a scope has exactly the value and the claims that the service gives it',
   asBearer(wrongScopes),

@@ -1,11 +1,12 @@
-// Every route of the OpenAPI document works on both engines, on a database that was restored from a backup, and on one that was moved.
+// Every route of the OpenAPI document works on both engines, on a database that was restored from a backup, and with SOAK=1 on one that
+// was moved, which writes its rows as a restore does.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { newDatabase } from '../../support/postgres.ts'
 import { carillon, Folder } from '../../support/processes/carillon-process.ts'
 import { Nodes } from '../../support/processes/nodes.ts'
 import { publicUrl, walkRoutes } from '../../support/processes/route-walk.ts'
-import { soakTest } from '../../support/soak.ts'
+import { isSoak, soakTest } from '../../support/soak.ts'
 
 // The first walk has each engine, too.
 for (const [engine, other] of [
@@ -13,7 +14,7 @@ for (const [engine, other] of [
   ['postgres', 'sqlite'],
 ] as const)
   (engine === 'sqlite' ? test : soakTest)(
-    `every route works on ${engine}, on ${other} after a restore, and on ${engine} after a move`,
+    `every route works on ${engine}, and on ${other} after a restore`,
     async (t) => {
       using folder = new Folder()
       const newUrl = async (of: string, name: string) => {
@@ -63,6 +64,7 @@ for (const [engine, other] of [
         folder.file('backup.carillon'),
       )
       const restoredEnv = await walk(restored)
+      if (!isSoak) return
       await command({ ...restoredEnv, CARILLON_TARGET_URL: moved }, 'move')
       await walk(moved)
     },

@@ -9,7 +9,7 @@ import {
   type PageOptions,
 } from '../../../support/pages/browser-page.ts'
 import type { TestUser } from '../../../support/service.ts'
-import { soakTest } from '../../../support/soak.ts'
+import { inTurns, soakTest } from '../../../support/soak.ts'
 
 const pages = await BrowserPages.start()
 after(() => pages[Symbol.asyncDispose]())
@@ -392,16 +392,16 @@ test('each part that an address names is at the top of the window, on a cold loa
     await service.deliver({ to: ann, title: 'Hi', category })
   for (let signIns = 0; signIns < 6; signIns++) await service.signIn(ann, 'stateful')
   const ids = [
+    'notifications',
     'profile',
     'password',
-    'factors',
     'sessions',
-    'notifications',
-    'preferences',
     'activity',
+    'factors',
+    'preferences',
     'data',
   ]
-  for (const id of ids)
+  for (const id of inTurns(ids, { every: 4 }))
     for (const width of id === 'notifications' ? [1280, 390] : [1280]) {
       await using opened = await pages.open('/', { user: ann, width })
       const { page } = opened
