@@ -8,8 +8,10 @@ const height = 130
 const msWidth = 50
 const tones = ['--accent', '--wrong', '--right', '--muted']
 const dayMs = 24 * 3_600_000
-/** The ages, in seconds, that the axis names. */
-const labelled = [5, 60, 3_600, 86_400, 2_592_000]
+/** In seconds. */
+const oldest = 2_592_000
+/** The ages that the axis names. */
+const labelled = [1, 5, 60, 3_600, 86_400, oldest]
 
 /** `axis`: `ms` has a scale of its own, on the right. Each bar stands on the bar before it. */
 export type Line = {
@@ -100,7 +102,7 @@ export class OperatorStrip extends PageElement {
         padding: [8, hasMs ? 0 : msWidth, 0, 0],
         cursor: { sync: { key: 'operator' }, y: false, drag: { x: false } },
         scales: {
-          x: ages ? { time: false, distr: 3 } : { range: wide },
+          x: ages ? { time: false, distr: 3, range: [1, oldest] } : { range: wide },
           y: { range: fromZero },
           ms: { range: fromZero },
         },
