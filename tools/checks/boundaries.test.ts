@@ -17,6 +17,7 @@ const basics = [
 const narrow: Record<string, string[]> = {
   'server/doctor/store/**': [
     'server/doctor/*.ts',
+    'server/metrics/nodes.store.ts',
     'server/store/**',
     'server/tokens/signing-keys.store.ts',
   ],
