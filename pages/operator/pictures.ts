@@ -1,5 +1,4 @@
-// The small pictures of the operator's page, as SVG: the lanes of one user, and the heat map of refused sign-ins. Tables beside them have the same
-// facts, so a screen reader gets their titles alone.
+// Small pictures. Tables beside them have the same facts, so a screen reader gets their titles alone.
 import { html, svg, type TemplateResult } from 'lit'
 import type { Row } from './operator-view.ts'
 

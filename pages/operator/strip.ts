@@ -10,7 +10,6 @@ const tones = ['--accent', '--wrong', '--right', '--muted']
 const dayMs = 24 * 3_600_000
 /** In seconds. */
 const oldest = 2_592_000
-/** The ages that the axis names. */
 const labelled = [1, 5, 60, 3_600, 86_400, oldest]
 
 /** `axis`: `ms` has a scale of its own, on the right. Each bar stands on the bar before it. */
@@ -19,10 +18,7 @@ export type Line = {
   values: readonly (number | null)[]
   kind: 'bar' | 'line' | 'ms' | 'forecast'
 }
-/**
- * `places`: times in milliseconds, the last one the end of the axis; or, with `ages`, which displays them, seconds on a logarithmic
- * axis and values that are shares.
- */
+/** `places`: milliseconds, the last one the end of the axis; with `ages`, which displays them, seconds, and values that are shares. */
 export type Strip = {
   lines: readonly Line[]
   places: readonly number[]

@@ -18,7 +18,6 @@ export const now = forOperator({
   async handle(needs: OperatorNeeds & { readiness: Readiness; node: RunningNode }, _, reply) {
     const at = needs.users.now()
     const { store } = needs
-    // A service without its database shows those of a minute ago.
     await needs.node.write().catch(() => {})
     const producers = await store.read(listProducers)
     const streams = await store.read(mostStreams, at)

@@ -1,4 +1,3 @@
-// The page /operator shows the numbers of 24 hours or 30 days, and what happened beside them.
 import { settingsChangedSince } from '../audit/audit.store.ts'
 import { type ScheduledBackup, scheduledBackups } from '../backups/backups.store.ts'
 import { iso } from '../basics/clock.ts'

@@ -1,4 +1,4 @@
-// Only the page /operator may call these routes, so a response has its fields by name alone.
+// Only a page calls these routes: responses name their fields.
 import { events } from '../audit/events.ts'
 import * as t from '../http/openapi/schema.ts'
 import { rangeNames } from '../metrics/series.ts'

@@ -123,7 +123,6 @@ export function usersOf(needs: OperatorNeeds, request: GuardedRequest<Subject>):
   return { ...needs.users, source: { ...sourceOf(needs, request), actor } }
 }
 
-/** An act that records no entry itself. */
 export async function recordAct(
   needs: OperatorNeeds,
   request: GuardedRequest<Subject>,

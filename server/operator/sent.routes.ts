@@ -115,7 +115,7 @@ async function byAge(store: Store, now: number) {
     .map(({ producer: _, ...row }) => row)
 }
 
-/** A row for each of what `names` have, with the sums of the others; the one with the most deliveries is the first. */
+/** The largest is the first. */
 function summed(
   rows: readonly HeardRow[],
   names: readonly ('producer' | 'category')[],

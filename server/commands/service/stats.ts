@@ -1,4 +1,3 @@
-// `carillon stats`: when is the disk full, what grows, whose inbox and which producer is it, and is background work behind?
 import { Command } from 'commander'
 import { iso } from '../../basics/clock.ts'
 import { mostStreams } from '../../metrics/nodes.store.ts'
