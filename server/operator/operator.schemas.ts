@@ -73,7 +73,7 @@ export const Rotation = t.component('OperatorRotation', {
 
 export const NowResponse = facts(
   'OperatorNow',
-  '`version`, `startedAt`, `now`, `nodes` (processes on this database), `isReady`; `keysExpiring`: id, name, expiresAt; `mostStreams`, of who has more than one: userId, name, streams; `findings`: check, state (ok, warning or fault), found, change (what to do)',
+  '`version`, `startedAt`, `nodes` (processes on this database), `isReady`; `keysExpiring`: id, name, expiresAt; `mostStreams`, of who has more than one: userId, name, streams; `findings`: check, state (ok, warning or fault), found, change (what to do)',
 )
 export const NumbersQuery = t.object({ range: t.optional(t.oneOf(rangeNames, { default: 'day' })) })
 export const NumbersResponse = facts(

@@ -1,5 +1,4 @@
 // What became of notifications, never what they say.
-import { iso } from '../basics/clock.ts'
 import { notFound } from '../basics/errors.ts'
 import { yieldToEventLoop } from '../basics/event-loop.ts'
 import { firstIdAt, madeAt } from '../basics/ids.ts'
@@ -88,7 +87,7 @@ export const heard = forOperator({
       before = last
       await yieldToEventLoop()
     }
-    const since = examined === 0 ? null : iso(madeAt(before))
+    const since = examined === 0 ? null : madeAt(before)
     const items = summed(rows, ['producer', 'category'])
     return sendVisible(reply, { since, examined, items, ages: await byAge(store, now) })
   },
