@@ -200,7 +200,7 @@ function composeNumbers(store: Store, config: Config, { wall, passwords, streamL
   const node = new RunningNode({
     store,
     wall,
-    // One process alone runs on a SQLite file.
+    // SQLite has one process.
     id: engine === 'sqlite' ? engine : `${hostname()}:${process.pid}`,
     name: hostname(),
     settings: { version: displayVersion(), ...valuesOf(config) },

@@ -47,7 +47,7 @@ ${this.button(this.account.words.tryAgain, this.#loadAgain)}`
     if (this.loadFailure === undefined) await this.focusOn()
   }
 
-  /** Reads the next page of a section whose data is a `Page`. */
+  /** If the data is a `Page`. */
   protected moreButton(
     { items, next }: Page<unknown>,
     read: (after: string) => Promise<Page<unknown>>,

@@ -1,4 +1,4 @@
-// What the frames of the account page and of the operator's page share: texts, who is signed in, and requests.
+// What the frames of the two pages share.
 import type { Me } from 'carillon-client'
 import { isCarillonError, signedOut } from '../../client/transport/errors.ts'
 import { timesOf } from '../../element/times.ts'

@@ -1,4 +1,3 @@
-// Refused sign-ins: when, and from which addresses.
 import { html, type TemplateResult } from 'lit'
 import { OperatorView } from './operator-view.ts'
 import { type Attacks, heatMap } from './pictures.ts'

@@ -1,4 +1,4 @@
-// The audit log, newest first: all of it, or what a filter and a span of time find; the trail of one user has the user's id in the address.
+// The audit log; the trail of one user has the user's id in the address.
 import { html, nothing, type TemplateResult } from 'lit'
 import { states } from '../account/account-section.ts'
 import type { Page } from '../account/loaded-section.ts'

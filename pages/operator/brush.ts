@@ -7,7 +7,6 @@ export type Counts = { since: string; until: string; counts: readonly number[] }
 /** Empty for all of it. */
 export type Span = { since?: string; until?: string }
 
-/** When a bar begins. */
 export function timeOf({ since, until, counts }: Counts, bar: number): string {
   const start = Date.parse(since)
   const end = Date.parse(until)

@@ -1,4 +1,4 @@
-// What became of notifications: of one, of all with a key, and by producer and category. Never what they say.
+// What became of notifications, never what they say.
 import { html, nothing, type TemplateResult } from 'lit'
 import { states } from '../account/account-section.ts'
 import { OperatorView, type Row, valuesOf } from './operator-view.ts'

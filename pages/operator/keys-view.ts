@@ -1,4 +1,4 @@
-// The keys of producers: create, rotate, revoke. A secret is displayed once, and is nowhere after the view is left.
+// A secret is displayed once, and is nowhere after the view is left.
 import { html, type TemplateResult } from 'lit'
 import { states } from '../account/account-section.ts'
 import { OperatorView, type Row, valuesOf } from './operator-view.ts'
@@ -8,7 +8,6 @@ type Key = Row & { id: string; name: string; revokedAt: string | null }
 export class KeysView extends OperatorView<readonly Key[]> {
   static override properties = states('made')
 
-  /** The key that was just made or rotated. */
   declare made: string | undefined
 
   protected override async read(): Promise<readonly Key[]> {

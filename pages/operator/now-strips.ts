@@ -1,4 +1,4 @@
-// The strips of the view Now: which numbers are in each, and what the signs above them mean.
+// Which numbers are in each strip of Now.
 import type { Operator, Row } from './operator-view.ts'
 import type { Line, Strip } from './strip.ts'
 

@@ -1,4 +1,4 @@
-// How the service is now: one sentence, what happened in 24 hours or 30 days, what changed since yesterday, and what doctor says, what is wrong first.
+// How the service is now; what is wrong comes first.
 import { html, type TemplateResult } from 'lit'
 import { states } from '../account/account-section.ts'
 import { type Numbers, type StripName, signs, stripOf, strips } from './now-strips.ts'
@@ -106,7 +106,6 @@ ${(Object.keys(strips) as StripName[]).map((name) => this.#strip(name, numbers))
 ${this.numbers(title, { rows: numbers.points.toReversed(), columns: ['at', ...strips[name]] })}`
   }
 
-  /** What there was in the last two days. */
   #changes({ days: [before = {}, now = {}] }: Numbers): Row[] {
     const names = Object.keys(now).filter((name) => name !== 'at' && (before[name] || now[name]))
     return names.map((name) => ({

@@ -1,4 +1,5 @@
 // The script of the page /operator: one view at a time, by the anchor of the address, such as operator#users/<id>.
+import './language.ts'
 import { html, nothing, type TemplateResult } from 'lit'
 import { pageLanguageOf, textsOf } from '../../server/pages/texts/texts.ts'
 import { faultOf, states } from '../account/account-section.ts'

@@ -1,4 +1,4 @@
-// What the views of the operator's page share: their texts, lists of facts and tables. What they display is text as the service sends it.
+// What the views share. They display text as the service sends it.
 import { html, nothing, type TemplateResult } from 'lit'
 import type { TextsOf } from '../../server/pages/texts/texts.ts'
 import type { Account } from '../account/account-section.ts'
@@ -8,7 +8,7 @@ import { LoadedSection } from '../account/loaded-section.ts'
 export type Operator = Account & { own: TextsOf<'operator'>; argument: string }
 export type Row = Readonly<Record<string, unknown>>
 
-/** `columns`: without it, those that have a name. `end`: what follows in a row, such as a button. `empty`: what will be there. */
+/** `columns`: otherwise those that have a name. `empty`: what will be there. */
 type Table<One> = {
   rows: readonly One[]
   columns?: readonly string[]
@@ -27,7 +27,6 @@ export abstract class OperatorView<Data> extends LoadedSection<Data> {
     return this.account.own
   }
 
-  /** A route of the operator. */
   protected call<Found>(path: string, sending?: Parameters<Account['send']>[1]): Promise<Found> {
     return this.account.send<Found>(`api/operator/${path}`, sending)
   }
@@ -70,12 +69,10 @@ export abstract class OperatorView<Data> extends LoadedSection<Data> {
     return Object.keys(row).filter((name) => Object.hasOwn(this.own.columns, name))
   }
 
-  /** The numbers of a picture, for who does not see it. */
   protected numbers(title: string, table: Table<Row>): TemplateResult {
     return html`<details><summary>${this.own.now.numbers}<span class="for-readers">: ${title}</span></summary>${this.table(title, table)}</details>`
   }
 
-  /** Buttons of which one is pressed. */
   protected choices<Name extends string>(
     label: string,
     names: Readonly<Record<Name, string>>,
@@ -98,7 +95,6 @@ export abstract class OperatorView<Data> extends LoadedSection<Data> {
     return html`<div class="field"><label for=${id}>${label}</label><input id=${id} name=${id} type=${type} maxlength="255" autocomplete="off" min="1"></div>`
   }
 
-  /** What is shown once. */
   protected secret(intro: string, text: string | undefined): TemplateResult | typeof nothing {
     return text === undefined
       ? nothing

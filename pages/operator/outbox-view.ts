@@ -1,4 +1,3 @@
-// What waits to be sent, what was given up, and how the webhooks are.
 import { html, type TemplateResult } from 'lit'
 import type { Page } from '../account/loaded-section.ts'
 import { OperatorView, type Row } from './operator-view.ts'

@@ -1,5 +1,4 @@
-// The small pictures of the operator's page, as SVG: the lanes of one user, and the heat map of refused sign-ins. Tables beside them have the same
-// facts, so a screen reader gets their titles alone.
+// Small pictures. Tables beside them have the same facts, so a screen reader gets their titles alone.
 import { html, svg, type TemplateResult } from 'lit'
 import type { Row } from './operator-view.ts'
 
@@ -27,10 +26,10 @@ export function lanes(
   const marks = trail.filter(({ at, event }) => place(at) > 0 && marked.test(String(event)))
   const height = laneHeight * (recent.length + 1)
   return html`<svg class="lanes" role="img" aria-label=${title} height=${height}>
-${marks.map(({ at, event }) => svg`<circle class=${wrong.test(String(event)) ? 'wrong' : ''} cx="${place(at)}%" cy="6" r="4"><title>${event} ${at}</title></circle>`)}
+${marks.map(({ at, event }) => svg`<circle class=${wrong.test(String(event)) ? 'wrong' : ''} cx="${Math.min(99, place(at))}%" cy="6" r="4"><title>${event} ${at}</title></circle>`)}
 ${recent.map(
   ({ createdAt, lastSeenAt, device }, n) =>
-    svg`<rect x="${place(createdAt)}%" y=${laneHeight * (n + 1)} width="${Math.max(0.5, place(lastSeenAt) - place(createdAt))}%" height="8"><title>${device} ${createdAt}</title></rect>`,
+    svg`<rect x="${Math.min(99, place(createdAt))}%" y=${laneHeight * (n + 1)} width="${Math.max(1, place(lastSeenAt) - place(createdAt))}%" height="8"><title>${device} ${createdAt}</title></rect>`,
 )}</svg>`
 }
 

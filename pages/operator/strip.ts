@@ -8,8 +8,9 @@ const height = 130
 const msWidth = 50
 const tones = ['--accent', '--wrong', '--right', '--muted']
 const dayMs = 24 * 3_600_000
-/** The ages, in seconds, that the axis names. */
-const labelled = [5, 60, 3_600, 86_400, 2_592_000]
+/** In seconds. */
+const oldest = 2_592_000
+const labelled = [1, 5, 60, 3_600, 86_400, oldest]
 
 /** `axis`: `ms` has a scale of its own, on the right. Each bar stands on the bar before it. */
 export type Line = {
@@ -17,10 +18,7 @@ export type Line = {
   values: readonly (number | null)[]
   kind: 'bar' | 'line' | 'ms' | 'forecast'
 }
-/**
- * `places`: times in milliseconds, the last one the end of the axis; or, with `ages`, which displays them, seconds on a logarithmic
- * axis and values that are shares.
- */
+/** `places`: milliseconds, the last one the end of the axis; with `ages`, which displays them, seconds, and values that are shares. */
 export type Strip = {
   lines: readonly Line[]
   places: readonly number[]
@@ -100,7 +98,7 @@ export class OperatorStrip extends PageElement {
         padding: [8, hasMs ? 0 : msWidth, 0, 0],
         cursor: { sync: { key: 'operator' }, y: false, drag: { x: false } },
         scales: {
-          x: ages ? { time: false, distr: 3 } : { range: wide },
+          x: ages ? { time: false, distr: 3, range: [1, oldest] } : { range: wide },
           y: { range: fromZero },
           ms: { range: fromZero },
         },

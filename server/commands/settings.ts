@@ -111,7 +111,7 @@ export async function withStore<Result>(
   }
 }
 
-/** An action of a command: `work` gets the store, then the arguments and options. */
+/** The action of a command. */
 export function onStore<Given extends unknown[]>(
   work: (place: Place, ...given: Given) => Promise<void>,
 ): (...given: [...Given, Command]) => Promise<void> {

@@ -6,7 +6,7 @@ import { isOnThisMachine, postgresServer } from './database-url.ts'
 import type { Config } from './settings.ts'
 import { type Environment, formatDuration, isLoopback, type SettingFault } from './values.ts'
 
-/** `unread`: settings with a fault of their own. They are set, so none is said to be missing. */
+/** `unread`: these are set, with a fault of their own. */
 export function exposures(
   config: Partial<Config>,
   env: Environment,

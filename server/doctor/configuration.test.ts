@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
+import { tmpdir } from 'node:os'
 import { test } from 'node:test'
 import { readConfig, readSettings } from '../config/read.ts'
 import type { Environment } from '../config/values.ts'
 import {
+  examineBackupFolder,
   examineMachine,
   examineOpenFiles,
   examineSettings,
@@ -115,4 +117,13 @@ test('finds a limit of open files below the number of streams that the settings 
   const [finding] = examineOpenFiles(20_000, 20_000)
   assert.deepEqual([finding?.check, finding?.state], ['open files', 'warning'])
   assert.match(finding?.change ?? '', /^ulimit -n 21000 /)
+})
+
+test('finds a folder of backups that is missing or has no room, and accepts one that has', () => {
+  const stateOf = (folder: string) => examineBackupFolder(folder).map(({ state }) => state)
+  assert.deepEqual(stateOf(tmpdir()), ['ok'])
+  assert.deepEqual(stateOf('/nowhere/backups'), ['fault'])
+  // Its file system has no free block.
+  assert.deepEqual(stateOf('/proc'), ['fault'])
+  assert.deepEqual(examineBackupFolder(undefined), [])
 })

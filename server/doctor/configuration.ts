@@ -1,5 +1,5 @@
 // Examines the clock, the settings and the issuers' keys. config/ finds the faults of values.
-import { accessSync, constants } from 'node:fs'
+import { accessSync, constants, statfsSync } from 'node:fs'
 import { quoted } from '../basics/control-characters.ts'
 import { messageOf } from '../basics/errors.ts'
 import type { IssuerSetting } from '../config/issuers.ts'
@@ -16,6 +16,8 @@ type Settings = {
 type DatabaseTls = 'refused' | 'none' | 'unverified'
 type Machine = { node: string; version: string; now: () => number }
 
+/** In bytes. */
+const minFree = 2 ** 20
 /** This program did not exist before. */
 const earliest = Date.UTC(2026, 0, 1)
 
@@ -70,7 +72,10 @@ export function examineBackupFolder(folder: string | undefined): Finding[] {
   if (folder === undefined) return []
   try {
     accessSync(folder, constants.W_OK)
-    return [ok('backup folder', folder)]
+    const { bavail, bsize } = statfsSync(folder)
+    if (bavail * bsize >= minFree) return [ok('backup folder', folder)]
+    const change = `make room on the disk of ${quoted(folder)}`
+    return [fault('backup folder', { found: 'no backup can be made: its disk is full', change })]
   } catch (error) {
     const change = `mkdir -p ${quoted(folder)}, and give it to the user of the service: chown`
     return [fault('backup folder', { found: `no backup can be made: ${messageOf(error)}`, change })]

@@ -1,19 +1,18 @@
-// One row for each process that runs.
 import { all, type Read, send, type Write } from '../store/statements.ts'
 
-/** `name`: of its machine. `facts`: JSON of `NodeFacts`. */
+/** `facts`: JSON of `NodeFacts`. */
 export type NodeRow = { id: string; name: string; seenAt: number; facts: string }
-/** `settings`: JSON values, without secrets. `streams`: who holds most of them there. */
+/** `settings`: without secrets. */
 export type NodeFacts = {
   settings: Readonly<Record<string, unknown>>
   streams: readonly Held[]
 }
 export type Held = { userId: string; streams: number }
 
-/** A process writes its row every four minutes at least; without that it was killed. */
+/** Without a write for so long, the process was killed. */
 export const nodeLivesMs = 6 * 60_000
 
-/** Replaces the row of this process, and removes those of processes that were killed. */
+/** Removes the rows of killed processes, too. */
 export function* putNode({ id, name, seenAt, facts }: NodeRow): Write<void> {
   yield* send`delete from node where seen_at < ${seenAt - nodeLivesMs}`
   yield* send`
@@ -25,7 +24,7 @@ export function* removeNode(id: string): Write<void> {
   yield* send`delete from node where id = ${id}`
 }
 
-/** The ten users with the most open streams and held polls on all nodes that run, as of the last minutes. */
+/** The ten users with the most, on all nodes together. */
 export function* mostStreams(now: number): Read<Held[]> {
   const rows = yield* all<{
     facts: string

@@ -1,4 +1,4 @@
-// Writes what doctor, /operator and `carillon stats` say of this process, when it changes.
+// What doctor, /operator and `carillon stats` say of this process.
 import type { Store } from '../store/store.ts'
 import { type NodeFacts, putNode, removeNode } from './nodes.store.ts'
 
@@ -9,7 +9,6 @@ type Sources = {
   store: Store
   wall: () => number
   id: string
-  /** Of its machine. */
   name: string
   settings: NodeFacts['settings']
   mostStreams: () => NodeFacts['streams']
@@ -28,7 +27,6 @@ export class RunningNode {
     this.#timer = setInterval(() => void this.write().catch(() => {}), everyMs).unref()
   }
 
-  /** Does nothing if the row would stay the same. */
   async write(): Promise<void> {
     const { store, wall, id, name, settings, mostStreams } = this.#sources
     const facts = JSON.stringify({ settings, streams: mostStreams() })

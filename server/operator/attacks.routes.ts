@@ -1,4 +1,3 @@
-import { iso } from '../basics/clock.ts'
 import { yieldToEventLoop } from '../basics/event-loop.ts'
 import { hourMs } from '../metrics/hourly.ts'
 import { refusalsByAddress, refusalsByHour } from './attacks.store.ts'
@@ -14,13 +13,13 @@ export const attacks = forOperator({
   async handle({ store, users }: OperatorNeeds, _, reply) {
     const end = Math.ceil(users.now() / (dayHours * hourMs)) * dayHours
     const begin = end - days * dayHours
-    const hours: { at: string; refusals: number }[] = []
+    const hours: { at: number; refusals: number }[] = []
     for (let from = begin; from < end; from += dayHours) {
       const found = await store.read(refusalsByHour, { from, to: from + dayHours })
-      hours.push(...found.map(({ hour, refusals }) => ({ at: iso(hour * hourMs), refusals })))
+      hours.push(...found.map(({ hour, refusals }) => ({ at: hour * hourMs, refusals })))
       await yieldToEventLoop()
     }
     const addresses = await store.read(refusalsByAddress, begin * hourMs)
-    return sendVisible(reply, { since: iso(begin * hourMs), hours, addresses })
+    return sendVisible(reply, { since: begin * hourMs, hours, addresses })
   },
 })

@@ -1,4 +1,3 @@
-// Who guesses: refused sign-ins by hour, and the addresses that most of them came from.
 import { firstIdAt } from '../basics/ids.ts'
 import { all, type Read } from '../store/statements.ts'
 

@@ -1,5 +1,4 @@
 // A secret is in the response that makes it, and in no other.
-import { iso } from '../basics/clock.ts'
 import { invalidField, messageOf } from '../basics/errors.ts'
 import { applicationForm, isApplication } from '../config/values.ts'
 import { sendData } from '../http/response/send.ts'
@@ -63,21 +62,6 @@ function rateIn(text: string): KeyRate {
   }
 }
 
-function display({ id, name, application, scopes, createsUsers, rate, ...at }: Producer) {
-  return {
-    id,
-    name,
-    application: application || null,
-    scopes,
-    createsUsers,
-    rate: rate && formatRate(rate),
-    createdAt: iso(at.createdAt),
-    expiresAt: timeOf(at.expiresAt),
-    lastUsedAt: timeOf(at.lastUsedAt),
-    revokedAt: timeOf(at.revokedAt),
-  }
-}
-
-function timeOf(at: number | null): string | null {
-  return at === null ? null : iso(at)
+function display({ secretHash: _, previousSecretHash: __, application, rate, ...key }: Producer) {
+  return { ...key, application: application || null, rate: rate && formatRate(rate) }
 }

@@ -1,4 +1,3 @@
-import { iso } from '../basics/clock.ts'
 import { displayVersion } from '../basics/version.ts'
 import type { Readiness } from '../http/readiness.ts'
 import { countNodes } from '../metrics/hourly.store.ts'
@@ -18,7 +17,6 @@ export const now = forOperator({
   async handle(needs: OperatorNeeds & { readiness: Readiness; node: RunningNode }, _, reply) {
     const at = needs.users.now()
     const { store } = needs
-    // A service without its database shows those of a minute ago.
     await needs.node.write().catch(() => {})
     const producers = await store.read(listProducers)
     const streams = await store.read(mostStreams, at)
@@ -28,8 +26,7 @@ export const now = forOperator({
     )
     return sendVisible(reply, {
       version: displayVersion(),
-      startedAt: iso(at - Math.round(process.uptime() * 1_000)),
-      now: iso(at),
+      startedAt: at - Math.round(process.uptime() * 1_000),
       nodes: await store.read(countNodes),
       isReady: needs.readiness.isReady,
       keysExpiring: producers.flatMap((producer) => expiring(producer, at)),
@@ -42,5 +39,5 @@ export const now = forOperator({
 function expiring({ id, name, expiresAt, revokedAt }: Producer, at: number) {
   if (expiresAt === null || revokedAt !== null || expiresAt <= at || expiresAt > at + soonMs)
     return []
-  return [{ id, name, expiresAt: iso(expiresAt) }]
+  return [{ id, name, expiresAt }]
 }

@@ -3,7 +3,8 @@ import { databaseTls } from '../config/exposure.ts'
 import type { Config } from '../config/settings.ts'
 import { isLoopback } from '../config/values.ts'
 import { examineSettings } from '../doctor/configuration.ts'
-import { type Finding, faultOf } from '../doctor/finding.ts'
+import type { Finding } from '../doctor/finding.ts'
+import { examineDatabase } from '../doctor/store/database.ts'
 import { freeBytesOf } from '../metrics/series.ts'
 import type { OperatorPage } from './operator.ts'
 
@@ -26,15 +27,5 @@ export function operatorPageOf(config: Config, now: () => number): OperatorPage 
 
 async function examine(config: Config, now: () => number): Promise<Finding[]> {
   const settings = examineSettings(config, databaseTls(config, process.env))
-  try {
-    return [...settings, ...(await examineDatabase(config, now)).findings]
-  } catch (error) {
-    return [...settings, faultOf('database', error, 'correct CARILLON_DATABASE_URL')]
-  }
-}
-
-export async function examineDatabase({ database }: Config, now: () => number) {
-  if (database.engine === 'postgres')
-    return (await import('../doctor/store/postgres.ts')).examinePostgres(database.url, now)
-  return (await import('../doctor/store/sqlite.ts')).examineSqlite(database.path, now)
+  return [...settings, ...(await examineDatabase(config.database, now)).findings]
 }

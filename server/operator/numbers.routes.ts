@@ -1,7 +1,5 @@
-// The page /operator shows the numbers of 24 hours or 30 days, and what happened beside them.
 import { settingsChangedSince } from '../audit/audit.store.ts'
 import { type ScheduledBackup, scheduledBackups } from '../backups/backups.store.ts'
-import { iso } from '../basics/clock.ts'
 import { durationsIn, type HourlyNumbers } from '../metrics/hourly.ts'
 import { countIn, gaugeIn, growthOf, type Point, seriesOf } from '../metrics/series.ts'
 import type { Store } from '../store/store.ts'
@@ -24,15 +22,15 @@ export const numbers = forOperator({
     await needs.hourly.write(freshMs).catch(() => {})
     const month = await seriesOf(store, 'month', now)
     const points = request.query.range === 'month' ? month : await seriesOf(store, 'day', now)
-    const { kibPerDay, fullAt } = growthOf(month, { now, freeBytes: operatorPage.freeBytes() })
+    const database = growthOf(month, { now, freeBytes: operatorPage.freeBytes() })
     const backups = await store.read(scheduledBackups)
     const last = backups.find(({ bytes }) => bytes !== null)
     return sendVisible(reply, {
       points: points.map(rowOf),
       days: month.slice(-2).map(rowOf),
       marks: await marksOf(store, points, backups),
-      database: { kibPerDay, fullAt: fullAt && iso(fullAt) },
-      lastBackup: last ? { endedAt: iso(last.endedAt ?? 0), node: last.node } : null,
+      database,
+      lastBackup: last ? { endedAt: last.endedAt, node: last.node } : null,
     })
   },
 })
@@ -41,7 +39,7 @@ function rowOf(point: Point) {
   const deliveries = durationsIn(point, 'delivery')
   const reads = durationsIn(point, 'read')
   return {
-    at: iso(point.at),
+    at: point.at,
     accepted: countIn(point, 'sign-ins-accepted'),
     refused: countIn(point, 'sign-ins-refused'),
     delayed: countIn(point, 'sign-ins-delayed'),
@@ -74,5 +72,5 @@ async function marksOf(
     settings: await store.read(settingsChangedSince, since),
   }
   const marks = Object.entries(times).flatMap(([kind, all]) => all.map((at) => ({ at, kind })))
-  return marks.filter(({ at }) => at >= since).map(({ at, kind }) => ({ at: iso(at), kind }))
+  return marks.filter(({ at }) => at >= since)
 }

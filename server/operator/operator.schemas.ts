@@ -1,4 +1,4 @@
-// Only the page /operator may call these routes, so a response has its fields by name alone.
+// Only a page calls these routes: responses name their fields.
 import { events } from '../audit/events.ts'
 import * as t from '../http/openapi/schema.ts'
 import { rangeNames } from '../metrics/series.ts'
@@ -73,7 +73,7 @@ export const Rotation = t.component('OperatorRotation', {
 
 export const NowResponse = facts(
   'OperatorNow',
-  '`version`, `startedAt`, `now`, `nodes` (processes on this database), `isReady`; `keysExpiring`: id, name, expiresAt; `mostStreams`, of who has more than one: userId, name, streams; `findings`: check, state (ok, warning or fault), found, change (what to do)',
+  '`version`, `startedAt`, `nodes` (processes on this database), `isReady`; `keysExpiring`: id, name, expiresAt; `mostStreams`, of who has more than one: userId, name, streams; `findings`: check, state (ok, warning or fault), found, change (what to do)',
 )
 export const NumbersQuery = t.object({ range: t.optional(t.oneOf(rangeNames, { default: 'day' })) })
 export const NumbersResponse = facts(

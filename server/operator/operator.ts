@@ -3,6 +3,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { record } from '../audit/audit.store.ts'
 import { type Facts, recorded, sourceOf } from '../audit/entry.ts'
+import { iso } from '../basics/clock.ts'
 import { escapeControls } from '../basics/control-characters.ts'
 import {
   CarillonError,
@@ -123,7 +124,6 @@ export function usersOf(needs: OperatorNeeds, request: GuardedRequest<Subject>):
   return { ...needs.users, source: { ...sourceOf(needs, request), actor } }
 }
 
-/** An act that records no entry itself. */
 export async function recordAct(
   needs: OperatorNeeds,
   request: GuardedRequest<Subject>,
@@ -136,9 +136,12 @@ export function sendVisible(reply: FastifyReply, data: unknown): FastifyReply {
   return sendJson(reply, visibleJson({ success: true, data }))
 }
 
-/** Control characters and those that turn text are visible as escapes. */
+const times = /^(at|since|until)$|(At|Until)$/
+
+/** Times are milliseconds. Control characters and those that turn text are visible as escapes. */
 export function visibleJson(data: unknown): string {
-  return JSON.stringify(data, (_, value) =>
-    typeof value === 'string' ? escapeControls(value) : value,
-  )
+  return JSON.stringify(data, (name, value) => {
+    if (typeof value === 'string') return escapeControls(value)
+    return typeof value === 'number' && times.test(name) ? iso(value) : value
+  })
 }

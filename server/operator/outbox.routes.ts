@@ -1,6 +1,5 @@
 // What waits to be sent, and the webhooks. A row has ids only, and no text of a notification.
 import { recorded } from '../audit/entry.ts'
-import { iso } from '../basics/clock.ts'
 import { notFound } from '../basics/errors.ts'
 import { dropFromOutbox, listOutbox, retryOutbox } from '../reach/outbox.store.ts'
 import { namesOf } from '../users/display-user.ts'
@@ -8,7 +7,6 @@ import { listWebhooks, type Webhook } from '../webhooks/webhooks.store.ts'
 import { displayedWebhook } from '../webhooks/webhooks.ts'
 import * as shapes from './operator.schemas.ts'
 import { forOperator, type OperatorNeeds, recordAct, sendVisible, usersOf } from './operator.ts'
-import { withTimes } from './people.ts'
 
 const maxListed = 200
 
@@ -28,8 +26,8 @@ export const list = forOperator({
       // A row that a backend reads has its cursor there.
       tries: kind === 'event-to-read' ? 0 : tries,
       reason,
-      dueAt: iso(dueAt),
-      sinceAt: iso(at),
+      dueAt,
+      sinceAt: at,
       sending: holder !== null,
     }))
     return sendVisible(reply, { waiting, webhooks: (await store.read(listWebhooks)).map(display) })
@@ -39,16 +37,17 @@ export const list = forOperator({
 function display(webhook: Webhook) {
   const { id, url, events, lastSuccessAt, failingSince, attempts, disabledAt } =
     displayedWebhook(webhook)
-  const times = { lastSuccessAt, failingSinceAt: failingSince, disabledAt }
-  return withTimes({
+  return {
     id,
     application: webhook.application || null,
     // Of some receivers the rest of the address is a secret.
     url: url && new URL(url).origin,
-    events: events.join(),
+    events,
     outcome: attempts[0]?.outcome,
-    ...times,
-  })
+    lastSuccessAt,
+    failingSinceAt: failingSince,
+    disabledAt,
+  }
 }
 
 export const retry = forOperator({

@@ -1,4 +1,3 @@
-// What the page /operator reads of all users.
 import { factorsOf } from '../factors/factors.store.ts'
 import { userKey } from '../inbox/user-key.ts'
 import { providerAccounts } from '../providers/provider-accounts.store.ts'

@@ -1,9 +1,8 @@
 // The users as the page /operator shows them, without secrets and notifications.
 import { deviceLabel } from '../audit/entry.ts'
-import { iso } from '../basics/clock.ts'
 import { readInbox } from '../inbox/inbox.store.ts'
 import type { Sessions } from '../sessions/sessions.ts'
-import { type ListedSignIn, listSignIns } from '../sessions/sign-ins.store.ts'
+import { listSignIns } from '../sessions/sign-ins.store.ts'
 import type { Store } from '../store/store.ts'
 import { displayAccount } from '../users/display-user.ts'
 import type { User } from '../users/users.store.ts'
@@ -34,43 +33,14 @@ export async function wholePerson(needs: PersonNeeds, user: User) {
     alive,
     limit: maxSignIns,
   })
-  const { devices, factors, accounts, mutes } = await store.read(belongingsOf, user.id)
+  const belongings = await store.read(belongingsOf, user.id)
   const { total, unread, unseen, archived, snoozed } = await store.read(readInbox, user.id)
   return {
     user: { ...displayPerson(user), passwordChangeRequired: user.passwordReportedAt !== null },
-    signIns: signIns.map(displaySignIn),
-    devices: devices.map(withTimes),
-    factors: factors.map(withTimes),
-    accounts: accounts.map(withTimes),
-    mutes,
+    signIns: signIns.map(({ signInId: id, userAgent, device, ...signIn }) => {
+      return { id, device: device ?? deviceLabel(userAgent), ...signIn }
+    }),
+    ...belongings,
     inbox: { total, unread, unseen, archived, snoozed },
   }
-}
-
-function displaySignIn({
-  signInId: id,
-  variant,
-  device,
-  userAgent,
-  address,
-  createdAt,
-  lastSeenAt,
-}: ListedSignIn) {
-  const label = device ?? deviceLabel(userAgent)
-  return {
-    id,
-    variant,
-    device: label,
-    address,
-    createdAt: iso(createdAt),
-    lastSeenAt: iso(lastSeenAt),
-  }
-}
-
-export function withTimes(row: object): object {
-  const times = Object.entries(row).map(([name, value]) => [
-    name,
-    name.endsWith('At') && typeof value === 'number' ? iso(value) : value,
-  ])
-  return Object.fromEntries(times)
 }

@@ -1,5 +1,4 @@
 // What became of notifications, never what they say.
-import { iso } from '../basics/clock.ts'
 import { notFound } from '../basics/errors.ts'
 import { yieldToEventLoop } from '../basics/event-loop.ts'
 import { firstIdAt, madeAt } from '../basics/ids.ts'
@@ -88,7 +87,7 @@ export const heard = forOperator({
       before = last
       await yieldToEventLoop()
     }
-    const since = examined === 0 ? null : iso(madeAt(before))
+    const since = examined === 0 ? null : madeAt(before)
     const items = summed(rows, ['producer', 'category'])
     return sendVisible(reply, { since, examined, items, ages: await byAge(store, now) })
   },
@@ -115,7 +114,7 @@ async function byAge(store: Store, now: number) {
     .map(({ producer: _, ...row }) => row)
 }
 
-/** A row for each of what `names` have, with the sums of the others; the one with the most deliveries is the first. */
+/** The largest is the first. */
 function summed(
   rows: readonly HeardRow[],
   names: readonly ('producer' | 'category')[],

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { listAudit } from '../audit/audit.store.ts'
 import { deviceLabel } from '../audit/entry.ts'
-import { iso, parseTime } from '../basics/clock.ts'
+import { parseTime } from '../basics/clock.ts'
 import { invalidField } from '../basics/errors.ts'
 import { yieldToEventLoop } from '../basics/event-loop.ts'
 import { firstIdAt } from '../basics/ids.ts'
@@ -65,7 +65,7 @@ function displayed(entry: AuditEntry, names: ReadonlyMap<string, string>) {
   const { settings: _, ...facts } = detail ?? {}
   return {
     id,
-    at: iso(at),
+    at,
     event,
     actor,
     userId,
@@ -105,8 +105,8 @@ export const counts = forOperator({
       counted[span] = (counted[span] ?? 0) + 1
     }
     return sendVisible(reply, {
-      since: iso(since),
-      until: iso(until),
+      since,
+      until,
       counts: counted,
       events: [...new Set(entries.map(({ event }) => event))].sort(),
       examined: entries.length,
@@ -135,9 +135,7 @@ export const exportLines = forOperator({
 async function* linesOf(store: Store, filter: Filter): AsyncGenerator<string> {
   let count = 0
   for await (const page of pagesOf(store, filter)) {
-    const lines = page
-      .filter((entry) => isWanted(entry, filter))
-      .map((entry) => visibleJson({ ...entry, at: iso(entry.at) }))
+    const lines = page.filter((entry) => isWanted(entry, filter)).map(visibleJson)
     if (lines.length > 0) yield `${lines.join('\n')}\n`
     count += page.length
     if (count >= maxExported) return

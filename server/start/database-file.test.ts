@@ -5,7 +5,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { examineDatabase } from '../commands/service/doctor.ts'
+import { examineIfThere } from '../commands/service/doctor.ts'
 import { readDatabaseUrl } from '../config/database-url.ts'
 import { openStore } from '../open-store.ts'
 import { refuseLostDatabase, refuseMissingDatabase } from './database-file.ts'
@@ -39,7 +39,7 @@ test('a database that is missing or empty is refused beside its secret, by every
     const sentence = new RegExp(`carillon\\.db is empty, but ${left} is still there\\. ${restore}`)
     for (const refuse of [refuseLostDatabase, refuseMissingDatabase])
       assert.throws(() => refuse(database), sentence)
-    const { findings } = await examineDatabase(database, Date.now)
+    const { findings } = await examineIfThere(database)
     assert.deepEqual(
       findings.map(({ state, change }) => [state, change]),
       [['fault', 'Restore the database; to start with an empty one, remove that file too.']],

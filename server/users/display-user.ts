@@ -49,7 +49,7 @@ export function displaySession(user: User, caller: Subject, policy: FactorPolicy
   }
 }
 
-/** The username or external id of each user; who has none of them or was erased is missing. */
+/** Erased users are missing, and those without a name. */
 export async function namesOf(store: Store, ids: Iterable<string>): Promise<Map<string, string>> {
   const names = new Map<string, string>()
   for (const id of new Set(ids)) {

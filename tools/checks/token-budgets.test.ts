@@ -9,8 +9,8 @@ const budgets: Readonly<Record<string, number>> = {
   client: 29_000,
   demonstration: 39_100,
   element: 35_900,
-  pages: 41_200,
-  server: 366_900,
+  pages: 40_300,
+  server: 365_900,
 }
 
 const generated = ['node_modules', 'dist', 'public', 'bundle', '.compile-cache', 'data']

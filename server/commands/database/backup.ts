@@ -7,11 +7,7 @@ import { interruptible, progress } from '../terminal/progress.ts'
 
 const more = `
 The service may be running. Every row is read back and compared before the file gets its name (mode 0600). An existing file
-is never replaced. The file does not contain the secret that seals the signing keys: store that in another place.
-
-Example:
-  npx carillon backup backups/monday.gz
-  npx carillon backup --verify backups/monday.gz`
+is never replaced. The file does not contain the secret that seals the signing keys: store that in another place.`
 
 export function makeCommand(): Command {
   const command = new Command('backup')

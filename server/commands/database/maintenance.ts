@@ -7,11 +7,7 @@ import { configOf, withSettings, withStore } from '../settings.ts'
 import { type Output, print } from '../terminal/output.ts'
 
 const help = `
-Every process then serves reads, and responds to each write with 503. Nobody can sign in or out; who is signed in stays so.
-
-Examples:
-  npx carillon maintenance on
-  npx carillon maintenance off`
+Every process then serves reads, and responds to each write with 503. Nobody can sign in or out; who is signed in stays so.`
 
 export function makeCommand(): Command {
   const command = new Command('maintenance')

@@ -21,7 +21,6 @@ CARILLON_TARGET_URL to it, or CARILLON_DATABASE_URL_FILE or CARILLON_TARGET_URL_
 
 Examples:
   npx carillon move --from sqlite:data/carillon.db --to 'postgres://carillon@db.internal/carillon?sslmode=verify-full'
-  CARILLON_TARGET_URL_FILE=/run/secrets/new-database npx carillon move
   npx carillon move --give-up --from sqlite:data/carillon.db`
 
 export function makeCommand(): Command {

@@ -63,7 +63,7 @@ type AddOptions = Output & {
   scope?: Scope[]
   createsUsers?: boolean
   application?: string
-  /** How long, in milliseconds. */
+  /** Milliseconds. */
   expires?: number
   rate?: KeyRate
 }

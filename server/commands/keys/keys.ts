@@ -13,16 +13,10 @@ import { type Output, print, printList, reading } from '../terminal/output.ts'
 const help = {
   rotate: `
 The next key is in the key set at once. Nodes sign with it once every cache of the key set has it, and accept tokens of the
-key before until the last of them has expired. No token is refused.
-
-Example:
-  npx carillon keys rotate`,
+key before until the last of them has expired. No token is refused.`,
   drop: `
 For a key that was stolen: every token of it is refused on every node within a second, so its users sign in again (sessions
-stay). Nodes sign with a new key at once.
-
-Example:
-  npx carillon keys drop u0fTyPzS6TjBbl-9hRJhNXyU1BzS1DlSbnsQwDnLmQ0`,
+stay). Nodes sign with a new key at once.`,
 }
 
 export function makeCommand(): Command {
@@ -32,7 +26,6 @@ export function makeCommand(): Command {
   keys
     .command('list')
     .description('List the signing keys, and which of them signs')
-    .addHelpText('after', '\nExample:\n  npx carillon keys list --json')
     .action(onStore(listAll))
   keys
     .command('rotate')

@@ -21,11 +21,7 @@ Everything that the secret before had sealed is sealed with the new one. Session
 First set CARILLON_SECRET to the new secret and CARILLON_SECRET_PREVIOUS to the one before, on every node, and restart the nodes one
 after another. On SQLite without CARILLON_SECRET, the command makes the new secret itself, also while the service runs.
 
-Backups from before need the secret before. If the command made the new one, it leaves that beside it for --keep days, in carillon.secret.until-DATE.
-
-Examples:
-  npx carillon secret rotate
-  npx carillon secret rotate --keep 0   # if the secret has leaked`
+Backups from before need the secret before. If the command made the new one, it leaves that beside it for --keep days, in carillon.secret.until-DATE. If the secret has leaked, --keep 0.`
 
 export function makeCommand(): Command {
   const secret = new Command('secret').description('Change the secret of the service')

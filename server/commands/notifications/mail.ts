@@ -9,10 +9,7 @@ import { type Output, print, WrongUse } from '../terminal/output.ts'
 import { triesOf } from './tries.ts'
 
 const help = `
-The running service sends it, with its CARILLON_SMTP_URL: the command only adds it to what waits.
-
-Example:
-  npx carillon mail test ann@example.org`
+The running service sends it, with its CARILLON_SMTP_URL: the command only adds it to what waits.`
 
 export function makeCommand(): Command {
   const mail = new Command('mail').description('Try the mail server')

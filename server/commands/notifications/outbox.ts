@@ -10,20 +10,11 @@ const maxListed = 1_000
 
 const help = {
   list: `
-A row is one mail, one push to one browser, or one event for a webhook: its kind, its user, and how often it was tried. The service sends it when it is due, and gives it up after a day. An event-to-read waits for a backend, for three days.
-
-Example:
-  npx carillon outbox list --json`,
+A row is one mail, one push to one browser, or one event for a webhook: its kind, its user, and how often it was tried. The service sends it when it is due, and gives it up after a day. An event-to-read waits for a backend, for three days.`,
   retry: `
-For after the mail server, a push service or the receiver of a webhook was repaired: otherwise what failed waits, each time twice as long, up to an hour. Events that a backend reads stay as they are.
-
-Example:
-  npx carillon outbox retry --all`,
+For after the mail server, a push service or the receiver of a webhook was repaired: otherwise what failed waits, each time twice as long, up to an hour. Events that a backend reads stay as they are.`,
   drop: `
-What is dropped is not sent, and a backend that reads events never sees it. The notifications stay in the inbox. A row that is being sent now stays.
-
-Example:
-  npx carillon outbox drop 019b5d2e-8c00-7000-8000-00000a1b2c3d`,
+What is dropped is not sent, and a backend that reads events never sees it. The notifications stay in the inbox. A row that is being sent now stays.`,
 }
 
 type Chosen = Output & { all?: true }

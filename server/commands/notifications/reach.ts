@@ -1,4 +1,4 @@
-// `carillon reach`: which mails would have been sent to whom and when, before mails are turned on. It reads real inboxes, and sends and writes nothing.
+// It reads real inboxes, and sends and writes nothing.
 import { Command } from 'commander'
 import { iso } from '../../basics/clock.ts'
 import { withoutControls } from '../../basics/control-characters.ts'

@@ -19,6 +19,7 @@ import { type Finding, faultOf, warning } from '../../doctor/finding.ts'
 import { examineWay, reach } from '../../doctor/proxy/reach.ts'
 import { examineStream } from '../../doctor/proxy/stream.ts'
 import { examineSecret } from '../../doctor/secret.ts'
+import { examineDatabase } from '../../doctor/store/database.ts'
 import { type Examined, unread } from '../../doctor/store/findings.ts'
 import { refuseLostDatabase, refuseMissingDatabase } from '../../start/database-file.ts'
 import type { Database } from '../../store/database.ts'
@@ -31,11 +32,7 @@ type Areas = [area: string, Finding[]][]
 
 const example = `
 Run it on the machine of the service, with the settings of the service. It changes nothing, and tries no password.
-The exit status is 0 without faults and 1 with a fault.
-
-Examples:
-  npx carillon doctor
-  npx carillon doctor https://bell.example.org`
+The exit status is 0 without faults and 1 with a fault.`
 
 export function makeCommand(): Command {
   const command = new Command('doctor')
@@ -95,7 +92,7 @@ async function doctor(
 /** Doctor would send the password over the network that `serve` refuses. */
 async function examineKept(config: Config, isDeep?: boolean): Promise<Examined | undefined> {
   if (databaseTls(config, process.env) === 'refused') return undefined
-  const kept = await examineDatabase(config.database, Date.now, isDeep)
+  const kept = await examineIfThere(config.database, isDeep)
   const secret = await examineSecret({
     ...config,
     ...kept,
@@ -104,27 +101,15 @@ async function examineKept(config: Config, isDeep?: boolean): Promise<Examined |
   return { ...kept, findings: [...kept.findings, ...secret] }
 }
 
-export async function examineDatabase(
-  database: Database,
-  now: () => number,
-  isDeep = false,
-): Promise<Examined> {
+/** Creates no file. */
+export async function examineIfThere(database: Database, isDeep?: boolean): Promise<Examined> {
   try {
     refuseLostDatabase(database)
     refuseMissingDatabase(database)
-    if (database.engine === 'postgres')
-      return await (await import('../../doctor/store/postgres.ts')).examinePostgres(
-        database.url,
-        now,
-      )
-    return await (await import('../../doctor/store/sqlite.ts')).examineSqlite(
-      database.path,
-      now,
-      isDeep,
-    )
   } catch (error) {
     return unread(faultOf('database', error, 'correct CARILLON_DATABASE_URL'))
   }
+  return examineDatabase(database, Date.now, isDeep)
 }
 
 type Target = { config: Config | undefined; url: string; kept: Examined | undefined }

@@ -1,20 +1,16 @@
-// `carillon stats`: when is the disk full, what grows, whose inbox and which producer is it, and is background work behind?
 import { Command } from 'commander'
 import { iso } from '../../basics/clock.ts'
+import { examineDatabase } from '../../doctor/store/database.ts'
 import { mostStreams } from '../../metrics/nodes.store.ts'
 import { countIn, freeBytesOf, growthOf, type Point, seriesOf } from '../../metrics/series.ts'
 import { largestInboxes, newestByProducer, rowsOfTables } from '../../metrics/stats.store.ts'
-import { examineDatabase } from '../../operator/now.ts'
 import { namesOf } from '../../users/display-user.ts'
 import { onStore, type Place, withSettings } from '../settings.ts'
 import { type Output, print, table } from '../terminal/output.ts'
 
 const help = `
 It reads whole tables, which takes seconds for a large database, and changes nothing. The growth is that of the days on which
-a service ran; it is known after two of them.
-
-Example:
-  npx carillon stats --json`
+a service ran; it is known after two of them.`
 
 export function makeCommand(): Command {
   const command = new Command('stats').description(
@@ -32,7 +28,7 @@ async function statsOf({ store, config, now }: Place) {
   const month = await seriesOf(store, 'month', now())
   const freeBytes = freeBytesOf(config.database)
   const { kibPerDay, fullAt } = growthOf(month, { now: now(), freeBytes })
-  const { findings } = await examineDatabase(config, now)
+  const { findings } = await examineDatabase(config.database, now)
   const largest = await store.read(largestInboxes)
   const streams = await store.read(mostStreams, now())
   const names = await namesOf(

@@ -27,7 +27,7 @@ export function warn(sentence: string): void {
   process.stderr.write(`carillon: ${sentence}\n`)
 }
 
-/** By heading: the field of a row, or what is made of the row. */
+/** By heading. */
 type Columns<Row> = Readonly<Record<string, keyof Row | ((row: Row) => unknown)>>
 
 export function table<Row>(rows: readonly Row[], columns: Columns<Row>): string[] {
@@ -52,7 +52,6 @@ function cellOf(value: unknown): string {
   return withoutControls(Array.isArray(value) ? value.join() : String(value))
 }
 
-/** `empty`: in place of a table without rows. */
 export function printList<Row>(
   options: Output,
   items: readonly Row[],
@@ -75,7 +74,6 @@ export function readOption<Value>(
   }
 }
 
-/** Reads the value of an option where the option is declared. */
 export function reading<Value>(option: string, read: (text: string) => Value) {
   return (text: string) => readOption(option, text, read)
 }

@@ -25,11 +25,7 @@ For a user who has lost every factor and the recovery codes. Make sure who asks 
 session and token of the user ends, because a lost phone may be signed in.
 
 With --unreadable, it removes the factors that the secret of the service no longer opens, of all users, and nothing else. Users who have no other
-factor then sign in with the password alone.
-
-Examples:
-  npx carillon user factors reset ann
-  npx carillon user factors reset --unreadable`
+factor then sign in with the password alone.`
 
 type ResetOptions = KeyOptions & { yes?: boolean; unreadable?: true }
 

@@ -4,11 +4,7 @@ import { print, WrongUse } from '../terminal/output.ts'
 import { identityOf, type KeyOptions, keyOf, named, nameOf, withUsers } from './user-key.ts'
 
 const help = `
-An operator sees every user and changes them, in the browser. Somebody has to stay one. Links that were made for the user are void.
-
-Examples:
-  npx carillon user role ann operator
-  npx carillon user role ann none`
+An operator sees every user and changes them, in the browser. Somebody has to stay one. Links that were made for the user are void.`
 
 export function addRoleCommand(user: Command): void {
   named(user.command('role'))

@@ -21,9 +21,7 @@ The user can sign in again with the same password. To refuse that, disable the u
 With --all, every node refuses the sessions and tokens of all users within a second, for a day on which a backup or the secret was
 stolen. Other services that verify tokens by themselves accept them until they expire.
 
-Examples:
-  npx carillon user sign-out ann
-  npx carillon user sign-out --external-id customer-42
+Example:
   npx carillon user sign-out --all --except operator`
 
 type SignOutOptions = KeyOptions & {

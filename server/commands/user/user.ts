@@ -83,7 +83,6 @@ export function makeCommand(): Command {
   named(user.command('rename'))
     .argument('<names...>', 'the username, unless an option names the user; the new username')
     .description('Give a user another username; sessions and tokens stay')
-    .addHelpText('after', help.rename)
     .action(renameOne)
   aboutUser(user.command('disable [name]'), disableOne).description(
     'Disable a user: every session and token ends',
@@ -92,9 +91,10 @@ export function makeCommand(): Command {
     'Enable a disabled user; ended sessions and tokens stay ended',
   )
   aboutUser(user.command('delete [name]'), deleteOne)
-    .description('Erase a user with inbox, sessions and tokens; this cannot be undone')
+    .description(
+      'Erase a user with inbox, sessions and tokens; this cannot be undone. To keep the data, disable the user',
+    )
     .option('--yes', 'do not ask')
-    .addHelpText('after', help.delete)
   user
     .command('password <name>')
     .description('Set a password: every session and token ends')
@@ -124,34 +124,15 @@ Examples:
   npx carillon user add ann --password-stdin < password.txt
   npx carillon user add --external-id customer-42 --display-name 'Kim Park' --locale de-CH`,
   export: `
-Each line has a type, such as notification. None has a secret. Users download the same on their account page.
-
-Example:
-  npx carillon user export --external-id customer-42 --out customer-42.jsonl`,
-  rename: `
-Example:
-  npx carillon user rename ann anna`,
-  delete: `
-To keep a user's data and refuse every sign-in, disable the user.
-
-Example:
-  npx carillon user delete ann`,
+Each line has a type, such as notification. None has a secret. Users download the same on their account page.`,
   link: `
 The purpose reset is for another password, invite for the first one, and factor for a user whose sign-in can only set up a second factor:
 with the link and the password, the user adds the first one. Make sure who asks for it.
 
-The service has to be reachable under CARILLON_PUBLIC_URL. The last three links are valid; a new password voids all of them.
-
-Examples:
-  npx carillon user link ann
-  npx carillon user link ann --purpose factor
-  npx carillon user link ann --purpose invite --public-url https://bell.example.org`,
+The service has to be reachable under CARILLON_PUBLIC_URL. The last three links are valid; a new password voids all of them.`,
   unlock: `
 After several wrong passwords, an account has to wait before its next sign-in. The command ends that, for passwords and second
-factors, from every address. A known device never waits for others. The limit of an address stays: it ends by itself within an hour.
-
-Example:
-  npx carillon user unlock ann`,
+factors, from every address. A known device never waits for others. The limit of an address stays: it ends by itself within an hour.`,
 }
 
 type Chosen = { password: string; isGenerated: boolean }

@@ -534,8 +534,7 @@ create table hourly (
   primary key (hour, name)
 ) without rowid, strict;
 
--- Which processes run, with which settings, and who holds most streams there (metrics/nodes.ts). A
--- transfer leaves these rows behind.
+-- The processes that run (metrics/nodes.ts). A transfer leaves these rows behind.
 create table node (
   id text primary key,
   name text not null,

@@ -1,0 +1,18 @@
+import type { Database } from '../../store/database.ts'
+import { faultOf } from '../finding.ts'
+import { type Examined, unread } from './findings.ts'
+
+/** An error is a finding, too. */
+export async function examineDatabase(
+  database: Database,
+  now: () => number,
+  isDeep = false,
+): Promise<Examined> {
+  try {
+    if (database.engine === 'postgres')
+      return await (await import('./postgres.ts')).examinePostgres(database.url, now)
+    return await (await import('./sqlite.ts')).examineSqlite(database.path, now, isDeep)
+  } catch (error) {
+    return unread(faultOf('database', error, 'correct CARILLON_DATABASE_URL'))
+  }
+}
