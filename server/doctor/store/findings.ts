@@ -88,15 +88,20 @@ export function lastOf(event: 'tidying-failed' | 'mails-refused', since: string)
   return `select max(at) as at from audit where event = '${event}' and id >= '${since}'`
 }
 
-/** A service does this within seconds. */
+/** The oldest of each; a service does this within seconds. One statement would not run on Citus. */
+const due = {
+  expiries: 'min(expires_at) as at from notification where expires_at is not null',
+  snoozes: 'min(snoozed_until) as at from notification where snoozed_until is not null',
+  'changes by key': 'min(at) as at from key_change',
+  links: 'min(expires_at) + 7200000 as at from one_time_link',
+}
+
 async function lateWork(read: Read, now: number): Promise<Finding> {
-  const [oldest] = await read(`
-    select min(expires_at) as expiries, (select min(snoozed_until) from notification where snoozed_until is not null) as snoozes,
-      (select min(at) from key_change) as "changes by key", (select min(expires_at) + 7200000 from one_time_link) as links
-    from notification where expires_at is not null`)
   const late: string[] = []
-  for (const [what, dueAt] of Object.entries(oldest ?? {})) {
-    const seconds = Math.round((now - new Date((dueAt ?? now) as string).getTime()) / 1000)
+  for (const [what, oldest] of Object.entries(due)) {
+    const [row] = await read(`select ${oldest}`)
+    const dueAt = row?.at ?? now
+    const seconds = Math.round((now - new Date(dueAt as string).getTime()) / 1000)
     if (seconds > 60) late.push(`${what} by ${seconds} s`)
   }
   if (late.length === 0) return ok('background work', 'none is behind')
