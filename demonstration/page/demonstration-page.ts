@@ -125,7 +125,7 @@ function failureView({ texts, places, world: { failure } }: Stage) {
   const { trouble, retryAfter } = failure.error
   return html`<div class="card" role="alert" id="failure" tabindex="-1">
     <p class="fault">${filled(texts.troubles[trouble], places, Math.ceil(retryAfter / 60))}</p>
-    <button type="button" class="primary" @click=${failure.again}>${trouble === 'gone' ? texts.startAgain : texts.tryAgain}</button>
+    <button type="button" class="primary" @click=${failure.again}>${texts.tryAgain}</button>
   </div>`
 }
 

@@ -7,16 +7,14 @@ export type StepId = (typeof stepIds)[number]
 /** The first is sent with the step. */
 export const inboxActs = ['inbox', 'archive', 'snooze'] as const
 type InboxAct = (typeof inboxActs)[number]
+type Sent = Readonly<Record<Lane, readonly Exchange[]>>
 
 export class Walk {
-  readonly results: Map<StepId | InboxAct, Readonly<Record<Lane, readonly Exchange[]>>>
+  readonly results: Map<StepId | InboxAct, Sent>
   readonly #world: World
   #visit: World['visit']
 
-  constructor(
-    world: World,
-    results: Iterable<[StepId | InboxAct, Readonly<Record<Lane, readonly Exchange[]>>]> = [],
-  ) {
+  constructor(world: World, results: Iterable<[StepId | InboxAct, Sent]> = []) {
     this.results = new Map(results)
     this.#world = world
   }

@@ -1,6 +1,7 @@
 // A server of another application: the one with only the public key, and the five behind the
 // balancer. With the way `store` it shares the database, and never memory.
 import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
 import { Agent, createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createRemoteJWKSet, customFetch, decodeProtectedHeader, errors, jwtVerify } from 'jose'
@@ -30,7 +31,7 @@ export class OtherServer {
   readonly #agent = new Agent({ keepAlive: true })
   readonly #secret = randomBytes(32).toString('base64url')
   readonly keys: ReturnType<typeof createRemoteJWKSet>
-  #listening: Promise<number> | undefined
+  #listening: Promise<unknown> | undefined
 
   constructor(options: Options) {
     this.#options = options
@@ -47,16 +48,10 @@ export class OtherServer {
   }
 
   async passOn(exchanged: readonly [IncomingMessage, ServerResponse], n: number): Promise<void> {
-    this.#listening ??= new Promise((resolve) => {
-      this.#server.listen(0, '127.0.0.1', () =>
-        resolve((this.#server.address() as AddressInfo).port),
-      )
-    })
-    await passOn(
-      exchanged,
-      { port: await this.#listening, secret: this.#secret, agent: this.#agent },
-      String(n),
-    )
+    this.#listening ??= once(this.#server.listen(0, '127.0.0.1'), 'listening')
+    await this.#listening
+    const { port } = this.#server.address() as AddressInfo
+    await passOn(exchanged, { port, secret: this.#secret, agent: this.#agent }, String(n))
   }
 
   end(): void {

@@ -96,9 +96,28 @@ export class World {
     this.request()
     const server = to === 'servers' ? (this.#turns++ % (otherServers.length - 1)) + 1 : 0
     const n = ++this.#count
-    const other = server || null
-    const steps =
-      by === 'machine' ? [] : this.#record([request, response], { n, by, to, server: other }, body)
+    const steps: Step[] = []
+    if (by !== 'machine') {
+      const exchange: Exchange & { steps: Step[] } = {
+        n,
+        by,
+        to,
+        server: server || null,
+        at: this.service.now(),
+        request: requestOf(request, this.#names),
+        response: { line: '', fields: [], body: '' },
+        steps,
+        rows: [],
+      }
+      response.setHeader('Carillon-Exchange', n)
+      onSent(response, (sent) => {
+        exchange.request.body = body.text
+        exchange.response = sent
+        exchange.rows = this.service.rows()
+      })
+      this.#exchanges.set(n, exchange)
+      this.#exchanges.delete(n - maxExchanges)
+    }
     keepCookies(request, this.#names)
     if (to !== 'service')
       return this.others[server]?.passOn([request, response], n).catch(() => {
@@ -107,30 +126,6 @@ export class World {
     request.url = path
     if (by === 'other-site') allowFrame(response)
     traced.run(steps, () => this.service.app.routing(request, response))
-  }
-
-  #record(
-    [request, response]: Exchanged,
-    known: Pick<Exchange, 'n' | 'by' | 'to' | 'server'>,
-    body: Body,
-  ): Step[] {
-    const exchange: Exchange & { steps: Step[] } = {
-      ...known,
-      at: this.service.now(),
-      request: requestOf(request, this.#names),
-      response: { line: '', fields: [], body: '' },
-      steps: [],
-      rows: [],
-    }
-    response.setHeader('Carillon-Exchange', known.n)
-    onSent(response, (sent) => {
-      exchange.request.body = body.text
-      exchange.response = sent
-      exchange.rows = this.service.rows()
-    })
-    this.#exchanges.set(known.n, exchange)
-    this.#exchanges.delete(known.n - maxExchanges)
-    return exchange.steps
   }
 
   /** Throws NOT_FOUND. */
@@ -168,7 +163,7 @@ async function composeService(options: WorldOptions) {
     // A token that is remembered would hide that its signature is checked.
     own: { passwords, cookies, observed, cachedTokens: 0 },
   })
-  const { app, users, deliveries, readiness, keys, sessions } = composition
+  const { app, users, readiness } = composition
   await app.ready()
   readiness.isReady = true
   const { id: userId } = await addUser(users, { ...user, isGenerated: true })
@@ -181,20 +176,8 @@ async function composeService(options: WorldOptions) {
     await store.close()
     rmSync(folder, { recursive: true, force: true })
   }
-  // Reachable during an outage, too.
-  return {
-    app,
-    deliveries,
-    config,
-    store,
-    keys,
-    sessions,
-    state,
-    userId,
-    now: clock.now,
-    rows: rows.now,
-    end,
-  }
+  // The store is reachable during an outage, too.
+  return { ...composition, config, store, state, userId, now: clock.now, rows: rows.now, end }
 }
 
 /** `now` returns no rows after `end`: a response may end later. */

@@ -21,7 +21,6 @@ export const labels = {
   next: ['Next: ', 'Weiter: ', 'Suite : '],
   sending: ['Sending …', 'Wird gesendet …', 'Envoi …'],
   tryAgain: ['Try again', 'Erneut versuchen', 'Réessayer'],
-  startAgain: ['Start again', 'Von vorn beginnen', 'Recommencer'],
   places: {
     'without-proof': ['No proof', 'Kein Nachweis', 'Sans preuve'],
     'sign-in': ['Sign in', 'Anmelden', 'Connexion'],

@@ -98,9 +98,12 @@ function chipsView(stage: Stage, { id, cell, answer }: Prediction) {
   const [lane, what = ''] = cell.split(' ') as [Lane, string]
   const name = `${id} ${cell}`
   const said = bench.outcomes[id]?.predicted[name]
+  const predict = (value: boolean) => {
+    bench.predictions[name] = value
+  }
   const choice = (value: boolean) => html`<label class="chip">
     <input type="radio" name=${name} required .checked=${bench.predictions[name] === value}
-      @change=${() => bench.predict(name, value)} />${value ? works : fails}
+      @change=${() => predict(value)} />${value ? works : fails}
     ${answer !== undefined && said === value ? markView(stage, said === answer) : nothing}
   </label>`
   const measured = html`<span class="measured">${answer ? works : fails}</span>`

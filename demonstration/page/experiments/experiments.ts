@@ -32,7 +32,7 @@ export type Act = Exchanges & {
 export type Way = keyof Texts['balancer']
 export type Cell = `${Lane} ${keyof Texts['cells'] | Way}`
 /** Keys are an experiment and a cell, such as `stolen token this`. */
-type Predictions = Readonly<Record<string, boolean>>
+type Predictions = Record<string, boolean>
 
 export type Outcome = {
   start: Partial<Record<Lane, Exchange>>
@@ -46,20 +46,16 @@ export type Outcome = {
 type Running = Outcome & { world: World }
 
 export class Bench {
-  predictions: Predictions = {}
+  readonly predictions: Predictions = {}
   readonly outcomes: { [id in ExperimentId]?: Outcome | undefined } = {}
   shown = 0
-
-  predict(name: string, answer: boolean): void {
-    this.predictions = { ...this.predictions, [name]: answer }
-  }
 
   /** True if there is an outcome. */
   run(id: ExperimentId, world: World, recorded: Outcome | undefined): Promise<boolean> {
     this.outcomes[id] = undefined
     return world.run(id, async () => {
       const outcome = recorded ?? (await outcomeOf(id, world))
-      this.outcomes[id] = { ...outcome, predicted: this.predictions }
+      this.outcomes[id] = { ...outcome, predicted: { ...this.predictions } }
       this.shown = outcome.main
     })
   }

@@ -415,8 +415,8 @@ export class InboxView implements ReactiveController {
 
   #open(article: HTMLElement, event: MouseEvent | KeyboardEvent): void {
     const notification = this.#notification(article)
-    if (!notification || !openItem(this.#host, notification, event)) return
-    if (!notification.read) this.#acts.mark('read', notification)
+    if (notification && openItem(this.#host, notification, event) && !notification.read)
+      this.#acts.mark('read', notification)
   }
 
   #notification({ dataset }: HTMLElement): Notification | undefined {

@@ -49,7 +49,7 @@ test('a demonstration that is gone says so, and starts again at the same step', 
   await walk.page.evaluate(() => fetch('demonstration/visits', { method: 'POST' }))
   await walk.page.locator('#next').click()
   await walk.opened.alerts('Your own service is gone')
-  await walk.page.getByRole('button', { name: 'Start again' }).click()
+  await walk.page.getByRole('button', { name: 'Try again' }).click()
   await walk.arrived('inbox')
 })
 
