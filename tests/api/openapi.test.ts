@@ -378,7 +378,7 @@ test('the description is correct for what an operator does (I9)', async () => {
   await responds(201, `POST ${key}/rotate`, { as, body: { overlapHours: 1 } })
   await responds(204, `DELETE ${key}`, { as })
   await responds(200, 'POST /api/operator/outbox/retry', { as, body: {} })
-  const row = { id: newId(app.now()), target: 'ann@example.org', at: app.now() }
+  const row = { id: newId(app.now()), target: 'ann@example.org', at: app.now() + 60_000 }
   await app.store.write(addTestMail, row)
   for (const status of [204, 404])
     await responds(status, `DELETE /api/operator/outbox/${row.id}`, { as })
