@@ -8,9 +8,9 @@ import { isTest } from './product-files.ts'
 const budgets: Readonly<Record<string, number>> = {
   client: 29_000,
   demonstration: 40_900,
-  element: 35_900,
+  element: 35_850,
   pages: 41_200,
-  server: 366_600,
+  server: 364_650,
 }
 
 const generated = ['node_modules', 'dist', 'public', 'bundle', '.compile-cache', 'data']
