@@ -42,23 +42,25 @@ async function open(url) {
   await (page ? page.focus() : worker.clients.openWindow(url))
 }
 
-/** The browser has replaced the subscription: the new one takes the place of the one that the service has for this sign-in. */
+/** The browser has replaced the subscription: the new one takes the place of the one that the service has, or had, for this sign-in. */
 async function renew() {
   const subscriptions = new URL('api/me/push-subscriptions', worker.location.href)
   const response = await fetch(subscriptions)
-  const { publicKey, items } = response.ok ? (await response.json()).data : { items: [] }
+  if (!response.ok) return
+  const { publicKey, items } = (await response.json()).data
   const before = items.find((/** @type {{ current: boolean }} */ one) => one.current)
-  if (!before) return
   const subscription = await worker.registration.pushManager.subscribe({
     userVisibleOnly: true,
     applicationServerKey: publicKey,
   })
   const { endpoint, keys } = subscription.toJSON()
-  await fetch(subscriptions, {
+  const added = await fetch(subscriptions, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ endpoint, keys, url: before.url, replaces: before.id }),
+    body: JSON.stringify({ endpoint, keys, replaces: before?.id ?? 'ended' }),
   })
+  // This sign-in had none.
+  if (added.status === 404) await subscription.unsubscribe()
 }
 
 worker.addEventListener('pushsubscriptionchange', (event) => event.waitUntil(renew()))

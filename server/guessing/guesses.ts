@@ -46,6 +46,8 @@ const mailLimits = [
   { name: 'hour', intervalMs: hour, burst: 3, burstOfClient: 2 },
   { name: 'day', intervalMs: day, burst: 10, burstOfClient: 5 },
 ]
+const tooManyMails =
+  'Too many mails to this user: 3, then one an hour, and 10 a day; less for one client'
 /** Five mails about changes, then one an hour. */
 const noticeLimit = { intervalMs: hour, burst: 5 }
 const testLimit = { intervalMs: hour, burst: 10 }
@@ -235,7 +237,8 @@ export class Guesses {
     if (delayed !== undefined && userId !== null)
       this.#recordDelay({ userId, kind, until: delayed.notBefore }, at)
     const notBefore = Math.max(...refusals.map((refusal) => refusal.notBefore))
-    throw tooMany(kind === 'mail' ? 'Too many messages' : 'Too many wrong attempts', notBefore - at)
+    const ofUser = userId === null ? 'Too many messages' : tooManyMails
+    throw tooMany(kind === 'mail' ? ofUser : 'Too many wrong attempts', notBefore - at)
   }
 
   /**

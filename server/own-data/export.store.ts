@@ -22,7 +22,7 @@ export function* recordsOf(userId: string): Read<Record<string, object[]>> {
       where user_id = ${userKey(userId)} and mail_refused_at is not null`,
     'push-subscription': yield* all`
       select device, url, created_at as "createdAt", last_used_at as "lastUsedAt"
-      from push_subscription where owner_id = ${userId} order by created_at, id`,
+      from push_subscription where owner_id = ${userId} and endpoint <> '' order by created_at, id`,
     'provider-account': yield* providerAccounts(userId),
     preference: yield* all`
       select nullif(category, '') as category, muted_until as "mutedUntil", mail, push, hours

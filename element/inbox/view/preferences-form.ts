@@ -47,7 +47,9 @@ export function preferencesForm(form: PreferencesForm): Lit.TemplateResult {
   const columns = [{ name: strings.inbox, view: bell }]
   if (way === 'on') columns.push({ name: texts.mail, view: mail })
   if (canPush) columns.push({ name: texts.push, view: push })
-  const missing = [way === 'on' ? '' : texts.noMail[way], canPush ? '' : texts.noPush]
+  const missing: string[] = []
+  if (way !== 'on') missing.push(texts.noMail[way])
+  if (!canPush) missing.push(texts.noPush)
   const cell = (row: Row) =>
     columns.map(
       ({ name, view }) =>
@@ -58,7 +60,7 @@ export function preferencesForm(form: PreferencesForm): Lit.TemplateResult {
   return html`<table part="preferences-table">
     <thead><tr>${[texts.category, ...columns.map(({ name }) => name)].map((name) => html`<th scope="col">${name}</th>`)}</tr></thead>
     <tbody>${[all, ...rows].map(line)}</tbody></table>
-    ${missing.map((sentence) => (sentence ? html`<p>${sentence}</p>` : nothing))}
+    ${missing.map((sentence) => html`<p>${sentence}</p>`)}
     ${columns.length > 1 ? hours(form) : nothing}`
 }
 

@@ -13,8 +13,8 @@ import { pushContent } from './push.store.ts'
 import { maxIds, pushOf } from './push-message.ts'
 import { isKnownEndpoint, publicKeyOf, sendPush } from './push-service.ts'
 import {
+  endSubscription,
   findSubscription,
-  removeSubscription,
   type Subscription,
   tokenSignIns,
 } from './subscriptions.store.ts'
@@ -78,7 +78,7 @@ export class Pushes {
     const contact = contactOf(config.securityContact, publicUrl())
     const sender = { key: await this.#opened(), contact, now: clock.now() }
     if ((await sendPush(subscription, push, sender)) === 'gone')
-      await store.write(removeSubscription, { id, ownerId, isScoped: false })
+      await store.write(endSubscription, { id, ownerId })
   }
 
   #isLimited({ ownerId: userId, signInId, factor }: Subscription): boolean {

@@ -30,7 +30,11 @@ export const SubscriptionBody = t.component('NewPushSubscription', {
   ),
   replaces: t.optional(
     t.orNull(
-      t.text(1, 100, 'The id of the one that it takes the place of, which this sign-in added'),
+      t.text(
+        1,
+        100,
+        'The id of the one that it takes the place of, which this sign-in added, or `ended` for one that its push service ended; it has the same `url`',
+      ),
     ),
   ),
 })

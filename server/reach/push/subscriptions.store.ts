@@ -3,7 +3,17 @@
 import type { ProvedFactor } from '../../http/operation.ts'
 import { reachBits } from '../../inbox/reminders.store.ts'
 import { userKey } from '../../inbox/user-key.ts'
-import { all, exists, get, Part, type Read, run, send, type Write } from '../../store/statements.ts'
+import {
+  all,
+  exists,
+  get,
+  inList,
+  Part,
+  type Read,
+  run,
+  send,
+  type Write,
+} from '../../store/statements.ts'
 import { lockSubscriptions } from '../../tokens/tokens.store.ts'
 import { isOutdated, type PresentedProof } from '../../users/access/rotation.store.ts'
 import { lockUser } from '../../users/users.store.ts'
@@ -37,7 +47,10 @@ const columns =
   new Part(`id, owner_id as "ownerId", sign_in_id as "signInId", endpoint, p256dh, auth, url, device, factor,
   created_at as "createdAt", last_used_at as "lastUsedAt"`)
 
-/** `replaces`: the id of another one. `proof`: absent for a cookie. `issuedGeneration`: of an issued token. */
+/**
+ * `replaces`: the id of another one, or any text for one that has ended. `proof`: absent for a cookie. `issuedGeneration`: of an
+ * issued token.
+ */
 export type NewSubscription = Omit<Subscription, 'createdAt' | 'lastUsedAt'> & {
   at: number
   replaces?: string | null
@@ -46,39 +59,42 @@ export type NewSubscription = Omit<Subscription, 'createdAt' | 'lastUsedAt'> & {
 }
 
 /**
- * Takes an existing one over with its new keys, also from another user. Returns 'ended' if the
- * sign-in has ended, 'absent' if it has not added what is to be replaced, and 'too-many' if the user
- * has `maxSubscriptions` others; then it changes nothing.
+ * Takes an existing one over with its new keys, also from another user. What replaces another one
+ * has its `url`. Returns 'ended' if the sign-in has ended, 'absent' if it has not added what is to be
+ * replaced, and 'too-many' if the user has `maxSubscriptions` others; then it changes nothing.
  */
 export function* addSubscription(
   added: NewSubscription,
 ): Write<'done' | 'ended' | 'absent' | 'too-many'> {
-  const { id, ownerId, signInId, endpoint, p256dh, auth, url, device, factor, at, replaces } = added
+  const { id, ownerId, signInId, endpoint, p256dh, auth, device, factor, at } = added
   if (!(yield* lockUser(ownerId))) return 'ended'
   yield* lockSubscriptions(ownerId)
   if (!(yield* isAlive(added))) return 'ended'
-  if (replaces != null) {
-    const removed = yield* run`
-      delete from push_subscription where id = ${replaces} and owner_id = ${ownerId} and sign_in_id = ${signInId}`
-    if (removed === 0) return 'absent'
-  }
+  const replaces = added.replaces ?? ''
+  const replaced = yield* all<{ id: string; url: string }>`
+    select id, url from push_subscription
+    where owner_id = ${ownerId} and sign_in_id = ${signInId} and (id = ${replaces} or ${hasEnded}) order by endpoint desc`
+  const [before] = replaces === '' ? [added] : replaced
+  if (before === undefined) return 'absent'
   const others = yield* get<{ count: number }>`
-    select count(*) as count from push_subscription where owner_id = ${ownerId} and id <> ${id}`
+    select count(*) as count from push_subscription
+    where owner_id = ${ownerId} and id not in (${id}, ${replaces}) and not ${hasEnded}`
   if ((others?.count ?? 0) >= maxSubscriptions) return 'too-many'
+  const ids = replaced.map((one) => one.id)
+  yield* send`delete from push_subscription where id ${inList(ids)}`
   yield* send`
     insert into push_subscription (id, owner_id, sign_in_id, endpoint, p256dh, auth, url, device, factor, created_at, last_used_at)
-    values (${id}, ${ownerId}, ${signInId}, ${endpoint}, ${p256dh}, ${auth}, ${url}, ${device}, ${factor}, ${at}, ${at})
-    on conflict (id) do update set owner_id = excluded.owner_id, sign_in_id = excluded.sign_in_id, p256dh = excluded.p256dh,
+    values (${id}, ${ownerId}, ${signInId}, ${endpoint}, ${p256dh}, ${auth}, ${before.url}, ${device}, ${factor}, ${at}, ${at})
+    on conflict (id) do update set owner_id = excluded.owner_id, sign_in_id = excluded.sign_in_id, endpoint = excluded.endpoint, p256dh = excluded.p256dh,
       auth = excluded.auth, url = excluded.url, device = excluded.device, factor = excluded.factor, last_used_at = excluded.last_used_at,
       created_at = case when push_subscription.owner_id = excluded.owner_id then push_subscription.created_at else excluded.created_at end`
   yield* send`
     insert into inbox (user_id, reach) values (${userKey(ownerId)}, ${reachBits.push})
     on conflict (user_id) do update set reach = inbox.reach | ${reachBits.push}`
   // What waits for the one before goes to this one.
-  if (replaces != null)
-    yield* send`
-      update outbox set target = ${id}, queue = ${new URL(endpoint).host}
-      where channel = 'push' and target = ${replaces} and owner_id = ${ownerId}`
+  yield* send`
+    update outbox set target = ${id}, queue = ${new URL(endpoint).host}
+    where channel = 'push' and target ${inList(ids)} and owner_id = ${ownerId}`
   return 'done'
 }
 
@@ -92,6 +108,20 @@ function* isAlive({ ownerId, signInId, proof, issuedGeneration }: NewSubscriptio
     select 1 from revocation where user_id = ${ownerId} and sign_in_id = 'issued' and first_generation > ${issuedGeneration ?? Number.MAX_SAFE_INTEGER}`)
 }
 
+/**
+ * The push service has ended it: it is deleted but for its place, which the one that the browser
+ * makes next may take, without a question to the user.
+ */
+const hasEnded = new Part(`(endpoint = '')`)
+
+export function* endSubscription({
+  id,
+  ownerId,
+}: Pick<Subscription, 'id' | 'ownerId'>): Write<void> {
+  yield* send`
+    update push_subscription set endpoint = '', p256dh = '', auth = '' where id = ${id} and owner_id = ${ownerId}`
+}
+
 type Listed = { ownerId: string; isScoped: boolean }
 
 /** `isScoped`: a token of an application sees those of applications alone. */
@@ -99,7 +129,8 @@ const inScope = new Part(`sign_in_id in ('issued', 'foreign')`)
 
 export function* listSubscriptions({ ownerId, isScoped }: Listed): Read<Subscription[]> {
   return yield* all<Subscription>`
-    select ${columns} from push_subscription where owner_id = ${ownerId} and (${isScoped ? 0 : 1} = 1 or ${inScope})
+    select ${columns} from push_subscription
+    where owner_id = ${ownerId} and (${isScoped ? 0 : 1} = 1 or ${inScope}) and not ${hasEnded}
     order by created_at desc, id`
 }
 
@@ -107,7 +138,8 @@ export function* findSubscription({
   id,
   ownerId,
 }: Pick<Subscription, 'id' | 'ownerId'>): Read<Subscription | undefined> {
-  return yield* get<Subscription>`select ${columns} from push_subscription where id = ${id} and owner_id = ${ownerId}`
+  return yield* get<Subscription>`
+    select ${columns} from push_subscription where id = ${id} and owner_id = ${ownerId} and not ${hasEnded}`
 }
 
 /** Returns false if the user has no such subscription. */

@@ -192,14 +192,28 @@ test('what was read before the push leaves is not pushed', async () => {
   assert.equal(pushService.pushesTo(browser).length, 1)
 })
 
-test('a subscription that the push service does not know any more is removed, and Retry-After is respected', async () => {
+test('a subscription that the push service does not know any more is removed, the next one of its browser has its place, and Retry-After is respected', async () => {
   for (const status of [404, 410]) {
-    const { user, proof, browser } = await reader()
+    const user = await app.user()
+    const proof = await app.signIn(user, 'stateful')
+    const browser = await subscribe(app, proof, { url: 'https://shop.example/orders' })
     pushService.answer = (response) => response.writeHead(status).end()
     await app.deliver({ to: user, title: 'Hi' })
     await settled()
     assert.equal(pushService.pushesTo(browser).length, 1)
     assert.equal(await idOf(proof), undefined, `${status}`)
+    pushService.answer = (response) => response.writeHead(201).end()
+    const next = pushService.subscribe()
+    const renewed = { ...next, replaces: 'ended' }
+    const others = await app.signIn(user, 'stateful')
+    assert.equal((await app.post(path, renewed, others)).status, 404, 'another sign-in had none')
+    assert.equal((await app.post(path, renewed, proof)).status, 204)
+    assert.equal((await app.post(path, renewed, proof)).status, 404, 'the place is taken')
+    const [item] = (await app.get(path, proof)).json().data.items
+    assert.deepEqual([item.url, item.current], ['https://shop.example/orders', true])
+    await app.deliver({ to: user, title: 'Hi' })
+    await settled()
+    assert.equal(pushService.pushesTo(next).length, 1)
   }
   const { user, browser } = await reader()
   pushService.answer = (response) => response.writeHead(429, { 'retry-after': '7200' }).end()

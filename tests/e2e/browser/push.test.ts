@@ -41,7 +41,7 @@ async function withPush() {
 }
 
 test('a user turns push on, the worker and an open list close what was read elsewhere, and a sign-out ends it', async () => {
-  const { opened, browser, pushed, subscription } = await withPush()
+  const { user, opened, browser, pushed, subscription } = await withPush()
   await using _ = opened
   const { page, context } = opened
   await page.goto(`${pages.url}/account`)
@@ -61,7 +61,16 @@ test('a user turns push on, the worker and an open list close what was read else
   const [renewed, ...others] = await subscriptions(opened)
   assert.notEqual(renewed.id, before.id)
   assert.deepEqual([renewed.url, others], [before.url, []])
+  // The push service ended it before the browser told its worker.
+  pushService.answer = (response) => response.writeHead(410).end()
+  const [missed] = await service.deliver({ to: user, title: 'Missed' })
+  service.pass(10_000)
+  await untilSo(async () => (await listed(opened)) === 0)
+  pushService.answer = (response) => response.writeHead(201).end()
   await browser.renew(subscription)
+  assert.equal((await subscriptions(opened))[0].url, before.url)
+  const readMissed = `${pages.url}/api/notifications/${missed}/read`
+  assert.equal((await context.request.patch(readMissed)).status(), 204)
   const second = await pushed('Sent')
   const idsShown = async () => (await browser.shown()).flatMap(({ data }) => data.ids)
   await untilSo(async () => `${await idsShown()}` === second)
@@ -99,6 +108,7 @@ test('a user turns push on, the worker and an open list close what was read else
   assert.deepEqual(await idsShown(), [second, fifth])
   await untilSo(async () => (await browser.badge()) === 2)
   await page.goto(`${pages.url}/account`)
+  await button('Do not notify me on this device').waitFor()
   await page.getByRole('button', { name: 'Sign out', exact: true }).first().click()
   await page.waitForURL((url) => url.pathname !== '/account')
   assert.equal((await context.request.get(pages.url + path)).status(), 401)
