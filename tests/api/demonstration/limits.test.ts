@@ -69,8 +69,7 @@ test('a world has 5,000 requests, with those of its controls: none of them lets 
   const demonstration = await here(t)
   const visitor = await demonstration.from('192.0.2.1').again()
   const token = await visitor.signIn()
-  const measure = () =>
-    visitor.control('measure', { proof: 'token', token, path: 'service/livez' })
+  const measure = () => visitor.control('measure', { proof: 'token', token, path: 'service/livez' })
   for (let n = 0; n < 49; n++) assert.equal((await measure()).status, 200)
   assert.equal((await visitor.session('routeRestreinte')).status, 200)
   const rest = Array.from({ length: 100 }, () => visitor.control('advance', { seconds: 1 }))
