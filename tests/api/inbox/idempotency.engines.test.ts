@@ -138,15 +138,6 @@ test('a key can be used again after its delivery failed (D3)', async () => {
   assert.equal(await countOf(ann), 1)
 })
 
-test('a key belongs to one producer: the same key of another producer is another delivery (D1)', async () => {
-  const ann = await app.user()
-  const { key: othersKey } = await app.producerKey()
-  const one = await send('shared', body(ann))
-  const other = await send('shared', body(ann, 'Ho'), othersKey)
-  assert.deepEqual([one.status, other.status], [201, 201])
-  assert.equal(await countOf(ann), 2)
-})
-
 test('the response to a key stays the same after a restart, and after the data that it describes has changed (D1)', async () => {
   const ann = await app.user()
   const bob = await app.user()

@@ -68,28 +68,6 @@ test('a user who was sent something before the first sign-in finds it, unread', 
   assert.equal(again[0]?.userId, result?.userId)
 })
 
-test('external ids are compared byte by byte: aB and Ab are two inboxes (U1)', async () => {
-  const recipients = [{ externalId: 'aB' }, { externalId: 'Ab' }]
-  const [first, second] = await sent({ recipients }, { key: usersKey })
-  assert.notEqual(first?.userId, second?.userId)
-  await sent({ recipients: [{ externalId: 'aB' }], title: 'Only for aB' })
-  const upper = await firstSignIn(first?.userId ?? '', 'one')
-  const lower = await firstSignIn(second?.userId ?? '', 'two')
-  assert.deepEqual([(await sentTo(upper)).length, (await sentTo(lower)).length], [2, 1])
-  assert.equal((await send({ recipients: [{ externalId: 'ab' }] })).status, 422)
-})
-
-test('an external id belongs to its issuer, and without an issuer it is a plain one', async () => {
-  const recipients = [
-    { externalId: '7' },
-    { externalId: '7', issuer: 'https://id.example' },
-    { externalId: '7' },
-  ]
-  const [plain, foreign, again] = await sent({ recipients }, { key: usersKey })
-  assert.notEqual(plain?.userId, foreign?.userId)
-  assert.deepEqual(again, plain)
-})
-
 test('a null member of a recipient means that it is absent, as in a response', async () => {
   const none = { username: null, userId: null, externalId: null, issuer: null }
   const recipients = [
@@ -242,15 +220,3 @@ for (const [name, recipient, field, reason] of refused)
     assert.match(details[0].reason, reason)
     assert.equal(await app.database.version(), version)
   })
-
-test('two producers that name a new external id at the same moment reach one user', async () => {
-  const recipients = Array.from({ length: 20 }, (_, n) => ({ externalId: `at once ${n}` }))
-  const outcomes = await Promise.all(
-    Array.from({ length: 6 }, (_, n) =>
-      sent({ recipients: n % 2 ? recipients : recipients.toReversed() }, { key: usersKey }),
-    ),
-  )
-  const users = new Set(outcomes.flat().map(({ userId }) => userId))
-  assert.equal(users.size, 20)
-  for (const id of users) assert.equal((await app.store.read(readInbox, id)).total, 6)
-})

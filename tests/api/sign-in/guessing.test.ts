@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { type HttpResponse, startTestService, variants } from '../../support/service.ts'
+import { inTurns } from '../../support/soak.ts'
 
 const app = await startTestService({ env: { CARILLON_TRUSTED_PROXIES: '127.0.0.1' } })
 after(() => app.stop())
@@ -37,7 +38,8 @@ test('the audit log says which account is being guessed, once, and names no unkn
   })
 })
 
-for (const variant of variants) {
+// Guesses are counted before the variant matters.
+for (const variant of inTurns(variants, { every: 2 })) {
   const login = (username: string, password: string, address: string) =>
     app.post('/login', { username, password, variant }, from(address))
 

@@ -3,7 +3,6 @@ import { createHash, randomBytes } from 'node:crypto'
 import { after, test } from 'node:test'
 import { newId } from '../../../server/basics/ids.ts'
 import { Sessions } from '../../../server/sessions/sessions.ts'
-import { disableUser } from '../../../server/users/access/user-changes.store.ts'
 import { findCredentials } from '../../../server/users/users.store.ts'
 import {
   type Proof,
@@ -153,19 +152,6 @@ test('S3: a cookie that is not one of our sessions does not authenticate', async
   assert.equal(await request({ cookie: `theme=dark; carillon=${secret}; lang=fr` }), 200)
 })
 
-test('S4: logout ends the session on the server, and no other session of the user', async () => {
-  const one = await session(ann)
-  const another = await session(ann)
-  const bobs = await session(bob)
-  assert.equal((await rowsOf(one)).length, 1)
-  assert.equal((await app.post('/logout', undefined, one)).status, 204)
-  assert.deepEqual(
-    [await request(one), await request(another), await request(bobs)],
-    [401, 200, 200],
-  )
-  assert.deepEqual([(await rowsOf(one)).length, (await rowsOf(another)).length], [0, 1])
-})
-
 const rounds = process.env.SOAK === undefined ? 200 : 1_000
 
 test(`S5: a request in flight never revives a session that ends: ${rounds} of ${rounds} races`, async () => {
@@ -228,22 +214,6 @@ test('S6: a short idle timeout also counts from the last use', async (t) => {
   }
   hasty.pass(30_000)
   assert.equal((await hasty.get('/routeRestreinte', proof)).status, 401)
-})
-
-test('S7: a disabled user gets 401 with a session at once and with a token soon, and their sessions are deleted', async () => {
-  const eve = await app.user('eve')
-  const proofs = [await session(eve), await app.signIn(eve, 'stateful')]
-  const token = await app.signIn(eve, 'stateless')
-  assert.deepEqual(await Promise.all([...proofs, token].map(request)), [200, 200, 200])
-  await app.store.write(disableUser, { userId: eve.id, at: app.now() })
-  assert.deepEqual(await Promise.all(proofs.map(request)), [401, 401])
-  await app.refused(token)
-  assert.deepEqual(await app.database.rows(`select * from session where user_id = '${eve.id}'`), [])
-  const { username, password } = eve
-  assert.equal(
-    (await app.post('/login', { username, password })).json().error.code,
-    'INVALID_CREDENTIALS',
-  )
 })
 
 test('S12: every authenticated response has no-store, and a sign-out leaves the rest of the origin as it is', async () => {

@@ -149,17 +149,6 @@ test('the account that its own user erases is remembered, too', async () => {
   assert.equal((await send([{ externalId: 'self' }])).status, 422)
 })
 
-test('with "refuse" an unknown external id is an error, and no user is created', async () => {
-  const response = await send([{ externalId: 'typo' }, { externalId: 'here' }], {
-    unknownRecipients: 'refuse',
-  })
-  assert.equal(response.status, 422)
-  assert.deepEqual(response.json().error.details, [
-    { field: 'recipients.0', reason: 'names no user' },
-  ])
-  assert.equal(await find('typo'), undefined)
-})
-
 test('after 30 days the external id is forgotten', async () => {
   await erase('old')
   for (let n = 0; n < 5; n++) {
