@@ -20,7 +20,7 @@ import { givenUser, lockDeliveries, userDigits, userIdOfDigits, userKey } from '
 export const maxAtOnce = 50
 /** Little enough for one turn of the event loop on SQLite. */
 const maxRead = 1_000
-/** Each row may be a page of a cold disk, which takes SQLite 0.1 ms. */
+/** Each may be a page of a cold disk: 0.1 ms on SQLite. */
 const maxLookedAt = 100
 
 export type Candidate = { userId: string; seq: number }
