@@ -52,7 +52,7 @@ const scenarios: readonly Scenario[] = [
   postgresBulkActs,
   scaleOut,
 ]
-const usual = { rounds: 5, seconds: 2 }
+const usual = { rounds: 3, seconds: 2 }
 /** On the disk that the service would use. Ignored by git. */
 const data = fileURLToPath(new URL('../data/', import.meta.url))
 const page = new URL('./RESULTS.md', import.meta.url)

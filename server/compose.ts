@@ -1,4 +1,4 @@
-// Creates every object of the service from a store and the settings, and connects them. serve.ts opens the store and listens.
+// Creates and connects every object of the service. serve.ts opens the store and listens.
 import { hostname } from 'node:os'
 import { AuditLines } from './audit/audit-lines.ts'
 import { SignInLog } from './audit/sign-in-log.ts'
@@ -144,7 +144,6 @@ export async function compose(store: Store, config: Config, environment: Environ
       webhooks.endWaits()
       return live.end()
     },
-    /** Lets the mails that are being sent end, and writes what the sign-in log has counted. */
     async end() {
       proofs.keys.end()
       await written.forgotten?.end()
@@ -213,7 +212,7 @@ type MailNeeds = Omit<ConstructorParameters<typeof ForgottenPasswords>[0], 'outb
   Pick<Parts, 'deliveries' | 'sealing' | 'policy'> &
   Pick<Parts['pages'], 'logo'> & { lines: AuditLines; unlimited: Store }
 
-/** The mails, and what writes them. No forgotten passwords without a mail server. */
+/** No forgotten passwords without a mail server. */
 function composeReach(store: Store, config: Config, environment: Environment, needs: MailNeeds) {
   const { sealing, lines, guesses, deliveries, unlimited, logo, policy, ...others } = needs
   const send = mailerOf(config, environment.url)

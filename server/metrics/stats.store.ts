@@ -1,4 +1,4 @@
-// What a database holds, and of whom, for `carillon stats`. These reads count whole tables: they are for a command, and for no request.
+// What a database holds, and of whom. These reads count whole tables: for a command, and no request.
 import { userDigits } from '../inbox/user-key.ts'
 import { all, idOfDigits, type Read } from '../store/statements.ts'
 

@@ -64,7 +64,7 @@ export function poster({
   }
 }
 
-/** The package loads Node's fetch, TLS and HTTP/2: 10 MB and 50 ms, which no start needs. */
+/** The package loads Node's fetch, TLS and HTTP/2: 7 MB, 50 ms. */
 async function filteringAgents(allowsPrivate: boolean) {
   const { RequestFilteringHttpAgent: Http, RequestFilteringHttpsAgent: Https } = await import(
     'request-filtering-agent'
