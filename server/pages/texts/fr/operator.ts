@@ -39,7 +39,7 @@ export const texts: Texts = (plurals) => ({
     mostStreams: 'Le plus de flux ouverts',
     noStreams:
       'Personne n’en a plus d’un. Ici s’affichera qui en a le plus, pour pouvoir y mettre fin.',
-    endStreams: 'Y mettre fin : déconnecter partout',
+    endStreams: 'Y mettre fin : déconnecter partout',
     empty:
       'Rien depuis deux jours. Les dernières 24 heures s’afficheront ici, à côté des 24 heures précédentes.',
     marks: {
