@@ -38,3 +38,25 @@ test('a row whose outcome could not be stored is sent again by the same process'
   assert.deepEqual(await store.read(listOutbox, { limit: 9 }), [])
   assert.equal(lines.length, 1)
 })
+
+test('why a try failed is stored without control characters, and not longer than 300', async (t) => {
+  await using opened = await openWorld(t, join(await newFolder(t), 'carillon.db'))
+  const { store } = opened.world
+  const failed = Promise.withResolvers<void>()
+  const log = { warn: () => failed.resolve() } as never
+  const needs = { store, log, now: Date.now, random: Math.random }
+  const outbox = new Outbox({ ...needs, channel: 'mail' })
+  outbox.register('test', {
+    deliver: async () => {
+      throw new Error(`450 \u0000\u001b[2J${'busy '.repeat(100)}`)
+    },
+  })
+  const row = { kind: 'test', ownerId: newId(), target: 'a@example.org', ids: '[]' }
+  await outbox.add({ ...row, dueAt: Date.now(), at: Date.now() })
+  outbox.start()
+  await failed.promise
+  await outbox.end()
+  const [{ reason } = { reason: null }] = await store.read(listOutbox, { limit: 9 })
+  assert.match(reason ?? '', /^450 \ufffd\ufffd\[2Jbusy /)
+  assert.equal(reason?.length, 300)
+})

@@ -2,6 +2,7 @@
 // or delays each. No row waits for the rows of another host. The part that added a row reads what it
 // is about when it is sent. A failed row waits, each time twice as long, and is given up after a day.
 import { auditEntry, serviceSource } from '../audit/entry.ts'
+import { withoutControls } from '../basics/control-characters.ts'
 import { CarillonError, messageOf } from '../basics/errors.ts'
 import { newOrderedId } from '../basics/ids.ts'
 import type { Log } from '../basics/log.ts'
@@ -46,7 +47,7 @@ const maxHosts = 250
 const dayMs = 24 * 3_600_000
 const firstDelayMs = 30_000
 const maxDelayMs = 3_600_000
-/** A mail server may send a long text. */
+/** A mail server may send a long text, or one with U+0000, which PostgreSQL does not store. */
 const maxReason = 300
 const logEveryMs = 60_000
 
@@ -240,7 +241,7 @@ export class Outbox {
     const { kind, ownerId: userId, tries } = row
     if (error instanceof CarillonError && error.retryAfter !== undefined)
       return store.write(stored.delayInOutbox, { ...row, dueAt: now() + error.retryAfter * 1_000 })
-    const reason = messageOf(error).slice(0, maxReason)
+    const reason = withoutControls(messageOf(error)).slice(0, maxReason)
     if (isRefusal(error)) return this.#giveUp(row, { reason, isRefused: true })
     const facts = { channel, kind, userId, tries: tries + 1, reason }
     log.warn({ event: 'send-failed', ...facts }, 'something was not sent; it is sent again')
