@@ -138,7 +138,7 @@ async function waitingMails(read: Read, now: number): Promise<Finding> {
     select cast(count(*) as integer) as count, min(at) as oldest from outbox where channel <> 'webhook'`)
   if (!row?.count) return ok('outbox', 'no mail or push waits')
   const minutes = Math.max(0, Math.round((now - Number(row.oldest)) / 60_000))
-  const found = `${row.count} mails and pushes wait, the oldest for ${minutes} minutes`
+  const found = `mails and pushes that wait: ${row.count}, the oldest for ${minutes} min`
   if (minutes <= maxMailMinutes) return ok('outbox', found)
   return warning('outbox', {
     found,
