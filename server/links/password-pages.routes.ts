@@ -43,8 +43,10 @@ export const forgot = forAnyone({
   async handle(dependencies: PageNeeds & ForgotNeeds, request, reply) {
     const account = request.body.account.trim()
     if (account === '') throw invalidField('account', 'is missing')
-    if (account.includes('@')) await requestReset(dependencies, { email: account }, request)
-    await requestReset(dependencies, { username: account }, request)
+    const named = account.includes('@')
+      ? [{ email: account }, { username: account }]
+      : [{ username: account }]
+    await Promise.all(named.map((one) => requestReset(dependencies, one, request)))
     return reply.redirect(`${pagePath(dependencies, 'forgot')}?sent`, 303)
   },
 })
