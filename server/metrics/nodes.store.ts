@@ -9,7 +9,7 @@ export type NodeFacts = {
 }
 export type Held = { userId: string; streams: number }
 
-/** Without a write for so long, the process was killed. */
+/** A process that has not written its row for so long was killed. */
 export const nodeLivesMs = 6 * 60_000
 
 /** Removes the rows of killed processes, too. */

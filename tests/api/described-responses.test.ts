@@ -8,7 +8,6 @@ import { after, test } from 'node:test'
 import { newId } from '../../server/basics/ids.ts'
 import { hashOf } from '../../server/basics/secrets.ts'
 import { findKeyChange, inboxesOf } from '../../server/delivery/by-key.store.ts'
-import { addFactor } from '../../server/factors/factors.store.ts'
 import { reserveGuess } from '../../server/guessing/guesses.store.ts'
 import { ProducerKeys } from '../../server/producers/producer-key.ts'
 import { replaceOperation } from '../../server/store/testing/operations.ts'
@@ -27,6 +26,7 @@ import { addPasskey } from '../support/passkeys.ts'
 import { untilSo } from '../support/processes/nodes.ts'
 import { type HttpResponse, type Proof, startTestService } from '../support/service.ts'
 import { Authenticator, carefulUser, signInWithCode } from '../support/sign-in/authenticator.ts'
+import { addConfirmedApp } from '../support/sign-in/confirmed-app.ts'
 import { noteRenewedProof, withNewestProof } from '../support/sign-in/renewed-cookies.ts'
 import { SoftwareAuthenticator } from '../support/software-authenticator.ts'
 
@@ -63,7 +63,7 @@ const scoped: Proof = {
   authorization: `Bearer ${await forge.token(forge.header, forge.inboxClaims(await app.user('scoped')))}`,
 }
 const setting = await app.user('setting')
-/** Of a sign-in that can only set up a second factor. */
+/** The proof of a sign-in that can only set up a second factor. */
 const settingUp: Proof = {
   authorization: `Bearer ${await forge.token(forge.header, { ...forge.claims(setting), scope: 'setup' })}`,
 }
@@ -167,20 +167,7 @@ test('the description is correct for an operator page that is off, and for an op
       await other.store.write(setRole, { userId: user.id, role: 'operator' })
       const headers = await other.signIn(user, 'stateful')
       other.pass(1)
-      const at = other.now()
-      const factor = {
-        id: newId(at),
-        kind: 'totp',
-        label: 'app',
-        createdAt: at,
-        confirmedAt: at,
-      } as const
-      await other.store.write(addFactor, {
-        userId: user.id,
-        factor,
-        maxFactors: 1,
-        recoveryCodeHashes: [],
-      })
+      await addConfirmedApp(other, user.id)
       for (const described of routes) {
         const response = await other.request(placeOf(described.template), {
           method: described.method,

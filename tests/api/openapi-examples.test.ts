@@ -4,13 +4,14 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { newId } from '../../server/basics/ids.ts'
 import { hashOf } from '../../server/basics/secrets.ts'
-import { addChallenge, addFactor } from '../../server/factors/factors.store.ts'
+import { addChallenge } from '../../server/factors/factors.store.ts'
 import { addLink } from '../../server/links/links.store.ts'
 import { setRole } from '../../server/users/access/roles.store.ts'
 import { putUsers } from '../../server/users/put-users.store.ts'
 import { addUser, findUserByExternalId, updateUser } from '../../server/users/users.store.ts'
 import { DescribedApi, type Schema } from '../support/http/described-api.ts'
 import { startWithProvider } from '../support/http/provider-browser.ts'
+import { addConfirmedApp } from '../support/sign-in/confirmed-app.ts'
 
 // Passkeys need a host name.
 const { app, stop } = await startWithProvider(
@@ -259,14 +260,6 @@ async function addLinkOf(example: unknown): Promise<void> {
 
 /** With a second factor as old as the sign-in, which a public URL demands. */
 async function makeOperator(userId: string): Promise<void> {
-  const at = app.now()
-  const factor = {
-    id: newId(at),
-    kind: 'totp',
-    label: 'app',
-    createdAt: at,
-    confirmedAt: at,
-  } as const
-  await app.store.write(addFactor, { userId, factor, maxFactors: 1, recoveryCodeHashes: [] })
+  await addConfirmedApp(app, userId)
   await app.store.write(setRole, { userId, role: 'operator' })
 }

@@ -2,8 +2,6 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { listAudit } from '../../../server/audit/audit.store.ts'
-import { newId } from '../../../server/basics/ids.ts'
-import { addFactor } from '../../../server/factors/factors.store.ts'
 import { listProducers } from '../../../server/producers/producers.store.ts'
 import { routesWith } from '../../../server/routes.ts'
 import { setRole } from '../../../server/users/access/roles.store.ts'
@@ -15,6 +13,7 @@ import {
   type TestService,
   type TestUser,
 } from '../../support/service.ts'
+import { addConfirmedApp } from '../../support/sign-in/confirmed-app.ts'
 
 const allowed = 'https://app.example'
 const app = await startTestService({ env: { CARILLON_ALLOWED_ORIGINS: allowed } })
@@ -194,20 +193,7 @@ test('beyond this machine an operator needs a second factor, and a sign-in from 
     const get = async () => (await other.get('/api/operator/users', { cookie })).json()
     assert.equal((await get()).error.code, 'FORBIDDEN')
     other.pass(1_000)
-    const at = other.now()
-    const factor = {
-      id: newId(at),
-      kind: 'totp',
-      label: 'app',
-      createdAt: at,
-      confirmedAt: at,
-    } as const
-    await other.store.write(addFactor, {
-      userId: user.id,
-      factor,
-      maxFactors: 10,
-      recoveryCodeHashes: [],
-    })
+    await addConfirmedApp(other, user.id)
     assert.equal((await get()).error.code, 'FRESH_SIGN_IN_REQUIRED')
     const page = await other.get('/operator', { cookie })
     assert.equal(page.status, 200)

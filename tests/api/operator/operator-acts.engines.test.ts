@@ -5,7 +5,6 @@ import { listAudit, recordLogged } from '../../../server/audit/audit.store.ts'
 import { auditEntry, serviceSource } from '../../../server/audit/entry.ts'
 import { iso } from '../../../server/basics/clock.ts'
 import { newId } from '../../../server/basics/ids.ts'
-import { addFactor } from '../../../server/factors/factors.store.ts'
 import { changePreferences } from '../../../server/preferences/preferences.store.ts'
 import { addTestMail } from '../../../server/reach/outbox.store.ts'
 import { setRole } from '../../../server/users/access/roles.store.ts'
@@ -13,6 +12,7 @@ import { putUsers } from '../../../server/users/put-users.store.ts'
 import { findUser, updateUser } from '../../../server/users/users.store.ts'
 import { untilSo } from '../../support/processes/nodes.ts'
 import { startTestService, type TestUser } from '../../support/service.ts'
+import { addConfirmedApp } from '../../support/sign-in/confirmed-app.ts'
 
 const app = await startTestService()
 after(() => app.stop())
@@ -109,14 +109,6 @@ test('a view of a user has sign-ins, devices, factors, counts and mutes, and is 
 
 test('each act on a user takes effect, and is an entry and a notice (O1)', async () => {
   const user = await app.user()
-  const at = app.now()
-  const factor = {
-    id: newId(at),
-    kind: 'totp',
-    label: 'app',
-    createdAt: at,
-    confirmedAt: at,
-  } as const
   const place = `${people}/${user.id}`
   const acts: [method: string, path: string, event: string][] = [
     ['DELETE', `${place}/sessions`, 'user-signed-out'],
@@ -126,12 +118,7 @@ test('each act on a user takes effect, and is an entry and a notice (O1)', async
     ['POST', `${place}/enable`, 'user-enabled'],
   ]
   const session = await app.signIn(user, 'stateful')
-  await app.store.write(addFactor, {
-    userId: user.id,
-    factor,
-    maxFactors: 10,
-    recoveryCodeHashes: [],
-  })
+  await addConfirmedApp(app, user.id)
   for (const [method, path, event] of acts) {
     const body = path.endsWith('links') && { purpose: 'reset' }
     const init = {

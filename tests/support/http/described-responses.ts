@@ -11,7 +11,7 @@ export const notesFile = 'TEST_SEEN_RESPONSES'
 type Received = { status: number; headers: Headers; text: string }
 
 let published: DescribedApi | undefined
-/** Those of this process, such as `GET /api/me 401 UNAUTHORIZED`. */
+/** What this process has seen, such as `GET /api/me 401 UNAUTHORIZED`. */
 export const seenResponses = new Set<string>()
 
 export function publishedApi(): DescribedApi {
@@ -39,7 +39,7 @@ export function isAsDescribed(method: string, path: string, response: Received):
   if (file !== undefined) appendFileSync(file, `${note}\n`)
 }
 
-/** Of all processes that noted theirs: described, but no test got them. */
+/** Described responses that no test of any noting process got. */
 export function unseenResponses(): string[] {
   const api = publishedApi()
   const seen = new Set(readFileSync(process.env[notesFile] ?? '', 'utf8').split('\n'))
