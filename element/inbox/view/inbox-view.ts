@@ -220,8 +220,8 @@ export class InboxView implements ReactiveController {
     const snapshot = this.#list?.getSnapshot()
     if (!feed || !snapshot) return
     const { items, newer, total, hasMore } = snapshot
-    const onEnd = () => this.#host.requestUpdate()
-    if (this.#arrivals.isTooEarly(items[0]?.seq ?? 0, onEnd)) return
+    const first = items[0]?.seq ?? 0
+    if (this.#arrivals.isTooEarly(first)) return
     const { strings } = this.#source
     const given = this.#host.renderItem ?? this.#host.itemTemplate
     const renderer =
@@ -240,6 +240,7 @@ export class InboxView implements ReactiveController {
     const size = hasMore ? Math.max(total - newer.length, items.length) : items.length
     const context = this.#context as ItemContext
     this.#feed.update(feed, { items: items.slice(0, this.#limit), size, now: this.#now, context })
+    this.#arrivals.displayed(first, () => this.#host.requestUpdate())
   }
 
   get #isPart(): boolean {

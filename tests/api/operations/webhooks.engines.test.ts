@@ -110,13 +110,21 @@ test('what is unread after the time of the application is sent once, signed, in 
 test('what is read before the request is sent is not in it', async (t) => {
   const to = await receiver(t)
   const { add, send, reader } = await application()
-  await add({ url: to.url, events: ['notification.unread'], unreadAfter: 5 })
+  const { id: webhook } = await add({
+    url: to.url,
+    events: ['notification.unread'],
+    unreadAfter: 5,
+  })
   const { id: read } = await send('One')
   const { id } = await send('Two')
   to.answer = (_, response) => response.writeHead(500).end()
   app.pass(5 * 60_000)
   await to.next()
   assert.equal((await app.patch(`/api/notifications/${read}/read`, await reader())).status, 204)
+  await untilSo(async () => {
+    const rows = await app.store.read(listOutbox, { limit: 1_000 })
+    return rows.some(({ target, tries }) => target === webhook && tries === 1)
+  })
   to.answer = (_, response) => response.writeHead(204).end()
   app.pass(60_000)
   const again = await to.next()
