@@ -1,12 +1,27 @@
 // Changes all notifications with a key. Each write reaches a few inboxes; a row of key_change lasts
 // until the last one, so a kill does not end the change.
 import { iso } from '../basics/clock.ts'
-import { archiveFound, type Found, foundColumns, removeAll } from '../inbox/marks.store.ts'
+import {
+  archiveAll,
+  type Found,
+  foundColumns,
+  recountAll,
+  removeAll,
+} from '../inbox/marks.store.ts'
 import { type Content, contentOf, givenOf } from '../inbox/notification-json.ts'
-import { lockInboxes, maxAtOnce } from '../inbox/retention.store.ts'
-import { inUsers, userDigits, userIdOfDigits, userKey } from '../inbox/user-key.ts'
-import { all, exists, get, lock, type Read, send, signal, type Write } from '../store/statements.ts'
-import { replace } from './delivery.store.ts'
+import { lockInboxes } from '../inbox/retention.store.ts'
+import { givenUser, inUsers, userDigits, userIdOfDigits, userKey } from '../inbox/user-key.ts'
+import {
+  all,
+  exists,
+  get,
+  lock,
+  type Read,
+  rowsOf,
+  send,
+  signal,
+  type Write,
+} from '../store/statements.ts'
 
 export type Keyed = { key: string; application: string }
 /** What was sent after `at` (milliseconds) stays. */
@@ -45,7 +60,7 @@ export function* beginKeyChange({ producerId, inboxes, ...begun }: Beginning): W
   const producer = found?.number ?? null
   const hasEarlier =
     yield* exists`select 1 from key_change where key = ${key} and application = ${application}`
-  const isLittle = inboxes <= maxAtOnce && !hasEarlier
+  const isLittle = inboxes <= maxInboxes && !hasEarlier
   const after = isLittle ? yield* changeNext({ ...begun, producer }, '') : ''
   if (after === undefined) return true
   yield* send`
@@ -64,40 +79,55 @@ export function* continueKeyChange({ key, application }: Keyed): Write<void> {
   else yield* send`update key_change set after_user = ${after} where id = ${change.id}`
 }
 
-type Noted = Omit<Found, 'user'> & Content & { sent_at: string }
+/** Locked together, for some 20 ms. */
+const maxInboxes = 250
 
+type Noted = Found & Content & { sent_at: string }
+
+/** Changes the next inboxes, with one statement for each table. Returns the last, if there may be more. */
 function* changeNext(change: KeyChange, after: string): Write<string | undefined> {
-  const { key, application, at } = change
+  const { key, application, kind, at } = change
   const next = yield* all<{ user: string }>`
     select ${userDigits} as "user" from notification
-    where key = ${key} and application = ${application} and user_id > ${userKey(after)} order by user_id limit ${maxAtOnce}`
+    where key = ${key} and application = ${application} and user_id > ${userKey(after)} order by user_id limit ${maxInboxes}`
   const userIds = next.map(({ user }) => userIdOfDigits(user))
   yield* lockInboxes(userIds)
   const users = inUsers(userIds)
-  const rows = yield* all<Noted & { user: string }>`
+  const rows = yield* all<Omit<Noted, 'user'> & { user: string }>`
     select ${userDigits} as "user", ${foundColumns}, n.title, n.body, n.url, n.data, n.look, n.expires_at, n.priority,
       coalesce(n.updated_at, n.created_at) as sent_at
     from notification n join inbox i using (user_id)
     where n.user_id ${users} and i.user_id ${users} and n.key = ${key} and n.application = ${application}`
-  for (const { user, ...noted } of rows) {
-    const userId = userIdOfDigits(user)
-    if (noted.sent_at > iso(at)) continue
-    yield* changeOne(userId, noted, change)
-    yield* signal({ about: 'inbox', userId })
-  }
-  return userIds.length < maxAtOnce ? undefined : userIds.at(-1)
+  const noted = rows
+    .filter(({ sent_at }) => sent_at <= iso(at))
+    .map((row) => ({ ...row, user: userKey(userIdOfDigits(row.user)) }))
+  if (kind === 'delete') yield* removeAll(noted, { at, reason: 'withdrawn' })
+  if (kind === 'resolve') yield* archiveAll(noted, at)
+  if (kind === 'update') yield* replaceAll(noted, change)
+  for (const { user } of noted) yield* signal({ about: 'inbox', userId: user.id })
+  return userIds.length < maxInboxes ? undefined : userIds.at(-1)
 }
 
-function* changeOne(
-  userId: string,
-  noted: Noted,
-  { kind, given, producer, at }: KeyChange,
-): Write<void> {
-  const found = { ...noted, user: userKey(userId) }
-  if (kind === 'delete') yield* removeAll([found], { at, reason: 'withdrawn' })
-  if (kind === 'resolve') yield* archiveFound(found, at)
-  if (kind !== 'update') return
-  const { category = noted.category, ...members } = JSON.parse(given ?? '{}')
-  const content = contentOf({ ...givenOf(noted), ...members })
-  yield* replace({ content, category, createdAt: iso(at), producer }, { ...noted, userId })
+/** What the change does not give stays as it is. */
+function* replaceAll(noted: readonly Noted[], { given, producer, at }: KeyChange): Write<void> {
+  const { category: to, ...members } = JSON.parse(given ?? '{}')
+  const changes = noted.map((found) => ({
+    found,
+    after: { ...found, category: to === undefined ? found.category : to },
+  }))
+  const rows = changes.map(({ found, after: { category } }) => ({
+    ...contentOf({ ...givenOf(found), ...members }),
+    category,
+    userId: found.user.id,
+    seq: found.seq,
+    version: found.version + 1,
+  }))
+  if (rows.length === 0) return
+  yield* send`
+    update notification set title = given.value ->> 'title', body = given.value ->> 'body', url = given.value ->> 'url',
+      category = given.value ->> 'category', data = given.value ->> 'data', look = given.value ->> 'look',
+      expires_at = given.value ->> 'expires_at', priority = given.value ->> 'priority', producer = ${producer}, updated_at = ${iso(at)},
+      changed_version = cast(given.value ->> 'version' as bigint), replaced_version = cast(given.value ->> 'version' as bigint)
+    from ${rowsOf(rows)} where user_id = ${givenUser} and seq = cast(given.value ->> 'seq' as bigint)`
+  yield* recountAll(changes)
 }

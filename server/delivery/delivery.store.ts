@@ -370,7 +370,7 @@ function* insertNotifications(delivery: Sent, wanted: readonly Wanted[]): Write<
 type Replacement = Pick<Sent, 'content' | 'category' | 'createdAt' | 'producer' | 'renotify'>
 
 /** Id and createdAt stay. With `renotify` the notification is the newest and unread. */
-export function* replace(
+function* replace(
   { content, category: to, createdAt, producer, renotify = false }: Replacement,
   { userId, ...keyed }: Omit<Keyed, 'mutes'>,
 ): Write<void> {

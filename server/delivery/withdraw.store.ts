@@ -43,10 +43,8 @@ export function* withdrawSent({ some, ending, sentUntil, at }: Withdrawn): Write
     select ${userDigits} as "user", ${foundColumns} from notification n join inbox i using (user_id)
     where n.user_id ${users} and i.user_id ${users} and n.id ${inList(some.map(({ id }) => id))}
       and (n.updated_at is null or ${ending} = '') and coalesce(n.updated_at, n.created_at) <= ${iso(sentUntil)}`
-  for (const [user, found] of Map.groupBy(rows, (row) => row.user)) {
-    const userId = userIdOfDigits(user)
-    const ofUser = found.map((one) => ({ ...one, user: userKey(userId) }))
-    yield* removeAll(ofUser, { at, reason: 'withdrawn' })
+  const found = rows.map((row) => ({ ...row, user: userKey(userIdOfDigits(row.user)) }))
+  yield* removeAll(found, { at, reason: 'withdrawn' })
+  for (const userId of new Set(found.map(({ user }) => user.id)))
     yield* signal({ about: 'inbox', userId })
-  }
 }

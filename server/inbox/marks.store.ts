@@ -4,7 +4,7 @@ import { iso } from '../basics/clock.ts'
 import {
   exists,
   get,
-  inNumbers,
+  inList,
   lock,
   onPostgres,
   Part,
@@ -25,7 +25,7 @@ import {
 import { changeTogether } from './postgres/marks.ts'
 import { reachBits, remindOfWoken, watchChange } from './reminders.store.ts'
 import { isHeld } from './security-notices.store.ts'
-import { type UserKey, userKey } from './user-key.ts'
+import { givenUser, inUsers, type UserKey, userKey } from './user-key.ts'
 
 export type LockedInbox = InboxState & {
   user: UserKey
@@ -55,6 +55,7 @@ export const foundColumns = new Part(
 
 /** SQLite would take the key, and pass over those of other states. */
 export const byState = new Part('indexed by notification_by_state', '')
+const byId = new Part('indexed by notification_by_id', '')
 export const byCategory = new Part('indexed by notification_by_category', '')
 
 export function* lockInbox(userId: string): Write<LockedInbox | undefined> {
@@ -102,13 +103,20 @@ function* leaveUndo({ user, seq, bulk_version }: Found): Write<void> {
 }
 
 type Standing = Pick<Found, 'state' | 'seq' | 'category'>
-
-export function* recount(found: Found, after: Partial<Standing>): Write<void> {
-  yield* recountAll(found, [{ before: found, after: { ...found, ...after } }])
-}
+/** `found` as it was before. Without `after` it is removed. */
+type Changed = { found: Found; after?: Standing }
 
 export type StateCounts = Readonly<Record<'total' | 'unread' | 'archived' | 'snoozed', number>>
 type Difference = (isCounted: (one: Standing) => boolean) => number
+
+const differenceOf =
+  (changes: readonly Changed[]): Difference =>
+  (isCounted) =>
+    changes.reduce(
+      (sum, { found, after }) =>
+        sum + Number(after !== undefined && isCounted(after)) - Number(isCounted(found)),
+      0,
+    )
 
 const countsOf = (difference: Difference): StateCounts => ({
   total: difference(isListed),
@@ -119,43 +127,99 @@ const countsOf = (difference: Difference): StateCounts => ({
 
 const isListed = ({ state }: Standing) => state === 'unread' || state === 'read'
 
-/** A notification without `after` is removed. */
-function* recountAll(
-  found: Found,
-  changes: readonly { before: Standing; after?: Standing }[],
-): Write<void> {
-  const { user, seenThrough, firstSeq } = found
-  const difference: Difference = (isCounted) =>
-    changes.reduce(
-      (sum, { before, after }) =>
-        sum + Number(after !== undefined && isCounted(after)) - Number(isCounted(before)),
-      0,
-    )
+/** Lists would cost a tenth of a mark on SQLite. */
+export function* recount(found: Found, different: Partial<Standing>): Write<void> {
+  const after = { ...found, ...different }
+  const { user, seenThrough, firstSeq, seq, category } = found
+  const difference = differenceOf([{ found, after }])
   const { total, unread, archived, snoozed } = countsOf(difference)
   yield* send`
-    update inbox set version = version + ${changes.length}, total = total + ${total}, unread = unread + ${unread},
+    update inbox set version = version + 1, total = total + ${total}, unread = unread + ${unread},
       archived = archived + ${archived}, snoozed = snoozed + ${snoozed},
       unseen = unseen + ${difference((one) => isListed(one) && one.seq > seenThrough)},
-      last_seq = ${Math.max(found.lastSeq, ...changes.map(({ after }) => after?.seq ?? 0))}
+      last_seq = ${Math.max(found.lastSeq, after.seq)}
     where user_id = ${user}`
   if (found.reach & reachBits.marks) yield* watchChange(found)
-  if (changes.some(({ before, after }) => before.seq === firstSeq && after?.seq !== firstSeq))
-    yield* send`
-      update inbox set first_seq = coalesce((select min(seq) from notification where user_id = ${user}), last_seq + 1)
-      where user_id = ${user}`
-  for (const category of new Set(
-    changes.flatMap(({ before, after }) => [before.category, after?.category]),
-  ))
-    if (category != null)
+  if (seq === firstSeq && after.seq !== firstSeq) yield* findFirst([user.id])
+  for (const one of new Set([category, after.category]))
+    if (one !== null)
       yield* countIn(
-        { user, category },
-        countsOf((isCounted) => difference((one) => one.category === category && isCounted(one))),
+        { user, category: one },
+        countsOf((isCounted) => difference((it) => it.category === one && isCounted(it))),
       )
-  const moved = changes.filter(({ before, after }) => before.category !== after?.category)
-  for (const category of new Set(moved.map(({ before }) => before.category)))
-    yield* send`
-      delete from inbox_category where user_id = ${user} and category = ${category} and total + archived + snoozed = 0`
+  if (category !== null && category !== after.category) yield* removeEmpty([user.id], [category])
 }
+
+/** Of any number of inboxes, with one statement for each table. */
+export function* recountAll(changes: readonly Changed[]): Write<void> {
+  const ofUsers = [...Map.groupBy(changes, ({ found }) => found.user.id)]
+  const inboxes = ofUsers.map(([userId, ones]) => {
+    const { seenThrough } = (ones[0] as Changed).found
+    const difference = differenceOf(ones)
+    const unseen = difference((one) => isListed(one) && one.seq > seenThrough)
+    return { userId, changes: ones.length, ...countsOf(difference), unseen }
+  })
+  yield* send`
+    update inbox set version = version + cast(given.value ->> 'changes' as bigint), ${andGivenCounts},
+      unseen = unseen + cast(given.value ->> 'unseen' as bigint)
+    from ${rowsOf(inboxes)} where user_id = ${givenUser}`
+  for (const [, [one]] of ofUsers)
+    if (one && one.found.reach & reachBits.marks) yield* watchChange(one.found)
+  const withoutFirst = changes.filter(
+    ({ found, after }) => found.seq === found.firstSeq && after?.seq !== found.firstSeq,
+  )
+  if (withoutFirst.length > 0) yield* findFirst(withoutFirst.map(({ found }) => found.user.id))
+  yield* recountCategories(ofUsers)
+}
+
+const andGivenCounts = new Part(`total = total + cast(given.value ->> 'total' as bigint),
+  unread = unread + cast(given.value ->> 'unread' as bigint),
+  archived = archived + cast(given.value ->> 'archived' as bigint),
+  snoozed = snoozed + cast(given.value ->> 'snoozed' as bigint)`)
+
+function* recountCategories(ofUsers: readonly (readonly [string, Changed[]])[]): Write<void> {
+  const counts = ofUsers.flatMap(([userId, ones]) => {
+    const difference = differenceOf(ones)
+    const names = new Set(ones.flatMap(({ found, after }) => [found.category, after?.category]))
+    return [...names].flatMap((category) =>
+      category == null
+        ? []
+        : {
+            userId,
+            category,
+            ...countsOf((isCounted) =>
+              difference((one) => one.category === category && isCounted(one)),
+            ),
+          },
+    )
+  })
+  if (counts.length === 0) return
+  yield* send`
+    insert into inbox_category (user_id, category, total, unread, archived, snoozed)
+    select ${givenUser}, given.value ->> 'category', cast(given.value ->> 'total' as bigint), cast(given.value ->> 'unread' as bigint),
+      cast(given.value ->> 'archived' as bigint), cast(given.value ->> 'snoozed' as bigint)
+    from ${rowsOf(counts)} where true ${andCounts}`
+  yield* removeEmpty(
+    ofUsers.map(([userId]) => userId),
+    [...new Set(counts.map(({ category }) => category))],
+  )
+}
+
+function* findFirst(userIds: readonly string[]): Write<void> {
+  yield* send`
+    update inbox set first_seq = coalesce((select min(n.seq) from notification n where n.user_id = inbox.user_id), last_seq + 1)
+    where user_id ${inUsers(userIds)}`
+}
+
+function* removeEmpty(userIds: readonly string[], categories: readonly string[]): Write<void> {
+  yield* send`
+    delete from inbox_category
+    where user_id ${inUsers(userIds)} and category ${inList(categories)} and total + archived + snoozed = 0`
+}
+
+const andCounts = new Part(`on conflict (user_id, category) do update set
+  total = inbox_category.total + excluded.total, unread = inbox_category.unread + excluded.unread,
+  archived = inbox_category.archived + excluded.archived, snoozed = inbox_category.snoozed + excluded.snoozed`)
 
 export function* countIn(
   { user, category }: { user: UserKey; category: string },
@@ -164,10 +228,7 @@ export function* countIn(
   if (total === 0 && unread === 0 && archived === 0 && snoozed === 0) return
   yield* send`
     insert into inbox_category (user_id, category, total, unread, archived, snoozed)
-    values (${user}, ${category}, ${total}, ${unread}, ${archived}, ${snoozed})
-    on conflict (user_id, category) do update set
-      total = inbox_category.total + excluded.total, unread = inbox_category.unread + excluded.unread,
-      archived = inbox_category.archived + excluded.archived, snoozed = inbox_category.snoozed + excluded.snoozed`
+    values (${user}, ${category}, ${total}, ${unread}, ${archived}, ${snoozed}) ${andCounts}`
 }
 
 type Move = { state: State; readAt?: string; archivedAt?: string; snoozedUntil?: string }
@@ -230,11 +291,28 @@ function archiveAlone(one: MarkRead): Write<Outcome> {
   return putAway(one, (found) => archiveFound(found, one.at))
 }
 
-export function* archiveFound(found: Found, at: number): Write<boolean> {
+function* archiveFound(found: Found, at: number): Write<boolean> {
   if (found.state !== 'archived')
     return yield* moveTo(found, { state: 'archived', readAt: iso(at), archivedAt: iso(at) })
   yield* leaveUndo(found)
   return false
+}
+
+/** As `archive`, of one notification each of any number of inboxes, which are locked. */
+export function* archiveAll(found: readonly Found[], at: number): Write<void> {
+  for (const one of found) if (one.state === 'archived') yield* leaveUndo(one)
+  const moved = found.filter(({ state }) => state !== 'archived')
+  const rows = moved.map(({ user, seq, version }) => ({
+    userId: user.id,
+    seq,
+    version: version + 1,
+  }))
+  if (rows.length === 0) return
+  yield* send`
+    update notification set state = 'archived', read_at = coalesce(read_at, ${iso(at)}), archived_at = ${iso(at)},
+      snoozed_until = null, bulk_version = 0, changed_version = cast(given.value ->> 'version' as bigint), unarchived_version = null
+    from ${rowsOf(rows)} where user_id = ${givenUser} and seq = cast(given.value ->> 'seq' as bigint)`
+  yield* recountAll(moved.map((one) => ({ found: one, after: { ...one, state: 'archived' } })))
 }
 
 /**
@@ -303,22 +381,24 @@ const maxRemovals = 10_000
 
 type Removal = { at: number; reason: RemovalReason }
 
+/** `found`: of any number of inboxes, which are locked. */
 export function* removeAll(found: readonly Found[], { at, reason }: Removal): Write<void> {
-  const [first] = found
-  if (first === undefined) return
-  const { user, version } = first
-  const rows = found.map(({ seq }, n) => ({ seq, version: version + n + 1 }))
+  if (found.length === 0) return
+  const ofUsers = Map.groupBy(found, ({ user }) => user.id)
+  const rows = [...ofUsers].flatMap(([userId, ones]) =>
+    ones.map(({ seq, version }, n) => ({ userId, seq, version: version + n + 1 })),
+  )
   yield* send`
     insert into removal (user_id, version, id, at, reason, producer, category)
     select n.user_id, cast(given.value ->> 'version' as bigint), n.id, ${iso(at)}, ${reason}, n.producer, n.category
-    from ${rowsOf(rows)} join notification n on n.user_id = ${user} and n.seq = cast(given.value ->> 'seq' as bigint)`
-  yield* send`delete from notification where user_id = ${user} and seq ${inNumbers(found.map(({ seq }) => seq))}`
-  yield* recountAll(
-    first,
-    found.map((before) => ({ before })),
-  )
-  if (version > maxRemovals)
-    yield* send`delete from removal where user_id = ${user} and version <= ${version - maxRemovals}`
+    from ${rowsOf(rows)} join notification n on n.user_id = ${givenUser} and n.seq = cast(given.value ->> 'seq' as bigint)`
+  yield* send`
+    delete from notification ${byId}
+    where user_id ${inUsers([...ofUsers.keys()])} and id ${inList(found.map(({ id }) => id))}`
+  yield* recountAll(found.map((one) => ({ found: one })))
+  for (const [one] of ofUsers.values())
+    if (one && one.version > maxRemovals)
+      yield* send`delete from removal where user_id = ${one.user} and version <= ${one.version - maxRemovals}`
 }
 
 /** A lower `throughSeq` than before changes nothing. */
