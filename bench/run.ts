@@ -18,10 +18,10 @@ import { emptying, postgresEmptying } from './scenarios/emptying.ts'
 import { largeDatabase } from './scenarios/large-database.ts'
 import { limits } from './scenarios/limits.ts'
 import { list, postgresList } from './scenarios/list.ts'
+import { longWork } from './scenarios/long-work.ts'
 import { mailTimers } from './scenarios/mail-timers.ts'
 import { metrics, operatorPage } from './scenarios/numbers.ts'
 import { postgresDeliveries } from './scenarios/postgres-deliveries.ts'
-import { retention } from './scenarios/retention.ts'
 import { scaleOut } from './scenarios/scale-out.ts'
 import { signIns } from './scenarios/sign-ins.ts'
 import { start } from './scenarios/start.ts'
@@ -39,7 +39,7 @@ const scenarios: readonly Scenario[] = [
   largeDatabase,
   emptying,
   bulkActs,
-  retention,
+  longWork,
   start,
   signIns,
   streams,

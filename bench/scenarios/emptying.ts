@@ -63,7 +63,7 @@ async function rowsOn(bench: Bench, database?: Database): Promise<Row[]> {
   for (const [i, count] of counts.entries()) {
     bench.progress(`making an inbox of ${count} notifications`)
     const requests = categories.map((category) =>
-      deliveryTo([readers[i] as Reader], producer, category),
+      deliveryTo([readers[i] as Reader], producer, { category }),
     )
     await loader.measure(service, { ...usual, requests, connections: 64, status: 201, count })
   }

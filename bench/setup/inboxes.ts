@@ -73,7 +73,7 @@ export async function fillInboxes(
 export function deliveryTo(
   readers: readonly Reader[],
   producer: ProofLine,
-  category = 'orders',
+  { category = 'orders', key }: { category?: string; key?: string } = {},
 ): string {
   const body = JSON.stringify({
     recipients: readers.map(({ username }) => ({ username })),
@@ -81,9 +81,15 @@ export function deliveryTo(
     body: 'It left our warehouse this morning and should reach you within two working days.',
     url: '/orders/100234',
     category,
+    key,
     data: { order: 100_234, parcels: 1 },
   })
   return requestText('POST', '/api/notifications', { proof: producer, body })
+}
+
+export function changeByKey(key: string, producer: ProofLine): string {
+  const body = JSON.stringify({ body: 'It has reached the town of its recipient.' })
+  return requestText('PATCH', `/api/notifications/by-key/${key}`, { proof: producer, body })
 }
 
 /** Sends each text once, some at a time. The responses are in the order of the texts; each must have this status. */

@@ -79,8 +79,8 @@ export function* continueKeyChange({ key, application }: Keyed): Write<void> {
   else yield* send`update key_change set after_user = ${after} where id = ${change.id}`
 }
 
-/** Locked together, for some 20 ms. */
-const maxInboxes = 250
+/** Locked together. A delivery locks up to 1,000. */
+const maxInboxes = 500
 
 type Noted = Found & Content & { sent_at: string }
 
