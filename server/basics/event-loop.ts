@@ -81,6 +81,17 @@ export async function endOfTurn(): Promise<void> {
   turnEnd = undefined
 }
 
+/** Another call joins the run that is not over. */
+export function oneAtATime<Result>(work: () => Promise<Result>): () => Promise<Result> {
+  let running: Promise<Result> | undefined
+  return () => {
+    running ??= work().finally(() => {
+      running = undefined
+    })
+    return running
+  }
+}
+
 const maxWorkers = 8
 const retryMs = 1_000
 

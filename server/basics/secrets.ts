@@ -24,6 +24,10 @@ export function hashOf(secret: string): string {
   return hash('sha256', secret, 'base64url')
 }
 
+export function randomText(bytes = 32): string {
+  return randomBytes(bytes).toString('base64url')
+}
+
 /** l, o, 0 and 1 look alike. */
 const alphabet = 'abcdefghijkmnpqrstuvwxyz23456789'
 

@@ -21,6 +21,10 @@ export function parseJson(bytes: Buffer, max = maxKeys): unknown {
   return value
 }
 
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
 const strings = /"[^"\\]*(?:\\.[^"\\]*)*"?/gs
 
 /** Counts the colons outside of strings. */

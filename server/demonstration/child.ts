@@ -1,7 +1,6 @@
 // The demonstration has a process of its own, so that its readers take nothing from this one. It
 // ends after ten minutes without a request.
 import type { ChildProcess } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { rmSync } from 'node:fs'
 import { Agent } from 'node:http'
@@ -9,6 +8,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { ChildSettings, Started } from '../../demonstration/server/settings.ts'
 import { overloaded } from '../basics/errors.ts'
 import type { Log } from '../basics/log.ts'
+import { randomText } from '../basics/secrets.ts'
 import { addressOf } from '../http/request/address.ts'
 import type { Site } from '../http/site.ts'
 import { type Listener, passOn } from './pass-on.ts'
@@ -79,7 +79,7 @@ export class Demonstration {
       'error',
       () => {},
     )
-    const secret = randomBytes(32).toString('base64url')
+    const secret = randomText()
     // The secret is then in no list of processes.
     child.send({ ...settings, secret } satisfies ChildSettings)
     const failed = once(child, 'exit').then(([status]) => {

@@ -1,7 +1,7 @@
 import { noSuchRoute } from '../basics/errors.ts'
 import { forVisitor } from '../http/operation.ts'
 import { html } from '../pages/html.ts'
-import { type PageNeeds, sendPage, viewOf } from '../pages/page.ts'
+import { notStarted, type PageNeeds, sendPage, viewFor } from '../pages/page.ts'
 import { otherSiteOf } from './other-site-of.ts'
 
 export const demonstration = forVisitor({
@@ -10,15 +10,11 @@ export const demonstration = forVisitor({
   refusals: ['NOT_FOUND'],
   async handle(dependencies: PageNeeds, request, reply) {
     if (!dependencies.pages.hasDemonstration) throw noSuchRoute()
-    const view = await viewOf(
-      dependencies,
-      request,
-      await dependencies.pages.readerOf(request.caller),
-    )
+    const view = await viewFor(dependencies, request)
     const { title, lead } = (await view.textsOf('service')).demonstrationPage
     const main = html`<h1 id="top" tabindex="-1">${title}</h1>
   <p class="lead">${lead}</p>
-  <div id="walk" data-base="demonstration/" data-places="${dependencies.pages.demonstrationPlaces}"><p class="not-started fault">${view.texts.unsupportedBrowser}</p></div>`
+  <div id="walk" data-base="demonstration/" data-places="${dependencies.pages.demonstrationPlaces}">${notStarted(view)}</div>`
     const page = {
       title,
       main,

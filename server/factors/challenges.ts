@@ -1,8 +1,7 @@
 // A challenge is 32 random bytes that a client brings back, once and within five minutes. The store
 // keeps only the hash. It names its user, so that another user's is not found.
-import { randomBytes } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { equalSecrets, hashOf, type Sealing } from '../basics/secrets.ts'
+import { equalSecrets, hashOf, randomText, type Sealing } from '../basics/secrets.ts'
 import { sessionSecret, setCookie } from '../http/request/credentials.ts'
 import type { Cookie, Site } from '../http/site.ts'
 import type { Audited } from '../store/events.ts'
@@ -23,7 +22,7 @@ export async function makeChallenge(
   wanted: { userId: string; purpose: string; data: unknown; lifetimeMs?: number } & Audited,
 ): Promise<string> {
   const { lifetimeMs = 5 * 60_000, ...kept } = wanted
-  const challenge = `${kept.userId}.${randomBytes(32).toString('base64url')}`
+  const challenge = `${kept.userId}.${randomText()}`
   const stored = { ...kept, hash: hashOf(challenge), data: JSON.stringify(kept.data) }
   await store.write(addChallenge, { ...stored, expiresAt: users.now() + lifetimeMs })
   return challenge

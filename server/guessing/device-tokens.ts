@@ -2,11 +2,10 @@
 // user signs in while others guess (OWASP, "device cookies"; decision 0039). The token allows to
 // try a password, nothing else, and names no user: `<device id>.<seal>~<seal>`, one seal for each
 // user, the last one first.
-import { randomBytes } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 import { deviceLabel, type RequestSource } from '../audit/entry.ts'
 import { networksOf } from '../basics/ip-addresses.ts'
-import type { Sealing } from '../basics/secrets.ts'
+import { randomText, type Sealing } from '../basics/secrets.ts'
 import { sessionSecrets } from '../http/request/credentials.ts'
 import type { Site } from '../http/site.ts'
 
@@ -54,7 +53,7 @@ export function tokenAfterSignIn(
 ): string {
   const devices = devicesIn(presented)
   const device = known(needs, devices, user) ?? devices[0]
-  return withSealOf(needs, user, device ?? { id: randomBytes(16).toString('base64url'), seals: [] })
+  return withSealOf(needs, user, device ?? { id: randomText(16), seals: [] })
 }
 
 /**

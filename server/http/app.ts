@@ -2,7 +2,12 @@
 // failure.
 import { type IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import Fastify, {
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  type onRequestHookHandler,
+} from 'fastify'
 import type { CarillonError } from '../basics/errors.ts'
 import type { Log } from '../basics/log.ts'
 import {
@@ -12,11 +17,17 @@ import {
   hasResponse,
   noteEarlyResponse,
 } from './connections.ts'
-import type { FailurePage, Operation, Route, Tag } from './operation.ts'
+import { outcomeInTime } from './late-writes.ts'
+import type { FailurePage, GuardedRequest, Operation, Route, Tag } from './operation.ts'
 import { acceptBodies, compilersFactory } from './request/bodies.ts'
-import { addRoute, checkRequests, parseQuery, requestIds, targetToRoute } from './requests.ts'
+import { checkRequests, isSafeMethod, parseQuery, readQuery, targetToRoute } from './requests.ts'
 import { rawFailure, sendFailure } from './response/failure.ts'
-import { endCount, type RequestCounts } from './response/request-counts.ts'
+import {
+  type Counted,
+  endCount,
+  type RequestCount,
+  type RequestCounts,
+} from './response/request-counts.ts'
 import { RequestLog } from './response/request-log.ts'
 import { acceptsHtml } from './response/send.ts'
 import type { Site } from './site.ts'
@@ -149,6 +160,59 @@ export function createApp<Needs>(options: AppOptions<Needs>): FastifyInstance {
   if (log.isLevelEnabled('debug')) logResponses(app, log)
   for (const each of routes) addRoute(app, each, { parts, count: requestCounts?.of(each) })
   return app
+}
+
+/** A random prefix tells processes apart in logs. */
+function requestIds(): () => string {
+  const prefix = crypto.randomUUID().slice(0, 8)
+  let count = 0
+  return () => `${prefix}-${(++count).toString(36)}`
+}
+
+type Served<Needs> = { parts: Needs; count: RequestCount | undefined }
+
+function addRoute<Needs>(
+  app: FastifyInstance,
+  route: Route<Needs>,
+  { parts, count }: Served<Needs>,
+): void {
+  const { method, path, tag, guard, operation } = route
+  const { query, bodyLimit, shallowBody, body } = operation
+  const handle = (request: FastifyRequest, reply: FastifyReply) => {
+    const outcome = operation.handle(parts, request as GuardedRequest, reply)
+    return isSafeMethod(method) || operation.takesLong
+      ? outcome
+      : outcomeInTime(app.server, outcome)
+  }
+  const handleEmpty = async (request: FastifyRequest, reply: FastifyReply) => {
+    await handle(request, reply)
+    return reply.code(204).send()
+  }
+  app.route({
+    method,
+    url: path,
+    schema: { ...(body && { body: shallowBody ?? body }), ...(query && { querystring: query }) },
+    config: { tag, operation },
+    ...(bodyLimit && { bodyLimit }),
+    onRequest: guarding(guard, { parts, count }),
+    ...(query && { preValidation: readQuery(query) }),
+    handler: operation.responses === undefined ? handleEmpty : handle,
+  })
+}
+
+function guarding<Needs>(
+  guard: Route<Needs>['guard'],
+  { parts, count }: Served<Needs>,
+): onRequestHookHandler {
+  return (request, reply, done) => {
+    const response: Counted = reply.raw
+    if (count !== undefined) response.count = count
+    if (guard.name === 'open') return done()
+    guard.admit(parts, request, reply).then((caller) => {
+      request.caller = caller
+      done()
+    }, done)
+  }
 }
 
 function logResponses(app: FastifyInstance, log: Log): void {

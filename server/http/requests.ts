@@ -7,32 +7,19 @@ import type {
   FastifyInstance,
   FastifyReply,
   FastifyRequest,
-  onRequestHookHandler,
   preValidationHookHandler,
 } from 'fastify'
 import { CarillonError, forbidden, invalidField, noSuchRoute } from '../basics/errors.ts'
 import { noteTrace } from '../basics/traces.ts'
 import { afterUnreadBody } from './connections.ts'
-import { outcomeInTime } from './late-writes.ts'
 import type { Schema } from './openapi/schema.ts'
-import type { GuardedRequest, Route } from './operation.ts'
+import type { Route } from './operation.ts'
 import { comesFromTrustedProxy, forwardingFields } from './request/address.ts'
-import { formFields } from './request/bodies.ts'
-import {
-  beginCount,
-  type Counted,
-  type RequestCount,
-  type RequestCounts,
-} from './response/request-counts.ts'
+import { formFields, unsupported } from './request/bodies.ts'
+import { allowedMethods, isOtherSpelling } from './request/spelling.ts'
+import { beginCount, type RequestCounts } from './response/request-counts.ts'
 import type { RequestLog } from './response/request-log.ts'
 import type { Site } from './site.ts'
-
-/** A random prefix tells processes apart in logs. */
-export function requestIds(): () => string {
-  const prefix = crypto.randomUUID().slice(0, 8)
-  let count = 0
-  return () => `${prefix}-${(++count).toString(36)}`
-}
 
 type Rules = {
   routes: readonly Route[]
@@ -94,53 +81,7 @@ function noteForwarding(
 
 function keepOpen(): void {}
 
-type Served<Needs> = { parts: Needs; count: RequestCount | undefined }
-
-export function addRoute<Needs>(
-  app: FastifyInstance,
-  route: Route<Needs>,
-  { parts, count }: Served<Needs>,
-): void {
-  const { method, path, tag, guard, operation } = route
-  const { query, bodyLimit, shallowBody, body } = operation
-  const handle = (request: FastifyRequest, reply: FastifyReply) => {
-    const outcome = operation.handle(parts, request as GuardedRequest, reply)
-    return isSafeMethod(method) || operation.takesLong
-      ? outcome
-      : outcomeInTime(app.server, outcome)
-  }
-  const handleEmpty = async (request: FastifyRequest, reply: FastifyReply) => {
-    await handle(request, reply)
-    return reply.code(204).send()
-  }
-  app.route({
-    method,
-    url: path,
-    schema: { ...(body && { body: shallowBody ?? body }), ...(query && { querystring: query }) },
-    config: { tag, operation },
-    ...(bodyLimit && { bodyLimit }),
-    onRequest: guarding(guard, { parts, count }),
-    ...(query && { preValidation: readQuery(query) }),
-    handler: operation.responses === undefined ? handleEmpty : handle,
-  })
-}
-
-function guarding<Needs>(
-  guard: Route<Needs>['guard'],
-  { parts, count }: Served<Needs>,
-): onRequestHookHandler {
-  return (request, reply, done) => {
-    const response: Counted = reply.raw
-    if (count !== undefined) response.count = count
-    if (guard.name === 'open') return done()
-    guard.admit(parts, request, reply).then((caller) => {
-      request.caller = caller
-      done()
-    }, done)
-  }
-}
-
-export function refuseMalformed({ raw, url }: FastifyRequest, reply: FastifyReply): void {
+function refuseMalformed({ raw, url }: FastifyRequest, reply: FastifyReply): void {
   const { headers, httpVersion } = raw
   // Node's parser also accepts 0.9 and 2.0.
   if (httpVersion !== '1.1' && httpVersion !== '1.0') throw malformed('version', 'must be HTTP/1.1')
@@ -158,10 +99,7 @@ export function refuseMalformed({ raw, url }: FastifyRequest, reply: FastifyRepl
   if (url.includes('%00')) throw malformed('path', 'must not contain NUL')
   if (url.includes('#')) throw malformed('path', 'must not contain a fragment')
   if (headers['content-encoding'] !== undefined && headers['content-encoding'] !== 'identity')
-    throw new CarillonError(
-      'UNSUPPORTED_MEDIA_TYPE',
-      'The body must be sent without Content-Encoding',
-    )
+    throw unsupported('The body must be sent without Content-Encoding')
 }
 
 /** Throws NOT_FOUND before any guard or body is read (Z8). */
@@ -271,7 +209,7 @@ function refuseCrossSite(request: FastifyRequest, allowed: readonly string[]): v
   )
 }
 
-function isSafeMethod(method: string): boolean {
+export function isSafeMethod(method: string): boolean {
   return method === 'GET' || method === 'HEAD' || method === 'OPTIONS'
 }
 
@@ -343,14 +281,6 @@ function normalized(name: string): string {
   return name.toLowerCase().replace(/\.$/, '')
 }
 
-/** RFC 3986, section 2.3: no URI has to encode these. */
-const encodedUnreserved = /%(?:2[de]|3\d|4[1-9a-f]|5[\daf]|6[1-9a-f]|7[\dae])/i
-/** Browsers and some proxies read a backslash as a slash. */
-const encodedSlash = /%(?:2f|5c)/i
-
-/** Only these parameters may have a slash, sent as `%2F`. */
-const freeTexts = [':externalId', ':category', ':key']
-
 export function pathOf(target: string): string {
   const start = target.charCodeAt(0) === 0x2f ? 0 : target.indexOf('/', target.indexOf('://') + 3)
   const end = target.indexOf('?')
@@ -368,20 +298,6 @@ export function targetToRoute({ url: target = '/' }: { url?: string | undefined 
   if (target.length <= maxEncodedPathLength) return target
   const path = pathOf(target)
   return path.length > maxEncodedPathLength && path.includes('%') ? '/-' : target
-}
-
-/** `path` is still encoded. */
-export function isOtherSpelling(path: string, route = ''): boolean {
-  return encodedUnreserved.test(path) || (encodedSlash.test(path) && !isWithinFreeText(path, route))
-}
-
-function isWithinFreeText(path: string, route: string): boolean {
-  const pattern = route.split('/')
-  const segments = path.split('/', pattern.length + 1)
-  if (segments.length !== pattern.length) return false
-  return segments.every(
-    (segment, i) => !encodedSlash.test(segment) || freeTexts.includes(pattern[i] ?? ''),
-  )
 }
 
 /** A list takes 20 categories and 3 other fields. */
@@ -404,7 +320,7 @@ export function parseQuery(text: string): Record<string, unknown> {
 const decimalInteger = /^(0|-?[1-9]\d*)$/
 
 /** 1.5, 1e3 and 007 stay text, which is refused. */
-function readQuery({ properties = {} }: Schema): preValidationHookHandler {
+export function readQuery({ properties = {} }: Schema): preValidationHookHandler {
   return (request, _reply, done) => {
     const query = request.query as Record<string, unknown>
     if (query.cause instanceof CarillonError) return done(query.cause)
@@ -430,26 +346,4 @@ function refuseUnrouted(
   if (allowed === '') throw noSuchRoute()
   reply.header('allow', allowed)
   throw new CarillonError('METHOD_NOT_ALLOWED', `This route takes ${allowed}`)
-}
-
-export function allowedMethods(
-  routes: readonly Pick<Route, 'method' | 'path'>[],
-  path: string,
-): string[] {
-  const maxSegments = Math.max(0, ...routes.map((route) => route.path.split('/').length))
-  // 15,000 slashes, split for each route, cost 5 ms.
-  const segments = path.split('/', maxSegments + 1)
-  const known = routes.filter(
-    (route) => takes(route.path.split('/'), segments) && !isOtherSpelling(path, route.path),
-  )
-  const methods = known.map(({ method }) => method)
-  return [...new Set(methods.includes('GET') ? [...methods, 'HEAD'] : methods)]
-}
-
-/** Another reader may take these for slashes or dot segments (RFC 3986, section 5.2.4). */
-function takes(pattern: readonly string[], segments: readonly string[]): boolean {
-  const isText = (segment: string) => !['', '.', '..'].includes(segment) && !segment.includes('\\')
-  const isTaken = (text: string, at: number) =>
-    pattern[at]?.startsWith(':') ? isText(text) : pattern[at] === text
-  return segments.length === pattern.length && segments.every(isTaken)
 }

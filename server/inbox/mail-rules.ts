@@ -81,7 +81,7 @@ export function usualDueTimes(at: number): Partial<Record<MailRule, number>> {
   )
 }
 
-export type MailChoice = {
+type MailChoice = {
   own: MailRule | null
   ofAll: MailRule | null
   declared: MailRule | null

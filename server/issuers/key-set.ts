@@ -3,6 +3,7 @@
 import { type CryptoKey, createLocalJWKSet, errors, type JSONWebKeySet, type JWK } from 'jose'
 import { boundedFetch } from '../basics/bounded-fetch.ts'
 import { type CarillonError, unavailable } from '../basics/errors.ts'
+import { isObject } from '../basics/strict-json.ts'
 import type { IssuerAlgorithm, IssuerSetting } from '../config/issuers.ts'
 import { isLoopback } from '../config/values.ts'
 
@@ -122,8 +123,4 @@ function fault(
   remedy = 'Check the address in CARILLON_ISSUERS, the name, the certificate, and whether this machine may connect to it.',
 ): CarillonError {
   return unavailable(problem, remedy)
-}
-
-function isObject(value: unknown): value is JsonObject & JWK {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,5 +1,5 @@
 // Checks a foreign token before its signature, so that most forged tokens cost little (RFC 8725).
-import { parseJson } from '../basics/strict-json.ts'
+import { isObject, parseJson } from '../basics/strict-json.ts'
 import type { IssuerAlgorithm, IssuerSetting } from '../config/issuers.ts'
 
 /** Large providers' tokens list groups, and have up to 6,000 characters. */
@@ -89,9 +89,7 @@ function objectIn(segment: string): Members | null {
   if (!isCanonical(segment)) return null
   try {
     const value = parseJson(Buffer.from(segment, 'base64url'))
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? (value as Members)
-      : null
+    return isObject(value) ? value : null
   } catch {
     return null
   }

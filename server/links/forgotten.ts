@@ -22,7 +22,7 @@ import { lookUp, type UserDependencies } from '../users/find-user.ts'
 import { findUser, findUsersByEmail, type User } from '../users/users.store.ts'
 import { createLink, type LinkSettings } from './links.ts'
 
-export type Forgotten = { username?: string; email?: string }
+type Forgotten = { username?: string; email?: string }
 type Request = {
   forgotten: Forgotten
   source: RequestSource

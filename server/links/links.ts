@@ -1,9 +1,8 @@
 // One-time links set a password or a first factor. The token is the part of the URL after `#`,
 // which browsers neither send nor log.
-import { randomBytes } from 'node:crypto'
 import { recorded } from '../audit/entry.ts'
 import { conflict, linkInvalid } from '../basics/errors.ts'
-import { hashOf } from '../basics/secrets.ts'
+import { hashOf, randomText } from '../basics/secrets.ts'
 import type { Attempt } from '../passwords/passwords.ts'
 import { passwordFaults } from '../passwords/policy.ts'
 import { endProofs } from '../users/access/access.ts'
@@ -56,7 +55,7 @@ export async function createLink(
       'mailedTo is not the e-mail address of this user',
       'Send the link to the address on record, or change that first: PATCH with { "email": "..." }.',
     )
-  const token = randomBytes(32).toString('base64url')
+  const token = randomText()
   const at = dependencies.now()
   const expiresAt = at + (lifetime === undefined ? lifetimes[purpose] : lifetime * 1_000)
   const detail = {

@@ -5,9 +5,11 @@ import type { View } from '../pages/frame.ts'
 import { type Html, html } from '../pages/html.ts'
 import {
   commonSentence,
+  notStarted,
   type PageNeeds,
   type Reader,
   sendPage,
+  viewFor,
   viewOf,
   writePage,
 } from '../pages/page.ts'
@@ -105,11 +107,7 @@ const passwordPage = (purpose: 'reset' | 'invite', setting: string) =>
     responses: { 200: 'html' },
     /** "Back" would otherwise show a typed password. */
     async handle(dependencies: Needs, request, reply) {
-      const view = await viewOf(
-        dependencies,
-        request,
-        await dependencies.pages.readerOf(request.caller),
-      )
+      const view = await viewFor(dependencies, request)
       const [{ front, signIn: words, password: texts }, { password: shared }, requests] =
         await Promise.all([
           view.textsOf('service'),
@@ -123,7 +121,7 @@ const passwordPage = (purpose: 'reset' | 'invite', setting: string) =>
       const requestLink = html`<p><a class="button primary" href="${view.pages}forgot">${texts.requestLink}</a></p>`
       const missing = !isFirst && dependencies.pages.hasMail ? requestLink : signIn
       const elsewhere = !isFirst && html`<p>${texts.doneElsewhere}</p>`
-      const main = html`<p class="not-started fault">${view.texts.unsupportedBrowser}</p>
+      const main = html`${notStarted(view)}
 <div class="narrow card" id="password-page" data-root="${view.root}" data-min="${minLength}" data-show="${words.showPassword}" data-hide="${words.hidePassword}" data-progress="${texts.progress}" data-failed="${requests.failures.NETWORK}">
 <h1 id="heading" tabindex="-1">${title}</h1>
 <form id="form" novalidate hidden>

@@ -1,6 +1,7 @@
 // Writes what this process counted, once a minute. A write whose outcome is unknown is repeated, so
 // an hour with a failure may have counts twice.
 import { bucketBounds, counts, type Durations } from '../basics/counts.ts'
+import { oneAtATime } from '../basics/event-loop.ts'
 import { type RequestCounts, statusClasses } from '../http/response/request-counts.ts'
 import type { Store } from '../store/store.ts'
 import { addHourly, type Hourly, sizeNow } from './hourly.store.ts'
@@ -25,7 +26,6 @@ export class HourlyNumbers {
   #writtenAt = Number.NEGATIVE_INFINITY
   #gauges: Numbers = {}
   #hour = 0
-  #running: Promise<void> | undefined
   #timer: NodeJS.Timeout | undefined
 
   constructor(sources: Sources) {
@@ -37,17 +37,12 @@ export class HourlyNumbers {
     this.#timer = setInterval(() => void this.write().catch(() => {}), everyMs).unref()
   }
 
-  /**
-   * Does nothing if this process wrote in the last `ms` milliseconds. A call joins the write that
-   * runs.
-   */
+  /** Does nothing if this process wrote in the last `ms` milliseconds. */
   async write(ms = 0): Promise<void> {
-    if (this.#sources.wall() < this.#writtenAt + ms) return
-    this.#running ??= this.#write().finally(() => {
-      this.#running = undefined
-    })
-    await this.#running
+    if (this.#sources.wall() >= this.#writtenAt + ms) await this.#writeOnce()
   }
+
+  readonly #writeOnce = oneAtATime(() => this.#write())
 
   /** A service without its database loses the last minute. */
   async end(): Promise<void> {

@@ -2,6 +2,7 @@
 // connection.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { oneAtATime } from '../basics/event-loop.ts'
 import { equalSecrets } from '../basics/secrets.ts'
 import { listenFailure } from '../http/listen-failure.ts'
 import { knownHosts } from '../http/requests.ts'
@@ -20,7 +21,7 @@ const maxConnections = 16
 const maxHeaderSize = 8 * 1024
 
 /** With a `token`, every request has to present it. */
-export type MetricsPlace = { host: string; port: number; token?: string | undefined }
+type MetricsPlace = { host: string; port: number; token?: string | undefined }
 
 const securityHeaders = {
   'cache-control': 'no-store',
@@ -81,16 +82,7 @@ async function scraper(families: readonly Family[]) {
     })
     registry.registerMetric({ name, help, get } as never)
   }
-  let running: Promise<{ text: string; type: string }> | undefined
-  return () => {
-    running ??= registry
-      .metrics()
-      .then((text) => ({ text, type: registry.contentType }))
-      .finally(() => {
-        running = undefined
-      })
-    return running
-  }
+  return oneAtATime(async () => ({ text: await registry.metrics(), type: registry.contentType }))
 }
 
 type Answer = { status: number; text: string; type?: string }

@@ -1,7 +1,7 @@
 import { all, type Read, send, type Write } from '../store/statements.ts'
 
 /** `facts`: JSON of `NodeFacts`. */
-export type NodeRow = { id: string; name: string; seenAt: number; facts: string }
+type NodeRow = { id: string; name: string; seenAt: number; facts: string }
 /** `settings`: without secrets. */
 export type NodeFacts = {
   settings: Readonly<Record<string, unknown>>

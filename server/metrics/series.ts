@@ -50,7 +50,7 @@ export function freeBytesOf(database: Database): number | null {
  * `kibPerDay`: null before there are two days to compare. `fullAt`: null if that is not within 100
  * years, or the room is unknown.
  */
-export type Growth = { kibPerDay: number | null; fullAt: number | null }
+type Growth = { kibPerDay: number | null; fullAt: number | null }
 
 const dayMs = 24 * hourMs
 const maxDays = 36_500

@@ -2,7 +2,7 @@ import { noSuchRoute } from '../basics/errors.ts'
 import { factorsOf } from '../factors/factors.store.ts'
 import { forVisitor } from '../http/operation.ts'
 import { html } from '../pages/html.ts'
-import { type PageNeeds, sendPage, viewOf } from '../pages/page.ts'
+import { notStarted, type PageNeeds, sendPage, viewOf } from '../pages/page.ts'
 import { signInPath } from '../pages/places.ts'
 import type { Store } from '../store/store.ts'
 import type { OperatorPage } from './operator.ts'
@@ -33,7 +33,7 @@ export const operator = forVisitor({
       main: html`<h1>${view.texts.operator}</h1>
   ${
     isOpen
-      ? html`<div id="operator" data-root="${view.root}" data-pages="${view.pages}"><div class="skeleton"><p class="not-started fault">${view.texts.unsupportedBrowser}</p></div></div>`
+      ? html`<div id="operator" data-root="${view.root}" data-pages="${view.pages}"><div class="skeleton">${notStarted(view)}</div></div>`
       : html`<p class="fault" role="alert">${needsFactor.text}</p><p><a class="button" href="${view.pages}account#factors">${needsFactor.link}</a></p>`
   }`,
     })

@@ -4,7 +4,11 @@ import { yieldToEventLoop } from '../basics/event-loop.ts'
 import { firstIdAt, madeAt } from '../basics/ids.ts'
 import { inboxesOf } from '../delivery/by-key.store.ts'
 import { type ByKey, changeByKey } from '../delivery/by-key.ts'
-import { type Explained, explainNotification } from '../inbox/examined/explain.store.ts'
+import {
+  type Explained,
+  explainNotification,
+  isMutedOnArrival,
+} from '../inbox/examined/explain.store.ts'
 import type { Store } from '../store/store.ts'
 import { findUser } from '../users/users.store.ts'
 import * as shapes from './operator.schemas.ts'
@@ -37,10 +41,9 @@ export const explain = forOperator({
   },
 })
 
-function displayed({ seq, seenThrough, ...facts }: Explained) {
-  const { archivedAt, sentAt, replacedAt } = facts
-  const isMuted = archivedAt !== null && (archivedAt === sentAt || archivedAt === replacedAt)
-  return { ...facts, seen: seq <= seenThrough, isMuted }
+function displayed(found: Explained) {
+  const { seq, seenThrough, ...facts } = found
+  return { ...facts, seen: seq <= seenThrough, isMuted: isMutedOnArrival(found) }
 }
 
 export const byKey = forOperator({

@@ -41,7 +41,7 @@ export type HeardRow = Counts & {
   delivered: number
 }
 /** Reading so many takes about 10 ms on SQLite. */
-export const heardAtOnce = 1_000
+const heardAtOnce = 1_000
 
 /**
  * The newest 1,000 notifications with an id from `from` on and below `before`. `last` is the id of

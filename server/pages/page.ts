@@ -9,7 +9,7 @@ import { sendCompressed } from '../http/response/send.ts'
 import type { Site } from '../http/site.ts'
 import { drawing } from './drawing.ts'
 import type { Page, View } from './frame.ts'
-import { html } from './html.ts'
+import { type Html, html } from './html.ts'
 import type { ServedScripts } from './served-scripts.ts'
 
 export type PageSettings = {
@@ -80,6 +80,14 @@ export async function viewOf(
   }
 }
 
+/** The view of the caller. */
+export async function viewFor(
+  needs: { pages: Pages },
+  request: FastifyRequest & { caller: Subject | null },
+): Promise<View> {
+  return viewOf(needs, request, await needs.pages.readerOf(request.caller))
+}
+
 /**
  * `formAction`: origins of forms and their redirects. `referrer`: for a page whose address stays
  * private; its forms need `Sec-Fetch-Site`.
@@ -122,6 +130,11 @@ export function setPageHeaders(reply: FastifyReply, policy: Policy = {}): void {
       vary: 'Accept-Encoding, Accept-Language, Cookie',
     })
     .type('text/html; charset=utf-8')
+}
+
+/** The script of the page removes it. */
+export function notStarted({ texts }: View): Html {
+  return html`<p class="not-started fault">${texts.unsupportedBrowser}</p>`
 }
 
 export async function failurePage(

@@ -57,7 +57,7 @@ export function* putCategory(category: Category & { application: string }): Writ
 }
 
 /** What the user's application has declared takes the place of what the producers of none have. */
-export function* declaredFor(application: string): Read<Map<string, Category>> {
+function* declaredFor(application: string): Read<Map<string, Category>> {
   const rows = yield* all<Category>`
     select ${categoryColumns} from category where application in ('', ${application}) order by application, name`
   return new Map(rows.map((category) => [category.name, category]))

@@ -27,7 +27,7 @@ export function formatRate({ quota, seconds }: KeyRate): string {
 type Count = { window: number; used: number; stored: number; others: number; isWaiting: boolean }
 
 /** `retryAfter` is in seconds. */
-export type RateStanding = { fields: Readonly<Record<string, string>>; retryAfter?: number }
+type RateStanding = { fields: Readonly<Record<string, string>>; retryAfter?: number }
 
 export class KeyRates {
   readonly #dependencies: { store: Store; now: () => number }

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { recorded, type Source } from '../audit/entry.ts'
 import { BoundedCache } from '../basics/bounded-cache.ts'
 import { notFound } from '../basics/errors.ts'
-import { equalHashes, hashOf } from '../basics/secrets.ts'
+import { equalHashes, hashOf, randomText } from '../basics/secrets.ts'
 import type { Store } from '../store/store.ts'
 import { formatRate, KeyRates } from './key-rates.ts'
 import type { KeyRate, Producer } from './producers.store.ts'
@@ -54,7 +54,7 @@ export class ProducerKeys {
   async issue(wanted: Wanted): Promise<{ id: string; key: string }> {
     const { store, now } = this.#dependencies
     const id = randomBytes(8).toString('hex')
-    const secret = randomBytes(32).toString('base64url')
+    const secret = randomText()
     const { name, application = '', createsUsers = true } = wanted
     const detail = {
       keyId: id,
@@ -106,7 +106,7 @@ export class ProducerKeys {
     overlapMs: number,
   ): Promise<{ key: string; previousUntil: number }> {
     const { store, now } = this.#dependencies
-    const secret = randomBytes(32).toString('base64url')
+    const secret = randomText()
     const previousUntil = now() + overlapMs
     const entry = recorded(this.#dependencies, {
       event: 'key-rotated',

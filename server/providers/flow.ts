@@ -1,9 +1,8 @@
 // A sign-in with a provider that has begun. A sealed cookie has it, so that nobody else can finish
 // it (RFC 6749, section 10.12) and nothing is stored.
-import { randomBytes } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { notFound } from '../basics/errors.ts'
-import { equalSecrets, hashOf } from '../basics/secrets.ts'
+import { equalSecrets, hashOf, randomText } from '../basics/secrets.ts'
 import { type Bond, flowCookie, flowLifetimeMs, readFlow } from '../factors/challenges.ts'
 import type { Exchange, GuardedRequest, Subject } from '../http/operation.ts'
 import { cookiePairs, setCookie } from '../http/request/credentials.ts'
@@ -37,8 +36,7 @@ export async function begin(
   { provider, ...begun }: Begun,
   { request, reply }: Exchange,
 ) {
-  const random = () => randomBytes(32).toString('base64url')
-  const checks = { state: random(), nonce: random(), verifier: random() }
+  const checks = { state: randomText(), nonce: randomText(), verifier: randomText() }
   const expiresAt = dependencies.users.now() + flowLifetimeMs
   const address = await provider.authorizationUrl(redirectUri(dependencies, provider), checks)
   const names = cookiePairs(request.raw.headers.cookie ?? '').map(({ name }) => name)

@@ -1,9 +1,8 @@
 // Variant 1, stateful: the client sends a session's secret in a cookie. See also access-token.ts.
-import { randomBytes } from 'node:crypto'
 import { auditEntry, type Source, serviceSource } from '../audit/entry.ts'
 import { BoundedCache } from '../basics/bounded-cache.ts'
 import { invalidCredentials } from '../basics/errors.ts'
-import { hashOf } from '../basics/secrets.ts'
+import { hashOf, randomText } from '../basics/secrets.ts'
 import type { Subject } from '../http/operation.ts'
 import { inBatches } from '../store/batches.ts'
 import type { Audited } from '../store/events.ts'
@@ -72,7 +71,7 @@ export class Sessions {
     { replaces, ...detail }: Detail,
   ): Promise<{ secret: string; expiresAt: number; familiarity: Familiarity | undefined }> {
     const { store, revocations, now, lifetimeMs, maxPerUser: maxSessions } = this.#options
-    const family = randomBytes(16).toString('base64url')
+    const family = randomText(16)
     const secret = newSecretOf(user.id, family)
     const at = now()
     const key = { userId: user.id, familyHash: hashOf(family), secretHash: hashOf(secret) }
@@ -275,7 +274,7 @@ export class Sessions {
 }
 
 function newSecretOf(userId: string, family: string): string {
-  return `${userId}.${family}.${randomBytes(32).toString('base64url')}`
+  return `${userId}.${family}.${randomText()}`
 }
 
 function keyOf(secret: string): SessionKey | null {

@@ -42,7 +42,7 @@ export type Variant = 'stateful' | 'stateless'
  * `method`: what the user proved. `factor`: what an earlier step proved. `bond`: who may use the
  * challenge of the second step.
  */
-export type SignInFacts = {
+type SignInFacts = {
   variant: Variant
   method: keyof typeof counts.signIns
   source: RequestSource
@@ -188,7 +188,7 @@ async function issueSession(
  * Ends the whole sign-in of each valid token. Only its issuer can end a foreign token. With
  * `source`, the audit log has each sign-out.
  */
-export async function endTokens(
+async function endTokens(
   accessTokens: AccessTokens,
   { raw }: Pick<FastifyRequest, 'raw'>,
   source?: Source,

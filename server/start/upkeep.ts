@@ -4,7 +4,7 @@
 import { removeOldAudit } from '../audit/audit.store.ts'
 import { type Clock, iso } from '../basics/clock.ts'
 import { counts } from '../basics/counts.ts'
-import { yieldToEventLoop } from '../basics/event-loop.ts'
+import { oneAtATime, yieldToEventLoop } from '../basics/event-loop.ts'
 import type { Log } from '../basics/log.ts'
 import { LogWindow } from '../basics/log-window.ts'
 import type { Config } from '../config/settings.ts'
@@ -165,17 +165,6 @@ export class Upkeep {
       }
     }
     await Promise.all(Array.from({ length: writesAtOnce }, work))
-  }
-}
-
-/** Another call joins the run that is not over. */
-function oneAtATime(work: () => Promise<void>): () => Promise<void> {
-  let running: Promise<void> | undefined
-  return () => {
-    running ??= work().finally(() => {
-      running = undefined
-    })
-    return running
   }
 }
 

@@ -2,7 +2,7 @@
 // its first start.
 import { all, type Read, send, type Write } from '../store/statements.ts'
 
-export type RuleStart = { rule: string; startedAt: number }
+type RuleStart = { rule: string; startedAt: number }
 
 export function* ruleStarts(): Read<RuleStart[]> {
   return yield* all<RuleStart>`select rule, started_at as "startedAt" from factor_rule order by rule`

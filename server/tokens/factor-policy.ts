@@ -6,10 +6,10 @@ import type { ProvedFactor } from '../http/operation.ts'
 import type { Store } from '../store/store.ts'
 import { ruleStarts, startRules } from './factor-policy.store.ts'
 
-export type FactorRule = 'optional' | 'required' | 'passkey'
+type FactorRule = 'optional' | 'required' | 'passkey'
 
 /** `factor`: what the user proved besides the password; absent for nothing. */
-export type RuledSignIn = { userId: string; factor?: ProvedFactor | undefined }
+type RuledSignIn = { userId: string; factor?: ProvedFactor | undefined }
 
 type Options = { store: Store; now: () => number; rule: FactorRule; graceMs: number }
 /** When the rule about sign-ins without any factor began, and that about other factors than a passkey. */

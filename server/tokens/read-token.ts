@@ -1,5 +1,6 @@
 // Checks the contents of a token (10 us) before its signature (110 us): RFC 7519, RFC 9068.
 import { madeAt, newId } from '../basics/ids.ts'
+import { isObject } from '../basics/strict-json.ts'
 import type { ProvedFactor } from '../http/operation.ts'
 
 export const maxTokenLifeMs = 15 * 60_000
@@ -130,9 +131,8 @@ export function isCurrent({ iat, exp, nbf = iat }: Claims, now: number): boolean
 function objectIn(segment: string): Record<string, unknown> | null {
   try {
     const parsed: unknown = JSON.parse(Buffer.from(segment, 'base64url').toString())
-    const isObject = typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)
-    const isOurs = isObject && Buffer.from(JSON.stringify(parsed)).toString('base64url') === segment
-    return isOurs ? (parsed as Record<string, unknown>) : null
+    const isOurs = Buffer.from(JSON.stringify(parsed)).toString('base64url') === segment
+    return isOurs && isObject(parsed) ? parsed : null
   } catch {
     return null
   }

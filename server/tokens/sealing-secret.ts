@@ -1,11 +1,10 @@
 // The secret that seals the signing keys: a setting, or on SQLite a file beside the database
 // (0600), so that a first start needs no settings. factors/re-sealing.ts seals again.
-import { randomBytes } from 'node:crypto'
 import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { createDurably, replaceDurably, syncFolder } from '../basics/durable-file.ts'
 import { CarillonError, unavailable } from '../basics/errors.ts'
-import type { Secrets } from '../basics/secrets.ts'
+import { randomText, type Secrets } from '../basics/secrets.ts'
 import type { Database } from '../store/database.ts'
 import type { Store } from '../store/store.ts'
 import { signingKeys } from './signing-keys.store.ts'
@@ -51,7 +50,7 @@ function keptSecrets({ secret, previousSecret, database }: Sealed): Secrets | un
 }
 
 function newSecret(): string {
-  return `${randomBytes(32).toString('base64url')}\n`
+  return `${randomText()}\n`
 }
 
 const howToMake =

@@ -1,6 +1,6 @@
 import { forAnyone, forVisitor } from '../http/operation.ts'
 import { html } from '../pages/html.ts'
-import { type PageNeeds, sendPage, viewOf } from '../pages/page.ts'
+import { notStarted, type PageNeeds, sendPage, viewOf } from '../pages/page.ts'
 import { pagePath, signInPath } from '../pages/places.ts'
 
 type Needs = PageNeeds & {
@@ -25,7 +25,7 @@ export const account = forVisitor({
       scripts: ['page-account.js'],
       styles: ['account.css', 'security.css'],
       main: html`<h1>${view.texts.account}</h1>
-  <div id="account" data-root="${view.root}" data-pages="${view.pages}" data-password-min="${dependencies.users.passwordMinLength}" data-providers="${JSON.stringify(offered)}"><div class="skeleton"><p class="not-started fault">${view.texts.unsupportedBrowser}</p></div></div>`,
+  <div id="account" data-root="${view.root}" data-pages="${view.pages}" data-password-min="${dependencies.users.passwordMinLength}" data-providers="${JSON.stringify(offered)}"><div class="skeleton">${notStarted(view)}</div></div>`,
     })
   },
 })

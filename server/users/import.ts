@@ -5,6 +5,7 @@ import { auditEntry, recorded, serviceSource } from '../audit/entry.ts'
 import type { Fault } from '../basics/errors.ts'
 import { mapInTurns } from '../basics/event-loop.ts'
 import { newId } from '../basics/ids.ts'
+import { isObject } from '../basics/strict-json.ts'
 import { setDisabled, storePassword } from './access/access.ts'
 import { isInReach, lookUp, refuseOperators, type UserDependencies } from './find-user.ts'
 import { profileAt, readEntry, refuseFaults, type UserEntry } from './profile.ts'
@@ -93,7 +94,7 @@ function readValue(value: unknown, needsExternalId: boolean): ReadEntry {
 const { properties: fields = {} } = DescribedEntry
 
 function parseEntry(value: unknown): { entry: UserEntry; faults: Fault[] } {
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
+  if (!isObject(value))
     return { entry: {}, faults: [{ field: '', reason: 'must be a JSON object' }] }
   const faults: Fault[] = []
   const sound = Object.entries(value).filter(([field, given]) => {

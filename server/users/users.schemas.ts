@@ -50,7 +50,7 @@ export const SessionResponse = t.dataOf(t.nullable(Me), 'Session')
 const erasedNote =
   'Only if the external id was that of a user who was erased, and whom this request creates again'
 const erased = t.optional(t.boolean(erasedNote))
-export const accountFields = {
+const accountFields = {
   ...ofUser,
   emailVerified: t.boolean(),
   disabled: t.boolean(),

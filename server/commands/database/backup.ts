@@ -2,7 +2,7 @@ import { Command } from 'commander'
 import { iso } from '../../basics/clock.ts'
 import { refuseMissingDatabase } from '../../start/database-file.ts'
 import { configOf, withSettings } from '../settings.ts'
-import { type Output, print } from '../terminal/output.ts'
+import { type Output, print, rowsIn } from '../terminal/output.ts'
 import { interruptible, progress } from '../terminal/progress.ts'
 
 const more = `
@@ -26,7 +26,7 @@ async function backup(
   const { backUp, verifyBackup } = await import('../../store/transfer/backup.ts')
   if (options.verify) {
     const tables = await verifyBackup(file)
-    const rows = tables.reduce((sum, table) => sum + table.rows, 0)
+    const rows = rowsIn(tables)
     return print(
       options,
       { file, rows, tables },
@@ -38,7 +38,7 @@ async function backup(
   const wanted = { from: database, file, at: iso(Date.now()), report: progress(options) }
   const state = () => `Nothing is left of ${file}.`
   const tables = await interruptible(state, () => backUp(wanted))
-  const rows = tables.reduce((sum, table) => sum + table.rows, 0)
+  const rows = rowsIn(tables)
   print(
     options,
     { file, rows, tables },

@@ -6,7 +6,7 @@ import { refuseMissingDatabase } from '../../start/database-file.ts'
 import { type Database, displayDatabase } from '../../store/database.ts'
 import { secretFileOf } from '../../tokens/sealing-secret.ts'
 import { configOf } from '../settings.ts'
-import { type Output, print, WrongUse } from '../terminal/output.ts'
+import { type Output, print, rowsIn, WrongUse } from '../terminal/output.ts'
 import { interruptible, progress } from '../terminal/progress.ts'
 
 type Options = Output & { to?: string; giveUp?: boolean }
@@ -66,7 +66,7 @@ async function move(options: Options, command: Command): Promise<void> {
   }
   const stateNow = () => state
   const tables = await interruptible(stateNow, () => moveDatabase(wanted))
-  const rows = tables.reduce((sum, table) => sum + table.rows, 0)
+  const rows = rowsIn(tables)
   const beside =
     secret === undefined && from.engine === 'sqlite' ? secretFileOf(resolve(from.path)) : ''
   const secretFile = existsSync(beside) ? beside : undefined

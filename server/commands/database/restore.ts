@@ -5,7 +5,7 @@ import { type CarillonError, messageOf, notFound } from '../../basics/errors.ts'
 import { type Database, displayDatabase } from '../../store/database.ts'
 import { secretFileOf } from '../../tokens/sealing-secret.ts'
 import { configOf } from '../settings.ts'
-import { type Output, print, printList, WrongUse } from '../terminal/output.ts'
+import { type Output, print, printList, rowsIn, WrongUse } from '../terminal/output.ts'
 import { progress } from '../terminal/progress.ts'
 
 const more = `
@@ -47,7 +47,7 @@ async function restore(
     secret,
   } = configOf(command, { to: 'CARILLON_DATABASE_URL' })
   const tables = await restoreBackup({ file, to, partitions, report: progress(options) })
-  const rows = tables.reduce((sum, table) => sum + table.rows, 0)
+  const rows = rowsIn(tables)
   print(options, { file, to: displayDatabase(to), rows, tables }, () => [
     `Restored ${rows} rows to ${displayDatabase(to)}; counts and checksums agree`,
     'A user who was erased after the backup was made is there again: erase the user again',

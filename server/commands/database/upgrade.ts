@@ -13,7 +13,7 @@ import { openStore } from '../../open-store.ts'
 import type { Database } from '../../store/database.ts'
 import { knownMigrations } from '../../store/migrations.ts'
 import { configOf } from '../settings.ts'
-import { type Output, print, WrongUse } from '../terminal/output.ts'
+import { type Output, print, rowsIn, WrongUse } from '../terminal/output.ts'
 import { interruptible, progress } from '../terminal/progress.ts'
 import { backupsIn } from './restore.ts'
 
@@ -84,7 +84,7 @@ async function rehearse(config: Config, copy: Database, { file, schema, ...optio
   const wrong = findings.filter(({ state }) => state !== 'ok')
   const fault = wrong.find(({ check }) => check === 'database')
   const free = freeBytesOf(config.database) ?? Number.POSITIVE_INFINITY
-  const rows = tables.reduce((sum, table) => sum + table.rows, 0)
+  const rows = rowsIn(tables)
   const applied = knownMigrations().filter((name) => name > schema)
   return {
     no: fault?.found ?? (free < bytes ? 'the disk has too little room' : null),

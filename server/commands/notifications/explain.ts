@@ -4,6 +4,7 @@ import { notFound } from '../../basics/errors.ts'
 import {
   type Explained,
   explainNotification,
+  isMutedOnArrival,
   type Removal,
   sentTo,
 } from '../../inbox/examined/explain.store.ts'
@@ -116,7 +117,7 @@ function factsOf(found: Facts): string[][] {
     snoozedUntil,
     bulk,
   } = found
-  const isMuted = archivedAt !== null && (archivedAt === sentAt || archivedAt === replacedAt)
+  const isMuted = isMutedOnArrival(found)
   const readTogether = bulk === 'read' ? ' by a read-all' : ''
   const read = isMuted ? ' on arrival' : readTogether
   const archivedTogether = bulk === 'archive' ? ' by an archive-read' : ''

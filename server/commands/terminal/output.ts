@@ -60,6 +60,10 @@ export function printList<Row>(
   print(options, items, () => (items.length === 0 ? empty : table(items, columns)))
 }
 
+export function rowsIn(tables: readonly { rows: number }[]): number {
+  return tables.reduce((sum, { rows }) => sum + rows, 0)
+}
+
 export function readOption<Value>(
   option: string,
   text: string,

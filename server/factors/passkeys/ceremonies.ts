@@ -1,12 +1,12 @@
 // Creating and using a passkey (WebAuthn Level 3, sections 7.1 and 7.2). A passkey belongs to the
 // host of the public URL (section 5.1.2): another host's page gets nothing that the service
 // accepts.
-import { hash, randomBytes } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { isIP } from 'node:net'
 import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server'
 import type { FastifyRequest } from 'fastify'
 import { CarillonError } from '../../basics/errors.ts'
-import { hashOf, type Sealing } from '../../basics/secrets.ts'
+import { hashOf, randomText, type Sealing } from '../../basics/secrets.ts'
 import { isLoopback } from '../../config/values.ts'
 import type { Site } from '../../http/site.ts'
 
@@ -278,7 +278,7 @@ const shape = /^(\d{13})\.([\w-]{22})\.([\w-]{43})$/
 
 /** 80 characters, of which 128 bits are random. */
 export function newChallenge(sealing: Pick<Sealing, 'mac'>, purpose: Purpose, at: number): string {
-  const claim = `${at + lifetimeMs}.${randomBytes(16).toString('base64url')}`
+  const claim = `${at + lifetimeMs}.${randomText(16)}`
   return `${claim}.${sealing.mac('passkeys', boundTo(purpose, claim))}`
 }
 

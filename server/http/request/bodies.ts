@@ -32,16 +32,13 @@ export function acceptBodies(app: FastifyInstance): void {
     whole,
     async (request: FastifyRequest, body: Buffer) => {
       if (!request.routeOptions.config.operation?.acceptsMultipart)
-        throw new CarillonError(
-          'UNSUPPORTED_MEDIA_TYPE',
-          'The body must be sent as application/json',
-        )
+        throw unsupported('The body must be sent as application/json')
       return parseOneField(body)
     },
   )
   app.addContentTypeParser(form, whole, async (request: FastifyRequest, body: Buffer) => {
     if (!request.routeOptions.config.operation?.acceptsForm)
-      throw new CarillonError('UNSUPPORTED_MEDIA_TYPE', 'The body must be sent as application/json')
+      throw unsupported('The body must be sent as application/json')
     refuseOtherCharset(request)
     return { ...parseForm(body) }
   })
@@ -63,13 +60,13 @@ function refuseOtherCharset({ headers }: FastifyRequest): void {
   const type = headers['content-type'] ?? ''
   if (type === 'application/json') return
   if (/[^\t -~]/.test(type))
-    throw new CarillonError(
-      'UNSUPPORTED_MEDIA_TYPE',
-      'The Content-Type must be ASCII, such as application/json',
-    )
+    throw unsupported('The Content-Type must be ASCII, such as application/json')
   for (const [, charset = ''] of type.matchAll(charsets))
-    if (!/^utf-?8$/i.test(charset))
-      throw new CarillonError('UNSUPPORTED_MEDIA_TYPE', 'The body must be sent as UTF-8')
+    if (!/^utf-?8$/i.test(charset)) throw unsupported('The body must be sent as UTF-8')
+}
+
+export function unsupported(problem: string): CarillonError {
+  return new CarillonError('UNSUPPORTED_MEDIA_TYPE', problem)
 }
 
 /** 11,000 fields take 20 ms of the event loop. */

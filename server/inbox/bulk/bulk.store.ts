@@ -5,7 +5,14 @@
 import { iso } from '../../basics/clock.ts'
 import { all, get, inNumbers, send, signal, type Write } from '../../store/statements.ts'
 import type { MarkAllRead, Rest } from '../inbox-state.ts'
-import { byCategory, byState, countIn, type LockedInbox, lockInbox } from '../marks.store.ts'
+import {
+  byCategory,
+  byState,
+  countIn,
+  type LockedInbox,
+  lockInbox,
+  type StateCounts,
+} from '../marks.store.ts'
 import { markAllReadTogether } from '../postgres/marks.ts'
 import { reachBits, watchChange } from '../reminders.store.ts'
 import { heldSince, ofService } from '../security-notices.store.ts'
@@ -50,20 +57,10 @@ function* readAllStep(step: ReadAllStep): Write<'done' | 'absent' | Rest> {
     : unreadOfCategories(range, categories)
   const act = yield* stepOf(inbox, { kind: 'read', categories, found, size, through, rest })
   if (act === undefined) return 'done'
-  const { rows } = act
   yield* send`
-    update notification set state = 'read', read_at = ${iso(at)}, bulk_version = ${act.act} where user_id = ${user} and state = 'unread' and seq ${inNumbers(rows.map(seqOfRow))}`
-  // A client that missed the last archive-read would take that for archived: it loads the list
-  // again.
-  yield* send`
-    update inbox set version = ${act.version}, unread = unread - ${rows.length}, undo_version = ${act.act},
-      reset_version = ${Math.max(inbox.resetVersion, inbox.archiveVersion)}
-    where user_id = ${user}`
-  for (const [category, { length }] of rowsByCategory(rows))
-    yield* countIn({ user, category }, { total: 0, unread: -length, archived: 0, snoozed: 0 })
-  yield* addStep(user, act, at)
-  if (inbox.reach & reachBits.marks) yield* watchChange(inbox)
-  yield* signal({ about: 'inbox', userId })
+    update notification set state = 'read', read_at = ${iso(at)}, bulk_version = ${act.act}
+    where user_id = ${user} and state = 'unread' and seq ${inNumbers(act.rows.map(seqOfRow))}`
+  yield* addStep(inbox, act, { userId, at })
   return act.rest
 }
 
@@ -80,7 +77,7 @@ export const archiveRead = {
 function* archiveReadStep({ userId, at, rest }: ArchiveReadStep): Write<'done' | Rest> {
   const inbox = yield* lockInbox(userId)
   if (inbox === undefined) return 'done'
-  const { user, seenThrough } = inbox
+  const { user } = inbox
   const through = rest?.through ?? inbox.lastSeq
   const size = stepSize(rest)
   const found = yield* all<Row>`
@@ -89,20 +86,11 @@ function* archiveReadStep({ userId, at, rest }: ArchiveReadStep): Write<'done' |
     order by seq limit ${size + 1}`
   const act = yield* stepOf(inbox, { kind: 'archive', found, size, through, rest })
   if (act === undefined) return 'done'
-  const { rows } = act
   yield* send`
-    update notification set state = 'archived', archived_at = ${iso(at)}, bulk_version = ${act.act} where user_id = ${user} and state = 'read' and seq ${inNumbers(rows.map(seqOfRow))}`
-  yield* send`
-    update inbox set version = ${act.version}, total = total - ${rows.length}, archived = archived + ${rows.length},
-      unseen = unseen - ${rows.filter(({ seq }) => seq > seenThrough).length}, archive_version = ${act.version},
-      undo_version = ${act.act}
-    where user_id = ${user}`
-  for (const [category, { length }] of rowsByCategory(rows))
-    yield* countIn({ user, category }, { total: -length, unread: 0, archived: length, snoozed: 0 })
-  yield* addStep(user, act, at)
-  if (inbox.reach & reachBits.marks) yield* watchChange(inbox)
+    update notification set state = 'archived', archived_at = ${iso(at)}, bulk_version = ${act.act}
+    where user_id = ${user} and state = 'read' and seq ${inNumbers(act.rows.map(seqOfRow))}`
+  yield* addStep(inbox, act, { userId, at })
   yield* keepNotices(user, { version: act.version, through: act.through, at })
-  yield* signal({ about: 'inbox', userId })
   return act.rest
 }
 
@@ -208,17 +196,37 @@ function* begunAct(
   return isSame ? undoVersion : undefined
 }
 
-function rowsByCategory(rows: readonly Row[]): [string, Row[]][] {
-  return [...Map.groupBy(rows, ({ category }) => category)].flatMap(([category, ones]) =>
-    category === null ? [] : [[category, ones]],
-  )
-}
-
-function* addStep(user: UserKey, step: Act, at: number): Write<void> {
+/** Counts the step, and adds its event. */
+function* addStep(
+  inbox: LockedInbox,
+  step: Act,
+  { userId, at }: { userId: string; at: number },
+): Write<void> {
+  const { user, seenThrough, resetVersion, archiveVersion, reach } = inbox
   const { kind, act, version, through, goal, categories, rows } = step
+  const isRead = kind === 'read'
+  const { total, unread, archived } = countsOf(kind, rows)
+  const unseen = isRead ? 0 : rows.filter(({ seq }) => seq > seenThrough).length
+  // A client that missed the last archive-read would take what is read now for archived: it loads
+  // the list again.
+  const reset = isRead ? Math.max(resetVersion, archiveVersion) : resetVersion
+  yield* send`
+    update inbox set version = ${version}, total = total + ${total}, unread = unread + ${unread},
+      archived = archived + ${archived}, unseen = unseen - ${unseen}, undo_version = ${act}, reset_version = ${reset},
+      archive_version = ${isRead ? archiveVersion : version}
+    where user_id = ${user}`
+  for (const [category, ones] of Map.groupBy(rows, (row) => row.category))
+    if (category !== null) yield* countIn({ user, category }, countsOf(kind, ones))
   yield* send`
     insert into bulk (user_id, version, act, kind, categories, from_seq, through_seq, goal_seq, at)
     values (${user}, ${version}, ${act}, ${kind}, ${categories}, ${rows[0]?.seq ?? through}, ${through}, ${goal}, ${iso(at)})`
+  if (reach & reachBits.marks) yield* watchChange(inbox)
+  yield* signal({ about: 'inbox', userId })
+}
+
+function countsOf(kind: Kind, { length }: readonly Row[]): StateCounts {
+  if (kind === 'read') return { total: 0, unread: -length, archived: 0, snoozed: 0 }
+  return { total: -length, unread: 0, archived: length, snoozed: 0 }
 }
 
 function* seqOf(user: UserKey, id: string): Write<number | undefined> {

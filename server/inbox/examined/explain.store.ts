@@ -32,8 +32,12 @@ export function* explainNotification({
   return found ?? (yield* removal)
 }
 
+export function isMutedOnArrival({ archivedAt, sentAt, replacedAt }: Explained): boolean {
+  return archivedAt !== null && (archivedAt === sentAt || archivedAt === replacedAt)
+}
+
 /** `key` and `producer` are '' for any; a producer has an id and a name. */
-export type SentTo = {
+type SentTo = {
   userId: string
   key: string
   producer: string

@@ -4,7 +4,7 @@ import type { Document } from '../../http/openapi/openapi.ts'
 import { forAnyone, forVisitor } from '../../http/operation.ts'
 import { jsonType, keptText, sendEncoded, sendStyleSheet } from '../../http/response/send.ts'
 import type { View } from '../frame.ts'
-import { type PageNeeds, setPageHeaders, viewOf } from '../page.ts'
+import { type PageNeeds, setPageHeaders, viewFor } from '../page.ts'
 import type { Documentation } from './documentation.ts'
 
 const headers = { 'If-None-Match': 'The ETag of an earlier response: unchanged is 304' }
@@ -16,11 +16,7 @@ export const docs = forVisitor({
   headers,
   responses: { 200: 'html', 304: 'none' },
   async handle(dependencies: PageNeeds & Needs, request, reply) {
-    const view = await viewOf(
-      dependencies,
-      request,
-      await dependencies.pages.readerOf(request.caller),
-    )
+    const view = await viewFor(dependencies, request)
     const variant = `${view.language} ${view.canSignOut ? 'signed-in' : 'signed-out'}`
     const { document, kept } = dependencies.documentation
     const files = await keptText(kept, variant, () => render(view, document()))

@@ -1,6 +1,5 @@
 // Opens the key by which writes recognise the external ids of erased users.
-import { randomBytes } from 'node:crypto'
-import type { Sealing } from '../../basics/secrets.ts'
+import { randomText, type Sealing } from '../../basics/secrets.ts'
 import type { Store } from '../../store/store.ts'
 import { makeSealedKey, openSealedKey } from '../../tokens/sealed-keys.ts'
 import { namespaceOf } from '../users.store.ts'
@@ -17,10 +16,7 @@ type Place = {
 }
 
 export function makeErasedKey(store: Store, sealing: Sealing): Promise<void> {
-  return makeSealedKey(store, sealing, {
-    purpose: 'erased-ids',
-    make: () => randomBytes(32).toString('base64url'),
-  })
+  return makeSealedKey(store, sealing, { purpose: 'erased-ids', make: () => randomText() })
 }
 
 /** A database keeps its key, also in its backups. */
