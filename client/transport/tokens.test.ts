@@ -1,19 +1,27 @@
 import assert from 'node:assert/strict'
 import { after, mock, test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate } from 'node:timers/promises'
 import { CarillonError, createCarillon, isCarillonError } from '../carillon-client.ts'
 import { failureOf } from '../testing/clients.ts'
 import { jwt } from '../testing/jwt.ts'
 import type { TokenRequest, TokenResult } from './tokens.ts'
 
-// The clock stands still: after a pause of the machine the client would renew tokens at once.
+// Both clocks stand still: after a pause of the machine the client would renew tokens at once.
 mock.timers.enable({ apis: ['Date'], now: Date.now() })
-after(() => mock.timers.reset())
+let monotonic = performance.now()
+mock.method(performance, 'now', () => monotonic)
+after(() => mock.reset())
 
-/** The server refuses them after 200 ms. */
+function pass(ms: number): void {
+  monotonic += ms
+  mock.timers.tick(ms)
+}
+
+/** The server refuses them when `isRefusing` resolves. */
 function clientWith(
   auth: (request: TokenRequest) => TokenResult | Promise<TokenResult>,
   refused = new Set<string>(),
+  isRefusing = Promise.resolve(),
 ) {
   const calls: TokenRequest[] = []
   const sent: string[] = []
@@ -21,7 +29,7 @@ function clientWith(
     const token = new Headers(headers).get('authorization')?.slice('Bearer '.length) ?? ''
     sent.push(token)
     if (!refused.has(token)) return new Response('{"success":true,"data":{}}')
-    await sleep(200)
+    await isRefusing
     return new Response('{"success":false,"error":{"code":"UNAUTHORIZED","message":"Refused"}}', {
       status: 401,
     })
@@ -43,8 +51,7 @@ test('before a token ends, a request renews it: `auth` gets the reason and the t
   })
   while (calls.length < 3) {
     await request()
-    await sleep(20)
-    mock.timers.tick(20)
+    pass(20)
   }
   assert.deepEqual(calls, [
     { reason: 'first', token: undefined },
@@ -59,11 +66,11 @@ test('requests that wait for a renewal share one call of `auth`', async () => {
   const old = jwt({ id: 1, endsIn: 30.1, lifetime: 300 })
   const fresh = jwt({ id: 2, endsIn: 100 })
   const { calls, sent, request } = clientWith(async ({ token }) => {
-    await sleep(20)
+    await setImmediate()
     return token ? fresh : old
   })
   await request()
-  await sleep(150)
+  pass(150)
   await Promise.all(Array.from({ length: 8 }, request))
   assert.equal(calls.length, 2)
   assert.deepEqual(sent, [old, ...Array(8).fill(fresh)])
@@ -101,7 +108,7 @@ test('if a renewal fails, requests carry the token that is still valid; after it
     return reason === 'first' ? old : fresh
   }, refused)
   await request()
-  await sleep(150)
+  pass(150)
   await Promise.all([request(), request()])
   await request()
   assert.deepEqual(
@@ -120,16 +127,19 @@ test('a token that is refused during its renewal is not used again, even if the 
   const fresh = jwt({ id: 2, endsIn: 100 })
   const refused = new Set<string>()
   const renewal = Promise.withResolvers<string>()
+  const isRefusing = Promise.withResolvers<void>()
   const { calls, sent, request } = clientWith(
     ({ reason }) => ({ first: old, expiring: renewal.promise, refused: fresh })[reason],
     refused,
+    isRefusing.promise,
   )
   await request()
   refused.add(old)
   const early = request()
-  await sleep(150)
+  pass(150)
   const late = request()
-  await sleep(100)
+  isRefusing.resolve()
+  await setImmediate()
   renewal.reject(new Error('the sign-in was revoked'))
   await Promise.all([early, late])
   assert.deepEqual(sent, [old, old, fresh, fresh])
@@ -168,7 +178,7 @@ test('if `auth` always returns the same token, it is renewed once at most, and i
   const refused = new Set<string>()
   const { calls, request } = clientWith(() => token, refused)
   await request()
-  await sleep(150)
+  pass(150)
   for (let count = 0; count < 5; count++) await request()
   assert.deepEqual(
     calls.map(({ reason }) => reason),
@@ -197,7 +207,7 @@ for (const [what, result] of Object.entries({
       calls.length === 1 ? old : (result as TokenResult),
     )
     await request()
-    await sleep(150)
+    pass(150)
     for (let count = 0; count < 2; count++)
       assert.ok(isCarillonError(await failureOf(request()), 'UNAUTHORIZED'))
     assert.deepEqual(
@@ -250,7 +260,7 @@ for (const [what, result, says] of noTokens)
       reason === 'first' ? old : (result as unknown as TokenResult),
     )
     await renewed.request()
-    await sleep(150)
+    pass(150)
     await renewed.request()
     assert.deepEqual([renewed.calls.length, renewed.sent], [2, [old, old]])
   })

@@ -1,5 +1,6 @@
 // Reads and changes the database of a running service on a separate connection, as an attacker with
 // a copy or an auditor would, with one interface for both engines (TEST_ENGINE).
+import { hash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openPool } from '../../../server/store/postgres/connection/pool.ts'
@@ -13,14 +14,11 @@ export const engine: Engine = named(process.env.TEST_ENGINE ?? 'sqlite')
 type Row = Record<string, unknown>
 
 export type DatabaseBehind = {
-  /**
-   * Rows are ordered by key. The service writes the time that was seen last by itself, so that is
-   * left out.
-   */
+  /** Rows are ordered by key. What the service writes by itself is left out. */
   tables(): Promise<Record<string, Row[]>>
   /** Both engines must accept the SQL: the table "user" needs quotes. */
   rows(sql: string): Promise<Row[]>
-  /** Each commit of another connection that wrote anything changes it. */
+  /** A change of any of these rows changes it; on PostgreSQL an update to the same values, too. */
   version(): Promise<unknown>
   /** Each file has its name; on PostgreSQL each table too. */
   bytes(): Promise<Record<string, Buffer>>
@@ -49,7 +47,7 @@ export class SqliteBehind implements DatabaseBehind {
 
   async tables(): Promise<Record<string, Row[]>> {
     const names = await this.rows(
-      "select name from sqlite_schema where type = 'table' and name <> 'time_seen' order by name",
+      `select name from sqlite_schema where type = 'table' and name not in (${writtenByItself}) order by name`,
     )
     return contents(names, (sql) => this.rows(sql))
   }
@@ -67,7 +65,7 @@ export class SqliteBehind implements DatabaseBehind {
   }
 
   async version(): Promise<unknown> {
-    return this.#reader.prepare('pragma data_version').get()?.data_version
+    return hash('sha256', JSON.stringify(await this.tables(), textOfBytes))
   }
 
   async bytes(): Promise<Record<string, Buffer>> {
@@ -123,7 +121,7 @@ export class PostgresBehind implements DatabaseBehind {
   }
 
   async tables(): Promise<Record<string, Row[]>> {
-    return contents(await this.#names(), (sql) => this.rows(sql))
+    return contents(await this.#names(writtenByItself), (sql) => this.rows(sql))
   }
 
   async rows(sql: string): Promise<Row[]> {
@@ -135,7 +133,7 @@ export class PostgresBehind implements DatabaseBehind {
    * counts too.
    */
   async version(): Promise<unknown> {
-    const sums = (await this.#names()).map(
+    const sums = (await this.#names(writtenByItself)).map(
       ({ name }) =>
         `select sum(hashtextextended(t.xmin::text || t::text, 0))::text as sum from "${name}" t`,
     )
@@ -143,7 +141,8 @@ export class PostgresBehind implements DatabaseBehind {
   }
 
   async bytes(): Promise<Record<string, Buffer>> {
-    const texts = Object.entries(await this.tables()).map(([name, rows]) => {
+    const all = await contents(await this.#names(), (sql) => this.rows(sql))
+    const texts = Object.entries(all).map(([name, rows]) => {
       const lines = rows.map((row) => Object.values(row).join('\t'))
       return [name, Buffer.from(lines.join('\n'))] as const
     })
@@ -181,16 +180,20 @@ export class PostgresBehind implements DatabaseBehind {
     return this.#pool.end()
   }
 
-  /**
-   * Rows of partitions are read through their table. Each process writes `history` and `time_seen`
-   * by itself.
-   */
-  #names(): Promise<Row[]> {
+  /** Rows of partitions are read through their table. */
+  #names(except = "''"): Promise<Row[]> {
     return this.rows(
       `select relname as name from pg_class where relnamespace = 'public'::regnamespace
-       and relkind in ('r', 'p') and not relispartition and relname not in ('history', 'time_seen') order by name`,
+       and relkind in ('r', 'p') and not relispartition and relname not in (${except}) order by name`,
     )
   }
+}
+
+/** A process does so every minute, or at its start. */
+const writtenByItself = "'history', 'time_seen', 'hourly', 'node'"
+
+function textOfBytes(_name: string, value: unknown): unknown {
+  return value instanceof Uint8Array ? Buffer.from(value).toString('hex') : value
 }
 
 /** Ordered by the first two columns: the key comes first, and no key has more. */
