@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import type { Outcome } from './run-tests.ts'
+import type { Outcome, Part } from './run-tests.ts'
 
 const start = `import { test } from 'node:test'\n`
 
@@ -54,7 +54,7 @@ const busy = 'setTimeout(() => { const end = Date.now() + 3_000; while (Date.now
 const many = `${start} for (let n = 0; n < 1_000; n++) test(String(n), () => {})`
 
 test('counts every test of a file that ends while the runner is busy', () => {
-  assert.equal(runBeside(busy, many).report, '1000 passed, 0 failed')
+  assert.equal(runBeside({ code: busy }, many).report, '1000 passed, 0 failed')
 })
 
 test('reports a file of which the end is lost', () => {
@@ -75,13 +75,26 @@ test('ends a file that still has a timer after its tests', () => {
   assert.equal(report, '1 passed, 0 failed')
 })
 
+test('runs files again with the environment variables of the second part, and names it', () => {
+  const again = { files: ['first.test.ts'], env: { PART: 'second' }, mark: ' (second part)' }
+  const { report } = runBeside(
+    { again },
+    `${start} test('x', () => { if (process.env.PART) throw new Error(process.env.PART) })`,
+  )
+  assert.match(report, /✖ x \(second part\)\n {2}first\.test\.ts:\d.+Error: second/s)
+  assert.match(report, /1 passed, 1 failed$/)
+})
+
 /** The process has no environment variable that marks it as a test. */
 function runOn(...texts: string[]): Outcome {
-  return runBeside('', ...texts)
+  return runBeside({}, ...texts)
 }
 
 /** `code` runs first in the process of the runner. */
-function runBeside(code: string, ...texts: string[]): Outcome {
+function runBeside(
+  { code = '', again }: { code?: string; again?: Part },
+  ...texts: string[]
+): Outcome {
   const folder = mkdtempSync(join(tmpdir(), 'carillon-run-tests-'))
   try {
     for (const [i, text] of texts.entries())
@@ -92,7 +105,9 @@ function runBeside(code: string, ...texts: string[]): Outcome {
       `import { globSync, writeFileSync } from 'node:fs'
        import { runTests } from '${program}'
        ${code}
-       const outcome = await runTests({ files: globSync('*.test.ts'), perTestMs: 4000, allMs: 60000 })
+       const again = ${JSON.stringify(again)}
+       const plan = { files: globSync('*.test.ts'), again, perTestMs: 4000, allMs: 60000 }
+       const outcome = await runTests(plan)
        writeFileSync('outcome.json', JSON.stringify(outcome))`,
     )
     const { NODE_TEST_CONTEXT: _, ...env } = process.env

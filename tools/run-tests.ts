@@ -15,14 +15,23 @@ const filesPerProcess = 24
 const processesPerCore = 3
 const slowestShown = 10
 
-type Plan = { files: readonly string[]; perTestMs: number; allMs: number }
+/** These files run in processes with these environment variables. `mark` stands behind their names. */
+export type Part = { files: readonly string[]; env: NodeJS.ProcessEnv; mark: string }
+type Queue = { waiting: string[]; env: NodeJS.ProcessEnv; mark: string }
+type Plan = { files: readonly string[]; again?: Part | undefined; perTestMs: number; allMs: number }
 
-/** Ends a test after `perTestMs`, the run after `allMs`, and a file after its last test even if it holds something open. */
-export async function runTests({ files, perTestMs, allMs }: Plan): Promise<Outcome> {
+/**
+ * Ends a test after `perTestMs`, the run after `allMs`, and a file after its last test even if it holds something open. `again` follows
+ * `files` as soon as a process has no more of them, so that no core waits for the last ones.
+ */
+export async function runTests({ files, again, perTestMs, allMs }: Plan): Promise<Outcome> {
   const run = new Run(perTestMs, AbortSignal.timeout(allMs))
-  const waiting = inOrder(files)
-  const processes = Math.min(availableParallelism() * processesPerCore, files.length)
-  await Promise.all(Array.from({ length: processes }, () => run.files(waiting)))
+  const parts: Part[] = [{ files, env: {}, mark: '' }]
+  if (again !== undefined) parts.push(again)
+  const queues = parts.map(({ files: ofPart, ...part }) => ({ ...part, waiting: inOrder(ofPart) }))
+  const count = parts.reduce((sum, part) => sum + part.files.length, 0)
+  const processes = Math.min(availableParallelism() * processesPerCore, count)
+  await Promise.all(Array.from({ length: processes }, () => run.files(queues)))
   return run.outcome()
 }
 
@@ -33,7 +42,7 @@ class Run {
   readonly #faults: string[] = []
   readonly #printed: string[] = []
   readonly #notes: string[] = []
-  readonly #times: { file: string; ms: number }[] = []
+  readonly #times: { name: string; ms: number }[] = []
   #passed = 0
 
   constructor(perTestMs: number, end: AbortSignal) {
@@ -41,25 +50,31 @@ class Run {
     this.#end = end
   }
 
-  /** Takes one file after the other from `waiting`, until it is empty. */
-  async files(waiting: string[]): Promise<void> {
-    while (waiting.length > 0) {
-      const lost = await this.#process(waiting)
-      if (lost !== undefined)
-        this.#blame(
-          'a file that did not report its end',
-          lost,
-          1,
-          'Some of its tests may not have run.',
-        )
-    }
+  /** Takes one file after the other from the first queue, until it is empty, and then from the next one. */
+  async files(queues: readonly Queue[]): Promise<void> {
+    for (const queue of queues)
+      while (queue.waiting.length > 0) {
+        const lost = await this.#process(queue)
+        if (lost !== undefined)
+          this.#blame(
+            `a file that did not report its end${queue.mark}`,
+            lost,
+            1,
+            'Some of its tests may not have run.',
+          )
+      }
   }
 
   /** Runs files in one process. Returns the one in which it ended. */
-  async #process(waiting: string[]): Promise<string | undefined> {
+  async #process({ waiting, env, mark }: Queue): Promise<string | undefined> {
     const compileCache = join(tmpdir(), `carillon-compile-cache-${process.getuid?.()}`)
     const child = fork(testProcess, [String(this.#perTestMs)], {
-      env: { NODE_COMPILE_CACHE: compileCache, ...process.env, NODE_TEST_CONTEXT: undefined },
+      env: {
+        NODE_COMPILE_CACHE: compileCache,
+        ...process.env,
+        ...env,
+        NODE_TEST_CONTEXT: undefined,
+      },
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     })
     let started = 0
@@ -83,15 +98,16 @@ class Run {
     const faultsBefore = this.#faults.length
     child.on('message', (message: Message) => {
       if (message.kind === 'fault')
-        this.#blame(message.name, message.file, message.line, message.reason)
+        this.#blame(message.name + mark, message.file, message.line, message.reason)
       // For example a random seed.
       if (message.kind === 'note') keep(`${message.text}\n`)
       if (message.kind === 'note' && message.isInfo)
-        this.#notes.push(`${display(message.file)}: ${message.text}`)
+        this.#notes.push(`${display(message.file)}${mark}: ${message.text}`)
       if (message.kind !== 'end') return
       this.#passed += message.passed
-      this.#times.push(message)
-      console.log(`  ${display(message.file)} (${message.ms.toFixed(0)} ms)`)
+      const name = display(message.file) + mark
+      this.#times.push({ name, ms: message.ms })
+      console.log(`  ${name} (${message.ms.toFixed(0)} ms)`)
       limit.refresh()
       next()
     })
@@ -111,7 +127,7 @@ class Run {
   outcome(): Outcome {
     const slowest = this.#times.sort((one, other) => other.ms - one.ms).slice(0, slowestShown)
     const shown = slowest.map(
-      ({ file, ms }) => `  ${(ms / 1000).toFixed(1).padStart(6)} s  ${display(file)}`,
+      ({ name, ms }) => `  ${(ms / 1000).toFixed(1).padStart(6)} s  ${name}`,
     )
     const report = [...this.#faults, ...this.#printed]
     if (this.#times.length > slowestShown) report.push(`The slowest files:\n${shown.join('\n')}`)

@@ -1,6 +1,6 @@
-// The steps of `npm test`, for developers and CI, and of `npm run soak`. Each step prints its name, its time and its report. The
-// first one that fails ends the run.
-import { spawnSync } from 'node:child_process'
+// The steps of `npm test`, for developers and CI, and of `npm run soak`. Each step prints its name, its time and its report. Steps
+// of one stage run at the same time; if one fails, the run ends with its stage.
+import { execFile } from 'node:child_process'
 import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { cpus, release, tmpdir, totalmem, type } from 'node:os'
 import { join, matchesGlob } from 'node:path'
@@ -11,6 +11,8 @@ import { refuseOption } from './run.ts'
 import { type Outcome, runTests } from './run-tests.ts'
 
 type Step = { name: string; run: () => Outcome | Promise<Outcome> }
+/** Steps that run at the same time. */
+type Stage = readonly Step[]
 
 const minute = 60_000
 /** Kill loops, long random runs and second proofs: only `npm run soak` runs them. */
@@ -21,6 +23,9 @@ const enginesSuite = 'tests/api/**/*.engines.test.ts'
 /** Time limits for tests that hang. A busy machine takes ten times as long as an idle one. */
 const limits = { perTestMs: 20 * minute, allMs: 120 * minute }
 
+/** A linter can report thousands of faults. */
+const maxBuffer = 64 * 1024 * 1024
+
 const help = `npm test [-- --without-browser]
 npm run soak [-- --part N/PARTS]
 
@@ -29,28 +34,32 @@ npm run soak [-- --part N/PARTS]
   --without-browser   of test: leaves out the files that start Chromium, whose package is for Linux on x64 only
   --part N/PARTS      of soak: one part of the files, such as 3/24. The result replaces its section of docs/soak.md
 `
-const builds: Step[] = [
+const builds: Stage = [
   { name: 'the scripts that the service serves', run: () => command('element/build.js') },
   { name: 'the bundle of the service', run: () => command('tools/bundle.js') },
 ]
-const lists: Record<string, Step[]> = {
+const checks: Stage = [
+  { name: 'types', run: () => command('node_modules/typescript/bin/tsc') },
+  {
+    name: 'lint',
+    run: () => command('node_modules/@biomejs/biome/bin/biome', 'check', '--error-on-warnings'),
+  },
+]
+const lists: Record<string, readonly Stage[]> = {
   test: [
-    ...builds,
-    { name: 'types', run: () => command('node_modules/typescript/bin/tsc') },
-    {
-      name: 'lint',
-      run: () => command('node_modules/@biomejs/biome/bin/biome', 'check', '--error-on-warnings'),
-    },
-    { name: 'tests', run: () => runTests({ files: everydayTests(), ...limits }) },
-    { name: 'a test got each response that openapi.json lists (I9)', run: everyResponseSeen },
-    {
-      name: 'what can differ by engine of the HTTP suite, on PostgreSQL and through the client',
-      run: () =>
-        onPostgresThroughClient(() => runTests({ files: globSync(enginesSuite), ...limits })),
-    },
+    [...builds, ...checks],
+    [
+      {
+        name: 'tests; what can differ by engine of the HTTP suite again, on PostgreSQL and through the client',
+        run: everyday,
+      },
+    ],
+    [{ name: 'a test got each response that openapi.json lists (I9)', run: everyResponseSeen }],
   ],
-  soak: [...builds, { name: 'soak', run: soak }],
+  soak: [builds, [{ name: 'soak', run: soak }]],
 }
+/** On PostgreSQL, with requests sent by the typed client if it has a method for them (tests/support/http/through-client.ts). */
+const postgresThroughClient = { TEST_ENGINE: 'postgres', TEST_CLIENT: '1' }
 
 const [list = 'test', ...options] = process.argv.slice(2)
 const optionOf: Readonly<Record<string, string>> = { test: '--without-browser', soak: '--part' }
@@ -86,25 +95,31 @@ function everyResponseSeen(): Outcome {
   return { passed: unseen.length === 0, report: unseen.join('\n') }
 }
 
-async function allPass(steps: Step[]): Promise<boolean> {
-  for (const { name, run } of steps) {
-    const startedAt = performance.now()
-    const { passed, report } = await run()
-    const seconds = ((performance.now() - startedAt) / 1000).toFixed(1)
-    console.log(`${passed ? '✔' : '✖'} ${name} (${seconds} s)`)
-    if (report) console.log(report)
-    if (!passed) return false
+async function allPass(stages: readonly Stage[]): Promise<boolean> {
+  for (const stage of stages) {
+    const results = await Promise.all(stage.map(passes))
+    if (results.includes(false)) return false
   }
-  return steps.length > 0
+  return stages.length > 0
 }
 
-/** On PostgreSQL, with requests sent by the typed client if it has a method for them (tests/support/http/through-client.ts). */
-async function onPostgresThroughClient(run: () => Promise<Outcome>): Promise<Outcome> {
-  Object.assign(process.env, { TEST_ENGINE: 'postgres', TEST_CLIENT: '1' })
-  const outcome = await run()
-  delete process.env.TEST_ENGINE
-  delete process.env.TEST_CLIENT
-  return outcome
+async function passes({ name, run }: Step): Promise<boolean> {
+  const startedAt = performance.now()
+  const { passed, report } = await run()
+  const seconds = ((performance.now() - startedAt) / 1000).toFixed(1)
+  console.log(`${passed ? '✔' : '✖'} ${name} (${seconds} s)`)
+  if (report) console.log(report)
+  return passed
+}
+
+/** Only the responses of the first part count as seen: those of SQLite without the client. */
+function everyday(): Promise<Outcome> {
+  const again = {
+    files: globSync(enginesSuite),
+    env: { ...postgresThroughClient, [notesFile]: undefined },
+    mark: ' (PostgreSQL, client)',
+  }
+  return runTests({ files: everydayTests(), again, ...limits })
 }
 
 /**
@@ -123,7 +138,8 @@ async function soak(): Promise<Outcome> {
   console.log(`${files.length} files:\n${files.map((file) => `  ${file}`).join('\n')}`)
   const outcome = await runTests({ files, ...soakLimits })
   const http = files.filter((file) => matchesGlob(file, 'tests/api/**/*.test.ts'))
-  const again = await onPostgresThroughClient(() => runTests({ files: http, ...soakLimits }))
+  Object.assign(process.env, postgresThroughClient)
+  const again = await runTests({ files: http, ...soakLimits })
   const hasPassed = outcome.passed && (again.passed || http.length === 0)
   const last = ({ report }: Outcome) => report.split('\n').at(-1)
   const notes = [
@@ -152,10 +168,11 @@ function keep(section: string): void {
 }
 
 /** Runs a program of node_modules under this Node. Reports its output only if it fails. */
-function command(script: string, ...args: string[]): Outcome {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [script, ...args], {
-    encoding: 'utf8',
+function command(script: string, ...args: string[]): Promise<Outcome> {
+  return new Promise((resolve) => {
+    execFile(process.execPath, [script, ...args], { maxBuffer }, (error, stdout, stderr) => {
+      const passed = error === null
+      resolve({ passed, report: passed ? '' : `${stdout}${stderr}`.trimEnd() })
+    })
   })
-  const passed = status === 0
-  return { passed, report: passed ? '' : `${stdout}${stderr}`.trimEnd() }
 }

@@ -256,9 +256,14 @@ export class World {
   }
 
   /** The ids are in the order of arrival. */
-  async sendTimes(count: number, person: Person, { isKeyed = false } = {}): Promise<string[]> {
+  async sendTimes(
+    count: number,
+    person: Person,
+    { isKeyed = false, category = null }: { isKeyed?: boolean; category?: string | null } = {},
+  ): Promise<string[]> {
     const sent = new Set<string>()
-    const send = (id: string) => this.send(person, 'Hi', { ids: [id], key: isKeyed ? id : null })
+    const send = (id: string) =>
+      this.send(person, 'Hi', { ids: [id], key: isKeyed ? id : null, category })
     for (let left = count; left > 0; left -= maxAtOnce) {
       const ids = Array.from({ length: Math.min(left, maxAtOnce) }, newId)
       for (const id of await Promise.all(ids.map(send))) sent.add(id)
@@ -286,10 +291,9 @@ export class World {
   ): Promise<Seen[]> {
     const seen: Seen[] = []
     for (let page = 1; ; page++) {
-      const { items } = await this.page({ userId: person.id, page, limit, status, categories })
-      const found: Seen[] = JSON.parse(items)
-      if (found.length === 0) return seen
-      seen.push(...found)
+      const found = await this.page({ userId: person.id, page, limit, status, categories })
+      seen.push(...(JSON.parse(found.items) as Seen[]))
+      if (found.next === null) return seen
     }
   }
 

@@ -15,12 +15,14 @@ import { actsOf, countsOf, placesOf } from './places.contract.ts'
 
 const many = 150
 
-/** Every third is of 'chat'; the oldest id first. */
+/** The oldest id first. 50 are of 'chat'; the newest five have a key, and are of 'orders'. */
 async function annOf(world: World) {
   const ann = await world.addUser('ann')
-  const ids = Array.from({ length: many }, newId)
-  for (const [n, id] of ids.entries())
-    await world.send(ann, 'Hi', { ids: [id], key: id, category: n % 3 === 0 ? 'chat' : 'orders' })
+  const ids = [
+    ...(await world.sendTimes(50, ann, { category: 'chat' })),
+    ...(await world.sendTimes(95, ann, { category: 'orders' })),
+    ...(await world.sendTimes(5, ann, { category: 'orders', isKeyed: true })),
+  ]
   return { ann, ids, store: world.store, ...actsOf(world, ann) }
 }
 
@@ -130,7 +132,7 @@ export function bulkStepPromises(promise: PromiseOf): void {
       const { ann, ids } = await annOf(world)
       const [into = ''] = ids.slice(-5)
       const out = newId()
-      for (let n = 0; n < 70; n++) await world.send(ann, 'Hi', { category: 'chat' })
+      await world.sendTimes(70, ann, { category: 'chat' })
       await world.send(ann, 'Hi', { ids: [out], key: out, category: 'chat' })
       const rest = await firstStep(world, ann, ['chat'])
       await world.send(ann, 'In place', { key: into, category: 'chat' })
@@ -229,7 +231,7 @@ export function bulkStepPromises(promise: PromiseOf): void {
     'if an undo begins between two steps, the next step begins a new act, which can be taken back',
     async (world) => {
       const { ann, store } = await annOf(world)
-      for (let n = 0; n < 150; n++) await world.send(ann)
+      await world.sendTimes(150, ann)
       const rest = await firstStep(world, ann)
       const left = await store.write(markAllRead, {
         ...readAll(ann),

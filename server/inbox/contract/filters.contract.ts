@@ -16,6 +16,9 @@ import { readCounts, readInbox } from '../inbox.store.ts'
 import { emptyInbox, type Filter } from '../inbox-state.ts'
 import { markRead, markUnread } from '../marks.store.ts'
 
+/** Every day the random acts above have pages of one. */
+export const pageSizes = process.env.SOAK === undefined ? [4, 50] : [1, 4, 50]
+
 export function filterPromises(promise: PromiseOf): void {
   promise(
     'a list with any filter holds exactly the notifications that match, by page number and by cursor, after any acts (I6)',
@@ -105,7 +108,7 @@ export function filterPromises(promise: PromiseOf): void {
         assert.equal((await world.store.read(readInbox, ann.id)).unread, unread)
         for (const status of statuses)
           for (const categories of [undefined, ['build'], ['chat', 'build', 'none']])
-            for (const limit of [1, 4, 50])
+            for (const limit of pageSizes)
               await checkList(world, ann, { status, categories, limit })
       }
       await send(24)
@@ -250,15 +253,17 @@ export async function checkList(
 ): Promise<void> {
   const expected = (await world.list(person)).filter(isMatch(query))
   const { limit } = query
+  const numbered = (page: number) => world.page({ ...query, userId: person.id, page })
+  let found = await numbered(1)
   for (let page = 1; page <= Math.ceil(expected.length / limit) + 1; page++) {
-    const found = await world.page({ ...query, userId: person.id, page })
     assert.deepEqual(JSON.parse(found.items), expected.slice((page - 1) * limit, page * limit))
     assert.equal(found.total, expected.length)
     const hasMore = page * limit < expected.length
     assert.equal(found.next, hasMore ? expected[page * limit - 1]?.seq : null)
-    if (found.next === null) continue
-    const following = await world.page({ ...query, userId: person.id, before: found.next })
-    assert.deepEqual(following, await world.page({ ...query, userId: person.id, page: page + 1 }))
+    const before = found.next
+    found = await numbered(page + 1)
+    if (before !== null)
+      assert.deepEqual(await world.page({ ...query, userId: person.id, before }), found)
   }
 }
 

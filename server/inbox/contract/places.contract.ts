@@ -18,7 +18,7 @@ import { changesSince, readCounts, readInbox } from '../inbox.store.ts'
 import { emptyInbox } from '../inbox-state.ts'
 import * as places from '../marks.store.ts'
 import { markRead, markUnread } from '../marks.store.ts'
-import { checkList } from './filters.contract.ts'
+import { checkList, pageSizes } from './filters.contract.ts'
 import { annWith, readAts } from './mark-unread.contract.ts'
 
 export function placePromises(promise: PromiseOf): void {
@@ -222,7 +222,7 @@ export function placePromises(promise: PromiseOf): void {
         assert.deepEqual({ ...(await store.read(readCounts, ann.id)).categories }, categories)
         for (const status of ['inbox', 'unread', 'read', 'archived', 'snoozed', 'all'] as const)
           for (const some of [undefined, ['even'], ['odd', 'none', 'even']])
-            for (const limit of [1, 3, 50])
+            for (const limit of pageSizes)
               await checkList(world, ann, { status, categories: some, limit })
       }
       await readAll(1, ids[9])

@@ -184,8 +184,7 @@ export function retentionPromises(promise: PromiseOf): void {
     'says of each of 1,100 that a retention removes at once when and why it was removed',
     async (world) => {
       const ann = await world.addUser('ann')
-      const ids: string[] = []
-      for (let n = 0; n < 1_100; n++) ids.push(await world.send(ann))
+      const ids = await world.sendTimes(1_100, ann)
       await upkeep(world, 2 * day, { retentionMs: day * 1_000 }).sweep()
       for (const id of [ids[0] ?? '', ids.at(-1) ?? '']) {
         const removal = { removedAt: isoAt(2 * day), reason: 'retention' }

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { storeContract } from '../../contract/store.contract.ts'
-import { isUnavailable, newId, refusedId, World } from '../../contract/world.ts'
+import { isUnavailable, newId, refusedId, runs, World } from '../../contract/world.ts'
 import { deliver } from '../../delivery/delivery.store.ts'
 import { readInbox } from '../../inbox/inbox.store.ts'
 import { contentOf } from '../../inbox/notification-json.ts'
@@ -99,7 +99,7 @@ test('a read after a write sees it, even if the read transaction of the turn beg
     }
   }
   const reading = Array.from({ length: 20 }, readInEveryTurn)
-  for (let version = 1; version <= 200; version++) {
+  for (let version = 1; version <= runs(50, 2_000); version++) {
     await world.send(ann)
     assert.equal((await world.store.read(readInbox, ann.id)).version, version)
   }

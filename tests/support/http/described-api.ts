@@ -1,7 +1,7 @@
 // Reads openapi.json and checks responses against it, with Ajv in strict mode and JSON Schema
 // 2020-12, as OpenAPI 3.1 requires.
 import assert from 'node:assert/strict'
-import { Ajv2020 as Ajv, type AnySchema, type ValidateFunction } from 'ajv/dist/2020.js'
+import { Ajv2020 as Ajv, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import type { Seen } from './envelope.ts'
 
@@ -35,7 +35,9 @@ export type Document = {
 export class DescribedApi {
   readonly document: Document
   readonly operations: readonly Described[]
-  readonly #compiled = new WeakMap<Schema, ValidateFunction>()
+  readonly #patterns: ReadonlyMap<Described, RegExp>
+  /** By text: many operations have the same refusals, and to compile one takes milliseconds. */
+  readonly #compiled = new Map<string, ValidateFunction>()
   readonly #ajv = new Ajv({ strict: true, allErrors: true })
 
   constructor(document: Document) {
@@ -47,18 +49,20 @@ export class DescribedApi {
         operation,
       })),
     )
+    this.#patterns = new Map(this.operations.map((one) => [one, patternOf(one.template)]))
     addFormats.default(this.#ajv)
     // OpenAPI has this keyword. It says which schema of a `oneOf` applies, and changes nothing
     // about what is valid.
     this.#ajv.addKeyword('discriminator')
     for (const [name, schema] of Object.entries(document.components.schemas))
-      this.#ajv.addSchema(reachable(schema), `component:${name}`)
+      this.#ajv.addSchema(JSON.parse(reachable(schema)), `component:${name}`)
   }
 
   /** Throws if the schema is invalid or has a dangling reference. */
   compile(schema: Schema): (value: unknown) => string[] {
-    const validate = this.#compiled.get(schema) ?? this.#ajv.compile(reachable(schema))
-    this.#compiled.set(schema, validate)
+    const text = reachable(schema)
+    const validate = this.#compiled.get(text) ?? this.#ajv.compile(JSON.parse(text))
+    this.#compiled.set(text, validate)
     return (value) => {
       validate(value)
       return (validate.errors ?? []).map(
@@ -71,7 +75,7 @@ export class DescribedApi {
   find(method: string, path: string): Described | undefined {
     const bare = path.split('?', 1)[0] as string
     const fits = this.operations.filter(
-      (one) => one.method === method && patternOf(one.template).test(bare),
+      (one) => one.method === method && this.#patterns.get(one)?.test(bare),
     )
     return fits.find(({ template }) => template === bare) ?? fits[0]
   }
@@ -131,6 +135,6 @@ function patternOf(template: string): RegExp {
 }
 
 /** Ajv knows the components by these names. */
-function reachable(schema: Schema): AnySchema {
-  return JSON.parse(JSON.stringify(schema).replaceAll('#/components/schemas/', 'component:'))
+function reachable(schema: Schema): string {
+  return JSON.stringify(schema).replaceAll('#/components/schemas/', 'component:')
 }
