@@ -111,14 +111,18 @@ function* stopWatching(user: UserKey): Write<void> {
     update inbox set reach = reach - ${reachBits.marks} where user_id = ${user} and (reach & ${reachBits.marks}) > 0`
 }
 
-/** Arrivals, later changes of one notification, removals and bulk acts are each in order. */
+/**
+ * Arrivals, later changes of one notification, removals and bulk acts are each in order. Each
+ * notification has its last change only.
+ */
 function* changesAfter(user: UserKey, { from, version }: DueTimer): Write<Change[][]> {
   const arrivals = yield* all<Changed>`
     select version, seq, id, category, producer from notification
     where user_id = ${user} and seq >= ${from} and version > ${version} order by seq limit ${maxRead}`
   const later = yield* all<Changed & { state: string }>`
     select changed_version as version, seq, id, category, producer, state from notification
-    where user_id = ${user} and changed_version > ${version} order by changed_version limit ${maxRead}`
+    where user_id = ${user} and changed_version > ${version} and coalesce(bulk_version, 0) = 0
+    order by changed_version limit ${maxRead}`
   const removed = yield* all<Changed & { reason: string }>`
     select version, 0 as seq, id, category, producer, reason from removal
     where user_id = ${user} and version > ${version} order by version limit ${maxRead}`
@@ -150,7 +154,7 @@ function* changesOf(user: UserKey, { version, act, kind, first, last }: Act): Wr
   const state = kind === 'read' ? 'read' : 'archived'
   const rows = yield* all<Omit<Changed, 'version'>>`
     select seq, id, category, producer from notification ${byState}
-    where user_id = ${user} and state = ${state} and seq >= ${first} and seq <= ${last} and bulk_version = ${act} order by seq`
+    where user_id = ${user} and state = ${state} and seq >= ${first} and seq <= ${last} and abs(bulk_version) = ${act} order by seq`
   return rows.map((row) => ({ ...row, version, type: typeOf[state] }))
 }
 
@@ -180,19 +184,22 @@ function* sendersOf(found: readonly Sent[]) {
 
 type Wanted = { receiver: Receiver; type: EventType; id: string; reason?: string }
 
-/** The ids of the rows of one look are in their order. Returns how many there are. */
+/**
+ * For each webhook, what follows one another with the same type becomes one event, so that its events
+ * are in order. The ids of the rows of one look are in their order. Returns how many there are.
+ */
 function* addEvents(look: Look, wanted: readonly Wanted[]): Write<number> {
   const { rowId, userId: ownerId, at } = look
-  const groups = Map.groupBy(
-    wanted,
-    ({ receiver, type, reason }) => `${receiver.id} ${type} ${reason}`,
-  )
   let count = 0
-  for (let [, rest] of groups)
+  for (let rest of Map.groupBy(wanted, ({ receiver }) => receiver.id).values())
     while (rest[0] !== undefined) {
       const { receiver: webhook, type, reason } = rest[0]
-      const ids = [...new Set(rest.slice(0, maxItems).map((one) => one.id))]
-      rest = rest.slice(maxItems)
+      const next = rest.findIndex(
+        (one, n) => n === maxItems || one.type !== type || one.reason !== reason,
+      )
+      const end = next < 0 ? rest.length : next
+      const ids = [...new Set(rest.slice(0, end).map((one) => one.id))]
+      rest = rest.slice(end)
       const content = { type, ids, ...(reason && { reason }) }
       const id = `${rowId}-${(count++).toString(16).padStart(4, '0')}`
       const row = { id, webhook, ownerId, at }
