@@ -95,10 +95,10 @@ function putAway({ at, ...one }: MarkRead, change: (found: Found) => Write<boole
   })
 }
 
-/** An undo of the bulk act leaves it: the number of the act becomes negative. No client can see this. */
+/** An undo of the last bulk act leaves it. No client can see this. */
 function* leaveUndo({ user, seq, bulk_version }: Found): Write<void> {
-  if (bulk_version === null || bulk_version <= 0) return
-  yield* send`update notification set bulk_version = ${-bulk_version} where user_id = ${user} and seq = ${seq}`
+  if (!bulk_version) return
+  yield* send`update notification set bulk_version = -abs(bulk_version) where user_id = ${user} and seq = ${seq}`
 }
 
 type Standing = Pick<Found, 'state' | 'seq' | 'category'>

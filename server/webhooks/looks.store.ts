@@ -111,10 +111,7 @@ function* stopWatching(user: UserKey): Write<void> {
     update inbox set reach = reach - ${reachBits.marks} where user_id = ${user} and (reach & ${reachBits.marks}) > 0`
 }
 
-/**
- * Arrivals, later changes of one notification, removals and bulk acts are each in order. Each
- * notification has its last change only.
- */
+/** Arrivals, later changes of one notification, removals and bulk acts are each in order. */
 function* changesAfter(user: UserKey, { from, version }: DueTimer): Write<Change[][]> {
   const arrivals = yield* all<Changed>`
     select version, seq, id, category, producer from notification
@@ -184,30 +181,25 @@ function* sendersOf(found: readonly Sent[]) {
 
 type Wanted = { receiver: Receiver; type: EventType; id: string; reason?: string }
 
-/**
- * For each webhook, what follows one another with the same type becomes one event, so that its events
- * are in order. The ids of the rows of one look are in their order. Returns how many there are.
- */
+/** Only what follows one another is one event, so that ids and events are in order. Returns how many there are. */
 function* addEvents(look: Look, wanted: readonly Wanted[]): Write<number> {
   const { rowId, userId: ownerId, at } = look
   let count = 0
   for (let rest of Map.groupBy(wanted, ({ receiver }) => receiver.id).values())
     while (rest[0] !== undefined) {
       const { receiver: webhook, type, reason } = rest[0]
-      const next = rest.findIndex(
-        (one, n) => n === maxItems || one.type !== type || one.reason !== reason,
-      )
-      const end = next < 0 ? rest.length : next
-      const ids = [...new Set(rest.slice(0, end).map((one) => one.id))]
+      let end = 1
+      while (end < maxItems && rest[end]?.type === type && rest[end]?.reason === reason) end++
+      const ids = rest.slice(0, end).map((one) => one.id)
       rest = rest.slice(end)
-      const content = { type, ids, ...(reason && { reason }) }
+      const isUnread = type === 'notification.unread'
+      const more = isUnread && { more: rest.length }
       const id = `${rowId}-${(count++).toString(16).padStart(4, '0')}`
-      const row = { id, webhook, ownerId, at }
-      if (type !== 'notification.unread') yield* addEvent(row, content)
-      else {
-        yield* addEvent(row, { ...content, more: rest.length })
-        break
-      }
+      yield* addEvent(
+        { id, webhook, ownerId, at },
+        { type, ids, ...(reason && { reason }), ...more },
+      )
+      if (isUnread) break
     }
   return count
 }
