@@ -99,7 +99,7 @@ function putAway({ at, ...one }: MarkRead, change: (found: Found) => Write<boole
 /** An undo of the last bulk act leaves it. No client can see this. */
 function* leaveUndo({ user, seq, bulk_version }: Found): Write<void> {
   if (!bulk_version) return
-  yield* send`update notification set bulk_version = 0 where user_id = ${user} and seq = ${seq}`
+  yield* send`update notification set bulk_version = -abs(bulk_version) where user_id = ${user} and seq = ${seq}`
 }
 
 type Standing = Pick<Found, 'state' | 'seq' | 'category'>

@@ -37,13 +37,14 @@ export function wants({ events }: Pick<Receiver, 'events'>, type: EventType): bo
   return events.split(',').includes(type)
 }
 
-/** `ids`: of notifications. `user`: of a user who is gone. */
+/** `ids`: of notifications. `user`: of a user who is gone. `body`: of the first attempt. */
 export type EventContent = {
   type: EventType | 'webhook.test'
   ids?: readonly string[]
   more?: number
   reason?: string
   user?: { id: string; username: null; externalId: string | null }
+  body?: string
 }
 type NewEvent = {
   id: string

@@ -118,6 +118,7 @@ export function outboxPromises(promise: PromiseOf): void {
       id,
       holder: gone,
       dueAt: at(90),
+      ids: '[]',
       tries: 3,
       reason: 'late',
     })
@@ -139,11 +140,13 @@ export function outboxPromises(promise: PromiseOf): void {
       await world.store.write(delayInOutbox, {
         ...held,
         dueAt: at(60),
+        ids: '["a"]',
         tries: 1,
         reason: 'it is away',
       })
       assert.deepEqual(await claim(world, 59), [])
-      assert.equal((await listed(world))[0]?.reason, 'it is away')
+      const [row] = await listed(world)
+      assert.deepEqual([row?.reason, row?.ids], ['it is away', '["a"]'])
       assert.deepEqual(await claim(world, 60), [held.id])
       await world.store.write(removeFromOutbox, held)
       assert.deepEqual(await listed(world), [])

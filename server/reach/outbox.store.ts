@@ -145,11 +145,12 @@ export function* delayInOutbox({
   id,
   holder,
   dueAt,
+  ids,
   tries,
   reason,
-}: Held & Pick<OutboxRow, 'dueAt' | 'tries' | 'reason'>): Write<void> {
+}: Held & Pick<OutboxRow, 'dueAt' | 'ids' | 'tries' | 'reason'>): Write<void> {
   yield* send`
-    update outbox set holder = null, due_at = ${dueAt}, tries = ${tries}, reason = ${reason}
+    update outbox set holder = null, due_at = ${dueAt}, ids = ${ids}, tries = ${tries}, reason = ${reason}
     where id = ${id} and holder = ${holder}`
 }
 

@@ -12,7 +12,10 @@ import type { Channel, OutboxRow } from './outbox.store.ts'
 import * as stored from './outbox.store.ts'
 
 export type RowKind = {
-  /** Does nothing without a reason to send it. Throws TOO_MANY_REQUESTS if it has to wait. */
+  /**
+   * Does nothing without a reason to send it. Throws TOO_MANY_REQUESTS if it has to wait. What it sets
+   * in `ids` is stored if it fails.
+   */
   deliver: (row: OutboxRow) => Promise<void>
   /** Without it, a row waits for at most a day. */
   maxAgeMs?: number

@@ -118,7 +118,8 @@ function* changesAfter(user: UserKey, { from, version }: DueTimer): Write<Change
     where user_id = ${user} and seq >= ${from} and version > ${version} order by seq limit ${maxRead}`
   const later = yield* all<Changed & { state: string }>`
     select changed_version as version, seq, id, category, producer, state from notification
-    where user_id = ${user} and changed_version > ${version} order by changed_version limit ${maxRead}`
+    where user_id = ${user} and changed_version > ${version} and coalesce(bulk_version, 0) = 0
+    order by changed_version limit ${maxRead}`
   const removed = yield* all<Changed & { reason: string }>`
     select version, 0 as seq, id, category, producer, reason from removal
     where user_id = ${user} and version > ${version} order by version limit ${maxRead}`
@@ -150,7 +151,7 @@ function* changesOf(user: UserKey, { version, act, kind, first, last }: Act): Wr
   const state = kind === 'read' ? 'read' : 'archived'
   const rows = yield* all<Omit<Changed, 'version'>>`
     select seq, id, category, producer from notification ${byState}
-    where user_id = ${user} and state = ${state} and seq >= ${first} and seq <= ${last} and bulk_version = ${act} order by seq`
+    where user_id = ${user} and state = ${state} and seq >= ${first} and seq <= ${last} and abs(bulk_version) = ${act} order by seq`
   return rows.map((row) => ({ ...row, version, type: typeOf[state] }))
 }
 
@@ -180,27 +181,25 @@ function* sendersOf(found: readonly Sent[]) {
 
 type Wanted = { receiver: Receiver; type: EventType; id: string; reason?: string }
 
-/** The ids of the rows of one look are in their order. Returns how many there are. */
+/** Only what follows one another is one event, so that ids and events are in order. Returns how many there are. */
 function* addEvents(look: Look, wanted: readonly Wanted[]): Write<number> {
   const { rowId, userId: ownerId, at } = look
-  const groups = Map.groupBy(
-    wanted,
-    ({ receiver, type, reason }) => `${receiver.id} ${type} ${reason}`,
-  )
   let count = 0
-  for (let [, rest] of groups)
+  for (let rest of Map.groupBy(wanted, ({ receiver }) => receiver.id).values())
     while (rest[0] !== undefined) {
       const { receiver: webhook, type, reason } = rest[0]
-      const ids = [...new Set(rest.slice(0, maxItems).map((one) => one.id))]
-      rest = rest.slice(maxItems)
-      const content = { type, ids, ...(reason && { reason }) }
+      let end = 1
+      while (end < maxItems && rest[end]?.type === type && rest[end]?.reason === reason) end++
+      const ids = rest.slice(0, end).map((one) => one.id)
+      rest = rest.slice(end)
+      const isUnread = type === 'notification.unread'
+      const more = isUnread && { more: rest.length }
       const id = `${rowId}-${(count++).toString(16).padStart(4, '0')}`
-      const row = { id, webhook, ownerId, at }
-      if (type !== 'notification.unread') yield* addEvent(row, content)
-      else {
-        yield* addEvent(row, { ...content, more: rest.length })
-        break
-      }
+      yield* addEvent(
+        { id, webhook, ownerId, at },
+        { type, ids, ...(reason && { reason }), ...more },
+      )
+      if (isUnread) break
     }
   return count
 }

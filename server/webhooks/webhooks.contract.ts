@@ -241,6 +241,30 @@ export function webhookPromises(promise: PromiseOf): void {
   })
 
   promise(
+    'events of one look are in the order of what happened, and one that was marked again after a read-all is among them',
+    async (world) => {
+      const ann = await world.addUser('ann')
+      await webhook(world)
+      const first = await world.send(ann, 'Hi', { watch })
+      await lookedAt(world, 0)
+      await world.store.write(markRead, { userId: ann.id, id: first, at: at(1) })
+      const second = await world.send(ann, 'Hi', { watch })
+      await world.store.write(archive, { userId: ann.id, id: first, at: at(2) })
+      await world.bulk(markAllRead, { userId: ann.id, throughId: null, at: at(3) })
+      await world.store.write(markRead, { userId: ann.id, id: second, at: at(4) })
+      assert.deepEqual(typesOf(await lookedAt(world, 5)), [
+        ['notification.created', [second]],
+        ['notification.archived', [first]],
+        ['notification.read', [second]],
+      ])
+      const { store } = world
+      await store.write(markUnread, { userId: ann.id, id: first })
+      await world.bulk(markAllRead, { userId: ann.id, throughId: null, at: at(6) })
+      assert.deepEqual(typesOf(await lookedAt(world, 7)), [['notification.read', [first]]])
+    },
+  )
+
+  promise(
     'no application learns of the notifications of another, nor of other categories than it asked for',
     async (world) => {
       const ann = await world.addUser('ann')

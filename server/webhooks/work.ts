@@ -183,7 +183,10 @@ export class Webhooks {
     this.#waitForFailing(row.queue)
     const event = await eventOf(store, row)
     if (event === undefined) return
-    await this.#send(webhook, row.id, JSON.stringify(event))
+    // The same `webhook-id` comes with the same body.
+    const content = { body: JSON.stringify(event), ...JSON.parse(row.ids) }
+    row.ids = JSON.stringify(content)
+    await this.#send(webhook, row.id, content.body)
   }
 
   /** Another process may have added or enabled it just now. */

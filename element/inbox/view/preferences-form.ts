@@ -109,11 +109,10 @@ function mail(form: PreferencesForm, row: Row, name: string) {
 
 function push(form: PreferencesForm, row: Row, name: string) {
   const { preferences: texts } = form.strings
-  const options: Options = [
-    [usual, texts.usualPush],
-    ['on', texts.on],
-    ['off', texts.rules.off],
-  ]
+  if (row.mandatory) return texts.mandatory
+  const ways = { on: texts.on, off: texts.rules.off }
+  const usualText = texts.usual(ways[(row.id && form.data.push) || 'on'])
+  const options: Options = [[usual, usualText], ...Object.entries(ways)]
   return select(form, { name, options, chosen: row.push ?? usual }, (value) =>
     saveRow(form, row, { push: (value || null) as Row['push'] }),
   )
@@ -125,7 +124,7 @@ function hours(form: PreferencesForm) {
   const { preferences: texts, locale } = strings
   const { digestAt, quietHours } = data
   const saveTimed = timed(form).save
-  const zone = data.timeZone ?? zoneOfBrowser()
+  const zone = data.timeZone ?? 'UTC'
   // In one order, so that each option stays in its place.
   const zones = [...new Set([zone, 'UTC', ...Intl.supportedValuesOf('timeZone')])].sort()
   const hourText = new Intl.DateTimeFormat(locale, { timeStyle: 'short', timeZone: 'UTC' })

@@ -59,7 +59,6 @@ export const texts: Language = (plurals, badge) => ({
     mandatory: 'مفعّل دائمًا',
     atOnce: 'فورًا',
     usual: (rule) => `الافتراضي (${rule})`,
-    usualPush: 'الافتراضي',
     rules: {
       off: 'أبدًا',
       '5m': 'بعد 5 دقائق',

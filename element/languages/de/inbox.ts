@@ -57,7 +57,6 @@ export const texts: Language = (plurals, badge) => ({
     mandatory: 'Immer ein',
     atOnce: 'Sofort',
     usual: (rule) => `Voreinstellung (${rule})`,
-    usualPush: 'Voreinstellung',
     rules: {
       off: 'Nie',
       '5m': 'Nach 5 Minuten',

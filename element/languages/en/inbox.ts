@@ -68,7 +68,6 @@ export const texts = (plurals: Plurals, badge: (count: number) => string) => ({
     mandatory: 'Always on',
     atOnce: 'At once',
     usual: (rule: string) => `Default (${rule})`,
-    usualPush: 'Default',
     rules: {
       off: 'Never',
       '5m': 'After 5 minutes',

@@ -54,7 +54,6 @@ export const texts: Language = (plurals, badge) => ({
     mandatory: 'Toujours actif',
     atOnce: 'Immédiatement',
     usual: (rule) => `Par défaut (${rule})`,
-    usualPush: 'Par défaut',
     rules: {
       off: 'Jamais',
       '5m': 'Après 5 minutes',

@@ -188,7 +188,7 @@ create table notification (
   snoozed_until text,
   state text not null default 'unread' check (state = case when snoozed_until is not null then 'snoozed'
     when archived_at is not null then 'archived' when read_at is null then 'unread' else 'read' end),
-  -- The bulk act that changed it last; 0 if an undo leaves it.
+  -- The bulk act that changed it last, negative if an undo leaves it. 0 after a later change.
   bulk_version integer,
   -- The inbox's version at the last change of this alone, of its content, of its return to the
   -- list.

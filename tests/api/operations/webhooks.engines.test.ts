@@ -107,32 +107,45 @@ test('what is unread after the time of the application is sent once, signed, in 
   assert.doesNotMatch(body, /secret text/)
 })
 
-test('what is read before the request is sent is not in it', async (t) => {
+test('what is read before the first request is not in it, and a request that is repeated has the same body', async (t) => {
   const to = await receiver(t)
   const { add, send, reader } = await application()
-  const { id: webhook } = await add({
+  const { id: webhook, secret } = await add({
     url: to.url,
     events: ['notification.unread'],
     unreadAfter: 5,
   })
-  const { id: read } = await send('One')
-  const { id } = await send('Two')
+  const untilTried = (tries: number) =>
+    untilSo(async () => {
+      const rows = await app.store.read(listOutbox, { limit: 1_000 })
+      return rows.some((row) => row.target === webhook && row.tries === tries)
+    })
+  const idsIn = ({ event }: Received) => event.data.items.map((item: { id: string }) => item.id)
+  const { id: one } = await send('One')
+  const { id: two } = await send('Two')
+  const proof = await reader()
+  const read = async (id: string) =>
+    assert.equal((await app.patch(`/api/notifications/${id}/read`, proof)).status, 204)
   to.answer = (_, response) => response.writeHead(500).end()
   app.pass(5 * 60_000)
-  await to.next()
-  assert.equal((await app.patch(`/api/notifications/${read}/read`, await reader())).status, 204)
-  await untilSo(async () => {
-    const rows = await app.store.read(listOutbox, { limit: 1_000 })
-    return rows.some(({ target, tries }) => target === webhook && tries === 1)
-  })
-  to.answer = (_, response) => response.writeHead(204).end()
-  app.pass(60_000)
+  const first = await to.next()
+  assert.deepEqual(idsIn(first), [two, one])
+  await untilTried(1)
+  await read(two)
+  app.pass(5 * 60_000)
   const again = await to.next()
-  assert.deepEqual(
-    again.event.data.items.map((item: { id: string }) => item.id),
-    [id],
-  )
-  assert.equal(again.headers['webhook-id'], to.received[0]?.headers['webhook-id'])
+  verify(t, secret, again)
+  assert.equal(again.body, first.body)
+  assert.equal(again.headers['webhook-id'], first.headers['webhook-id'])
+  assert.notEqual(again.headers['webhook-timestamp'], first.headers['webhook-timestamp'])
+  await untilTried(2)
+  const { id: three } = await send('Three')
+  const { id: four } = await send('Four')
+  for (const gone of [one, three]) await read(gone)
+  to.answer = (_, response) => response.writeHead(204).end()
+  app.pass(3_600_000)
+  // Nothing of the first event is unread any more, so it is not sent a third time.
+  assert.deepEqual(idsIn(await to.next()), [four])
 })
 
 test('during a rotation of the secret, a request is signed with both', async (t) => {

@@ -11,6 +11,7 @@ import type { SiteFile } from './harbour.ts'
 export type PageOptions = {
   /** Becomes Accept-Language and `navigator.language`. */
   language?: string
+  timeZone?: string
   theme?: 'light' | 'dark'
   width?: number
   height?: number
@@ -90,9 +91,11 @@ export class BrowserPages implements AsyncDisposable {
     headers,
     now,
     site = {},
+    timeZone,
   }: PageOptions) {
     const context = await this.browser.newContext({
       locale: language,
+      ...(timeZone && { timezoneId: timeZone }),
       colorScheme: theme,
       viewport: { width, height },
       deviceScaleFactor: scale,

@@ -77,7 +77,7 @@ begin
     end) then
       -- An undo of the bulk act leaves what the user has marked or archived alone.
       if one.kind in ('read', 'archive') and note.state = goal and note.bulk_version > 0 then
-        update notification set bulk_version = 0 where user_id = one.user_id and seq = note.seq;
+        update notification set bulk_version = -note.bulk_version where user_id = one.user_id and seq = note.seq;
       end if;
       answers[one.n] := 'unchanged';
       continue;

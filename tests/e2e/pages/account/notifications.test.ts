@@ -97,7 +97,7 @@ test('a user mutes a category, and sees the names of all in the own language, an
     'Security',
   ])
   assert.equal(await select(opened, 'Security').count(), 0)
-  await section.getByText('Always on').waitFor()
+  await section.locator('td[data-name=Inbox]', { hasText: 'Always on' }).first().waitFor()
   await select(opened, 'Builds').selectOption('Muted until tomorrow, 8:00')
   await says(opened, 'Your choice is saved.')
   await becomes(() => chosen(opened, 'Builds'), /^Until .*2026.* 8:00/)
@@ -118,17 +118,21 @@ test('a user with a verified address chooses mails for each category, digests an
     emailVerifiedAt: service.now(),
   })
   await declare('alarms', 'Alarms', { mandatory: 1 })
-  await using opened = await openNotifications({ user: ann })
+  await using opened = await openNotifications({ user: ann, timeZone: 'Asia/Tokyo' })
   const { page } = opened
+  const section = page.locator('section#notifications')
+  const zone = () => section.getByLabel('Time zone').inputValue()
+  // The service takes that of the browser with the first choice.
+  assert.equal(await zone(), 'UTC')
   assert.equal(await chosen(opened, 'All notifications', 'By e-mail'), 'Default (After 15 minutes)')
   await select(opened, 'All notifications', 'By e-mail').selectOption('Never')
   await says(opened, 'Your choice is saved.')
+  await becomes(zone, 'Asia/Tokyo')
   await becomes(() => chosen(opened, 'Alarms', 'By e-mail'), 'Default (After 15 minutes)')
   assert.equal(await select(opened, 'Security', 'By e-mail').count(), 0)
   assert.equal(await select(opened, 'Alarms', 'By e-mail').locator('[value=off]').count(), 0)
   await select(opened, 'Alarms', 'By e-mail').selectOption('Once a day')
   await becomes(() => chosen(opened, 'Alarms', 'By e-mail'), 'Once a day')
-  const section = page.locator('section#notifications')
   await section.getByLabel('Time zone').selectOption('America/New York')
   await section.getByLabel('Daily and weekly e-mails at').selectOption('17')
   await section.getByLabel('Quiet hours: nothing is sent').click()
@@ -152,6 +156,23 @@ test('a user with a verified address chooses mails for each category, digests an
   ]
   await becomes(stored, JSON.stringify([hours, mails]))
   await opened.isAccessible('account-mails')
+})
+
+test('a user turns pushes off for all, sees what that means for each category, and turns one on again', async () => {
+  const ann = await service.user()
+  await service.deliver({ to: ann, title: 'Hi', category: 'chat' })
+  await declare('fire', 'Fire', { mandatory: 1 })
+  await using opened = await openNotifications({ user: ann })
+  const column = 'On your devices'
+  assert.equal(await chosen(opened, 'All notifications', column), 'Default (On)')
+  assert.equal(await chosen(opened, 'chat', column), 'Default (On)')
+  await select(opened, 'All notifications', column).selectOption('Never')
+  await becomes(() => chosen(opened, 'chat', column), 'Default (Never)')
+  const fire = opened.page.locator('section#notifications tr', { hasText: 'Fire' })
+  assert.deepEqual(await fire.locator('td').allInnerTexts(), ['Always on', 'Always on'])
+  await select(opened, 'chat', column).selectOption('On')
+  await says(opened, 'Your choice is saved.')
+  await becomes(() => chosen(opened, 'chat', column), 'On')
 })
 
 soakTest(
