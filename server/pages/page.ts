@@ -44,7 +44,7 @@ export type Pages = PageSettings & {
   scripts: ServedScripts
   readerOf: (caller: Subject | null) => Promise<Reader | undefined>
   /** If there is one, the service was just installed. */
-  hasOneUser: () => Promise<boolean>
+  onlyUser: () => Promise<Pick<Reader, 'role'> | undefined>
   hasOwnKey: () => Promise<boolean>
 }
 
@@ -78,6 +78,15 @@ export async function viewOf(
     hasTheme: pages.accent !== undefined,
     logo: pages.logo && `${root}carillon-logo`,
   }
+}
+
+export async function passwordNote(view: View, { passwordEndsAt }: Reader) {
+  const { inbox: texts } = await view.textsOf('service')
+  return (
+    passwordEndsAt !== null &&
+    html`<p class="card" role="status">${texts.generatedPassword} <a href="${view.pages}account#password">${texts.ownPassword}</a></p>
+  `
+  )
 }
 
 /**
