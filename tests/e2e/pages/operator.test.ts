@@ -212,6 +212,17 @@ test('what waits to be sent is dropped after a question (O1)', async () => {
   await page.getByText('Nothing waits.').waitFor()
 })
 
+test('in French, where the pages need two rows, the button to sign out stays at the end of the first', async () => {
+  await using opened = await pages.open('/account', { user: boss, language: 'fr' })
+  const { page } = opened
+  const brand = await page.locator('.brand').boundingBox()
+  const button = await page.getByRole('button', { name: 'Se déconnecter' }).boundingBox()
+  const header = await page.locator('.top').boundingBox()
+  assert.ok(brand && button && header)
+  assert.ok(button.x > header.x + header.width / 2, JSON.stringify(button))
+  assert.ok(button.y < brand.y + brand.height, JSON.stringify({ button, brand }))
+})
+
 test('a user without the role has neither the link nor the page (O1)', async () => {
   await using opened = await pages.open('/inbox', { user: ann })
   assert.equal(await opened.page.getByRole('link', { name: 'Operator' }).count(), 0)
