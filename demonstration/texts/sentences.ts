@@ -246,8 +246,8 @@ export const sentences = {
     ],
     signOut: [
       'A session ends at once, everywhere; a token where the list is, and elsewhere when it expires.',
-      'Eine Sitzung endet sofort und überall. Ein Token endet sofort, wo die Widerrufsliste ist, und sonst erst, wenn es abläuft.',
-      'Une session prend fin aussitôt, partout ; un jeton, là où se trouve la liste des révocations, et ailleurs quand il expire.',
+      'Eine Sitzung endet sofort, überall; ein Token dort, wo die Widerrufsliste ist, sonst, wenn es abläuft.',
+      'Une session prend fin aussitôt, partout ; un jeton, là où est la liste des révocations, et ailleurs quand il expire.',
     ],
     form: [
       'A browser may add a cookie by itself, so the server also checks the origin. No browser adds a token.',

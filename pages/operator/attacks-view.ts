@@ -12,6 +12,6 @@ export class AttacksView extends OperatorView<Attacks> {
     const { empty } = attacks
     return html`<p class="hint">${attacks.hint}</p>${heatMap(attacks.title, found)}
 ${this.numbers(attacks.title, { rows: found.hours.toReversed(), empty })}
-<h3>${attacks.addresses}</h3>${this.table(attacks.addresses, { rows: found.addresses, empty })}`
+${this.section(attacks.addresses, { rows: found.addresses, empty })}`
   }
 }

@@ -45,14 +45,13 @@ export class AuditView extends OperatorView<Page<Entry>> {
   protected override content(page: Page<Entry>): TemplateResult {
     const { own, account, counted } = this
     const { audit, titles } = own
-    return html`<form @submit=${this.#find}>
-<div class="field"><label for="event">${audit.event}</label><select id="event" name="event"><option value="">${audit.all}</option>
+    const fields = html`<div class="field"><label for="event">${own.columns.event}</label><select id="event" name="event"><option value="">${audit.all}</option>
 ${counted?.events.map((name) => html`<option>${name}</option>`)}</select></div>
-${this.field('actor', audit.actor)}
-<p class="buttons"><button class="primary">${own.search}</button>
-<a class="button" href="${account.root}api/operator/audit/export?${this.#query(this.#span)}">${audit.export}</a></p></form>
+${this.field('actor', audit.actor)}`
+    const exported = html`<a class="button" href="${account.root}api/operator/audit/export?${this.#query(this.#span)}">${audit.export}</a>`
+    return html`${this.search(this.#find, fields, exported)}
 ${counted === undefined ? nothing : this.#histogram(counted)}
-${this.table(titles.audit, { rows: page.items, columns: ['at', 'event', 'name', 'actor', 'address', 'device', 'detail'] })}
+${this.table(titles.audit, { rows: page.items, empty: own.noMatch, columns: ['at', 'event', 'name', 'actor', 'address', 'device', 'detail'] })}
 <p class="buttons">${this.moreButton(page, (after) => this.read(after))}</p>${this.outcome()}`
   }
 

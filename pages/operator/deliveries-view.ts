@@ -11,8 +11,9 @@ type Aged = Row & { age: number; category: string | null; delivered: number } & 
     number
   >
 type Heard = { since: string | null; examined: number; items: Row[]; ages: Aged[] }
-/** `path`: of a key, which can be withdrawn. */
-type Found = { facts: Row; path?: string }
+type Keyed = { key: string; path: string }
+/** What has a key can be withdrawn. */
+type Found = { facts: Row; keyed?: Keyed }
 
 const measures: readonly Measure[] = ['seen', 'read', 'archived']
 const units = [
@@ -46,7 +47,8 @@ export class DeliveriesView extends OperatorView<Heard> {
       if (idShape.test(sent)) this.found = { facts: await this.#read(`explain/${sent}`) }
       else if (sent !== '') {
         const { counts, ...facts } = await this.#read(path)
-        this.found = { facts: { ...facts, ...(counts as Row) }, path }
+        const keyed = { key: sent, path }
+        this.found = { facts: { ...facts, ...(counts as Row) }, keyed }
       }
     })
   }
@@ -55,11 +57,11 @@ export class DeliveriesView extends OperatorView<Heard> {
     return this.explained(this.call<Row>(path), { NOT_FOUND: () => this.own.noMatch })
   }
 
-  async #withdraw(path: string): Promise<void> {
+  async #withdraw({ key, path }: Keyed): Promise<void> {
     const { withdraw, withdrawn } = this.own.deliveries
     let inboxes = 0
     const work = async () => {
-      await this.ask({ title: `${withdraw}?`, text: this.own.users.cannotUndo, action: withdraw })
+      await this.sure(withdraw, key)
       inboxes = (await this.call<{ inboxes: number }>(path, { method: 'DELETE' })).inboxes
       this.found = undefined
     }
@@ -69,10 +71,11 @@ export class DeliveriesView extends OperatorView<Heard> {
   protected override content({ since, examined, items: rows, ages }: Heard): TemplateResult {
     const { own, found } = this
     const { deliveries } = own
-    return html`<form role="search" @submit=${this.#find}>${this.field('sent', deliveries.find)}${this.field('application', deliveries.application)}
-<p class="buttons"><button class="primary">${own.search}</button></p></form>
+    const keyed = found?.keyed
+    const fields = html`${this.field('sent', deliveries.find)}${this.field('application', own.keys.application)}`
+    return html`${this.search(this.#find, fields)}
 ${found && this.facts(found.facts)}
-${found?.path && html`<p class="buttons">${this.button(deliveries.withdraw, () => this.#withdraw(found.path ?? ''), 'danger')}</p>`}
+${keyed && html`<p class="buttons">${this.button(deliveries.withdraw, () => this.#withdraw(keyed), 'danger')}</p>`}
 ${this.outcome()}
 <h3>${deliveries.heard}</h3>
 ${since && html`<p class="hint">${deliveries.heardHint(examined.toLocaleString(this.account.language), this.account.exact(since))}</p>`}
@@ -104,8 +107,7 @@ ${ages.length === 0 ? nothing : this.#ages(ages)}`
     }
     return html`<h3>${deliveries.ages}</h3><p class="hint">${deliveries.agesHint}</p>
 ${this.choices(deliveries.ages, names, { chosen: measure, choose })}
-<operator-strip aria-hidden="true" .account=${account} .strip=${strip}></operator-strip>
-${this.numbers(deliveries.ages, { rows, columns: ['category', 'age', 'delivered', ...measures] })}`
+${this.drawn(deliveries.ages, strip, { rows, columns: ['category', 'age', 'delivered', ...measures] })}`
   }
 
   #display(age: number): string {

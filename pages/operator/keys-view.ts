@@ -35,29 +35,27 @@ export class KeysView extends OperatorView<readonly Key[]> {
   async #rotate({ id, name }: Key): Promise<void> {
     const { rotate, overlap } = this.own.keys
     await this.act(async () => {
-      await this.ask({ title: `${rotate}: ${name}`, text: overlap, action: rotate })
+      await this.sure(rotate, name, overlap)
       await this.#make(`keys/${id}/rotate`, { overlapHours: 24 })
     })
   }
 
   async #revoke({ id, name }: Key): Promise<void> {
-    const { revoke } = this.own.keys
     await this.act(async () => {
-      const text = this.own.users.cannotUndo
-      await this.ask({ title: `${revoke}: ${name}`, text, action: revoke })
+      await this.sure(this.own.keys.revoke, name)
       await this.call(`keys/${id}`, { method: 'DELETE' })
       await this.reload()
     })
   }
 
   protected override content(rows: readonly Key[]): TemplateResult {
-    const { keys, titles } = this.own
+    const { keys, titles, columns } = this.own
     const choice = ([name, text]: string[]) =>
       html`<label class="choice"><input type="checkbox" name=${name} ?checked=${name === 'send'}>${text}</label>`
     return html`${this.table(titles.keys, { rows, end: (key) => this.#acts(key), empty: keys.empty })}
 ${this.secret(keys.secret, this.made)}${this.outcome()}
 <form @submit=${this.#create}><h3>${keys.create}</h3>
-${this.field('name', keys.name)}${this.field('application', keys.application)}${this.field('rate', keys.rate)}${this.field('days', keys.days, 'number')}
+${this.field('name', columns.name)}${this.field('application', keys.application)}${this.field('rate', keys.rate)}${this.field('days', keys.days, 'number')}
 ${Object.entries(keys.scopes).map(choice)}
 <p class="buttons"><button class="primary">${keys.create}</button></p></form>`
   }

@@ -27,7 +27,8 @@ export const strips = {
 } as const
 const ofBars: readonly string[] = [...strips.signIns, ...strips.requests]
 
-export function stripOf(name: StripName, numbers: Numbers, { columns }: Operator['own']): Strip {
+export function stripOf(name: StripName, numbers: Numbers, { own, exact }: Operator): Strip {
+  const { columns, now } = own
   const { points, marks } = numbers
   const times = points.map(({ at }) => Date.parse(String(at)))
   const [first = 0] = times
@@ -51,6 +52,9 @@ export function stripOf(name: StripName, numbers: Numbers, { columns }: Operator
   return {
     lines,
     places: [...times, until],
-    marks: marks.map(({ at, kind }) => ({ at: Date.parse(at), sign: signs[kind] })),
+    marks: marks.map(({ at, kind }) => {
+      const what = `${signs[kind]} ${now.marks[kind]}, ${exact(at)}`
+      return { at: Date.parse(at), sign: signs[kind], what }
+    }),
   }
 }

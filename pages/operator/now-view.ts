@@ -60,16 +60,20 @@ export class NowView extends OperatorView<Whole> {
 
   protected override content({ now, numbers }: Whole): TemplateResult {
     const { own, account, range } = this
-    const marks = Object.entries(signs) as [keyof typeof signs, string][]
+    const { lastBackup: last } = numbers
+    const lastBackup = last ? `${account.exact(last.endedAt)}, ${last.node}` : own.now.noBackup
+    const findings = now.findings.toSorted(
+      (one, other) => order.indexOf(one.state) - order.indexOf(other.state),
+    )
     return html`<p class="lead">${this.#sentence(now, numbers)}</p>
-<dl>${this.#fact(own.now.version, now.version)}${this.#fact(own.now.started, account.exact(now.startedAt))}${this.#fact(own.now.nodes, String(now.nodes))}${this.#fact(own.now.backup, this.#backup(numbers))}</dl>
-${this.choices(own.now.range, own.now.ranges, { chosen: range, choose: (wanted) => this.#choose(wanted) })}
-<p class="hint">${marks.map(([kind, sign]) => html`<span class="mark">${sign} ${own.now.marks[kind]}</span> `)}</p>
+${this.facts({ ...now, lastBackup })}
+${this.choices(own.columns.at, own.now.ranges, { chosen: range, choose: (wanted) => this.#choose(wanted) })}
+${this.#events(numbers)}
 ${(Object.keys(strips) as StripName[]).map((name) => this.#strip(name, numbers))}
-<h3>${own.now.changes}</h3>${this.table(own.now.changes, { rows: this.#changes(numbers), empty: own.now.empty })}
-<h3>${own.now.mostStreams}</h3>${this.table(own.now.mostStreams, { rows: now.mostStreams, end: (row) => this.#userLink(row), empty: own.now.noStreams })}
+${this.section(own.now.changes, { rows: this.#changes(numbers), empty: own.now.empty })}
+${this.section(own.now.mostStreams, { rows: now.mostStreams, end: (row) => this.#userLink(row), empty: own.now.noStreams })}
 <h3>${own.now.doctor}</h3>
-<ul class="entries">${this.#findings(now).map(
+<ul class="entries">${findings.map(
       ({
         check,
         state,
@@ -80,30 +84,26 @@ ${(Object.keys(strips) as StripName[]).map((name) => this.#strip(name, numbers))
     )}</ul>`
   }
 
-  #fact(name: string, value: string): TemplateResult {
-    return html`<div><dt>${name}</dt><dd>${value}</dd></div>`
+  /** What the signs in the strips mean, and all of them as a table. */
+  #events({ marks }: Numbers): TemplateResult {
+    const { now, columns } = this.own
+    const rows = marks.toReversed().map(({ at, kind }) => ({ at, event: now.marks[kind] }))
+    return html`<details><summary>${Object.entries(now.marks).map(
+      ([kind, name]) =>
+        html`<span class="mark">${signs[kind as keyof typeof signs]} ${name}</span> `,
+    )}</summary>${this.table(columns.events, { rows })}</details>`
   }
 
   #userLink({ userId, name }: Now['mostStreams'][number]): TemplateResult {
     return html`<a href="#users/${userId}">${this.own.now.endStreams}<span class="for-readers"> ${name}</span></a>`
   }
 
-  #findings({ findings }: Now): Finding[] {
-    return findings.toSorted((one, other) => order.indexOf(one.state) - order.indexOf(other.state))
-  }
-
-  #backup({ lastBackup }: Numbers): string {
-    return lastBackup
-      ? `${this.account.exact(lastBackup.endedAt)}, ${lastBackup.node}`
-      : this.own.now.noBackup
-  }
-
   #strip(name: StripName, numbers: Numbers): TemplateResult {
     const { own, account } = this
     const title = own.now.strips[name]
+    const table = { rows: numbers.points.toReversed(), columns: ['at', ...strips[name]] }
     return html`<h3>${title}</h3>
-<operator-strip aria-hidden="true" .account=${account} .strip=${stripOf(name, numbers, own)}></operator-strip>
-${this.numbers(title, { rows: numbers.points.toReversed(), columns: ['at', ...strips[name]] })}`
+${this.drawn(title, stripOf(name, numbers, account), table)}`
   }
 
   #changes({ days: [before = {}, now = {}] }: Numbers): Row[] {
@@ -119,22 +119,23 @@ ${this.numbers(title, { rows: numbers.points.toReversed(), columns: ['at', ...st
     const { now } = this.own
     const count = (state: string) => findings.filter((one) => one.state === state).length
     const wrong = [
-      ...(isReady ? [] : [now.notReady]),
-      ...(findings.some(({ check }) => check === 'maintenance') ? [now.maintenance] : []),
-      ...(count('fault') > 0 ? [now.faults(count('fault'))] : []),
-      ...(count('warning') > 0 ? [now.warnings(count('warning'))] : []),
+      !isReady && now.notReady,
+      findings.some(({ check }) => check === 'maintenance') && now.maintenance,
+      count('fault') > 0 && now.faults(count('fault')),
+      count('warning') > 0 && now.warnings(count('warning')),
     ]
+    const { exact } = this.account
     const [key, another] = keysExpiring
-    const expiring = another === undefined ? this.#expiry(key) : now.expiring(keysExpiring.length)
+    const expiring = another
+      ? now.expiring(keysExpiring.length)
+      : key && now.expires(key.name, exact(key.expiresAt))
     const { fullAt } = database
-    const full =
-      fullAt !== null && Date.parse(fullAt) - Date.now() < soonMs
-        ? now.full(this.account.exact(fullAt))
-        : ''
-    return `${[wrong.join(', ') || now.well, expiring, full].filter(Boolean).join('; ')}.`
-  }
-
-  #expiry(key: Now['keysExpiring'][number] | undefined): string | undefined {
-    return key && this.own.now.expires(key.name, this.account.exact(key.expiresAt))
+    const isFull = fullAt !== null && Date.parse(fullAt) - Date.now() < soonMs
+    const all = [
+      wrong.filter(Boolean).join(', ') || now.well,
+      expiring,
+      isFull && now.full(exact(fullAt)),
+    ]
+    return `${all.filter(Boolean).join('; ')}.`
   }
 }

@@ -3,6 +3,7 @@ import { html, nothing, type TemplateResult } from 'lit'
 import type { TextsOf } from '../../server/pages/texts/texts.ts'
 import type { Account } from '../account/account-section.ts'
 import { LoadedSection } from '../account/loaded-section.ts'
+import type { Strip } from './strip.ts'
 
 /** `argument`: what follows the name of the view in the address, such as the id of a user. */
 export type Operator = Account & { own: TextsOf<'operator'>; argument: string }
@@ -71,6 +72,29 @@ export abstract class OperatorView<Data> extends LoadedSection<Data> {
 
   protected numbers(title: string, table: Table<Row>): TemplateResult {
     return html`<details><summary>${this.own.now.numbers}<span class="for-readers">: ${title}</span></summary>${this.table(title, table)}</details>`
+  }
+
+  protected section<One extends Row>(title: string, table: Table<One>): TemplateResult {
+    return html`<h3>${title}</h3>${this.table(title, table)}`
+  }
+
+  protected drawn(title: string, strip: Strip, table: Table<Row>): TemplateResult {
+    return html`<operator-strip aria-hidden="true" .account=${this.account} .strip=${strip}></operator-strip>
+${this.numbers(title, table)}`
+  }
+
+  protected search(
+    find: (event: Event) => unknown,
+    fields: unknown,
+    more?: unknown,
+  ): TemplateResult {
+    return html`<form role="search" @submit=${find}>${fields}
+<p class="buttons"><button class="primary">${this.own.search}</button>${more}</p></form>`
+  }
+
+  /** Throws Cancelled unless the user agrees. */
+  protected sure(action: string, name: string, text = this.own.cannotUndo): Promise<void> {
+    return this.ask({ title: this.own.sure(action, name), text, action })
   }
 
   protected choices<Name extends string>(

@@ -29,23 +29,21 @@ export class OutboxView extends OperatorView<Outbox> {
   }
 
   #drop({ id, kind }: Waiting): Promise<void> {
-    const { drop } = this.own.outbox
     return this.#do(async () => {
-      await this.ask({ title: `${drop}: ${kind}?`, text: this.own.users.cannotUndo, action: drop })
+      await this.sure(this.own.outbox.drop, kind)
       await this.call(`outbox/${id}`, { method: 'DELETE' })
     })
   }
 
   protected override content({ waiting, webhooks, failed }: Outbox): TemplateResult {
-    const { outbox } = this.own
+    const { outbox, columns } = this.own
     const end = (
       row: Waiting,
     ) => html`<p class="buttons">${this.button(outbox.retry, () => this.#retry(row.id))}
 ${this.button(outbox.drop, () => this.#drop(row), 'danger')}</p>`
-    return html`<h3>${outbox.waiting}</h3>
-${this.table(outbox.waiting, { rows: waiting, end, empty: outbox.empty })}
+    return html`${this.section(columns.outbox, { rows: waiting, end, empty: outbox.empty })}
 ${waiting.length > 0 ? html`<p class="buttons">${this.button(outbox.retryAll, () => this.#retry())}</p>` : ''}${this.outcome()}
-<h3>${outbox.failed}</h3>${this.table(outbox.failed, { rows: failed, columns: ['at', 'name', 'detail'], empty: outbox.noneFailed })}
-<h3>${outbox.webhooks}</h3>${this.table(outbox.webhooks, { rows: webhooks, empty: outbox.noWebhooks })}`
+${this.section(outbox.failed, { rows: failed, columns: ['at', 'name', 'detail'], empty: outbox.noneFailed })}
+${this.section(outbox.webhooks, { rows: webhooks, empty: outbox.noWebhooks })}`
   }
 }

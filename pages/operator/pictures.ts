@@ -24,13 +24,14 @@ export function lanes(
     Math.max(0, (100 * (Date.parse(String(at)) - since)) / (now - since))
   const recent = signIns.filter(({ lastSeenAt }) => place(lastSeenAt) > 0)
   const marks = trail.filter(({ at, event }) => place(at) > 0 && marked.test(String(event)))
-  const height = laneHeight * (recent.length + 1)
+  const height = laneHeight * (recent.length + 2)
   return html`<svg class="lanes" role="img" aria-label=${title} height=${height}>
 ${marks.map(({ at, event }) => svg`<circle class=${wrong.test(String(event)) ? 'wrong' : ''} cx="${Math.min(99, place(at))}%" cy="6" r="4"><title>${event} ${at}</title></circle>`)}
 ${recent.map(
   ({ createdAt, lastSeenAt, device }, n) =>
     svg`<rect x="${Math.min(99, place(createdAt))}%" y=${laneHeight * (n + 1)} width="${Math.max(1, place(lastSeenAt) - place(createdAt))}%" height="8"><title>${device} ${createdAt}</title></rect>`,
-)}</svg>`
+)}
+${[0, 7, 14, 21, 28].map((day) => svg`<text x="${(100 * day) / laneDays}%" y=${height - 4}>${dateOf(since + day * dayMs)}</text>`)}</svg>`
 }
 
 export type Attacks = { since: string; hours: { at: string; refusals: number }[]; addresses: Row[] }

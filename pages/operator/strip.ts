@@ -6,6 +6,8 @@ import type { Operator } from './operator-view.ts'
 const height = 130
 /** The axis on the right has this width, in pixels. */
 const msWidth = 50
+/** Marks that are nearer to each other, in pixels, are one. */
+const markWidth = 16
 const tones = ['--accent', '--wrong', '--right', '--muted']
 const dayMs = 24 * 3_600_000
 /** In seconds. */
@@ -18,11 +20,13 @@ export type Line = {
   values: readonly (number | null)[]
   kind: 'bar' | 'line' | 'ms' | 'forecast'
 }
+/** `at`: in milliseconds. `sign`: one character. `what`: what happened, and when. */
+type Mark = { at: number; sign: string; what: string }
 /** `places`: milliseconds, the last one the end of the axis; with `ages`, which displays them, seconds, and values that are shares. */
 export type Strip = {
   lines: readonly Line[]
   places: readonly number[]
-  marks?: readonly { at: number; sign: string }[]
+  marks?: readonly Mark[]
   ages?: (age: number) => string
 }
 
@@ -95,7 +99,7 @@ export class OperatorStrip extends PageElement {
         width: this.clientWidth,
         height,
         // The axes of all strips end at the same place.
-        padding: [8, hasMs ? 0 : msWidth, 0, 0],
+        padding: [16, hasMs ? 0 : msWidth, 0, 0],
         cursor: { sync: { key: 'operator' }, y: false, drag: { x: false } },
         scales: {
           x: ages ? { time: false, distr: 3, range: [1, oldest] } : { range: wide },
@@ -130,7 +134,7 @@ export class OperatorStrip extends PageElement {
           },
           ...series,
         ],
-        hooks: { draw: [(plot) => this.#drawMarks(plot)] },
+        hooks: { ready: [(plot) => this.#addMarks(plot)] },
       },
       this.#data(),
       this,
@@ -163,12 +167,23 @@ export class OperatorStrip extends PageElement {
     } as uPlot.Series
   }
 
-  #drawMarks({ ctx, bbox, valToPos }: uPlot): void {
-    ctx.fillStyle = this.#colour('--muted')
-    for (const { at, sign } of this.strip.marks ?? []) {
-      const x = valToPos(at / 1_000, 'x', true)
-      ctx.fillText(sign, x, bbox.top)
-      ctx.fillRect(x, bbox.top + 2, 1, bbox.height)
+  /** A mark of several has their number, and its tooltip lists them. */
+  #addMarks({ over, valToPos }: uPlot): void {
+    const groups: { left: number; marks: Mark[] }[] = []
+    for (const mark of this.strip.marks ?? []) {
+      const left = valToPos(mark.at / 1_000, 'x')
+      const group = groups.at(-1)
+      if (group !== undefined && left - group.left < markWidth) group.marks.push(mark)
+      else groups.push({ left, marks: [mark] })
+    }
+    for (const { left, marks } of groups) {
+      const line = document.createElement('span')
+      const [only, ...others] = marks
+      line.className = 'event'
+      line.style.left = `${left}px`
+      line.textContent = others.length === 0 ? (only?.sign ?? '') : String(marks.length)
+      line.title = marks.map(({ what }) => what).join('\n')
+      over.append(line)
     }
   }
 }

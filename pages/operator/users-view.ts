@@ -36,8 +36,7 @@ export class UsersView extends OperatorView<Page<Person>> {
 
   protected override content(page: Page<Person>): TemplateResult {
     const { own } = this
-    return html`<form role="search" @submit=${this.#find}>${this.field('search', own.users.search, 'search')}
-<p class="buttons"><button class="primary">${own.search}</button></p></form>
+    return html`${this.search(this.#find, this.field('search', own.users.search, 'search'))}
 ${page.items.length === 0 ? html`<p class="hint" role="status">${own.noMatch}</p>` : nothing}
 <ul class="entries">${this.entries(page.items, (one) => this.#item(one))}</ul>
 ${this.#search !== '' && page.items.length === maxFound ? html`<p class="hint">${own.users.first}</p>` : nothing}
@@ -53,10 +52,8 @@ ${this.#search !== '' && page.items.length === maxFound ? html`<p class="hint">$
 }
 
 function badges({ disabled, role }: Person, { users }: Operator['own']) {
-  const badge = (word: string) => html`<span class="badge">${word}</span> `
-  const ofState = disabled ? badge(users.disabled) : nothing
-  const ofRole = role === 'operator' ? badge(users.operator) : nothing
-  return [ofState, ofRole]
+  const words = [disabled && users.disabled, role === 'operator' && users.operator]
+  return words.filter(Boolean).map((word) => html`<span class="badge">${word}</span> `)
 }
 
 const tables = ['signIns', 'devices', 'factors', 'accounts', 'mutes'] as const
@@ -84,7 +81,7 @@ export class PersonView extends OperatorView<Whole> {
   }
 
   async #do(act: Act, name: string): Promise<void> {
-    const { acts, sure, cannotUndo, conflict } = this.own.users
+    const { acts, conflict } = this.own.users
     const requests: Record<Act, [path: string, sending: Parameters<Account['send']>[1]]> = {
       sessions: ['/sessions', { method: 'DELETE' }],
       factors: ['/factors', { method: 'DELETE' }],
@@ -96,11 +93,7 @@ export class PersonView extends OperatorView<Whole> {
     }
     const [path, sending] = requests[act]
     const work = async () => {
-      await this.ask({
-        title: sure(acts[act], name),
-        text: act === 'erase' ? cannotUndo : '',
-        action: acts[act],
-      })
+      await this.sure(acts[act], name, act === 'erase' ? undefined : '')
       const request = this.call<PersonView['link']>(this.#place + path, sending)
       this.link = await this.explained(request, { CONFLICT: () => conflict })
       if (act !== 'erase') await this.reload()
@@ -123,7 +116,7 @@ ${this.secret(own.users.link(this.link ? this.account.exact(this.link.expiresAt)
 ${this.outcome()}
 <h3>${own.users.lanes}</h3><p class="hint">${own.users.lanesHint}</p>${lanes(own.users.lanes, whole, Date.now())}
 <h3>${own.users.inbox}</h3>${this.facts(inbox)}
-${tables.map((name) => html`<h3>${own.users[name]}</h3>${this.table(own.users[name], { rows: whole[name] })}`)}
+${tables.map((name) => this.section(own.users[name], { rows: whole[name] }))}
 <p><a href="#audit/${user.id}">${own.users.trail}</a></p>`
   }
 }

@@ -51,6 +51,10 @@ export function iso(at: number): string {
   return lastTime.text
 }
 
+export function isoOrNull(at: number | null): string | null {
+  return at === null ? null : iso(at)
+}
+
 /**
  * Returns NaN for a text that is no time, and after the year 9999, which `iso` would sort below all
  * others.

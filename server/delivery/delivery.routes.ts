@@ -46,7 +46,7 @@ export const sendTest = forUser({
   refusals: ['NOT_FOUND', 'TOO_MANY_REQUESTS'],
   async handle(dependencies: TestNeeds, request) {
     const { pages, guesses, deliveries } = dependencies
-    if (!(await pages.hasOneUser())) throw noSuchRoute()
+    if (!(await pages.onlyUser())) throw noSuchRoute()
     const { userId } = request.caller
     await guesses.beginTestNotification(userId)
     const view = await viewOf(dependencies, request, await pages.readerOf(request.caller))

@@ -1,5 +1,5 @@
 // Keeps authenticator apps and recovery codes. prove-factor.ts proves a factor.
-import { iso } from '../basics/clock.ts'
+import { iso, isoOrNull } from '../basics/clock.ts'
 import { CarillonError, conflict, invalidField, notFound } from '../basics/errors.ts'
 import { hashOf, randomGroups, type Sealing } from '../basics/secrets.ts'
 import type { Guesses } from '../guessing/guesses.ts'
@@ -117,13 +117,12 @@ export function displayAdded(factor: Factor, outcome: 'done' | 'first', codes: r
 }
 
 export function displayFactor({ id, kind, label, confirmedAt, createdAt, lastUsedAt }: Factor) {
-  const used = lastUsedAt === null ? null : iso(lastUsedAt)
   return {
     id,
     kind,
     label,
     confirmed: confirmedAt !== null,
     createdAt: iso(createdAt),
-    lastUsedAt: used,
+    lastUsedAt: isoOrNull(lastUsedAt),
   }
 }

@@ -1,7 +1,7 @@
 import { forVisitor } from '../http/operation.ts'
 import type { Page, View } from '../pages/frame.ts'
 import { type Html, html } from '../pages/html.ts'
-import { notStarted, type PageNeeds, sendPage, viewOf } from '../pages/page.ts'
+import { notStarted, type PageNeeds, passwordNote, sendPage, viewOf } from '../pages/page.ts'
 import { signInPath } from '../pages/places.ts'
 
 export const inbox = forVisitor({
@@ -13,7 +13,7 @@ export const inbox = forVisitor({
     if (user === undefined) return reply.redirect(signIn, 303)
     const view = await viewOf(dependencies, request, user)
     const { inbox: texts } = await view.textsOf('service')
-    const isFirstUser = await dependencies.pages.hasOneUser()
+    const isFirstUser = (await dependencies.pages.onlyUser()) !== undefined
     const steps = isFirstUser && (await firstSteps(view, dependencies))
     const page: Page = {
       title: view.texts.inbox,
@@ -23,7 +23,7 @@ export const inbox = forVisitor({
       styles: ['inbox.css'],
       main: html`<div class="inbox-top"><h1>${view.texts.inbox}</h1>
   <a class="button" href="${view.pages}account#notifications">${texts.settings}</a></div>
-  ${user.passwordEndsAt !== null && html`<p class="card" role="status">${texts.generatedPassword} <a href="${view.pages}account#password">${texts.ownPassword}</a></p>\n  `}${steps}${notStarted(view)}
+  ${await passwordNote(view, user)}${steps}${notStarted(view)}
   <carillon-inbox data-root="${view.root}" lang="${view.language}" sign-in-url="${signIn}" title-badge>
   <div id="category-field" slot="header" class="not-yet"><label class="for-readers" for="category">${texts.category}</label><select id="category"><option value="">${texts.allCategories}</option></select></div>
   </carillon-inbox>`,

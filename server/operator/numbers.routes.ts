@@ -72,5 +72,5 @@ async function marksOf(
     settings: await store.read(settingsChangedSince, since),
   }
   const marks = Object.entries(times).flatMap(([kind, all]) => all.map((at) => ({ at, kind })))
-  return marks.filter(({ at }) => at >= since)
+  return marks.filter(({ at }) => at >= since).toSorted((one, other) => one.at - other.at)
 }

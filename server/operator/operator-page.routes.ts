@@ -1,11 +1,10 @@
 import { noSuchRoute } from '../basics/errors.ts'
-import { factorsOf } from '../factors/factors.store.ts'
 import { forVisitor } from '../http/operation.ts'
 import { html } from '../pages/html.ts'
-import { notStarted, type PageNeeds, sendPage, viewOf } from '../pages/page.ts'
+import { notStarted, type PageNeeds, passwordNote, sendPage, viewOf } from '../pages/page.ts'
 import { signInPath } from '../pages/places.ts'
 import type { Store } from '../store/store.ts'
-import type { OperatorPage } from './operator.ts'
+import { factorTimes, type OperatorPage } from './operator.ts'
 
 export const operator = forVisitor({
   summary:
@@ -19,10 +18,8 @@ export const operator = forVisitor({
     if (user === undefined) return reply.redirect(signInPath(needs, 'operator'), 303)
     if (user.role !== 'operator') throw noSuchRoute()
     const view = await viewOf(needs, request, user)
-    const { needsFactor } = (await view.textsOf('service')).operator
-    const { factors } = await store.read(factorsOf, user.id)
-    const hasFactor = factors.some(({ confirmedAt }) => confirmedAt !== null)
-    const isOpen = hasFactor || !operatorPage.needsFactor
+    const { operator: texts, firstSteps } = await view.textsOf('service')
+    const isOpen = !operatorPage.needsFactor || (await factorTimes(store, user.id)).length > 0
     return sendPage(reply, view, {
       title: view.texts.operator,
       current: 'operator',
@@ -31,10 +28,11 @@ export const operator = forVisitor({
       scripts: isOpen ? ['page-operator.js'] : [],
       styles: ['account.css', 'security.css', 'uPlot.min.css', 'operator.css'],
       main: html`<h1>${view.texts.operator}</h1>
+  ${await passwordNote(view, user)}${(await pages.onlyUser()) && html`<p><a class="button" href="${view.pages}inbox#first-steps">${firstSteps.title}</a></p>`}
   ${
     isOpen
       ? html`<div id="operator" data-root="${view.root}" data-pages="${view.pages}"><div class="skeleton">${notStarted(view)}</div></div>`
-      : html`<p class="fault" role="alert">${needsFactor.text}</p><p><a class="button" href="${view.pages}account#factors">${needsFactor.link}</a></p>`
+      : html`<p class="fault" role="alert">${texts.needsFactor.text}</p><p><a class="button" href="${view.pages}account#factors">${texts.needsFactor.link}</a></p>`
   }`,
     })
   },

@@ -7,7 +7,6 @@ import { iso } from '../basics/clock.ts'
 import { escapeControls } from '../basics/control-characters.ts'
 import {
   CarillonError,
-  type ErrorCode,
   forbidden,
   noSuchRoute,
   notAuthenticated,
@@ -42,24 +41,16 @@ export type OperatorNeeds = {
 }
 type GuardNeeds = OperatorNeeds & { sessions: Pick<Sessions, 'verify'> }
 
-const refusals: readonly ErrorCode[] = [
-  'UNAUTHORIZED',
-  'FORBIDDEN',
-  'NOT_FOUND',
-  'FRESH_SIGN_IN_REQUIRED',
-]
-
 /** By a session and from a page of this origin. The role is read at each request. */
 export const operator: Guard<GuardNeeds, Subject> = {
   name: 'operator',
-  refusals,
+  refusals: ['UNAUTHORIZED', 'FORBIDDEN', 'NOT_FOUND', 'FRESH_SIGN_IN_REQUIRED'],
   admit: admitOperator,
 }
 
 /** Every change needs it, and what displays a secret. */
 export const freshOperator: Guard<GuardNeeds, Subject> = {
-  name: 'operator',
-  refusals,
+  ...operator,
   async admit(needs, request) {
     const subject = await admitOperator(needs, request)
     refuseStale(subject, needs.users.now())
@@ -102,8 +93,7 @@ async function refuseWithoutFactor(
   subject: Subject,
 ): Promise<void> {
   if (!operatorPage.needsFactor) return
-  const { factors } = await store.read(factorsOf, subject.userId)
-  const since = factors.flatMap(({ confirmedAt }) => confirmedAt ?? [])
+  const since = await factorTimes(store, subject.userId)
   if (since.length === 0)
     throw forbidden(
       'An operator needs a passkey or a second factor',
@@ -117,6 +107,12 @@ async function refuseWithoutFactor(
         remedy: 'Confirm it: POST /api/me/confirm.',
       },
     )
+}
+
+/** When a passkey or a second factor was confirmed; empty without one. */
+export async function factorTimes(store: Store, userId: string): Promise<number[]> {
+  const { factors } = await store.read(factorsOf, userId)
+  return factors.flatMap(({ confirmedAt }) => confirmedAt ?? [])
 }
 
 export function usersOf(needs: OperatorNeeds, request: GuardedRequest<Subject>): UserDependencies {

@@ -1,7 +1,7 @@
 // What waits to be sent, and the webhooks. A row has ids only, and no text of a notification.
 import { recorded } from '../audit/entry.ts'
 import { notFound } from '../basics/errors.ts'
-import { dropFromOutbox, listOutbox, retryOutbox } from '../reach/outbox.store.ts'
+import { displayedRow, dropFromOutbox, listOutbox, retryOutbox } from '../reach/outbox.store.ts'
 import { namesOf } from '../users/display-user.ts'
 import { listWebhooks, type Webhook } from '../webhooks/webhooks.store.ts'
 import { displayedWebhook } from '../webhooks/webhooks.ts'
@@ -19,17 +19,10 @@ export const list = forOperator({
       store,
       rows.map(({ ownerId }) => ownerId),
     )
-    const waiting = rows.map(({ id, kind, ownerId, tries, reason, dueAt, at, holder }) => ({
-      id,
-      kind,
-      name: names.get(ownerId) ?? null,
-      // A row that a backend reads has its cursor there.
-      tries: kind === 'event-to-read' ? 0 : tries,
-      reason,
-      dueAt,
-      sinceAt: at,
-      sending: holder !== null,
-    }))
+    const waiting = rows.map((row) => {
+      const { since: sinceAt, ...shown } = displayedRow(row)
+      return { name: names.get(row.ownerId) ?? null, ...shown, sinceAt }
+    })
     return sendVisible(reply, { waiting, webhooks: (await store.read(listWebhooks)).map(display) })
   },
 })

@@ -1,9 +1,10 @@
 import { iso } from '../basics/clock.ts'
+import type { ErrorCode } from '../basics/errors.ts'
 import { resetFactors } from '../factors/factors.ts'
 import { sendData } from '../http/response/send.ts'
 import { createLink, type LinkSettings } from '../links/links.ts'
 import { deleteUser, setDisabled, signOutUser } from '../users/access/access.ts'
-import { findUser, userKey } from '../users/find-user.ts'
+import { findUser, type UserDependencies, type UserKey, userKey } from '../users/find-user.ts'
 import { listUsers } from '../users/users.store.ts'
 import * as shapes from './operator.schemas.ts'
 import { forOperator, type OperatorNeeds, recordAct, sendVisible, usersOf } from './operator.ts'
@@ -40,43 +41,43 @@ export const one = forOperator({
   },
 })
 
-export const endSignIns = forOperator({
-  summary: 'End every session and token of a user, who can sign in again',
-  async handle(needs: OperatorNeeds, request) {
-    await signOutUser(usersOf(needs, request), userKey(request))
-  },
-})
+type Act = (users: UserDependencies, key: UserKey) => Promise<unknown>
 
-export const removeFactors = forOperator({
-  summary: 'Remove every second factor and passkey of a user; every session and token ends',
-  async handle(needs: OperatorNeeds, request) {
-    const users = usersOf(needs, request)
-    await resetFactors(users, await findUser(users, userKey(request)))
-  },
-})
+function actRoute(summary: string, act: Act, refusals: readonly ErrorCode[] = []) {
+  return forOperator({
+    summary,
+    refusals,
+    async handle(needs: OperatorNeeds, request) {
+      await act(usersOf(needs, request), userKey(request))
+    },
+  })
+}
 
-export const disable = forOperator({
-  summary: 'Disable a user: every session and token ends',
-  refusals: ['CONFLICT'],
-  async handle(needs: OperatorNeeds, request) {
-    await setDisabled(usersOf(needs, request), userKey(request), true)
-  },
-})
+export const endSignIns = actRoute(
+  'End every session and token of a user, who can sign in again',
+  signOutUser,
+)
 
-export const enable = forOperator({
-  summary: 'Enable a disabled user',
-  async handle(needs: OperatorNeeds, request) {
-    await setDisabled(usersOf(needs, request), userKey(request), false)
-  },
-})
+export const removeFactors = actRoute(
+  'Remove every second factor and passkey of a user; every session and token ends',
+  async (users, key) => resetFactors(users, await findUser(users, key)),
+)
 
-export const erase = forOperator({
-  summary: 'Erase a user with inbox, sessions and tokens; this cannot be undone',
-  refusals: ['CONFLICT'],
-  async handle(needs: OperatorNeeds, request) {
-    await deleteUser(usersOf(needs, request), userKey(request))
-  },
-})
+export const disable = actRoute(
+  'Disable a user: every session and token ends',
+  (users, key) => setDisabled(users, key, true),
+  ['CONFLICT'],
+)
+
+export const enable = actRoute('Enable a disabled user', (users, key) =>
+  setDisabled(users, key, false),
+)
+
+export const erase = actRoute(
+  'Erase a user with inbox, sessions and tokens; this cannot be undone',
+  deleteUser,
+  ['CONFLICT'],
+)
 
 export const link = forOperator({
   summary: 'A link by which a user sets a password, once; this response alone has it',

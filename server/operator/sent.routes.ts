@@ -10,7 +10,7 @@ import {
   isMutedOnArrival,
 } from '../inbox/examined/explain.store.ts'
 import type { Store } from '../store/store.ts'
-import { findUser } from '../users/users.store.ts'
+import { namesOf } from '../users/display-user.ts'
 import * as shapes from './operator.schemas.ts'
 import { forOperator, type OperatorNeeds, recordAct, sendVisible } from './operator.ts'
 import { countByKey, type HeardRow, heardBetween, ownerOf } from './sent.store.ts'
@@ -30,14 +30,9 @@ export const explain = forOperator({
       userId === undefined ? undefined : await store.read(explainNotification, { userId, id })
     if (userId === undefined || found === undefined)
       throw notFound('No inbox has this notification', 'If it was removed, name the user, too.')
-    const user = await store.read(findUser, userId)
-    const name = user?.username ?? user?.externalId ?? null
-    return sendVisible(reply, {
-      id,
-      userId,
-      name,
-      ...('reason' in found ? found : displayed(found)),
-    })
+    const name = (await namesOf(store, [userId])).get(userId) ?? null
+    const facts = 'reason' in found ? found : displayed(found)
+    return sendVisible(reply, { id, userId, name, ...facts })
   },
 })
 

@@ -27,12 +27,7 @@ export function* countByKey({
     select ${counts} from
       (select * from notification where key = ${key} and application = ${application} limit ${maxInboxes}) n
       join inbox i on i.user_id = n.user_id`
-  return {
-    seen: found?.seen ?? 0,
-    read: found?.read ?? 0,
-    archived: found?.archived ?? 0,
-    muted: found?.muted ?? 0,
-  }
+  return found ?? { seen: 0, read: 0, archived: 0, muted: 0 }
 }
 
 export type HeardRow = Counts & {

@@ -12,7 +12,7 @@ import * as shapes from './operator.schemas.ts'
 import { forOperator, type OperatorNeeds, recordAct, sendVisible, visibleJson } from './operator.ts'
 
 type Query = { user?: string; event?: string; actor?: string; since?: string; until?: string }
-type Filter = { user?: string; event?: string; actor?: string; since: number; before?: string }
+type Filter = Pick<Query, 'user' | 'event' | 'actor'> & { since: number; before?: string }
 
 function filterOf({ since, until, ...filter }: Query): Filter {
   return {

@@ -44,7 +44,7 @@ export type Pages = PageSettings & {
   scripts: ServedScripts
   readerOf: (caller: Subject | null) => Promise<Reader | undefined>
   /** If there is one, the service was just installed. */
-  hasOneUser: () => Promise<boolean>
+  onlyUser: () => Promise<Pick<Reader, 'role'> | undefined>
   hasOwnKey: () => Promise<boolean>
 }
 
@@ -86,6 +86,15 @@ export async function viewFor(
   request: FastifyRequest & { caller: Subject | null },
 ): Promise<View> {
   return viewOf(needs, request, await needs.pages.readerOf(request.caller))
+}
+
+export async function passwordNote(view: View, { passwordEndsAt }: Reader) {
+  const { inbox: texts } = await view.textsOf('service')
+  return (
+    passwordEndsAt !== null &&
+    html`<p class="card" role="status">${texts.generatedPassword} <a href="${view.pages}account#password">${texts.ownPassword}</a></p>
+  `
+  )
 }
 
 /**

@@ -180,6 +180,19 @@ export function* listOutbox({
     select ${columns} from outbox where (cast(${id} as text) is null or id = ${id}) order by due_at, id limit ${limit}`
 }
 
+export function displayedRow({ id, kind, tries, reason, dueAt, at, holder }: OutboxRow) {
+  return {
+    id,
+    kind,
+    // A row that a backend reads has its cursor there.
+    tries: kind === 'event-to-read' ? 0 : tries,
+    reason,
+    dueAt,
+    since: at,
+    sending: holder !== null,
+  }
+}
+
 type Chosen = { ids: readonly string[] | null } & Audited
 
 /**

@@ -46,7 +46,7 @@ export const signInPage = forVisitor({
       request.caller === null ? undefined : dependencies.policy.demandOn(request.caller)
     // After a provider, the user does not have to agree again.
     if (user !== undefined && query.after === 'provider' && demand === undefined)
-      return reply.redirect(placeAfter(dependencies, query.return_to), 303)
+      return reply.redirect(await placeAfter(dependencies, query.return_to), 303)
     const shown = { user, demand, wanted: query.return_to, done: doneIn(query) }
     const { view, page, policy } = await pageFor(dependencies, request, shown)
     return sendPage(reply, view, page, policy)
@@ -70,7 +70,7 @@ function doneIn({ after, ...query }: Query): Shown['done'] {
 
 export const signIn = forAnyone({
   summary:
-    'The form of the sign-in page: with a session to `return_to`, otherwise to the inbox; a refused `return_to` is ignored',
+    'The form of the sign-in page: with a session to `return_to`, otherwise to the inbox, or to the page of the operator who is the only user; a refused `return_to` is ignored',
   body: SignInForm,
   bodyLimit: formLimit,
   acceptsForm: true,
@@ -104,7 +104,7 @@ export const signIn = forAnyone({
       if (secondFactor === undefined || !acceptsHtml(request)) throw error
       return asPage({ ...secondFactor, username: displayedName(form) })
     }
-    const place = placeAfter(dependencies, form.return_to)
+    const place = await placeAfter(dependencies, form.return_to)
     if (demand === undefined) return reply.redirect(place, 303)
     // The page says what is missing, and leads on to the place.
     return reply.redirect(
@@ -198,7 +198,7 @@ async function pageFor(
   const given: SignInView = {
     view,
     texts,
-    next: place ?? pagePath(dependencies, 'inbox'),
+    next: place ?? (await homePath(dependencies)),
     nextHost: isElsewhere ? new URL(place).host : undefined,
     returnTo: place,
     hasPasskeys: canHavePasskeys(dependencies, request),
@@ -221,7 +221,6 @@ async function pageFor(
   if (step !== undefined) return { view, page: pages.secondStepPage(given, step), policy }
   const { hasMail } = dependencies.pages
   const providers = providerLinks(dependencies, view.root, place)
-  // The page of a failure needs no store.
   const takesEmail = await dependencies.store.read(hasVerifiedEmail).catch(() => true)
   return {
     view,
@@ -262,8 +261,16 @@ function placeIn(dependencies: Needs, wanted: unknown): string | undefined {
   return typeof wanted === 'string' ? acceptedPlace(dependencies, wanted) : undefined
 }
 
-function placeAfter(dependencies: Needs, wanted: unknown): string {
-  return placeIn(dependencies, wanted) ?? pagePath(dependencies, 'inbox')
+async function placeAfter(dependencies: Needs, wanted: unknown): Promise<string> {
+  return placeIn(dependencies, wanted) ?? homePath(dependencies)
+}
+
+/** A new service shows its operator how it is. The page of a failure needs no store. */
+async function homePath(dependencies: Needs): Promise<string> {
+  const { hasOperatorPage, onlyUser } = dependencies.pages
+  const user = await onlyUser().catch(() => undefined)
+  const isOperator = hasOperatorPage && user?.role === 'operator'
+  return pagePath(dependencies, isOperator ? 'operator' : 'inbox')
 }
 
 /** Browsers apply `form-action` to the form's redirect, too. */

@@ -15,9 +15,12 @@ import { addUser, firstUsername } from '../users/users.ts'
 
 const keyName = 'first start'
 
-export function progressOf(store: Store): Pick<Pages, 'hasOneUser' | 'hasOwnKey'> {
+export function progressOf(store: Store): Pick<Pages, 'onlyUser' | 'hasOwnKey'> {
   return {
-    hasOneUser: async () => (await store.read(listUsers, { after: '', limit: 2 })).length === 1,
+    onlyUser: async () => {
+      const [user, another] = await store.read(listUsers, { after: '', limit: 2 })
+      return another ? undefined : user
+    },
     hasOwnKey: async () => {
       const producers = await store.read(listProducers)
       return producers.some(({ name, revokedAt }) => name !== keyName && revokedAt === null)

@@ -1,4 +1,4 @@
-import { iso } from '../basics/clock.ts'
+import { iso, isoOrNull } from '../basics/clock.ts'
 import type { Subject } from '../http/operation.ts'
 import type { Store } from '../store/store.ts'
 import type { FactorPolicy } from '../tokens/factor-policy.ts'
@@ -37,14 +37,13 @@ export function displaySession(user: User, caller: Subject, policy: FactorPolicy
   const secondFactor = (caller.scope !== 'inbox' && policy.demandOn(caller)) || null
   const passwordChangeRequired = user.passwordReportedAt !== null
   const emailVerified = user.emailVerifiedAt !== null
-  const passwordEndsAt = user.passwordEndsAt === null ? null : iso(user.passwordEndsAt)
   return {
     user: displayUser(user),
     proof,
     expiresAt: iso(expiresAt),
     emailVerified,
     passwordChangeRequired,
-    passwordEndsAt,
+    passwordEndsAt: isoOrNull(user.passwordEndsAt),
     secondFactor,
   }
 }

@@ -1,5 +1,5 @@
 import type { Source } from '../audit/entry.ts'
-import { iso } from '../basics/clock.ts'
+import { iso, isoOrNull } from '../basics/clock.ts'
 import { invalidField } from '../basics/errors.ts'
 import { forProducer, type GuardedRequest, type ProducerCaller } from '../http/operation.ts'
 import { goneSignal, sendData } from '../http/response/send.ts'
@@ -105,16 +105,12 @@ function actingFor({ needs }: Webhooks, { caller, id }: GuardedRequest<ProducerC
 function bodyOf(webhook: Webhook) {
   const { createdAt, lastSuccessAt, failingSince, disabledAt, attempts, ...others } =
     displayedWebhook(webhook)
-  const time = (at: number | null) => (at === null ? null : iso(at))
-  const times = {
-    lastSuccessAt: time(lastSuccessAt),
-    failingSince: time(failingSince),
-    disabledAt: time(disabledAt),
-  }
   return {
     ...others,
     createdAt: iso(createdAt),
-    ...times,
+    lastSuccessAt: isoOrNull(lastSuccessAt),
+    failingSince: isoOrNull(failingSince),
+    disabledAt: isoOrNull(disabledAt),
     attempts: attempts.map(({ at, outcome }) => ({ at: iso(at), outcome })),
   }
 }

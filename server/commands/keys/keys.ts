@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import { auditEntry } from '../../audit/entry.ts'
-import { iso } from '../../basics/clock.ts'
+import { iso, isoOrNull } from '../../basics/clock.ts'
 import { conflict, notFound } from '../../basics/errors.ts'
 import { day, duration } from '../../config/values.ts'
 import { makeSigningKey } from '../../tokens/key-material.ts'
@@ -48,8 +48,13 @@ export function makeCommand(): Command {
 async function listAll({ store, now }: Place, options: Output): Promise<void> {
   const keys = scheduleOf(await store.read(signingKeys), now())
   const items = keys.map(({ key: { kid, createdAt, startsAt }, state, until }) => {
-    const acceptedUntil = until === null ? null : iso(until)
-    return { kid, state, createdAt: iso(createdAt), startsAt: iso(startsAt), acceptedUntil }
+    return {
+      kid,
+      state,
+      createdAt: iso(createdAt),
+      startsAt: iso(startsAt),
+      acceptedUntil: isoOrNull(until),
+    }
   })
   const columns = {
     kid: 'kid',

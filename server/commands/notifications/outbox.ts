@@ -2,7 +2,7 @@ import { Command } from 'commander'
 import { recorded } from '../../audit/entry.ts'
 import { iso } from '../../basics/clock.ts'
 import { notFound } from '../../basics/errors.ts'
-import { dropFromOutbox, listOutbox, retryOutbox } from '../../reach/outbox.store.ts'
+import { displayedRow, dropFromOutbox, listOutbox, retryOutbox } from '../../reach/outbox.store.ts'
 import { onStore, type Place, withSettings } from '../settings.ts'
 import { type Output, print, printList, WrongUse } from '../terminal/output.ts'
 
@@ -45,21 +45,13 @@ export function makeCommand(): Command {
 
 async function list({ store }: Place, options: Output): Promise<void> {
   const rows = await store.read(listOutbox, { limit: maxListed })
-  const items = rows.map(({ id, kind, ownerId, target, tries, reason, dueAt, at, holder }) => {
-    const userId = ownerId || null
-    return {
-      id,
-      kind,
-      userId,
-      target: target || null,
-      // A row that a backend reads has its cursor there.
-      tries: kind === 'event-to-read' ? 0 : tries,
-      reason,
-      dueAt: iso(dueAt),
-      since: iso(at),
-      sending: holder !== null,
-    }
-  })
+  const items = rows.map((row) => ({
+    ...displayedRow(row),
+    userId: row.ownerId || null,
+    target: row.target || null,
+    dueAt: iso(row.dueAt),
+    since: iso(row.at),
+  }))
   const columns = {
     id: 'id',
     kind: 'kind',

@@ -1,6 +1,6 @@
 // It reads real inboxes, and sends and writes nothing.
 import { Command } from 'commander'
-import { iso } from '../../basics/clock.ts'
+import { iso, isoOrNull } from '../../basics/clock.ts'
 import { withoutControls } from '../../basics/control-characters.ts'
 import { duration, maxLifetime, oneOf, second } from '../../config/values.ts'
 import type { MailRule } from '../../inbox/mail-rules.ts'
@@ -97,7 +97,7 @@ function printOne(
   const mails = mailTimes(items).length
   const displayed = items.map(({ dueAt, ...one }) => ({
     ...one,
-    dueAt: dueAt === null ? null : iso(dueAt),
+    dueAt: isoOrNull(dueAt),
   }))
   print(options, { userId: user.id, since, mailUnread, reached, mails, items: displayed }, () => {
     const rows = table(displayed, {

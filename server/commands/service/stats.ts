@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { iso } from '../../basics/clock.ts'
+import { iso, isoOrNull } from '../../basics/clock.ts'
 import { examineDatabase } from '../../doctor/store/database.ts'
 import { mostStreams } from '../../metrics/nodes.store.ts'
 import { countIn, freeBytesOf, growthOf, type Point, seriesOf } from '../../metrics/series.ts'
@@ -41,7 +41,7 @@ async function statsOf({ store, config, now }: Place) {
   return {
     freeBytes,
     kibPerDay,
-    fullAt: fullAt === null ? null : iso(fullAt),
+    fullAt: isoOrNull(fullAt),
     days: month.slice(-2).map(sentOn),
     rows: await store.read(rowsOfTables),
     largestInboxes: largest.map(named),

@@ -88,6 +88,19 @@ for (const id of experimentIds)
     if (process.env.SOAK || id === 'stolen') await played.opened.isAccessible(`experiment-${id}`)
   })
 
+test('each experiment fits the window after its run, in German and French too', async () => {
+  const higher: string[] = []
+  for (const language of ['de', 'fr']) {
+    await using walk = await play(language)
+    for (const id of experimentIds) {
+      await walk.experiment(id)
+      const height = await walk.page.evaluate(() => document.documentElement.scrollHeight)
+      if (height > 800) higher.push(`${language} ${id}: ${height}`)
+    }
+  }
+  assert.deepEqual(higher, [])
+})
+
 test('the arrow keys go through the hops: each thing appears when its hop arrives', async () => {
   await played.experiment('signOut')
   const { page } = played

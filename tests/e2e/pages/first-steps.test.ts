@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, test } from 'node:test'
+import { setRole } from '../../../server/users/access/roles.store.ts'
 import { BrowserPages } from '../../support/pages/browser-page.ts'
 
 let content = ''
@@ -13,6 +14,31 @@ const site = createServer((_request, response) => {
 await once(site.listen(0, '127.0.0.1'), 'listening')
 after(() => site.close())
 const origin = `http://127.0.0.1:${(site.address() as AddressInfo).port}`
+
+test('the only user, with the role operator, signs in and is on Now, whose numbers count the test notification', async () => {
+  await using pages = await BrowserPages.start()
+  const user = await pages.service.user()
+  await pages.service.store.write(setRole, { userId: user.id, role: 'operator' })
+  await using opened = await pages.open('/sign-in')
+  const { page } = opened
+  await page.getByLabel('Username').fill(user.username)
+  await page.getByLabel('Password', { exact: true }).fill(user.password)
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { name: 'Now', exact: true }).waitFor()
+  assert.equal(opened.path, '/operator')
+  await page.getByRole('link', { name: 'First steps' }).click()
+  await page.getByRole('button', { name: 'Send me a notification' }).click()
+  await page.locator('#step-test:checked').waitFor()
+  await page.getByRole('link', { name: 'Operator' }).click()
+  await page.locator('operator-strip canvas').first().waitFor()
+  await page.getByRole('row', { name: 'Deliveries 0 1' }).waitFor()
+  const another = await pages.service.user()
+  await using inbox = await pages.open('/sign-in')
+  await inbox.page.getByLabel('Username').fill(another.username)
+  await inbox.page.getByLabel('Password', { exact: true }).fill(another.password)
+  await inbox.page.keyboard.press('Enter')
+  await inbox.heading('Inbox')
+})
 
 test('the rows tick themselves: the sign-in, a test notification that arrives, and a key', async () => {
   await using pages = await BrowserPages.start()

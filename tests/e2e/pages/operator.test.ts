@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { after, test } from 'node:test'
 import { newId } from '../../../server/basics/ids.ts'
+import { addHourly } from '../../../server/metrics/hourly.store.ts'
 import { addTestMail } from '../../../server/reach/outbox.store.ts'
 import { setRole } from '../../../server/users/access/roles.store.ts'
 import { findUser, updateUser } from '../../../server/users/users.store.ts'
@@ -62,7 +63,7 @@ test('the numbers of a day and of a month are drawn, and are a table that the ke
   await using opened = await pages.open('/operator', { user: boss })
   const { page } = opened
   await page.locator('operator-strip canvas').nth(4).waitFor()
-  await page.locator('summary').first().focus()
+  await page.locator('operator-strip + details > summary').first().focus()
   await page.keyboard.press('Enter')
   const rows = page.locator('details[open] tbody tr')
   await rows.nth(23).waitFor()
@@ -73,6 +74,33 @@ test('the numbers of a day and of a month are drawn, and are a table that the ke
     Number(await rows.first().locator('td').nth(1).textContent()) >= 1,
     'the sign-ins of this test',
   )
+})
+
+test('events of one hour are one mark with their number, whose tooltip lists them, and rows of a table (O1)', async () => {
+  const hour = Math.floor(service.now() / 3_600_000)
+  await service.store.write(addHourly, [{ name: 'starts', hour, count: 1, max: 0 }])
+  await using opened = await pages.open('/operator', { user: boss, width: 390 })
+  const { page } = opened
+  await page.locator('operator-strip canvas').nth(4).waitFor()
+  const marks = page.locator('operator-strip').first().locator('.event')
+  const found = await marks.evaluateAll((all) =>
+    all.map((one) => {
+      const { left, right } = one.getBoundingClientRect()
+      return { left, right, text: one.textContent, title: (one as HTMLElement).title }
+    }),
+  )
+  for (const [n, { left }] of found.entries())
+    assert.ok(n === 0 || left >= (found[n - 1]?.right ?? 0), JSON.stringify(found))
+  const listed = found.flatMap(({ title }) => title.split('\n'))
+  assert.ok(listed.some((line) => line.startsWith('+ Start, ')))
+  assert.ok(listed.some((line) => line.startsWith('* New signing key, ')))
+  for (const { text, title } of found) {
+    const lines = title.split('\n')
+    assert.equal(text, lines.length === 1 ? title[0] : String(lines.length))
+  }
+  await page.getByText('+ Start').click()
+  await page.getByRole('cell', { name: 'New signing key' }).waitFor()
+  assert.equal(await page.locator('details[open] tbody tr').count(), listed.length)
 })
 
 test('an operator finds a user, sees the name as it is, and disables the user after a question (O1)', async () => {
@@ -145,7 +173,7 @@ test('a part of the audit log is chosen by keyboard and by pointer, and exported
   await mouse.down()
   await mouse.move(bars.x + 0.2 * bars.width, bars.y + 5)
   await mouse.up()
-  await page.getByText('Nothing yet.').waitFor()
+  await page.getByText('Nothing was found.').waitFor()
   await page.getByLabel('Event', { exact: true }).selectOption('sign-in')
   await page.getByRole('button', { name: 'Search' }).click()
   await untilSo(async () => {
@@ -182,6 +210,17 @@ test('what waits to be sent is dropped after a question (O1)', async () => {
   await page.getByRole('button', { name: 'Drop' }).click()
   await page.getByRole('alertdialog').getByRole('button', { name: 'Drop' }).click()
   await page.getByText('Nothing waits.').waitFor()
+})
+
+test('in French, where the pages need two rows, the button to sign out stays at the end of the first', async () => {
+  await using opened = await pages.open('/account', { user: boss, language: 'fr' })
+  const { page } = opened
+  const brand = await page.locator('.brand').boundingBox()
+  const button = await page.getByRole('button', { name: 'Se déconnecter' }).boundingBox()
+  const header = await page.locator('.top').boundingBox()
+  assert.ok(brand && button && header)
+  assert.ok(button.x > header.x + header.width / 2, JSON.stringify(button))
+  assert.ok(button.y < brand.y + brand.height, JSON.stringify({ button, brand }))
 })
 
 test('a user without the role has neither the link nor the page (O1)', async () => {

@@ -16,6 +16,8 @@ export const texts: Texts = (plurals) => ({
   search: 'Suchen',
   back: 'Zurück zur Liste',
   done: 'Erledigt. Der Benutzer bekommt einen Hinweis, und das Protokoll hat einen Eintrag.',
+  sure: (act: string, name: string) => `${act}: ${name}?`,
+  cannotUndo: 'Das lässt sich nicht rückgängig machen.',
   now: {
     well: 'Alles in Ordnung',
     faults: plurals({ one: '# Fehler', other: '# Fehler' }),
@@ -24,15 +26,10 @@ export const texts: Texts = (plurals) => ({
     expires: (name: string, time: string) => `der Schlüssel ${name} läuft am ${time} ab`,
     notReady: 'Der Dienst wird gerade beendet',
     maintenance: 'Der Dienst wird gewartet und kann nur gelesen werden',
-    version: 'Version',
-    started: 'Gestartet',
-    nodes: 'Knoten',
     doctor: 'Ergebnis von doctor',
     states: { ok: 'In Ordnung', warning: 'Warnung', fault: 'Fehler' },
     full: (time: string) => `die Festplatte ist etwa am ${time} voll`,
-    backup: 'Letzte Sicherung',
     noBackup: 'noch keine',
-    range: 'Zeitraum',
     ranges: { day: '24 Stunden', month: '30 Tage' },
     numbers: 'Kennzahlen',
     changes: 'Seit gestern',
@@ -80,8 +77,6 @@ export const texts: Texts = (plurals) => ({
       invite: 'Einladung erstellen',
       erase: 'Löschen',
     },
-    sure: (act: string, user: string) => `${act}: ${user}?`,
-    cannotUndo: 'Das lässt sich nicht rückgängig machen.',
     link: (time: string) =>
       `Geben Sie diesen Link weiter. Er wird nur einmal angezeigt und gilt bis ${time}:`,
     conflict:
@@ -90,7 +85,6 @@ export const texts: Texts = (plurals) => ({
   keys: {
     empty:
       'Noch keine Schlüssel. Ein Programm, das Mitteilungen sendet, braucht einen. Hier steht dann jeder mit seiner letzten Nutzung.',
-    name: 'Name',
     application: 'Anwendung (optional)',
     scopes: {
       send: 'Sendet Mitteilungen',
@@ -110,7 +104,6 @@ export const texts: Texts = (plurals) => ({
     empty:
       'Keine Mitteilung in 30 Tagen. Hier steht sonst für jeden Schlüssel und jede Kategorie, wie viele zugestellt, gesehen und gelesen wurden.',
     find: 'Schlüssel oder ID einer Mitteilung',
-    application: 'Anwendung des Schlüssels (optional)',
     withdraw: 'Zurückziehen',
     withdrawn: plurals({
       one: 'Aus # Posteingang zurückgezogen.',
@@ -123,13 +116,12 @@ export const texts: Texts = (plurals) => ({
     heardHint: (count: string, time: string) => `Die neuesten ${count} Mitteilungen, seit ${time}.`,
   },
   outbox: {
-    waiting: 'Wartet auf Versand',
     failed: 'Aufgegeben',
     webhooks: 'Webhooks',
     retry: 'Jetzt senden',
     retryAll: 'Alles jetzt senden',
     drop: 'Verwerfen',
-    done: 'Erledigt. Das Audit-Log hat einen Eintrag.',
+    done: 'Erledigt. Das Protokoll hat einen Eintrag.',
     gone: 'Das wurde gesendet oder wird gerade gesendet.',
     empty:
       'Nichts wartet. Hier stehen sonst E-Mails, Pushes und Ereignisse, bis sie gesendet sind, mit der Zahl der Versuche.',
@@ -151,12 +143,15 @@ export const texts: Texts = (plurals) => ({
       `Die neuesten ${count} Einträge, seit ${time}. Ziehen Sie über die Balken oder bewegen Sie die beiden Regler, um nur einen Teil zu sehen.`,
     from: 'Von',
     to: 'Bis',
-    event: 'Ereignis',
     actor: 'Wer, etwa user oder producer',
     all: 'Alle',
     export: 'Als JSON Lines herunterladen',
   },
   columns: {
+    version: 'Version',
+    startedAt: 'Gestartet',
+    nodes: 'Knoten',
+    lastBackup: 'Letzte Sicherung',
     before: 'Davor',
     now: 'Jetzt',
     accepted: 'Angenommen',

@@ -7,7 +7,7 @@ export const texts: Texts = (plurals) => ({
     users: 'Utilisateurs',
     keys: 'Applications et clés',
     deliveries: 'Envois',
-    outbox: 'Envois et webhooks',
+    outbox: 'Boîte d’envoi et webhooks',
     attacks: 'Attaques',
     audit: 'Journal',
   },
@@ -16,6 +16,8 @@ export const texts: Texts = (plurals) => ({
   search: 'Rechercher',
   back: 'Retour à la liste',
   done: 'C’est fait. L’utilisateur est averti, et l’action est inscrite au journal.',
+  sure: (act: string, name: string) => `${act} : ${name} ?`,
+  cannotUndo: 'Cette action est irréversible.',
   now: {
     well: 'Tout va bien',
     faults: plurals({ one: '# erreur', other: '# erreurs' }),
@@ -24,15 +26,10 @@ export const texts: Texts = (plurals) => ({
     expires: (name: string, time: string) => `la clé ${name} expire le ${time}`,
     notReady: 'Le service est en cours d’arrêt',
     maintenance: 'Le service est en maintenance et ne peut être que lu',
-    version: 'Version',
-    started: 'Démarré',
-    nodes: 'Nœuds',
     doctor: 'Résultat de doctor',
     states: { ok: 'En ordre', warning: 'Avertissement', fault: 'Erreur' },
     full: (time: string) => `le disque sera plein vers le ${time}`,
-    backup: 'Dernière sauvegarde',
     noBackup: 'aucune',
-    range: 'Période',
     ranges: { day: '24 heures', month: '30 jours' },
     numbers: 'Chiffres clés',
     changes: 'Depuis hier',
@@ -80,8 +77,6 @@ export const texts: Texts = (plurals) => ({
       invite: 'Créer une invitation',
       erase: 'Supprimer',
     },
-    sure: (act: string, user: string) => `${act} : ${user} ?`,
-    cannotUndo: 'Cette action est irréversible.',
     link: (time: string) =>
       `Transmettez ce lien. Il est affiché une seule fois et reste valable jusqu’au ${time} :`,
     conflict:
@@ -90,7 +85,6 @@ export const texts: Texts = (plurals) => ({
   keys: {
     empty:
       'Aucune clé. Un programme qui envoie des notifications en a besoin ; chacune sera ici avec sa dernière utilisation.',
-    name: 'Nom',
     application: 'Application (facultatif)',
     scopes: {
       send: 'Envoie des notifications',
@@ -110,7 +104,6 @@ export const texts: Texts = (plurals) => ({
     empty:
       'Aucune notification en 30 jours. Vous verrez ici, par clé et par catégorie, combien ont été envoyées, vues et lues.',
     find: 'Clé ou identifiant d’une notification',
-    application: 'Application de la clé (facultatif)',
     withdraw: 'Retirer',
     withdrawn: plurals({
       one: 'Retirée de # boîte de réception.',
@@ -124,7 +117,6 @@ export const texts: Texts = (plurals) => ({
       `Les ${count} dernières notifications, depuis le ${time}.`,
   },
   outbox: {
-    waiting: 'En attente d’envoi',
     failed: 'Abandonnés',
     webhooks: 'Webhooks',
     retry: 'Envoyer maintenant',
@@ -152,12 +144,15 @@ export const texts: Texts = (plurals) => ({
       `Les ${count} entrées les plus récentes, depuis le ${time}. Faites glisser le pointeur sur les barres, ou déplacez les deux curseurs, pour n’en lister qu’une partie.`,
     from: 'Du',
     to: 'Au',
-    event: 'Événement',
     actor: 'Auteur, par exemple user ou producer',
     all: 'Tous',
     export: 'Télécharger en JSON Lines',
   },
   columns: {
+    version: 'Version',
+    startedAt: 'Démarré',
+    nodes: 'Nœuds',
+    lastBackup: 'Dernière sauvegarde',
     before: 'Avant',
     now: 'Maintenant',
     accepted: 'Acceptées',
