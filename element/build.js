@@ -130,6 +130,8 @@ export async function build(folder) {
   /** @type {Map<string, Buffer>} */
   const files = new Map()
   for (const { name, code } of Object.values(scripts).flat()) {
+    // Pages share files, and to compress one takes long.
+    if (files.has(name)) continue
     files.set(name, Buffer.from(code))
     files.set(`${name}.gz`, gzipSync(code, { level: 9 }))
     files.set(`${name}.br`, brotliCompressSync(code))

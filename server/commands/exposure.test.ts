@@ -1,14 +1,17 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { carillon } from '../store/transfer/testing/command.ts'
+import { type Environment, Folder } from '../../tests/support/processes/carillon-process.ts'
+import { CommandLine } from '../../tests/support/processes/command-line.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'carillon-exposure-'))
-after(() => rmSync(folder, { recursive: true }))
-const file = join(folder, 'carillon.db')
-const here = `sqlite:${file}`
+const opened = new AsyncDisposableStack()
+after(() => opened.disposeAsync())
+const folder = opened.use(new Folder())
+const commandLine = opened.use(new CommandLine())
+const carillon = (args: readonly string[], env: Environment = {}) =>
+  commandLine.run(folder, args, { env })
+
+const backup = folder.file('b')
+const here = `sqlite:${folder.file('carillon.db')}`
 /**
  * The name resolves nowhere (RFC 6761, section 6.4): an attempt to connect would fail with another
  * message.
@@ -19,10 +22,10 @@ const connecting: [args: string[], setting: string, env?: Record<string, string>
   [['serve', '--database-url', exposed], 'CARILLON_DATABASE_URL'],
   [['serve'], 'CARILLON_DATABASE_URL', { CARILLON_DATABASE_URL: exposed }],
   [['migrate', '--database-url', exposed], 'CARILLON_DATABASE_URL'],
-  [['backup', join(folder, 'b'), '--database-url', exposed], 'CARILLON_DATABASE_URL'],
+  [['backup', backup, '--database-url', exposed], 'CARILLON_DATABASE_URL'],
   [['user', 'list', '--database-url', exposed], 'CARILLON_DATABASE_URL'],
   [['key', 'list', '--database-url', exposed], 'CARILLON_DATABASE_URL'],
-  [['restore', join(folder, 'b'), '--to', exposed], 'CARILLON_DATABASE_URL'],
+  [['restore', backup, '--to', exposed], 'CARILLON_DATABASE_URL'],
   [['move', '--from', here, '--to', exposed], 'CARILLON_TARGET_URL'],
   [['move', '--from', exposed, '--to', here], 'CARILLON_DATABASE_URL'],
   [['move', '--give-up', '--from', exposed], 'CARILLON_DATABASE_URL'],
@@ -92,12 +95,9 @@ const passwords: [args: string[], setting: string][] = [
     ['move', '--give-up', '--from', 'postgres://ann:s%65cret@127.0.0.1:1/c'],
     'CARILLON_DATABASE_URL',
   ],
+  [['restore', backup, '--to', 'postgres://ann:secret@127.0.0.1:1/c'], 'CARILLON_DATABASE_URL'],
   [
-    ['restore', join(folder, 'b'), '--to', 'postgres://ann:secret@127.0.0.1:1/c'],
-    'CARILLON_DATABASE_URL',
-  ],
-  [
-    ['restore', join(folder, 'b'), '--to', 'postgres://ann@127.0.0.1:1/c?password=secret'],
+    ['restore', backup, '--to', 'postgres://ann@127.0.0.1:1/c?password=secret'],
     'CARILLON_DATABASE_URL',
   ],
   [['doctor', '--database-url', 'postgres://ann:secret@127.0.0.1:1/c'], 'CARILLON_DATABASE_URL'],
@@ -105,7 +105,7 @@ const passwords: [args: string[], setting: string][] = [
 ]
 
 for (const [args, setting] of passwords)
-  test(`"${args.join(' ').replace(`${folder}/`, '')}" refuses the password in an option (L5)`, async () => {
+  test(`"${args.join(' ').replace(`${folder.path}/`, '')}" refuses the password in an option (L5)`, async () => {
     const { status, stderr, stdout } = await carillon(args)
     assert.equal(status, 2, stderr)
     const sentence = `can be seen in the list of processes; set ${setting} in the environment, or ${setting}_FILE`

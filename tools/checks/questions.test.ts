@@ -1,8 +1,12 @@
 // Does every command of docs/operations/questions.md exist, with its subcommand and its options?
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { test } from 'node:test'
+import { after, test } from 'node:test'
+import { Folder } from '../../tests/support/processes/carillon-process.ts'
+import { CommandLine } from '../../tests/support/processes/command-line.ts'
+
+const commandLine = new CommandLine()
+after(() => commandLine[Symbol.asyncDispose]())
 
 const page = readFileSync('docs/operations/questions.md', 'utf8')
 const commands = [...page.matchAll(/`carillon ([a-z][^`]*)`/g)].map(([, text = '']) =>
@@ -10,24 +14,19 @@ const commands = [...page.matchAll(/`carillon ([a-z][^`]*)`/g)].map(([, text = '
 )
 
 /** A subcommand has help of its own, if the command has one of that name. */
-function helpOf([name = '', subcommand = '']: string[]): string {
+async function helpOf(folder: Folder, [name = '', subcommand = '']: string[]): Promise<string> {
   const args = ['user', 'key'].includes(name) ? [name, subcommand] : [name]
-  const { status, stdout } = spawnSync(
-    process.execPath,
-    ['server/carillon.ts', ...args, '--help'],
-    {
-      encoding: 'utf8',
-    },
-  )
+  const { status, stdout } = await commandLine.run(folder, [...args, '--help'])
   assert.equal(status, 0, args.join(' '))
   assert.match(stdout, new RegExp(`^Usage: carillon ${args.join(' ')} `))
   return stdout
 }
 
-test('every command of the operators’ questions exists with its options, and twenty questions have an answer', () => {
+test('every command of the operators’ questions exists with its options, and twenty questions have an answer', async () => {
+  using folder = new Folder()
   assert.ok(commands.length >= 15)
   for (const words of commands) {
-    const help = helpOf(words)
+    const help = await helpOf(folder, words)
     for (const option of words.filter((word) => word.startsWith('--')))
       assert.ok(help.includes(` ${option} `), words.join(' '))
   }

@@ -222,7 +222,7 @@ test('a backend reads events in place of getting them sent, in order, until it a
   const { cursor } = await read('')
   const second = await read(`after=${cursor}&wait=25`)
   assert.deepEqual([second.events.length, second.events[0].type], [1, 'notification.read'])
-  await app.delete(`/api/users/${userId}`, proof)
+  assert.equal((await app.delete(`/api/users/${userId}`, proof)).status, 204)
   const third = await read(`after=${second.cursor}&wait=25`)
   assert.deepEqual([third.events[0].type, third.events[0].data.user.id], ['user.erased', userId])
   assert.deepEqual(await read(`after=${third.cursor}`), { events: [], cursor: null, missed: false })
