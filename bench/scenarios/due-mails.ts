@@ -1,21 +1,25 @@
 // Measures how fast mails leave when many timers are due at once, beside a bare loop that sends as many mails by the same library. Both send to a mail
-// server in a process of this machine.
+// server in a process of this machine. Also the lists by others meanwhile, and the memory.
 import { mkdtempSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as pause } from 'node:timers/promises'
 import { createTransport } from 'nodemailer'
 import { startMailServerApart } from '../../tests/support/network/mail-server-apart.ts'
+import { Loader } from '../load/load.ts'
 import { requestText } from '../load/requests.ts'
+import { residentMegabytes } from '../processes/of-process.ts'
 import { inTurns } from '../report/rounds.ts'
-import { row } from '../report/rows.ts'
+import { p99Row, row } from '../report/rows.ts'
 import type { Bench, Scenario } from '../report/scenario.ts'
-import { deliveryTo, prepare, sendAll } from '../setup/inboxes.ts'
+import { asMegabytes } from '../report/table.ts'
+import { deliveryTo, prepare, type Reader, requestsOf, sendAll } from '../setup/inboxes.ts'
 import { databaseIn, startService } from '../setup/service.ts'
+import { firstPage, listsOfOthers } from './list.ts'
 
 const users = 10_000
 const inRequest = 1_000
-const target = 0.3
+const targets = { rate: 0.3, listsMs: 20, memory: 1.25 }
 
 export const dueMails: Scenario = {
   name: 'due-mails',
@@ -24,16 +28,37 @@ export const dueMails: Scenario = {
     const count = bench.scaled(users)
     const sink = await startMailServerApart()
     bench.onEnd(async () => void (await sink.stop()))
-    const taken = await inTurns<'due' | 'bare', number>(bench, {
+    const lister = new Loader(bench)
+    const { due, bare } = await inTurns<'due' | 'bare', number>(bench, {
       due: () => rateOfDue(bench, sink, count),
       bare: () => rateOfLoop(sink, count),
     })
-    const as = (rate: number) => `${Math.round(rate)}/s`
-    const what = `mails of ${count} timers that are due at once`
-    const figure = (rate: number) => rate
-    return [row({ what, of: taken.due, floor: taken.bare, figure, as, min: target })]
+    const { lists } = await inTurns(bench, {
+      lists: () => listsBeside(bench, { sink, count, lister }),
+    })
+    const mails = `mails of ${count} timers that are due at once`
+    return [
+      row({ what: mails, of: due, floor: bare, figure, as: asRate, min: targets.rate }),
+      p99Row({
+        what: 'p99 of lists by others while these mails leave',
+        of: lists.map(({ beside }) => beside),
+        floor: lists.map(({ alone }) => alone),
+        max: targets.listsMs,
+      }),
+      row({
+        what: 'resident memory after the last of these mails, beside that after a tenth',
+        of: lists.map(({ last }) => last),
+        floor: lists.map(({ first }) => first),
+        figure,
+        as: asMegabytes,
+        max: targets.memory,
+      }),
+    ]
   },
 }
+
+const figure = (one: number) => one
+const asRate = (rate: number) => `${Math.round(rate)}/s`
 
 type Sink = Awaited<ReturnType<typeof startMailServerApart>>
 
@@ -46,12 +71,15 @@ async function arrivals({ mails }: Sink, count: number): Promise<number> {
   return (count / (performance.now() - startedAt)) * 1_000
 }
 
-async function rateOfDue(bench: Bench, sink: Sink, count: number): Promise<number> {
+const mailing = (url: string) => ({ CARILLON_SMTP_URL: url, CARILLON_MAIL_UNREAD: '5m' })
+
+/** Of the returned readers, the first has no address and is signed in. */
+async function fill(bench: Bench, count: number): Promise<{ dir: string; readers: Reader[] }> {
   const dir = mkdtempSync(join(bench.dir, 'due-'))
-  const mailing = (url: string) => ({ CARILLON_SMTP_URL: url, CARILLON_MAIL_UNREAD: '5m' })
   const filled = await startService(bench, { dir, settings: mailing('smtp://127.0.0.1:9') })
-  const { readers, producer } = await prepare(filled, { users: count, signedIn: 0 })
-  for (let from = 0; from < count; from += inRequest) {
+  const prepared = await prepare(filled, { users: count + 1, proofs: 1, signedIn: 1 })
+  const { readers, producer } = prepared
+  for (let from = 1; from < readers.length; from += inRequest) {
     const some = readers.slice(from, from + inRequest)
     const entries = some.map(({ username }) => {
       return { externalId: username, email: `${username}@example.org`, emailVerified: true }
@@ -61,15 +89,49 @@ async function rateOfDue(bench: Bench, sink: Sink, count: number): Promise<numbe
     await sendAll(filled.port, [deliveryTo(some, producer)], 201)
   }
   await filled.stop()
-  const database = new DatabaseSync(databaseIn(dir))
+  return { dir, readers }
+}
+
+function makeDue(dir: string): void {
+  using database = new DatabaseSync(databaseIn(dir))
   database.exec(
     `update notification set created_at = '2026-01-01T00:00:00.000Z'; update reminder set due_at = 0`,
   )
-  database.close()
+}
+
+async function rateOfDue(bench: Bench, sink: Sink, count: number): Promise<number> {
+  const { dir } = await fill(bench, count)
+  makeDue(dir)
   const sending = await startService(bench, { dir, settings: mailing(sink.url) })
   const rate = await arrivals(sink, count)
   await sending.stop()
   return rate
+}
+
+type Beside = { sink: Sink; count: number; lister: Loader }
+
+/** `first`, `last`: megabytes after a tenth of the mails, and after all. */
+async function listsBeside(bench: Bench, { sink, count, lister }: Beside) {
+  const { dir, readers } = await fill(bench, count)
+  const { seconds } = bench
+  const requests = requestsOf(readers.slice(0, 1), 'cookies', firstPage)
+  const listing = { ...listsOfOthers, requests, seconds, warmUpSeconds: seconds / 4 }
+  const settings = mailing(sink.url)
+  const waiting = await startService(bench, { dir, settings })
+  const alone = await lister.measure(waiting, listing)
+  await waiting.stop()
+  makeDue(dir)
+  const before = sink.mails.length
+  const sending = await startService(bench, { dir, settings })
+  const until = async (sent: number) => {
+    while (sink.mails.length < before + sent) await pause(1)
+    return residentMegabytes(sending.process.pid)
+  }
+  const first = await until(count / 10)
+  const beside = await lister.measure(sending, listing)
+  const last = await until(count)
+  await sending.stop()
+  return { alone, beside: { ...beside, otherProgramsShare: 0 }, first, last }
 }
 
 async function rateOfLoop(sink: Sink, count: number): Promise<number> {

@@ -1,8 +1,9 @@
 // Time from the start of the process to its first response, and its memory: as `npm start` runs it, by the command in package.json.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync } from 'node:fs'
+import { cpSync, mkdtempSync } from 'node:fs'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as pause } from 'node:timers/promises'
 import { processorUsOf, residentMegabytes } from '../processes/of-process.ts'
 import { inTurns, median } from '../report/rounds.ts'
@@ -17,10 +18,13 @@ import {
   requestsOf,
   sendAll,
 } from '../setup/inboxes.ts'
-import { startService } from '../setup/service.ts'
+import { databaseIn, startService } from '../setup/service.ts'
 import { firstPage } from './list.ts'
 
-const targets = { start: 2.5, restMb: 85, loadedMb: 120 }
+const targets = { start: 2.5, due: 1.1, restMb: 85, loadedMb: 120 }
+const rowsDue = 100_000
+/** Nothing listens there. */
+const mailing = { CARILLON_SMTP_URL: 'smtp://127.0.0.1:9' }
 const load = { lists: 20_000, listsAtOnce: 64, signIns: 400, signInsAtOnce: 8 }
 const rest = { afterStartMs: 1_000, afterLoadMs: 5_000 }
 
@@ -35,9 +39,15 @@ export const start: Scenario = {
     await fillInboxes(service, prepared, 1_000)
     await service.stop()
     await timeStart(bench, { dir })
-    const timed = await inTurns<'floor' | 'existing' | 'new' | 'uncompiled', Timed>(bench, {
+    const due = newFolder()
+    cpSync(dir, due, { recursive: true })
+    addDueRows(due)
+    type Name = 'floor' | 'existing' | 'mailing' | 'due' | 'new' | 'uncompiled'
+    const timed = await inTurns<Name, Timed>(bench, {
       floor: timeNode,
       existing: () => timeStart(bench, { dir }),
+      mailing: () => timeStart(bench, { dir, settings: mailing }),
+      due: () => timeStart(bench, { dir: due, settings: mailing }),
       new: () => timeStart(bench, { dir: newFolder() }),
       uncompiled: () => timeStart(bench, { dir, settings: { NODE_COMPILE_CACHE: newFolder() } }),
     })
@@ -56,6 +66,13 @@ export const start: Scenario = {
         ...shown,
         max: targets.start,
       }),
+      row({
+        what: `start to first response, ${rowsDue} mails due, beside none`,
+        of: timed.due,
+        ...shown,
+        floor: timed.mailing,
+        max: targets.due,
+      }),
       row({ what: 'start to first response, new database', of: timed.new, ...shown }),
       row({
         what: 'the same as the first, without a compile cache',
@@ -71,6 +88,15 @@ export const start: Scenario = {
       row({ what: afterLoad, ...memory, figure: ({ loaded }) => loaded, max: targets.loadedMb }),
     ]
   },
+}
+
+/** The service finds nothing to send, because their user does not exist. */
+function addDueRows(dir: string): void {
+  using database = new DatabaseSync(databaseIn(dir))
+  database.exec(`
+    with recursive number (n) as (select 1 union all select n + 1 from number where n < ${rowsDue})
+    insert into outbox (id, kind, due_at, owner_id, channel, queue, target, ids, at)
+    select 'row-' || n, 'unread', n, 'nobody', 'mail', '', '', '[]', ${Date.now()} from number`)
 }
 
 /** Milliseconds until the first response, or the end, and of processor time until then. */
