@@ -1,5 +1,4 @@
 // Reads a setting that is a JSON array of objects, and reports all mistakes at once.
-import { isObject } from '../basics/strict-json.ts'
 import { invalid, isExposed } from './values.ts'
 
 export type Entry = Readonly<Record<string, unknown>>
@@ -23,13 +22,13 @@ export function readEntries<Value>(
   const problems: string[] = []
   const values = entries.flatMap((entry, at) => {
     const report = (problem: string) => problems.push(`entry ${at + 1}: ${problem}`)
-    if (!isObject(entry)) {
+    if (typeof entry !== 'object' || entry === null || Array.isArray(entry)) {
       report('write an object')
       return []
     }
     for (const name of Object.keys(entry).filter((one) => !members.includes(one)))
       report(`${JSON.stringify(name.slice(0, 80))} is not a member; write ${members.join(', ')}`)
-    return [read(entry, report, entries.length === 1)]
+    return [read(entry as Entry, report, entries.length === 1)]
   })
   problems.push(...conflicts(values))
   return problems.length > 0 ? invalid(problems.join('; ')) : Object.freeze(values)

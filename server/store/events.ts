@@ -46,21 +46,5 @@ export type ChangeSignal =
 
 export type ChangeListener = (signal: ChangeSignal) => void
 
-export class ChangeListeners {
-  readonly #listeners = new Map<ChangeListener, readonly ChangeSignal['about'][] | undefined>()
-
-  /** Without `about`, the listener gets every signal. Returns a function that ends that. */
-  on(listener: ChangeListener, about?: readonly ChangeSignal['about'][]): () => void {
-    this.#listeners.set(listener, about)
-    return () => this.#listeners.delete(listener)
-  }
-
-  emit(signal: ChangeSignal): void {
-    for (const [listener, about] of this.#listeners)
-      if (about === undefined || signal.about === 'anything' || about.includes(signal.about))
-        listener(signal)
-  }
-}
-
 /** Gets the entries after the commit. It must not reject, because the write is done. */
 export type RecordListener = (entries: readonly AuditEntry[]) => Promise<void>

@@ -1,7 +1,7 @@
 // The store on SQLite, for one process: the main thread reads, one writer thread writes.
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { ChangeListeners, type ChangeSignal, type RecordListener } from '../events.ts'
+import type { ChangeListener, ChangeSignal, RecordListener } from '../events.ts'
 import { knownMigrations, type Noticed, refuseNewer } from '../migrations.ts'
 import { nameOf, type Store, type Writes } from '../store.ts'
 import { connect, type Database, openDatabase, openingFailure, peek } from './database.ts'
@@ -76,11 +76,14 @@ function connectForReads(path: string): Database {
 
 function storeAt(place: WriterPlace, { writes, writerEntry: entry }: Code): Store {
   const reader = new Reader(connectForReads(place.path), connectForReads(place.path))
-  const listeners = new ChangeListeners()
+  const listeners = new Map<ChangeListener, readonly ChangeSignal['about'][] | undefined>()
   const recordListeners = new Set<RecordListener>()
   const onCommit = (signals: readonly ChangeSignal[]) => {
     reader.endSnapshot()
-    for (const signal of signals) listeners.emit(signal)
+    for (const signal of signals)
+      for (const [listener, about] of listeners)
+        if (about === undefined || signal.about === 'anything' || about.includes(signal.about))
+          listener(signal)
   }
   const onRecorded: RecordListener = async (entries) => {
     await Promise.all([...recordListeners].map((listener) => listener(entries)))
@@ -105,7 +108,10 @@ function storeAt(place: WriterPlace, { writes, writerEntry: entry }: Code): Stor
     history: place.history,
     holder: () => 1,
     failed: writer.failed,
-    onChange: (listener, about) => listeners.on(listener, about),
+    onChange(listener, about) {
+      listeners.set(listener, about)
+      return () => listeners.delete(listener)
+    },
     onRecorded: (listener) => void recordListeners.add(listener),
     async check() {
       await writer.probe()

@@ -4,7 +4,7 @@
 import { randomUUID } from 'node:crypto'
 import type pg from 'pg'
 import { unavailable } from '../../../basics/errors.ts'
-import { type ChangeListener, ChangeListeners, type ChangeSignal } from '../../events.ts'
+import type { ChangeListener, ChangeSignal } from '../../events.ts'
 import { WriterNumber } from './history.ts'
 import { channel, ListeningConnection, type Notice } from './listening-connection.ts'
 
@@ -20,7 +20,7 @@ export class ChangeSignals {
   readonly #url: string
   readonly #pool: pg.Pool
   readonly #number: WriterNumber
-  readonly #listeners = new ChangeListeners()
+  readonly #listeners = new Map<ChangeListener, readonly ChangeSignal['about'][] | undefined>()
   /** After a loss the last one stays: its clock and history still hold. */
   #connection: ListeningConnection | undefined
   readonly #gathered = new Set<string>()
@@ -53,12 +53,13 @@ export class ChangeSignals {
   }
 
   on(listener: ChangeListener, about?: readonly ChangeSignal['about'][]): () => void {
-    return this.#listeners.on(listener, about)
+    this.#listeners.set(listener, about)
+    return () => this.#listeners.delete(listener)
   }
 
   /** Call it after a commit: this process gets the signal at once, others within 20 ms. */
   send(signal: ChangeSignal): void {
-    this.#listeners.emit(signal)
+    this.#emit(signal)
     void this.#number.written()
     if (signal.about !== 'inbox') return
     this.#gathered.add(signal.userId)
@@ -85,6 +86,12 @@ export class ChangeSignals {
     return this.#connection?.history ?? ''
   }
 
+  #emit(signal: ChangeSignal): void {
+    for (const [listener, about] of this.#listeners)
+      if (about === undefined || signal.about === 'anything' || about.includes(signal.about))
+        listener(signal)
+  }
+
   #notifyIn(ms: number): void {
     this.#sending ??= setTimeout(() => void this.#notify(), ms)
   }
@@ -109,8 +116,8 @@ export class ChangeSignals {
   }
 
   #receive(notice: Notice): void {
-    if (notice.signal !== undefined) this.#listeners.emit(notice.signal)
-    for (const userId of notice.users ?? []) this.#listeners.emit({ about: 'inbox', userId })
+    if (notice.signal !== undefined) this.#emit(notice.signal)
+    for (const userId of notice.users ?? []) this.#emit({ about: 'inbox', userId })
   }
 
   #reconnect(): void {
@@ -132,7 +139,7 @@ export class ChangeSignals {
   #welcomeBack(): void {
     const awayMs = performance.now() - (this.#lostAt ?? performance.now())
     this.#lostAt = undefined
-    this.#listeners.emit({ about: 'anything', awayMs: Math.round(awayMs) })
+    this.#emit({ about: 'anything', awayMs: Math.round(awayMs) })
   }
 }
 
