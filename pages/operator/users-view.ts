@@ -116,7 +116,7 @@ ${this.secret(own.users.link(this.link ? this.account.exact(this.link.expiresAt)
 ${this.outcome()}
 <h3>${own.users.lanes}</h3><p class="hint">${own.users.lanesHint}</p>${lanes(own.users.lanes, whole, Date.now())}
 <h3>${own.users.inbox}</h3>${this.facts(inbox)}
-${tables.map((name) => this.section(own.users[name], { rows: whole[name] }))}
+${tables.map((name) => this.section(own.users[name], { rows: whole[name], empty: own.users.none[name] }))}
 <p><a href="#audit/${user.id}">${own.users.trail}</a></p>`
   }
 }

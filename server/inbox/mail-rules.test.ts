@@ -33,6 +33,13 @@ const cases: [title: string, rule: MailRule, at: string, hours: Hours, due: stri
       '2026-03-29T06:00:00.000Z',
     ],
     [
+      'at two on the day after a change that has no two o’clock',
+      'daily',
+      '2026-03-29T02:00:00Z',
+      { ...berlin, digestAt: 2 },
+      '2026-03-30T00:00:00.000Z',
+    ],
+    [
       'on the next Monday',
       'weekly',
       '2026-01-05T12:00:00Z',

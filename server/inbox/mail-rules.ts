@@ -58,10 +58,10 @@ function digestAfter(rule: MailRule, at: number, hours: Hours): number {
   if (rule === 'hourly')
     return now.add({ hours: 1 }).round({ smallestUnit: 'hour', roundingMode: 'floor' })
       .epochMilliseconds
-  const today = now.withPlainTime({ hour: hours.digestAt ?? usualDigestAt })
-  const next = today.epochMilliseconds > at ? today : today.add({ days: 1 })
-  if (rule === 'daily') return next.epochMilliseconds
-  return next.add({ days: (8 - next.dayOfWeek) % 7 }).epochMilliseconds
+  const hour = hours.digestAt ?? usualDigestAt
+  const onDay = (day: Temporal.ZonedDateTime) => day.withPlainTime({ hour }).epochMilliseconds
+  const next = onDay(now) > at ? now : now.add({ days: 1 })
+  return onDay(rule === 'daily' ? next : next.add({ days: (8 - next.dayOfWeek) % 7 }))
 }
 
 export function afterQuiet(at: number, hours: Hours): number {
@@ -71,8 +71,9 @@ export function afterQuiet(at: number, hours: Hours): number {
   const time = zoned(at, hours).toPlainTime().toString({ smallestUnit: 'minute' })
   const isQuiet = from <= to ? from <= time && time < to : time >= from || time < to
   if (!isQuiet) return at
-  const end = zoned(at, hours).withPlainTime(to)
-  return (end.epochMilliseconds > at ? end : end.add({ days: 1 })).epochMilliseconds
+  const now = zoned(at, hours)
+  const endsOn = (day: Temporal.ZonedDateTime) => day.withPlainTime(to).epochMilliseconds
+  return endsOn(now) > at ? endsOn(now) : endsOn(now.add({ days: 1 }))
 }
 
 export function usualDueTimes(at: number): Partial<Record<MailRule, number>> {

@@ -63,6 +63,8 @@ export const put = forUser({
   async handle({ preferences: { store, wall } }: Needs, { caller: { userId }, body }) {
     const { categories = {}, timeZone, digestAt, quietHours, ...ofAll } = body
     if (timeZone != null && !isTimeZone(timeZone)) throw invalidField('timeZone', timeZoneFault)
+    if (quietHours?.from !== undefined && quietHours.from === quietHours.to)
+      throw invalidField('quietHours', 'must not end when it begins; null means no quiet hours')
     const now = iso(wall())
     const choices = Object.entries({ '': ofAll, ...categories }).map(
       ([category, { mutedUntil, ...rules }]) => {

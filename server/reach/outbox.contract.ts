@@ -84,6 +84,8 @@ export function outboxPromises(promise: PromiseOf): void {
       assert.deepEqual([await due(0), await due(2)], [[], ['b', 'a']])
       assert.deepEqual(await store.read(dueQueues, { channel: 'push', at: at(9) }), [])
       assert.deepEqual(await claim(world, 2, undefined, 9, 'a'), [first])
+      // What is being sent needs no place.
+      assert.deepEqual(await due(2), ['b'])
       assert.deepEqual(await claim(world, 2, undefined, 9, 'b'), [second])
     },
   )

@@ -101,7 +101,7 @@ export function* joinOutbox({
 
 type Due = { channel: Channel; at: number }
 
-/** The queues with a due row, that of the row which has been due for longest first. */
+/** The queues with a due row that is free, that of the row which has been due for longest first. */
 export function* dueQueues({ channel, at }: Due): Read<string[]> {
   // Steps from queue to queue in the index, past the rows of each.
   const rows = yield* all<{ queue: string }>`
@@ -110,7 +110,9 @@ export function* dueQueues({ channel, at }: Due): Read<string[]> {
       union all
       select (select min(queue) from outbox where channel = ${channel} and queue > found.queue) from found where queue is not null
     ), first (queue, due_at) as (
-      select queue, (select min(due_at) from outbox where channel = ${channel} and queue = found.queue) from found
+      select queue, (
+        select due_at from outbox where channel = ${channel} and queue = found.queue and ${isFree} order by due_at limit 1
+      ) from found
     )
     select queue from first where due_at <= ${at} order by due_at`
   return rows.map(({ queue }) => queue)

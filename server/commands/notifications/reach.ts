@@ -12,7 +12,7 @@ import type { Store } from '../../store/store.ts'
 import { findUser } from '../../users/find-user.ts'
 import { listUsers, type User } from '../../users/users.store.ts'
 import { withSettings } from '../settings.ts'
-import { type Output, print, readOption, table, WrongUse } from '../terminal/output.ts'
+import { counted, type Output, print, readOption, table, WrongUse } from '../terminal/output.ts'
 import { progress } from '../terminal/progress.ts'
 import { type KeyOptions, keyOf, nameOf, ofApplication, withUsers } from '../user/user-key.ts'
 
@@ -108,7 +108,7 @@ function printOne(
       outcome: 'fate',
     })
     const lines = displayed.length === 0 ? [] : rows
-    const end = `${mails} mails to ${withoutControls(nameOf(user))}, of ${items.length} notifications`
+    const end = `${counted(mails, 'mail')} to ${withoutControls(nameOf(user))}, of ${counted(items.length, 'notification')}`
     const note = reached
       ? []
       : [
@@ -147,8 +147,8 @@ async function printAll(place: Place, options: Output): Promise<void> {
     const columns = { user: 'name', mails: 'mails', notifications: 'notifications' } as const
     const lines = rows.length === 0 ? [] : [...table(rows, columns), '']
     const rest = sums.length - rows.length
-    const more = rest > 0 ? [`and ${rest} users with fewer`, ''] : []
-    const end = `${mails} mails to ${sums.length} of ${total} users since ${since}; ${unreached} users have no address that mails reach, or are disabled`
+    const more = rest > 0 ? [`and ${counted(rest, 'user')} with fewer`, ''] : []
+    const end = `${counted(mails, 'mail')} to ${sums.length} of ${counted(total, 'user')} since ${since}; no mail reaches ${counted(unreached, 'user')}: without a verified address, refused by the mail server, or disabled`
     return [
       ...lines,
       ...more,

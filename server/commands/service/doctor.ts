@@ -26,7 +26,7 @@ import type { Database } from '../../store/database.ts'
 import { probeToken } from '../../tokens/key-material.ts'
 import { secretsIn } from '../../tokens/sealing-secret.ts'
 import { directUrl, flagsOf, withSettings } from '../settings.ts'
-import { type Output, print, readOption } from '../terminal/output.ts'
+import { counted, type Output, print, readOption } from '../terminal/output.ts'
 
 type Areas = [area: string, Finding[]][]
 
@@ -177,10 +177,7 @@ function formatArea([area, findings]: Areas[number]): string[] {
 }
 
 function verdict(findings: readonly Finding[]): string {
-  const count = (state: Finding['state'], word: string) => {
-    const { length } = findings.filter((finding) => finding.state === state)
-    if (length === 0) return `no ${word}s`
-    return length === 1 ? `1 ${word}` : `${length} ${word}s`
-  }
-  return `${findings.length} findings: ${count('fault', 'fault')}, ${count('warning', 'warning')}`
+  const count = (state: Finding['state']) =>
+    counted(findings.filter((finding) => finding.state === state).length, state)
+  return `${counted(findings.length, 'finding')}: ${count('fault')}, ${count('warning')}`
 }

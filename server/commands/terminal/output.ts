@@ -60,6 +60,12 @@ export function printList<Row>(
   print(options, items, () => (items.length === 0 ? empty : table(items, columns)))
 }
 
+/** Such as `2 mails`, `1 mail` or `no mails`. */
+export function counted(count: number, noun: string): string {
+  if (count === 0) return `no ${noun}s`
+  return count === 1 ? `1 ${noun}` : `${count} ${noun}s`
+}
+
 export function rowsIn(tables: readonly { rows: number }[]): number {
   return tables.reduce((sum, { rows }) => sum + rows, 0)
 }

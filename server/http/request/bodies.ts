@@ -229,6 +229,7 @@ const sentences: Record<string, string> = {
 }
 
 const reasons: Record<string, (params: SchemaFault['params']) => string> = {
+  const: ({ allowedValue }) => `must be ${JSON.stringify(allowedValue)}`,
   enum: ({ allowedValues }) =>
     `must be one of: ${(allowedValues as unknown[]).map(String).join(', ')}`,
   type: ({ type }) =>

@@ -167,6 +167,9 @@ const paths: Path[] = [
     reads: [
       ...['sorted', 'outbox by outbox_by_queue (channel) alone'],
       'outbox by outbox_by_queue (channel, queue) alone',
+      // The first free row.
+      'outbox by outbox_by_queue (channel, queue)',
+      'whole pg_database',
     ],
   },
   {

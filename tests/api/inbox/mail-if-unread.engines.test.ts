@@ -236,12 +236,12 @@ test('a mail program turns the mails of a category off with one click, and a sca
     assert.equal(await ruleOf(), 'off')
     await choose(proof, { categories: { offers: { mail: null } } })
   }
-  const other = await app.request(`${link}x`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/x-www-form-urlencoded' },
-    body: 'List-Unsubscribe=One-Click',
-  })
-  assert.equal(other.status, 404)
+  const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+  const post = (path: string, body: string) => app.request(path, { method: 'POST', headers, body })
+  assert.equal((await post(`${link}x`, 'List-Unsubscribe=One-Click')).status, 404)
+  const wrong = await post(link, 'List-Unsubscribe=Two-Clicks')
+  assert.equal(wrong.status, 400)
+  assert.match(wrong.text, /must be \\"One-Click\\"/)
 })
 
 test('the mails of a mandatory category cannot be turned off', async () => {

@@ -243,6 +243,7 @@ suite('GET and PUT /api/me/preferences', () => {
         'must be a time zone such as Europe/Berlin, or null',
       ],
       [{ mutedUntil: 'forever', quietHours: { from: '22:00', to: '7' } }, 'quietHours.to'],
+      [{ quietHours: { from: '22:00', to: '22:00' } }, 'quietHours'],
       [{ mutedUntil: 'forever', digestAt: 24 }, 'digestAt'],
       [
         { mutedUntil: 'forever', categories: { a: { mutedUntil: null, label: 'A' } } },

@@ -66,7 +66,7 @@ for (const engine of ['SQLite', 'PostgreSQL'])
     })
     const lines = (await run('--user', ann.username, '--mail-unread', '15m')).stdout
     assert.ok(!lines.includes('secret'))
-    assert.match(lines, new RegExp(`^1 mails to ${ann.username}, of 5 notifications$`, 'm'))
+    assert.match(lines, new RegExp(`^1 mail to ${ann.username}, of 5 notifications$`, 'm'))
     assert.match(
       (await run('--user', ben.username, '--digest', 'hourly')).stdout,
       /None would have left/,

@@ -64,6 +64,13 @@ export const texts: Texts = (plurals) => ({
     factors: 'Zweite Faktoren und Passkeys',
     accounts: 'Konten bei Anbietern',
     mutes: 'Stummgeschaltet',
+    none: {
+      signIns: 'Nirgends. Hier steht jede Anmeldung, bis sie endet.',
+      devices: 'Keine. Ein Gerät steht nach seiner ersten Anmeldung hier.',
+      factors: 'Keine. Der Benutzer kann sie auf der Kontoseite hinzufügen.',
+      accounts: 'Keine. Der Benutzer kann eines auf der Kontoseite verknüpfen.',
+      mutes: 'Nichts. Hier steht, was der Benutzer stummschaltet.',
+    },
     inbox: 'Posteingang',
     trail: 'Protokoll dieses Benutzers',
     disabled: 'Gesperrt',

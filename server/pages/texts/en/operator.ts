@@ -65,6 +65,13 @@ export const texts = (plurals: Plurals) => ({
     factors: 'Second factors and passkeys',
     accounts: 'Accounts at providers',
     mutes: 'Muted',
+    none: {
+      signIns: 'Nowhere. Each sign-in is here until it ends.',
+      devices: 'None. A device is here after its first sign-in.',
+      factors: 'None. The user can add them on the account page.',
+      accounts: 'None. The user can link one on the account page.',
+      mutes: 'Nothing. What the user mutes is here.',
+    },
     inbox: 'Inbox',
     trail: 'Audit log of this user',
     disabled: 'Disabled',

@@ -64,6 +64,13 @@ export const texts: Texts = (plurals) => ({
     factors: 'Seconds facteurs et clés d’accès',
     accounts: 'Comptes chez des fournisseurs',
     mutes: 'Catégories en sourdine',
+    none: {
+      signIns: 'Nulle part. Chaque connexion figure ici jusqu’à sa fin.',
+      devices: 'Aucun. Un appareil figure ici après sa première connexion.',
+      factors: 'Aucun. L’utilisateur peut en ajouter sur la page de son compte.',
+      accounts: 'Aucun. L’utilisateur peut en associer un sur la page de son compte.',
+      mutes: 'Rien. Ce que l’utilisateur met en sourdine figure ici.',
+    },
     inbox: 'Boîte de réception',
     trail: 'Journal de cet utilisateur',
     disabled: 'Désactivé',
