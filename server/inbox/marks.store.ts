@@ -125,6 +125,9 @@ const countsOf = (difference: Difference): StateCounts => ({
   snoozed: difference(({ state }) => state === 'snoozed'),
 })
 
+const isZero = ({ total, unread, archived, snoozed }: StateCounts) =>
+  total === 0 && unread === 0 && archived === 0 && snoozed === 0
+
 const isListed = ({ state }: Standing) => state === 'unread' || state === 'read'
 
 /** Lists would cost a tenth of a mark on SQLite. */
@@ -181,17 +184,12 @@ function* recountCategories(ofUsers: readonly (readonly [string, Changed[]])[]):
   const counts = ofUsers.flatMap(([userId, ones]) => {
     const difference = differenceOf(ones)
     const names = new Set(ones.flatMap(({ found, after }) => [found.category, after?.category]))
-    return [...names].flatMap((category) =>
-      category == null
-        ? []
-        : {
-            userId,
-            category,
-            ...countsOf((isCounted) =>
-              difference((one) => one.category === category && isCounted(one)),
-            ),
-          },
-    )
+    return [...names].flatMap((category) => {
+      const ofCategory = countsOf((isCounted) =>
+        difference((one) => one.category === category && isCounted(one)),
+      )
+      return category == null || isZero(ofCategory) ? [] : { userId, category, ...ofCategory }
+    })
   })
   if (counts.length === 0) return
   yield* send`
@@ -223,9 +221,10 @@ const andCounts = new Part(`on conflict (user_id, category) do update set
 
 export function* countIn(
   { user, category }: { user: UserKey; category: string },
-  { total, unread, archived, snoozed }: StateCounts,
+  counts: StateCounts,
 ): Write<void> {
-  if (total === 0 && unread === 0 && archived === 0 && snoozed === 0) return
+  if (isZero(counts)) return
+  const { total, unread, archived, snoozed } = counts
   yield* send`
     insert into inbox_category (user_id, category, total, unread, archived, snoozed)
     values (${user}, ${category}, ${total}, ${unread}, ${archived}, ${snoozed}) ${andCounts}`
