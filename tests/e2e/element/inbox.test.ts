@@ -181,15 +181,9 @@ test('a link that is neither http, https nor a path is inert (C9)', async () => 
 })
 
 test('a notification of high priority has a mark with a name', async () => {
-  await pages.userWith(2)
+  const user = await pages.userWith(1)
+  await service.deliver({ to: user, title: 'Number 2', priority: 'high' })
   const page = await pages.open(body)
-  await page.route('**/api/notifications?**', async (route) => {
-    const response = await route.fetch()
-    const { data, ...rest } = await response.json()
-    data.items[0].priority = 'high'
-    await route.fulfill({ response, json: { ...rest, data } })
-  })
-  await page.reload()
   await page
     .getByRole('article', { name: 'Number 2' })
     .getByRole('img', { name: 'Important' })
