@@ -15,7 +15,7 @@ const filesPerProcess = 24
 const processesPerCore = 3
 const slowestShown = 10
 
-/** These files run in processes with these environment variables. `mark` stands behind their names. */
+/** The processes of these files get these environment variables. The report writes `mark` behind the files' names. */
 export type Part = { files: readonly string[]; env: NodeJS.ProcessEnv; mark: string }
 type Queue = { waiting: string[]; env: NodeJS.ProcessEnv; mark: string }
 type Plan = { files: readonly string[]; again?: Part | undefined; perTestMs: number; allMs: number }

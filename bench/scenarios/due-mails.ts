@@ -73,7 +73,7 @@ async function arrivals({ mails }: Sink, count: number): Promise<number> {
 
 const mailing = (url: string) => ({ CARILLON_SMTP_URL: url, CARILLON_MAIL_UNREAD: '5m' })
 
-/** Of the returned readers, the first has no address and is signed in. */
+/** The first of the returned readers has no address and is signed in. */
 async function fill(bench: Bench, count: number): Promise<{ dir: string; readers: Reader[] }> {
   const dir = mkdtempSync(join(bench.dir, 'due-'))
   const filled = await startService(bench, { dir, settings: mailing('smtp://127.0.0.1:9') })

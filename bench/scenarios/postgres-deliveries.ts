@@ -10,7 +10,7 @@ import { startService } from '../setup/service.ts'
 
 const users = 1_000
 const minPerSecond = 20_000
-/** Of the time of a call with as many recipients. */
+/** A change by key may take so many times as long as a call with as many recipients. */
 const maxOfChange = 1.5
 const key = 'order-100234'
 

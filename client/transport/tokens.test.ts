@@ -6,7 +6,7 @@ import { failureOf } from '../testing/clients.ts'
 import { jwt } from '../testing/jwt.ts'
 import type { TokenRequest, TokenResult } from './tokens.ts'
 
-// Both clocks stand still: after a pause of the machine the client would renew tokens at once.
+// The tests move both clocks: if the machine paused, the client would renew tokens at once.
 mock.timers.enable({ apis: ['Date'], now: Date.now() })
 let monotonic = performance.now()
 mock.method(performance, 'now', () => monotonic)

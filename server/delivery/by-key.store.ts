@@ -1,5 +1,5 @@
-// Changes all notifications with a key. Each write reaches a few inboxes; a row of key_change lasts
-// until the last one, so a kill does not end the change.
+// Changes all notifications with a key. Each write reaches up to 500 inboxes; a row of key_change
+// lasts until the last one, so a kill does not end the change.
 import { iso } from '../basics/clock.ts'
 import {
   archiveAll,
@@ -9,19 +9,12 @@ import {
   removeAll,
 } from '../inbox/marks.store.ts'
 import { type Content, contentOf, givenOf } from '../inbox/notification-json.ts'
-import { lockInboxes } from '../inbox/retention.store.ts'
+import { announce, lockInboxes } from '../inbox/retention.store.ts'
 import { givenUser, inUsers, userDigits, userIdOfDigits, userKey } from '../inbox/user-key.ts'
-import {
-  all,
-  exists,
-  get,
-  lock,
-  type Read,
-  rowsOf,
-  send,
-  signal,
-  type Write,
-} from '../store/statements.ts'
+import { all, exists, get, lock, type Read, rowsOf, send, type Write } from '../store/statements.ts'
+
+/** A write locks so many inboxes together, a delivery up to 1,000. */
+const maxInboxes = 500
 
 export type Keyed = { key: string; application: string }
 /** What was sent after `at` (milliseconds) stays. */
@@ -79,9 +72,6 @@ export function* continueKeyChange({ key, application }: Keyed): Write<void> {
   else yield* send`update key_change set after_user = ${after} where id = ${change.id}`
 }
 
-/** Locked together. A delivery locks up to 1,000. */
-const maxInboxes = 500
-
 type Noted = Found & Content & { sent_at: string }
 
 /** Changes the next inboxes, with one statement for each table. Returns the last, if there may be more. */
@@ -104,7 +94,7 @@ function* changeNext(change: KeyChange, after: string): Write<string | undefined
   if (kind === 'delete') yield* removeAll(noted, { at, reason: 'withdrawn' })
   if (kind === 'resolve') yield* archiveAll(noted, at)
   if (kind === 'update') yield* replaceAll(noted, change)
-  for (const { user } of noted) yield* signal({ about: 'inbox', userId: user.id })
+  yield* announce(noted.map(({ user }) => user.id))
   return userIds.length < maxInboxes ? undefined : userIds.at(-1)
 }
 

@@ -1,9 +1,9 @@
 // Takes back what was sent, whatever key it has: one delivery, or what a producer sent in some time.
 import { iso } from '../basics/clock.ts'
 import { type Found, foundColumns, removeAll } from '../inbox/marks.store.ts'
-import { lockInboxes } from '../inbox/retention.store.ts'
+import { announce, lockInboxes } from '../inbox/retention.store.ts'
 import { inUsers, userDigits, userIdOfDigits, userKey } from '../inbox/user-key.ts'
-import { all, inList, type Read, signal, type Write } from '../store/statements.ts'
+import { all, inList, type Read, type Write } from '../store/statements.ts'
 
 /**
  * The notifications with ids from `fromId` on and before `beforeId`. `ending`: that of the ids of
@@ -45,6 +45,5 @@ export function* withdrawSent({ some, ending, sentUntil, at }: Withdrawn): Write
       and (n.updated_at is null or ${ending} = '') and coalesce(n.updated_at, n.created_at) <= ${iso(sentUntil)}`
   const found = rows.map((row) => ({ ...row, user: userKey(userIdOfDigits(row.user)) }))
   yield* removeAll(found, { at, reason: 'withdrawn' })
-  for (const userId of new Set(found.map(({ user }) => user.id)))
-    yield* signal({ about: 'inbox', userId })
+  yield* announce([...new Set(found.map(({ user }) => user.id))])
 }

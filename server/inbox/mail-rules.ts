@@ -68,10 +68,10 @@ export function afterQuiet(at: number, hours: Hours): number {
   const { quietHours } = hours
   if (quietHours === null) return at
   const { from, to } = quietHours
-  const time = zoned(at, hours).toPlainTime().toString({ smallestUnit: 'minute' })
+  const now = zoned(at, hours)
+  const time = now.toPlainTime().toString({ smallestUnit: 'minute' })
   const isQuiet = from <= to ? from <= time && time < to : time >= from || time < to
   if (!isQuiet) return at
-  const now = zoned(at, hours)
   const endsOn = (day: Temporal.ZonedDateTime) => day.withPlainTime(to).epochMilliseconds
   return endsOn(now) > at ? endsOn(now) : endsOn(now.add({ days: 1 }))
 }

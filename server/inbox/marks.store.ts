@@ -98,8 +98,8 @@ function putAway({ at, ...one }: MarkRead, change: (found: Found) => Write<boole
 
 /** An undo of the last bulk act leaves it. No client can see this. */
 function* leaveUndo({ user, seq, bulk_version }: Found): Write<void> {
-  if (!bulk_version) return
-  yield* send`update notification set bulk_version = -abs(bulk_version) where user_id = ${user} and seq = ${seq}`
+  if (bulk_version === null || bulk_version <= 0) return
+  yield* send`update notification set bulk_version = ${-bulk_version} where user_id = ${user} and seq = ${seq}`
 }
 
 type Standing = Pick<Found, 'state' | 'seq' | 'category'>
@@ -153,7 +153,7 @@ export function* recount(found: Found, different: Partial<Standing>): Write<void
   if (category !== null && category !== after.category) yield* removeEmpty([user.id], [category])
 }
 
-/** Of any number of inboxes, with one statement for each table. */
+/** The changes may be in any number of inboxes: each table has one statement. */
 export function* recountAll(changes: readonly Changed[]): Write<void> {
   const ofUsers = [...Map.groupBy(changes, ({ found }) => found.user.id)]
   const inboxes = ofUsers.map(([userId, ones]) => {
@@ -183,12 +183,13 @@ const andGivenCounts = new Part(`total = total + cast(given.value ->> 'total' as
 function* recountCategories(ofUsers: readonly (readonly [string, Changed[]])[]): Write<void> {
   const counts = ofUsers.flatMap(([userId, ones]) => {
     const difference = differenceOf(ones)
-    const names = new Set(ones.flatMap(({ found, after }) => [found.category, after?.category]))
-    return [...names].flatMap((category) => {
+    const names = ones.flatMap(({ found, after }) => [found.category, after?.category ?? null])
+    return [...new Set(names)].flatMap((category) => {
+      if (category === null) return []
       const ofCategory = countsOf((isCounted) =>
         difference((one) => one.category === category && isCounted(one)),
       )
-      return category == null || isZero(ofCategory) ? [] : { userId, category, ...ofCategory }
+      return isZero(ofCategory) ? [] : { userId, category, ...ofCategory }
     })
   })
   if (counts.length === 0) return
@@ -297,7 +298,7 @@ function* archiveFound(found: Found, at: number): Write<boolean> {
   return false
 }
 
-/** As `archive`, of one notification each of any number of inboxes, which are locked. */
+/** `archive` for one notification of each inbox. The caller has locked the inboxes. */
 export function* archiveAll(found: readonly Found[], at: number): Write<void> {
   for (const one of found) if (one.state === 'archived') yield* leaveUndo(one)
   const moved = found.filter(({ state }) => state !== 'archived')
@@ -380,7 +381,7 @@ const maxRemovals = 10_000
 
 type Removal = { at: number; reason: RemovalReason }
 
-/** `found`: of any number of inboxes, which are locked. */
+/** `found` may be in any number of inboxes. The caller has locked them. */
 export function* removeAll(found: readonly Found[], { at, reason }: Removal): Write<void> {
   if (found.length === 0) return
   const ofUsers = Map.groupBy(found, ({ user }) => user.id)

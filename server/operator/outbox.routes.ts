@@ -1,4 +1,4 @@
-// What waits to be sent, and the webhooks. A row has ids only, and no text of a notification.
+// What waits to be sent, and the webhooks. No response has a text of a notification.
 import { recorded } from '../audit/entry.ts'
 import { notFound } from '../basics/errors.ts'
 import { displayedRow, dropFromOutbox, listOutbox, retryOutbox } from '../reach/outbox.store.ts'

@@ -38,7 +38,7 @@ const pushDelay = 10
 const delays = { '5m': 5 * minute, '1h': 60 * minute }
 const unreadAfter = 10 * minute
 const gone = 7
-/** Of the application's webhooks, the first gets requests, and the backend reads the second. */
+/** The application has two webhooks: one gets requests, and its backend reads the other. */
 const ways = ['sent', 'read'] as const
 type Way = (typeof ways)[number]
 

@@ -266,8 +266,8 @@ create index reminder_by_due on reminder (due_at);
 
 -- One mail or request. channel: 'mail', 'push' or 'webhook'. queue: '' for mails, the host of a push
 -- service, or a webhook; the rows of one are sent as they are due, and those of another do not wait
--- for them. ids: JSON of notifications, audit entries, or who requested a link; never content or
--- secret. holder: the process that sends it. at: since when it waits. owner_id: '' for no user.
+-- for them. ids: JSON of notifications, audit entries, or who requested a link; the event of a
+-- webhook that failed has its body there, too; never a secret. holder: the process that sends it. at: since when it waits. owner_id: '' for no user.
 create table outbox (
   id text primary key,
   kind text not null,

@@ -150,7 +150,7 @@ async function killWhileSending(t: TestContext, { url, nodes, rounds }: Run): Pr
       Array.from({ length: nodes }, () => CarillonProcess.ready(folder, { env })),
     )
     await untilSo(async () => receivers.counts.some((count, n) => count > (before[n] ?? 0)))
-    // What is left of the round before leaves at the start, and a timer is looked at a second later.
+    // The start sends what is left of the round before; the service looks at timers a second later.
     await sleep(randomInt(0, round % 2 === 0 ? 40 : 1_500))
     await running[0]?.end('SIGKILL')
     for (const other of running.slice(1)) await other.end('SIGTERM')
