@@ -19,7 +19,7 @@ const ahead = 0.2
 const dayMs = 24 * 3_600_000
 
 export const strips = {
-  signIns: ['accepted', 'refused', 'delayed'],
+  signIns: ['accepted', 'delayed', 'refused'],
   sent: ['deliveries', 'reads', 'deliveryP99Ms', 'readP99Ms'],
   requests: ['succeeded', 'rejected', 'failed'],
   work: ['streams', 'timers', 'outbox'],

@@ -17,7 +17,7 @@ type Now = {
 type Whole = { now: Now; numbers: Numbers }
 type Range = 'day' | 'month'
 
-const order = ['fault', 'warning', 'ok']
+const countedStrips = ['signIns', 'requests'] as const
 const everyMs = 10_000
 /** A disk that is full later is no news. */
 const soonMs = 60 * 24 * 3_600_000
@@ -62,10 +62,9 @@ export class NowView extends OperatorView<Whole> {
     const { own, account, range } = this
     const { lastBackup: last } = numbers
     const lastBackup = last ? `${account.exact(last.endedAt)}, ${last.node}` : own.now.noBackup
-    const findings = now.findings.toSorted(
-      (one, other) => order.indexOf(one.state) - order.indexOf(other.state),
-    )
+    const { fault = [], warning = [], ok = [] } = Object.groupBy(now.findings, ({ state }) => state)
     return html`<p class="lead">${this.#sentence(now, numbers)}</p>
+${this.#checks([...fault, ...warning])}
 ${this.facts({ ...now, lastBackup })}
 ${this.choices(own.columns.at, own.now.ranges, { chosen: range, choose: (wanted) => this.#choose(wanted) })}
 ${this.#events(numbers)}
@@ -73,13 +72,17 @@ ${(Object.keys(strips) as StripName[]).map((name) => this.#strip(name, numbers))
 ${this.section(own.now.changes, { rows: this.#changes(numbers), empty: own.now.empty })}
 ${this.section(own.now.mostStreams, { rows: now.mostStreams, end: (row) => this.#userLink(row), empty: own.now.noStreams })}
 <h3>${own.now.doctor}</h3>
-<ul class="entries">${findings.map(
+<details><summary>${own.now.states.ok}: ${ok.length}</summary>${this.#checks(ok)}</details>`
+  }
+
+  #checks(findings: readonly Finding[]): TemplateResult {
+    return html`<ul class="entries">${findings.map(
       ({
         check,
         state,
         found,
         change,
-      }) => html`<li><div class="about"><span class="badge ${state}">${own.now.states[state]}</span> <strong>${check}</strong>
+      }) => html`<li><div class="about"><span class="badge ${state}">${this.own.now.states[state]}</span> <strong>${check}</strong>
 <div>${found}</div>${change && html`<pre>${change}</pre>`}</div></li>`,
     )}</ul>`
   }
@@ -109,10 +112,17 @@ ${this.drawn(title, stripOf(name, numbers, account), table)}`
   #changes({ days: [before = {}, now = {}] }: Numbers): Row[] {
     const names = Object.keys(now).filter((name) => name !== 'at' && (before[name] || now[name]))
     return names.map((name) => ({
-      name: this.columnName(name),
+      name: this.#nameAlone(name),
       before: before[name],
       now: now[name],
     }))
+  }
+
+  /** "Accepted" needs its strip to be understood. */
+  #nameAlone(name: string): string {
+    const strip = countedStrips.find((one) => Object.values<string>(strips[one]).includes(name))
+    const column = this.columnName(name)
+    return strip === undefined ? column : `${this.own.now.strips[strip]}: ${column}`
   }
 
   #sentence({ isReady, keysExpiring, findings }: Now, { database }: Numbers): string {

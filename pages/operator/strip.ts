@@ -8,7 +8,7 @@ const height = 130
 const msWidth = 50
 /** Marks that are nearer to each other, in pixels, are one. */
 const markWidth = 16
-const tones = ['--accent', '--wrong', '--right', '--muted']
+const tones = ['--accent', '--muted', '--wrong', '--right']
 const dayMs = 24 * 3_600_000
 /** In seconds. */
 const oldest = 2_592_000

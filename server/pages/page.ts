@@ -155,9 +155,11 @@ export async function failurePage(
   const canSignOut = sessionSecrets(request.raw.headers.cookie, needs.site.cookie.name).length > 0
   const view = { ...(await viewOf(needs, request)), canSignOut }
   const { failureTitle, notFoundTitle, back } = view.texts
-  const title = error.code === 'NOT_FOUND' ? notFoundTitle : failureTitle
+  // Of a route that takes only POST, such as /login, there is no page.
+  const code = error.code === 'METHOD_NOT_ALLOWED' ? 'NOT_FOUND' : error.code
+  const title = code === 'NOT_FOUND' ? notFoundTitle : failureTitle
   const main = html`${drawing}<h1>${title}</h1>
-<p role="alert">${commonSentence(view, error)}</p>
+<p role="alert">${commonSentence(view, { code })}</p>
 <p><a class="button" href="${view.root || './'}">${back}</a></p>`
   return writePage(reply, { view, page: { title, main } })
 }
