@@ -11,13 +11,13 @@ type Now = {
   nodes: number
   isReady: boolean
   keysExpiring: { name: string; expiresAt: string }[]
-  mostStreams: (Row & { userId: string })[]
+  mostStreams: Row[]
   findings: Finding[]
 }
+type Found = Partial<Record<Finding['state'], Finding[]>>
 type Whole = { now: Now; numbers: Numbers }
 type Range = 'day' | 'month'
 
-const countedStrips = ['signIns', 'requests'] as const
 const everyMs = 10_000
 /** A disk that is full later is no news. */
 const soonMs = 60 * 24 * 3_600_000
@@ -53,38 +53,38 @@ export class NowView extends OperatorView<Whole> {
     return { now, numbers }
   }
 
-  #choose(range: Range): Promise<void> {
-    this.range = range
-    return this.reload()
-  }
-
   protected override content({ now, numbers }: Whole): TemplateResult {
     const { own, account, range } = this
     const { lastBackup: last } = numbers
     const lastBackup = last ? `${account.exact(last.endedAt)}, ${last.node}` : own.now.noBackup
-    const { fault = [], warning = [], ok = [] } = Object.groupBy(now.findings, ({ state }) => state)
-    return html`<p class="lead">${this.#sentence(now, numbers)}</p>
-${this.#checks([...fault, ...warning])}
+    const choose = (wanted: Range) => {
+      this.range = wanted
+      return this.reload()
+    }
+    const found = Object.groupBy(now.findings, ({ state }) => state)
+    return html`<p class="lead">${this.#sentence(now, numbers, found)}</p>
+${this.#doctor(found)}
 ${this.facts({ ...now, lastBackup })}
-${this.choices(own.columns.at, own.now.ranges, { chosen: range, choose: (wanted) => this.#choose(wanted) })}
+${this.choices(own.columns.at, own.now.ranges, { chosen: range, choose })}
 ${this.#events(numbers)}
 ${(Object.keys(strips) as StripName[]).map((name) => this.#strip(name, numbers))}
 ${this.section(own.now.changes, { rows: this.#changes(numbers), empty: own.now.empty })}
-${this.section(own.now.mostStreams, { rows: now.mostStreams, end: (row) => this.#userLink(row), empty: own.now.noStreams })}
-<h3>${own.now.doctor}</h3>
-<details><summary>${own.now.states.ok}: ${ok.length}</summary>${this.#checks(ok)}</details>`
+${this.section(own.now.mostStreams, { rows: now.mostStreams, end: (row) => this.#userLink(row), empty: own.now.noStreams })}`
   }
 
-  #checks(findings: readonly Finding[]): TemplateResult {
-    return html`<ul class="entries">${findings.map(
+  #doctor({ fault = [], warning = [], ok = [] }: Found): TemplateResult {
+    const { now } = this.own
+    return html`<h3>${now.doctor}</h3>
+<ul class="entries">${[...fault, ...warning].map(
       ({
         check,
         state,
         found,
         change,
-      }) => html`<li><div class="about"><span class="badge ${state}">${this.own.now.states[state]}</span> <strong>${check}</strong>
+      }) => html`<li><div class="about"><span class="badge ${state}">${now.states[state]}</span> <strong>${check}</strong>
 <div>${found}</div>${change && html`<pre>${change}</pre>`}</div></li>`,
-    )}</ul>`
+    )}</ul>
+<p class="hint">${now.states.ok}: ${ok.map(({ check }) => check).join(', ')}</p>`
   }
 
   /** What the signs in the strips mean, and all of them as a table. */
@@ -97,7 +97,7 @@ ${this.section(own.now.mostStreams, { rows: now.mostStreams, end: (row) => this.
     )}</summary>${this.table(columns.events, { rows })}</details>`
   }
 
-  #userLink({ userId, name }: Now['mostStreams'][number]): TemplateResult {
+  #userLink({ userId, name }: Row): TemplateResult {
     return html`<a href="#users/${userId}">${this.own.now.endStreams}<span class="for-readers"> ${name}</span></a>`
   }
 
@@ -112,27 +112,22 @@ ${this.drawn(title, stripOf(name, numbers, account), table)}`
   #changes({ days: [before = {}, now = {}] }: Numbers): Row[] {
     const names = Object.keys(now).filter((name) => name !== 'at' && (before[name] || now[name]))
     return names.map((name) => ({
-      name: this.#nameAlone(name),
+      name: this.columnName(name),
       before: before[name],
       now: now[name],
     }))
   }
 
-  /** "Accepted" needs its strip to be understood. */
-  #nameAlone(name: string): string {
-    const strip = countedStrips.find((one) => Object.values<string>(strips[one]).includes(name))
-    const column = this.columnName(name)
-    return strip === undefined ? column : `${this.own.now.strips[strip]}: ${column}`
-  }
-
-  #sentence({ isReady, keysExpiring, findings }: Now, { database }: Numbers): string {
+  #sentence(
+    { isReady, keysExpiring }: Now,
+    { database }: Numbers,
+    { fault, warning }: Found,
+  ): string {
     const { now } = this.own
-    const count = (state: string) => findings.filter((one) => one.state === state).length
     const wrong = [
       !isReady && now.notReady,
-      findings.some(({ check }) => check === 'maintenance') && now.maintenance,
-      count('fault') > 0 && now.faults(count('fault')),
-      count('warning') > 0 && now.warnings(count('warning')),
+      fault && now.faults(fault.length),
+      warning && now.warnings(warning.length),
     ]
     const { exact } = this.account
     const [key, another] = keysExpiring
