@@ -1,4 +1,4 @@
-// A list merges index ranges, one for each state (and category), read no further than the page
+// A list merges index ranges, one for each state (and category), and reads no further than the page
 // needs. `$1` is the user.
 import type { Filter, State, Status } from './inbox-state.ts'
 
@@ -30,10 +30,7 @@ const dialects = {
 }
 type Engine = keyof typeof dialects
 
-/**
- * SQL expressions: the page takes `taken` notifications below a sequence number, after `skipped`
- * others.
- */
+/** SQL expressions: the page takes `taken` below a sequence number, after `skipped`. */
 export type Place = { below: string; taken: string; skipped: string; unless?: string }
 
 export function listSql(engine: Engine, { status, hasCategories }: Shape, place: Place): string {
@@ -46,7 +43,7 @@ export function listSql(engine: Engine, { status, hasCategories }: Shape, place:
       return dialects[engine].each(range(`and category = wanted.category and state = '${state}'`))
     return `select seq from (${range(`and state = '${state}'`)}) one`
   }
-  // Without a filter, everything is a range of the key.
+  // Without a filter, the key has everything.
   const ranges =
     status === 'all' && !hasCategories
       ? [`select seq from (${range('')}) one`]

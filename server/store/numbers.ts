@@ -1,4 +1,4 @@
-// What a store has counted, and what waits in it now, for metrics.
+// What a store has counted, and what waits in it, for metrics.
 import type { Durations } from '../basics/counts.ts'
 
 export type StoreNumbers = {
@@ -7,6 +7,6 @@ export type StoreNumbers = {
   written: number
   waiting: number
   pool?: { open: number; idle: number }
-  /** Only SQLite has files; sizes are in bytes. */
+  /** Only SQLite has files. In bytes. */
   files?: { database: number; log: number }
 }

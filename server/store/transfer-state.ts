@@ -1,5 +1,5 @@
-// What transfer/ leaves in a database: a table for a move or maintenance, an entry of the ledger for
-// a filling.
+// What transfer/ leaves in a database: a table for a move or maintenance, a ledger entry for a
+// filling.
 import { CarillonError, messageOf, unavailable } from '../basics/errors.ts'
 
 /** PostgreSQL sends it with this SQLSTATE. */
@@ -24,7 +24,7 @@ export function isRefusedWrite(error: unknown): boolean {
 
 /** `run`: the one call that writes the rows. */
 export type Filling = { source: string; run: string; call: string }
-/** A migration that no program knows, so none uses a database that is not filled. */
+/** No program knows this migration, so none uses a database that is not filled. */
 export const fillingPrefix = 'filling '
 
 export function entryOf(filling: Filling): string {

@@ -1,4 +1,4 @@
-// One transaction updates counters and rows, so a difference is a defect of Carillon or of the
+// Counters and rows change in one transaction, so a difference is a defect of Carillon or of the
 // disk.
 import { get, Part, type Read } from '../../store/statements.ts'
 import { userKey } from '../user-key.ts'

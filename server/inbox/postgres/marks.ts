@@ -1,6 +1,6 @@
-// Changes of one notification on PostgreSQL, which functions/mark-together.sql writes together.
-// What is rare runs alone as on SQLite: what may be a security notice, a second delete, a read-all
-// of many, of some, or of categories, Citus.
+// On PostgreSQL, functions/mark-together.sql changes notifications of several callers together.
+// Rare changes run alone: possible security notices, a second delete, a read-all of many, of some,
+// or of categories, Citus.
 import { iso } from '../../basics/clock.ts'
 import type { Database } from '../../store/postgres/connection/connection.ts'
 import { alone, type Together } from '../../store/postgres/connection/gathering.ts'

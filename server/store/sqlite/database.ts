@@ -1,5 +1,4 @@
-// Opens a database file, or throws one sentence saying why not and leaves it unchanged. Only this
-// imports node:sqlite.
+// Opens a database file, or says why not and leaves it unchanged. Only this imports node:sqlite.
 import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import * as sqlite from 'node:sqlite'
@@ -47,8 +46,7 @@ export function resultCode(error: unknown): number | undefined {
 }
 
 /**
- * After an I/O error in a commit, the next start may find its frames in the log: then it is
- * committed.
+ * The next start commits frames that it finds in the log, even if their commit had an I/O error.
  */
 export function asStoreError(error: unknown, { isOfCommit = false } = {}): unknown {
   const code = resultCode(error)
@@ -124,7 +122,7 @@ export function refuseOldSqlite(version: string): void {
   )
 }
 
-/** Reads without SQLite, which would change a file that is not ours. */
+/** SQLite would change a file that is not ours, so this reads without it. */
 function prepareFile(path: string): void {
   try {
     makeFolder(dirname(path))

@@ -1,11 +1,11 @@
--- Deliveries of several callers share a commit. Not on Citus, where one statement cannot write to
--- several nodes. The caller runs one alone that gets null: its idempotency key was used, it creates
--- a user, or a recipient muted it or has rules for mails (server/delivery/delivery.store.ts).
+-- Deliveries of several callers share a commit, but not on Citus, where one statement cannot write
+-- to several nodes. The caller runs a delivery alone that gets null: its idempotency key was used,
+-- it creates a user, or a recipient muted it or has rules for mails.
 
--- Locks have one order, so that batches cannot deadlock: idempotency keys, then inboxes, each
--- sorted. A lock that is held for long fails the batch: its deliveries run alone, and only one
--- waits. PostgreSQL expects few rows, and a nested loop over 1,000 would take seconds. The answers
--- are in the order of the deliveries.
+-- Batches cannot deadlock, because all lock idempotency keys and then inboxes, each sorted. A
+-- long-held lock fails the batch: its deliveries run alone, and only one waits. PostgreSQL expects
+-- few rows, and a nested loop over 1,000 would take seconds. The answers have the order of the
+-- deliveries.
 create or replace function deliver_together(batch json) returns text[] language plpgsql
 set lock_timeout = '250ms' set enable_nestloop = off as $$
 #variable_conflict use_column
@@ -131,7 +131,7 @@ begin
     )
     into answers, delivered_to, reminders, watched from settled;
   perform refuse_erased(delivered_to);
-  -- A separate statement sees the timers that another transaction changed before it released the
+  -- A separate statement sees timers that another transaction changed before it released the
   -- inboxes.
   if reminders is not null then
     insert into reminder (user_id, channel, due_at, from_seq, from_version)
@@ -150,7 +150,7 @@ begin
   return answers;
 end $$;
 
--- The timers of webhooks, for deliveries of applications that have some (server/inbox/reminders.store.ts).
+-- The timers of webhooks (server/inbox/reminders.store.ts).
 create or replace function watch_arrived(watched json) returns void language plpgsql as $$
 begin
   update inbox set reach = reach | 8 where reach & 8 = 0 and user_id = any(array(
@@ -171,8 +171,8 @@ begin
     on conflict (user_id, channel) do update set due_at = excluded.due_at;
 end $$;
 
--- An erasure may come before the inbox is locked; later ones wait. The delivery is then rolled back
--- and runs again.
+-- An erasure may come before the inbox is locked: the delivery is rolled back and runs again. Later
+-- ones wait.
 create or replace function refuse_erased(users text[]) returns void language plpgsql as $$
 begin
   if exists (select from unnest(users) w where (select u.id from "user" u where u.id = w) is null) then

@@ -1,5 +1,5 @@
-// The newest version that starts creates the functions (decision 0073). In a rolling upgrade two
-// versions call them: who changes a signature changes the name, and keeps the old one for one more
+// The newest version that starts creates the functions (decision 0073). Two versions call them in a
+// rolling upgrade: a new signature gets a new name, and the old function stays for one more
 // version.
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
