@@ -1,5 +1,5 @@
-// Says what a refused request presented. A valid and a made-up proof have the same text. No value
-// is repeated, because it may be a secret.
+// Says what a refused request presented, valid or made up. It repeats no value, because that may be
+// a secret.
 import type { FastifyRequest } from 'fastify'
 import { counts } from '../basics/counts.ts'
 import { type CarillonError, notAuthenticated, type ProofRefusal } from '../basics/errors.ts'
