@@ -1,5 +1,5 @@
-// Writes what this process counted, once a minute. A write whose outcome is unknown is repeated, so
-// an hour with a failure may have counts twice.
+// Each minute, writes what this process counted. It repeats a write with an unknown outcome, so an
+// hour with a failure may count twice.
 import { bucketBounds, counts, type Durations } from '../basics/counts.ts'
 import { oneAtATime } from '../basics/event-loop.ts'
 import { type RequestCounts, statusClasses } from '../http/response/request-counts.ts'
@@ -10,7 +10,7 @@ export const hourMs = 3_600_000
 const everyMs = 60_000
 const mebibyte = 2 ** 20
 
-/** `requests`: undefined if nothing displays them. */
+/** `requests`: undefined if nothing displays it. */
 type Sources = {
   store: Store
   wall: () => number
@@ -37,14 +37,14 @@ export class HourlyNumbers {
     this.#timer = setInterval(() => void this.write().catch(() => {}), everyMs).unref()
   }
 
-  /** Does nothing if this process wrote in the last `ms` milliseconds. */
+  /** Does nothing if this process wrote within `ms` milliseconds. */
   async write(ms = 0): Promise<void> {
     if (this.#sources.wall() >= this.#writtenAt + ms) await this.#writeOnce()
   }
 
   readonly #writeOnce = oneAtATime(() => this.#write())
 
-  /** A service without its database loses the last minute. */
+  /** Without its database, the last minute is lost. */
   async end(): Promise<void> {
     clearInterval(this.#timer)
     await this.write().catch(() => {})
@@ -122,7 +122,7 @@ function ofRequests(requests: RequestCounts): Numbers {
   }
 }
 
-/** The last bucket has what is longer than every bound. */
+/** The last bucket exceeds every bound. */
 function bucketsOf(name: string, durations: Durations | undefined): Numbers {
   if (durations === undefined) return {}
   const { buckets, count } = durations
@@ -134,7 +134,7 @@ function bucketName(name: string, n: number): string {
   return `${name}-to-${bucketBounds[n] ?? 'any'}`
 }
 
-/** The bound is in milliseconds: 99 of 100 durations are below it; null without one. */
+/** In milliseconds: 99 of 100 durations are below; null for no bound. */
 export function durationsIn(
   { numbers }: { numbers: ReadonlyMap<string, { count: number }> },
   name: string,
