@@ -7,7 +7,7 @@ import { signingKeys } from '../tokens/signing-keys.store.ts'
 import * as shapes from './operator.schemas.ts'
 import { forOperator, type OperatorNeeds, sendVisible } from './operator.ts'
 
-/** The numbers are written so often while the page is open. */
+/** While the page is open, numbers are written so often. */
 const freshMs = 10_000
 
 export const numbers = forOperator({
@@ -18,7 +18,7 @@ export const numbers = forOperator({
   async handle(needs: OperatorNeeds & { hourly: HourlyNumbers }, request, reply) {
     const { store, users, operatorPage } = needs
     const now = users.now()
-    // A service without its database shows those of a minute ago.
+    // Without its database, a service shows those of a minute ago.
     await needs.hourly.write(freshMs).catch(() => {})
     const month = await seriesOf(store, 'month', now)
     const points = request.query.range === 'month' ? month : await seriesOf(store, 'day', now)
@@ -58,7 +58,7 @@ function rowOf(point: Point) {
   }
 }
 
-/** A start is known to the point. */
+/** Starts are known to the point. */
 async function marksOf(
   store: Store,
   points: readonly Point[],
