@@ -1,12 +1,12 @@
 // Is a database lost? SQLite fills a missing or empty file: a healthy service would have lost every
-// user. Refused if a file that belongs to the database is there (R6).
+// user. Refuses if another file of the database is there (R6).
 import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { unavailable } from '../basics/errors.ts'
 import type { Database } from '../store/database.ts'
 import { secretFileOf } from '../tokens/sealing-secret.ts'
 
-/** Commands that may create the database call it. */
+/** For commands that may create the database. */
 export function refuseLostDatabase(database: Database): void {
   if (database.engine !== 'sqlite') return
   const { path } = database
@@ -19,7 +19,7 @@ export function refuseLostDatabase(database: Database): void {
   if (loss === undefined) return
   const isGone = loss === 'is gone'
   const left = beside.find((file) => {
-    // SQLite would delete an empty file's log, which may hold all tables.
+    // SQLite would delete an empty file's log, perhaps with all tables.
     if (file === log) return isGone || statSync(log).size > 0
     return file !== firstSignIn || !isGone
   })

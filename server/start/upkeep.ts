@@ -1,6 +1,6 @@
 // What is deleted without a request: each second what is due, each minute what is too many, each
-// hour what is too old. Each node does so in short writes that decide again under locks: after a
-// kill, the next second goes on.
+// hour what is too old. Nodes use short writes that decide again under locks: after a kill, the
+// next second goes on.
 import { removeOldAudit } from '../audit/audit.store.ts'
 import { type Clock, iso } from '../basics/clock.ts'
 import { counts } from '../basics/counts.ts'
@@ -19,15 +19,15 @@ import type { Store } from '../store/store.ts'
 import { removeKeptSecrets } from '../tokens/sealing-secret.ts'
 import { removeOldErased } from '../users/erasure/erased-ids.store.ts'
 
-/** PostgreSQL runs them at the same time. */
+/** PostgreSQL runs them at once. */
 const writesAtOnce = 4
-/** So many inboxes are announced together. */
+/** So many inboxes share an announcement. */
 const maxAnnounced = 1_000
 const everyMs = { turn: 1_000, trim: 60_000 }
-/** A database that is away fails each second. */
+/** Without its database it fails each second. */
 const logEveryMs = 60_000
 const hourlyKeptMs = 400 * 24 * 3_600_000
-/** A client that was away is sent removals for this long. */
+/** For so long, an absent client is sent removals. */
 const eventsKeptMs = 30 * 24 * 3_600_000
 
 type Limits = Pick<Config, 'retentionMs' | 'retentionUnreadMs' | 'inboxMax'>
@@ -45,10 +45,10 @@ export class Upkeep {
   #timers: readonly NodeJS.Timeout[] = []
   #isEnding = false
   readonly #logged = new LogWindow(logEveryMs, () => {})
-  /** This also continues the changes by key. */
+  /** Also continues changes by key. */
   readonly turn = oneAtATime(() => this.#turn())
   readonly trim = oneAtATime(() => this.#trim())
-  /** Also removes what clients no longer have to be sent. */
+  /** Also removes what no client has to be sent. */
   readonly sweep = oneAtATime(() => this.#sweep())
 
   constructor(dependencies: Dependencies) {
