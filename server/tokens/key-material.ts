@@ -1,4 +1,4 @@
-// One signing key (Ed25519, RFC 8037), sealed with the service's secret, so that a stolen database
+// One signing key (Ed25519, RFC 8037). The service's secret seals it, so that a stolen database
 // signs nothing.
 import {
   createPrivateKey,
@@ -24,7 +24,7 @@ export async function makeSigningKey(
   const { publicKey, privateKey } = generateKeyPairSync('ed25519')
   const publicJwk = publicKey.export({ format: 'jwk' }) as JWK
   const kid = await calculateJwkThumbprint(publicJwk)
-  // The command line would take it for an option.
+  // The command line takes it for an option.
   if (kid.startsWith('-')) return makeSigningKey(sealing, times)
   const sealedPrivateJwk = await sealing.seal(
     'signing-keys',
@@ -42,7 +42,7 @@ export function openPublic({ kid, publicJwk }: SigningKey): {
   return { kid, publicJwk: jwk, publicKey: createPublicKey({ key: jwk, format: 'jwk' }) }
 }
 
-/** Returns undefined if another secret sealed the key. */
+/** Undefined if another secret sealed the key. */
 export async function openPrivate(
   { kid, sealedPrivateJwk }: SigningKey,
   sealing: Sealing,
@@ -53,7 +53,7 @@ export async function openPrivate(
   return { kid, privateKey, secret: opened.secret }
 }
 
-/** The secret that sealed the keys is in use. Throws UNAVAILABLE if neither opens one. */
+/** The present sealing has the secret of the keys. Throws UNAVAILABLE if neither opens one. */
 export async function sealingOf(secrets: Secrets, keys: readonly SigningKey[]): Promise<Sealing> {
   const sealing = new Sealing(secrets)
   const sealed = keys.filter(({ retiredAt }) => retiredAt === null)
@@ -72,8 +72,8 @@ export function sealedWithAnother(what = 'The signing keys in the store were'): 
 }
 
 /**
- * In the event loop: WebCrypto's threads, which argon2 needs, too, would cost twice the processor
- * time.
+ * WebCrypto's threads, which argon2 needs, would cost twice the processor time, so this blocks the
+ * event loop.
  */
 export function signToken({ kid, privateKey }: PrivateKey, claims: Claims): string {
   const signed = `${segmentOf({ alg: 'EdDSA', typ: 'at+jwt', kid })}.${segmentOf(claims)}`
@@ -107,8 +107,7 @@ export async function makeToken(
 }
 
 /**
- * `carillon doctor` opens a live stream with it, for a minute. It names no user, so it opens no
- * inbox.
+ * With it, `carillon doctor` opens a stream for a minute. It names no user, so it opens no inbox.
  */
 export function probeToken(making: Omit<Making, 'lifetimeMs'>): Promise<string> {
   return makeToken(
