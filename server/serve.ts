@@ -50,7 +50,7 @@ export async function startService(
 ): Promise<Service> {
   const store = await openLogged(config, log)
   try {
-    // The database's clock, if it has one, is the same for every process.
+    // A database's clock is the same for every process.
     const sources = clock ?? {
       wall: store.clock ?? Date.now,
       monotonic: performance.now.bind(performance),
@@ -82,7 +82,7 @@ async function openLogged(
   return store
 }
 
-/** The connection for change signals is the first to notice that PostgreSQL is back. */
+/** The connection for change signals first notices that PostgreSQL is back. */
 function noteReturn(signal: ChangeSignal, log: Log): void {
   if (signal.about !== 'anything' || signal.awayMs === undefined) return
   const { awayMs } = signal
@@ -106,13 +106,13 @@ async function serve(store: Store, config: Config, running: Running): Promise<Se
   const environment = { ...running, aged: removals.now, random: Math.random, url: () => url }
   const demonstration = demonstrationOf(config, environment)
   const composition = await compose(store, config, { ...environment, demonstration })
-  // A refused start must change nothing. If this fails, nothing is removed.
+  // A refused start changes nothing. If this fails, nothing is removed.
   await removals.now().catch(() => {})
   const { app, readiness } = composition
   const listensOn = reachable(await listen(app, config))
   if (config.publicUrl === undefined) url = listensOn
   warnOfUrl(config, url, log)
-  // The first sign-in is displayed once, so the service must accept it.
+  // The service must accept the first sign-in, which is displayed once.
   const closeAndThrow = async (error: unknown) => {
     await app.close()
     throw error
@@ -124,7 +124,7 @@ async function serve(store: Store, config: Config, running: Running): Promise<Se
   const firstSignIn = config.firstStart
     ? await composition.firstStart().catch(closeAndThrow)
     : undefined
-  // A database may refuse writes for now.
+  // The database may refuse writes for now.
   await recordSettings(store, config, clock.now).catch((error: unknown) => {
     const reason = messageOf(error)
     log.warn(
@@ -152,7 +152,7 @@ async function serve(store: Store, config: Config, running: Running): Promise<Se
       const endStreams = async () => {
         await Promise.all([composition.endStreams(), demonstration?.end()])
       }
-      // A load balancer has to notice that this process is not ready.
+      // Load balancers have to notice that this process is not ready.
       const { drainGraceMs } = config
       const isWatched =
         performance.now() - readiness.askedAt < Math.max(watchedWithinMs, 2 * drainGraceMs)
@@ -202,7 +202,7 @@ async function publishMetrics(
   )
 }
 
-/** An unusable folder must not keep users away. */
+/** An unusable folder keeps no user away. */
 async function scheduleBackups(config: Config, { store, log, clock }: Running & { store: Store }) {
   const { backupAtMs: atMs, backupDir: folder, backupKeep: keep, database } = config
   if (atMs === undefined || folder === undefined) return undefined

@@ -63,7 +63,7 @@ export function auditEntry(
   return { id: newOrderedId(at), at, event, userId, ...named, ...from, detail, count: 1 }
 }
 
-// A User-Agent can be any text, so the label has our words or one short product name.
+// A User-Agent can be any text, so labels have our words or one short product name.
 
 /** The first match counts, because browsers also name others. */
 const browsers: readonly [name: string, shape: RegExp][] = [

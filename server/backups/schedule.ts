@@ -1,5 +1,5 @@
 // One node makes the daily backup in a separate process, so that no request waits, and reads it
-// back before naming it. It has no secret of the service.
+// back before naming it. It lacks the service's secret.
 import { execFile } from 'node:child_process'
 import { readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'

@@ -1,5 +1,5 @@
-// A cache of at most twice its bound. A used entry moves to the young of two Maps; when that is
-// full, the old one is dropped.
+// A cache of at most twice its bound. A used entry moves to the young of two Maps. When that is
+// full, the old one goes.
 type Entry<Value> = { value: Value; weight: number }
 
 export class BoundedCache<Value> {

@@ -1,5 +1,5 @@
-// A request to a service of the operator's choice, with bounds on time and size. It refuses
-// redirects: no lie makes us contact another address (SSRF).
+// A bounded request to a service of the operator's choice. It refuses redirects: no lie makes us
+// contact another address (SSRF).
 import { CarillonError } from './errors.ts'
 
 export type Bounds = {

@@ -1,10 +1,8 @@
-// The clock of everything with a lifetime. If the wall clock is set back, time goes on with the
-// monotonic clock: nothing lives longer. Times for people use the wall clock.
+// The clock of lifetimes. If the wall clock is set back, time goes on with the monotonic clock:
+// nothing lives longer. Times for people use the wall clock.
 
 export type TimeSources = {
-  /** It may jump. */
   wall: () => number
-  /** It never goes back. */
   monotonic: () => number
 }
 

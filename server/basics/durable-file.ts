@@ -1,5 +1,5 @@
 // Writes a small file so that a power failure leaves no partial one: write, fsync, name, fsync the
-// folder, or the name can be lost.
+// folder (or the name can be lost).
 import { randomBytes } from 'node:crypto'
 import fs from 'node:fs'
 import { dirname, resolve } from 'node:path'
@@ -21,7 +21,6 @@ export function createDurably(path: string, text: string): boolean {
   })
 }
 
-/** A function makes the text from the new file's status. */
 export function replaceDurably(path: string, text: Text): void {
   withDraft(path, text, (draft) => fs.renameSync(draft, path))
 }

@@ -97,7 +97,6 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
-/** A later attempt succeeds. */
 export function overloaded(message: string): CarillonError {
   return new CarillonError('UNAVAILABLE', message, {
     remedy: 'Try again in a moment.',

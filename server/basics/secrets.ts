@@ -1,11 +1,11 @@
-// Stores and compares secrets. Comparisons take the same time wherever values differ;
-// tools/lint/secrets.grit refuses others.
+// Stores and compares secrets, in the same time wherever values differ; tools/lint/secrets.grit
+// refuses other comparisons.
 //
 // Each purpose has a key derived from the service's secret, or two while that changes (decision
 // 0044):
-// - `seal` and `open` are for what the store reads again. re-sealing.ts needs each sealed column.
-// - `mac` and `isMac` are for what a client brings back.
-// - `mac` is for a hash to find or count. Another secret changes it.
+// - `seal` and `open`: what the store reads again. re-sealing.ts needs each sealed column.
+// - `mac` and `isMac`: what a client brings back.
+// - `mac`: a hash to find or count. Another secret changes it.
 import { createHmac, hash, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto'
 import { CompactEncrypt, compactDecrypt } from 'jose'
 

@@ -27,7 +27,6 @@ export function isObject(value: unknown): value is Readonly<Record<string, unkno
 
 const strings = /"[^"\\]*(?:\\.[^"\\]*)*"?/gs
 
-/** Counts colons outside of strings. */
 function keysIn(text: string, max: number): number {
   let depth = 0
   let keys = 0

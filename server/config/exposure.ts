@@ -1,5 +1,5 @@
-// Refuses settings that expose passwords, cookies or the database to the network, unless a setting
-// allows it (L3, L4).
+// Refuses settings that expose passwords, cookies or the database to the network, unless one allows
+// it (L3, L4).
 
 import type { Database } from '../store/database.ts'
 import { isOnThisMachine, postgresServer } from './database-url.ts'

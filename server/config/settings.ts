@@ -1,5 +1,5 @@
-// All settings in one table: name, default, meaning and reader. docs/config.md is made of it. Only
-// serve.ts and the commands know it, and pass values on.
+// All settings in one table, of which docs/config.md is made. Only serve.ts and the commands know
+// it, and pass values on.
 import { readDatabaseUrl } from './database-url.ts'
 import { readIssuers } from './issuers.ts'
 import { readProviders } from './providers.ts'

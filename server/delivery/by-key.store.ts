@@ -13,7 +13,6 @@ import { announce, lockInboxes } from '../inbox/retention.store.ts'
 import { givenUser, inUsers, userDigits, userIdOfDigits, userKey } from '../inbox/user-key.ts'
 import { all, exists, get, lock, type Read, rowsOf, send, type Write } from '../store/statements.ts'
 
-/** A write locks so many inboxes; a delivery up to 1,000. */
 const maxInboxes = 500
 
 export type Keyed = { key: string; application: string }

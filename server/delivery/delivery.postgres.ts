@@ -1,5 +1,5 @@
-// functions/deliver-together.sql writes deliveries together. Rare ones run as on SQLite: repeated
-// ones, and those with a key, a new user or many recipients, or on Citus.
+// functions/deliver-together.sql writes deliveries together. These run as on SQLite: repeated ones,
+// those with a key, a new user or many recipients, those on Citus.
 import { usualDueTimes } from '../inbox/mail-rules.ts'
 import type { Database } from '../store/postgres/connection/connection.ts'
 import { alone, type Together } from '../store/postgres/connection/gathering.ts'

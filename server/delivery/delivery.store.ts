@@ -1,5 +1,5 @@
-// Deliveries of both engines lock in one order, so that they cannot deadlock: idempotency keys, new
-// users, inboxes, each sorted.
+// Deliveries lock in one order, so that they cannot deadlock: idempotency keys, new users, inboxes,
+// each sorted.
 import { type Found, foundColumns, makeNewest, recount } from '../inbox/marks.store.ts'
 import { remind, type Unseen, watchArrived } from '../inbox/reminders.store.ts'
 import {

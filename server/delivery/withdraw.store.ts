@@ -8,7 +8,7 @@ import { all, inList, type Read, type Write } from '../store/statements.ts'
 /**
  * Ids from `fromId` on and before `beforeId`. `ending`: of one delivery's ids, '' for any.
  * `producer`: an id or a name, '' for any. What was sent again or changed after `sentUntil` stays;
- * of a delivery, all that was changed stays. So does what the service sent.
+ * of a delivery, all that was changed. So does what the service sent.
  */
 export type Sent = {
   fromId: string

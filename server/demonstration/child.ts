@@ -1,5 +1,5 @@
-// A separate process runs the demonstration, so its readers take nothing from this one. It ends
-// after ten minutes without a request.
+// The demonstration is a separate process, so its readers take nothing from this one. It ends after
+// ten minutes without a request.
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { rmSync } from 'node:fs'

@@ -1,5 +1,5 @@
 // A challenge is 32 random bytes, which a client brings back once within five minutes. The store
-// keeps their hash, under the user.
+// keeps the hash, under the user.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { equalSecrets, hashOf, randomText, type Sealing } from '../basics/secrets.ts'
 import { sessionSecret, setCookie } from '../http/request/credentials.ts'
@@ -28,7 +28,7 @@ export async function makeChallenge(
   return challenge
 }
 
-/** Undefined also for another purpose. The caller uses `key` up together with the factor. */
+/** Undefined also for another purpose. The caller uses `key` up with the factor. */
 export async function findChallenge(
   { store, users }: ChallengeNeeds,
   challenge: string,
@@ -42,8 +42,8 @@ export async function findChallenge(
 }
 
 // The code or challenge in the fragment of `return_to` is for the browser that began, by its
-// cookie, or the page, by its verifier and origin. A redirect may carry the fragment to another
-// site (RFC 9700, section 4.1), which has neither.
+// cookie, or the page, by verifier and origin. A redirect may carry it to another site (RFC 9700,
+// section 4.1), which has neither.
 
 /** `flow`: the needed cookie. `origin`: of a page that is not the service's. */
 export type Bond = {
@@ -53,7 +53,6 @@ export type Bond = {
   origin?: string | undefined
 }
 
-/** A slower user begins again. */
 export const flowLifetimeMs = 10 * 60_000
 
 type FlowNeeds = { site: Pick<Site, 'cookie'>; sealing: Sealing }

@@ -1,5 +1,5 @@
-// Each change locks the user's row, so only one of two calls adds the first factor. It rotates the
-// caller's sign-in if it has a `rotation` (rotation.store.ts).
+// Each change locks the user's row: only one of two calls adds the first factor. With a `rotation`
+// it rotates the caller's sign-in (rotation.store.ts).
 
 import { record } from '../audit/audit.store.ts'
 import type { SecondFactorKind } from '../basics/errors.ts'
@@ -32,7 +32,6 @@ export type NewFactor = Pick<Factor, 'id' | 'kind' | 'label' | 'createdAt' | 'co
 
 export type ChallengeKey = { userId: string; hash: string }
 
-/** `data` is JSON text without a secret. */
 export type Challenge = { purpose: string; data: string }
 
 /** Its challenge was not stored before: its use is, until `expiresAt`. */
@@ -50,7 +49,10 @@ export type Use = {
 /** They come with the first factor. */
 type WithRecoveryCodes = { recoveryCodeHashes: readonly string[] }
 
-/** The hash of a caller's link of purpose `factor`: the change uses it up, or changes nothing. */
+/**
+ * The hash of a link of purpose `factor`, if the caller needs one: the change uses it up, or
+ * changes nothing.
+ */
 type WithLink = { linkHash?: string | undefined }
 
 /** A mailed link is valid while its address is the user's verified one. */
@@ -82,9 +84,9 @@ type Added = 'done' | 'first'
 
 /**
  * If it is the first confirmed one, `recoveryCodeHashes` replace the user's recovery codes. An
- * unconfirmed one replaces the user's others. Changes nothing if it returns 'taken' (the user has
- * the credential), 'full' (at `maxFactors`), 'spent' (`spent` was used before) or 'no-link' (the
- * link is needed). Of simultaneous calls, one adds the first factor.
+ * unconfirmed one replaces others. Changes nothing if it returns 'taken' (the user has the
+ * credential), 'full' (at `maxFactors`), 'spent' (`spent` was used before) or 'no-link' (the link
+ * is needed). Of simultaneous calls, one adds the first factor.
  */
 export const addFactor = rotating(function* (
   add: AddFactor,
@@ -176,7 +178,7 @@ type RemoveFactor = {
 
 /**
  * The last confirmed one ends the recovery codes. Returns 'unconfirmed' if it did not count; then
- * it rotates and records nothing. Changes nothing if it returns 'last' (a passkey without which the
+ * it neither rotates nor records. Changes nothing if it returns 'last' (a passkey without which the
  * user could not sign in) or 'demanded' (the last of those `demanded`).
  */
 export const removeFactor = rotating(function* (
@@ -221,7 +223,7 @@ type UseFactor = Use & { factorId: string; step?: number; signCount?: number }
 /**
  * Uses a confirmed factor once: a later time step, or a passkey whose counter rose (or that has
  * none). Otherwise returns 'refused', 'no-challenge' if that has ended, or 'spent' if that was
- * used, and changes nothing but that a passkey uses `spent` up. Of simultaneous uses, one succeeds.
+ * used, and changes nothing but `spent` of a passkey. Of simultaneous uses, one succeeds.
  */
 export const useFactor = rotating(function* (use: UseFactor): Write<UseOutcome> {
   const { userId, factorId, at, step = null, signCount = null } = use
@@ -291,7 +293,7 @@ function* storeRecoveryCodes({
 
 /**
  * Records the use of a challenge that was not stored. Returns false, and changes nothing, if it is
- * there already or the user is unknown. Simultaneous calls wait at the insert, and one succeeds.
+ * known or the user unknown. Simultaneous calls wait at the insert, and one succeeds.
  */
 export function* addChallenge(
   add: ChallengeKey & Challenge & { expiresAt: number } & Audited,

@@ -19,8 +19,8 @@ export type FactorNeeds = SignInsNeeds & {
 }
 
 /**
- * A sign-in that only sets a factor up, after a password alone, needs a link: a thief may have the
- * password. Undefined if it needs none. Throws INVALID_REQUEST without it.
+ * A sign-in that only sets a factor up, after a password alone, needs a link, because a thief may
+ * have the password. Undefined if it needs none. Throws INVALID_REQUEST without it.
  */
 export function linkHashFor(
   { scope, factor }: Subject,
@@ -101,7 +101,7 @@ export function hashOfRecoveryCode(code: string): string {
   return hashOf(code.toLowerCase().replaceAll(/[\s\p{Pd}]/gu, ''))
 }
 
-/** Ends every session and token, because a lost phone may be signed in. Throws NOT_FOUND. */
+/** A lost phone may be signed in, so every session and token ends. Throws NOT_FOUND. */
 export async function resetFactors(
   dependencies: UserDependencies,
   { id: userId, username }: User,

@@ -1,5 +1,5 @@
-// `carillon secret rotate` (decision 0044). It opens everything first, so that a wrong secret
-// changes nothing. Signing keys come first: nodes that read them seal with the current secret. A
+// `carillon secret rotate` (decision 0044). It opens everything first: a wrong secret changes
+// nothing. Signing keys come first, since nodes that read them seal with the current secret. A
 // second pass finds what a node sealed in between.
 import { recorded } from '../audit/entry.ts'
 import { type CarillonError, conflict } from '../basics/errors.ts'
@@ -186,7 +186,7 @@ export async function unreadableFactors(store: Store, sealing: Sealing): Promise
   return found
 }
 
-/** Other factors and sessions stay, because no other person has anything of the user. */
+/** Other factors and sessions stay: no one else has anything of the user. */
 export async function removeUnreadable(
   users: UserDependencies,
   factors: readonly SealedFactor[],

@@ -1,5 +1,5 @@
-// Nodes share the counts, and a restart keeps them. A guess is counted before its evaluation, so
-// those in progress count, too.
+// Nodes share the counts, and a restart keeps them. A guess counts before its evaluation, so those
+// in progress count, too.
 
 import { record } from '../audit/audit.store.ts'
 import type { Audited } from '../store/events.ts'
@@ -48,8 +48,8 @@ export function* guessRefusals(limits: GuessLimits): Read<GuessRefusal[]> {
 
 /**
  * Counts under every key, or returns those that refuse. Simultaneous calls count one after the
- * other. A last guess in the future means that the clock was set back: the count begins again.
- * Locks keys in the order of `clearGuesses`.
+ * other. If the last guess is in the future, the clock was set back: the count begins again. Locks
+ * keys in the order of `clearGuesses`.
  */
 export function* reserveGuess(limits: GuessLimits): Write<GuessRefusal[]> {
   const early = yield* guessRefusals(limits)

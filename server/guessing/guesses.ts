@@ -36,7 +36,7 @@ const countOf = (key: string): GuessLimit => ({ key, delaysMs: guessDelaysMs, ke
 const rateOfAddress = { intervalMs: 36_000, burst: 100 }
 
 /**
- * A user and an address get three mails, then one an hour, ten a day. One client causes fewer:
+ * A user and an address get three mails, then one an hour, ten a day. One client causes fewer, so
  * strangers leave some for the owner.
  */
 const hour = 3_600_000
@@ -47,7 +47,6 @@ const mailLimits = [
 ]
 const tooManyMails =
   'Too many mails to this user: 3, then one an hour, and 10 a day; less for one client'
-/** Five mails about changes, then one an hour. */
 const noticeLimit = { intervalMs: hour, burst: 5 }
 const testLimit = { intervalMs: hour, burst: 10 }
 /** A client requests ten at once, then ten an hour. */
@@ -240,8 +239,8 @@ export class Guesses {
   }
 
   /**
-   * Once an hour, so that attackers cannot fill the log. It is not awaited, because its time would
-   * reveal a user.
+   * Once an hour, so that attackers cannot fill the log. No caller waits: the time would reveal a
+   * user.
    */
   #recordDelay(
     { userId, kind, until }: { userId: string; kind: GuessKind; until: number },
@@ -276,14 +275,14 @@ function tooMany(problem: string, waitMs: number, more = ''): CarillonError {
   })
 }
 
-// Limits a signed-in user's audit entries (L1). Counts each change first, and takes it back if it
-// had no effect.
+// Limits a signed-in user's audit entries (L1). A change counts first, and is taken back if it had
+// no effect.
 
 const changeLimit = { intervalMs: 60_000, burst: 60 }
 
 /**
- * A stolen sign-in that is not fresh must not use up what needs a fresh one (`fresh`), or the acts
- * by which its owner ends it (`defences`). A provider's link must be unlinked before the next.
+ * A stolen sign-in that is not fresh must not use up what needs a fresh one (`fresh`), nor its
+ * owner's ways to end it (`defences`). A provider's link must be unlinked before the next.
  */
 const limited: Readonly<Partial<Record<EventName, 'changes' | 'fresh' | 'defences' | 'ends'>>> = {
   'user-changed': 'changes',

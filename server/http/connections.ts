@@ -1,4 +1,4 @@
-// How connections end: after a drain, after an early response, and if a client does not read.
+// How connections end: after a drain, after an early response, if a client does not read.
 import type { IncomingMessage, OutgoingHttpHeaders, Server } from 'node:http'
 import { Server as NetServer, type Socket } from 'node:net'
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
@@ -16,9 +16,9 @@ const responseMs = 500
 type DrainOptions = { graceMs: number; endStreams: () => Promise<void> }
 
 /**
- * Fails no request that it accepted (R9). For `graceMs` it still accepts connections, so that a
- * load balancer sees that the process is not ready. Then `endStreams` runs: clients reconnect to
- * another process. Running requests finish; what is still open is disconnected.
+ * Fails no request that it accepted (R9). For `graceMs` it still accepts connections, so that load
+ * balancers see that it is not ready. Then `endStreams` runs, and clients reconnect elsewhere.
+ * Running requests finish; what is still open is disconnected.
  */
 export async function drain(
   app: FastifyInstance,
@@ -44,7 +44,7 @@ export async function drain(
   while (!isClosed) {
     await sleep(closeEveryMs)
     const now = performance.now()
-    // After a stall, first read what has arrived: a connection with a new request is not idle.
+    // After a stall, first read what arrived: a connection with a new request is not idle.
     await nextTurn()
     if (now - closedAt > idleMs) server.closeIdleConnections()
     if (now > disconnectAt - responseMs) giveUpWrites(server)
@@ -53,12 +53,10 @@ export async function drain(
   await app.close()
 }
 
-// Drops a client's bytes after its response (RFC 9112, section 9.6). Closing with unread bytes
-// resets the connection: nginx sends 502 and counts a failure.
+// Drops a client's bytes after its response (RFC 9112, section 9.6). Unread bytes would reset the
+// connection: nginx sends 502 and counts a failure.
 
-/**
- * Dropping takes about 2 ms. A client that sends somewhat more than the largest body reads its 413.
- */
+/** Takes about 2 ms. A client that sends somewhat more than the largest body reads its 413. */
 const maxDroppedBytes = 8 * 1024 * 1024
 /** One byte costs as much time as a kilobyte. */
 const minChunkBytes = 256
@@ -73,7 +71,7 @@ export function isBodyUnread({ complete, headers }: IncomingMessage): boolean {
   )
 }
 
-/** `over` gets false if the client left or a limit was reached. */
+/** `over` gets false if the client left or at a limit. */
 function dropRest(raw: IncomingMessage, over: (isWhole: boolean) => void): void {
   const end = () => {
     clearTimeout(limit)
@@ -103,7 +101,6 @@ export function sendBeforeBody({ raw }: FastifyRequest, reply: FastifyReply, tex
   })
 }
 
-/** Calls `next` after the body was dropped. */
 export function afterUnreadBody(
   { raw }: FastifyRequest,
   reply: FastifyReply,

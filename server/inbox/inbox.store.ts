@@ -56,8 +56,7 @@ export function* readCounts(userId: string): Read<Counts> {
 
 /**
  * Newest first. A page past the end is empty. A page by cursor costs the same at any depth, however
- * few notifications match. So does a numbered page of an unfiltered list without missing sequence
- * numbers.
+ * few notifications match. So does a numbered page of an unfiltered list without gaps.
  */
 export const readPage = { name: 'readPage', sqlite: pageOnSqlite, postgres: pageOnPostgres }
 
@@ -92,8 +91,8 @@ export function* readLocale(userId: string): Read<string | null> {
 export const maxBehind = 10_000
 
 /**
- * Localizes the notifications. If the language changes meanwhile, the inbox gets another version,
- * and its clients load the list again.
+ * Localizes the notifications. If the language changes meanwhile, the inbox gets another version:
+ * its clients load the list again.
  */
 export async function readChanges(
   store: Store,

@@ -23,8 +23,8 @@ import { localize, mayHaveTexts, newestIdIn } from './notification-json.ts'
 export type Reader = { userId: string; inboxVersion?: number }
 
 /**
- * It is current while the inbox has this `version`. A kept page is bytes: encoded once, and outside
- * of the heap that the garbage collector copies.
+ * Current while the inbox has this `version`. A kept page is bytes: encoded once, and outside of
+ * the garbage collector's heap.
  */
 type Rendered = { version: number; json: string | Buffer }
 type RenderedPage = Rendered & { etag: string }
@@ -52,8 +52,8 @@ export class Inbox {
   readonly #store: Store
   readonly #now: () => number
   /**
-   * By user id. An entry that may be wrong is replaced: what is being read meanwhile is not kept in
-   * the new one.
+   * By user id. An entry that may be wrong is replaced, so that the new one keeps no read that is
+   * in progress.
    */
   #kept = new BoundedCache<Kept>(maxCachedBytes)
   readonly #bulkActs: BulkActs
@@ -70,7 +70,6 @@ export class Inbox {
     })
   }
 
-  /** A kept page is sent while the inbox has its version. */
   async list(reader: Reader, request: PageRequest): Promise<RenderedPage> {
     const { userId } = reader
     const cache = this.#kept
@@ -205,7 +204,7 @@ function render(
   const hasMore = 'page' in request ? request.page * request.limit < total : next !== null
   const state = `"total":${total},"hasMore":${hasMore},"unread":${inbox.unread},"version":${inbox.version}`
   const json = `${beforeItems}${items},${state},"next":${next === null ? null : `"${next}"`}}}`
-  // A browser's user may change, and after a lost disk another change can have the same version. A
+  // A browser's user may change, and after a lost disk another change can have the version. A
   // UUID's last 12 characters are random.
   const newestId = newestIdIn(json.slice(beforeItems.length))
   const etag = `"${userId.slice(-12)}-${inbox.version}-${newestId?.slice(-12) ?? ''}"`

@@ -1,4 +1,4 @@
-// A list merges index ranges, one for each state (and category), and reads no further than the page
+// A list merges index ranges, one for each state (and category), and reads no more than the page
 // needs. `$1` is the user.
 import type { Filter, State, Status } from './inbox-state.ts'
 

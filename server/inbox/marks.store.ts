@@ -1,5 +1,5 @@
-// The state of notifications: what each counts for, and acts on one. On PostgreSQL a function runs
-// the usual ones (postgres/marks.ts).
+// The state of notifications, and acts on one. On PostgreSQL a function runs the usual ones
+// (postgres/marks.ts).
 import { iso } from '../basics/clock.ts'
 import {
   exists,
@@ -247,8 +247,8 @@ function* moveTo(found: Found, move: Move): Write<boolean> {
 }
 
 /**
- * Marks it as read. Repeating the call changes nothing and keeps the first `readAt`. After a
- * read-all, the call keeps an undo from this one.
+ * Marks it as read. Repeating changes nothing and keeps the first `readAt`. After a read-all, the
+ * call keeps an undo from this one.
  */
 export const markRead = { name: 'markRead', write: markReadAlone, postgres: changeTogether('read') }
 
@@ -267,7 +267,7 @@ function markReadAlone({ at, ...one }: MarkRead): Write<Outcome> {
 
 /**
  * Marks it as unread, until it is marked as read or a read-all covers it. An archived or snoozed
- * one is back in the list. Repeating changes nothing.
+ * one returns to the list. Repeating changes nothing.
  */
 export const markUnread = {
   name: 'markUnread',
@@ -312,9 +312,7 @@ export function* archiveAll(found: readonly Found[], at: number): Write<void> {
   yield* recountAll(moved.map((one) => ({ found: one, after: { ...one, state: 'archived' } })))
 }
 
-/**
- * Snoozes it: until a time only the list of the snoozed has it; then it is the newest, and unread.
- */
+/** Snoozes it: until a time only the list of the snoozed has it; then it is newest and unread. */
 export const snooze = { name: 'snooze', write: snoozeAlone, postgres: changeTogether('snooze') }
 
 function snoozeAlone({ until, ...one }: Snooze): Write<Outcome> {
@@ -337,7 +335,7 @@ function unarchiveAlone(one: OneNotification): Write<Outcome> {
   })
 }
 
-/** Ends a snooze: it is the newest, and unread. Returns false if it is not due. */
+/** Ends a snooze: it is newest and unread. Returns false if it is not due. */
 export function* wake({ userId, id, at }: MarkRead): Write<boolean> {
   const found = yield* findOne(userId, id)
   if (found === undefined || found.snoozed_until === null || found.snoozed_until > iso(at))

@@ -1,5 +1,4 @@
-// SQL joins the JSON text of notifications from that in rows, so none is parsed between database
-// and response.
+// SQL joins JSON text in rows: none is parsed between database and response.
 import { iso } from '../basics/clock.ts'
 import { Part } from '../store/statements.ts'
 import { content, priorities } from './inbox.schemas.ts'
@@ -117,8 +116,7 @@ export function mayHaveTexts(json: string): boolean {
 }
 
 /**
- * Chooses the texts of the exact language tag, or of its first part; else English, or the first
- * given.
+ * Chooses the texts of the exact language tag, or its first part; else English, or the first given.
  */
 export function localize(json: string, locale: string | null): string {
   if (!mayHaveTexts(json)) return json

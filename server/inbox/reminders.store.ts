@@ -21,8 +21,8 @@ type Declared = { mail: MailRule | null; mandatory: number }
 type Chosen = { category: string; mail: MailRule | null; hours: string | null }
 
 /**
- * Writes timers for what is newly unread, for users whom something reaches. The caller has locked
- * their inboxes.
+ * Writes timers for what is newly unread, for users whom something reaches. Their inboxes are
+ * locked.
  */
 export function* remind(
   { mailUnread, pushDelayMs, ...sent }: Sent,
@@ -70,10 +70,7 @@ export function hoursIn(chosen: readonly Pick<Chosen, 'category' | 'hours'>[]): 
   return hours == null ? usualHours : { ...usualHours, ...JSON.parse(hours) }
 }
 
-/**
- * Null means UTC. Another zone makes it decide again about what waits. The caller has locked the
- * user.
- */
+/** Null means UTC. Another zone makes it decide again about what waits. The user is locked. */
 export function* chooseTimeZone(userId: string, timeZone: string | null): Write<void> {
   const user = userKey(userId)
   const before = hoursIn(yield* choicesOf(user, null))
@@ -135,8 +132,8 @@ export function* mailWayOf(userId: string): Read<(typeof mailWays)[number]> {
 }
 
 /**
- * Call it in each write that changes whether the user has a verified address. It creates the
- * inbox's row if so, and forgets refusals of another address.
+ * Call it when a write changes whether the user has a verified address. If so, it creates the
+ * inbox's row, and forgets refusals of another address.
  */
 export function* reachAddress(userId: string, isVerified: boolean): Write<void> {
   const user = userKey(userId)
@@ -155,8 +152,7 @@ export function* reachAddress(userId: string, isVerified: boolean): Write<void> 
 export type Watch = { marks: boolean; arrivals: boolean; unreadAfterMs: number | null }
 
 /**
- * Writes timers for what is newly unread, from applications with webhooks. The caller has locked
- * the inboxes.
+ * Writes timers for what is newly unread, from applications with webhooks. The inboxes are locked.
  */
 export function* watchArrived(watch: Watch, at: number, arrived: readonly Unseen[]): Write<void> {
   for (const { userId, seq, version, reach } of arrived) {

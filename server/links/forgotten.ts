@@ -1,6 +1,6 @@
-// Mails a link for a forgotten password or a first second factor. The response goes out first, so
-// that neither it nor its time reveals a user. A row of the outbox waits for the mail server, and
-// the link is made when its mail leaves.
+// Mails a link for a forgotten password or a first second factor. The response goes out first:
+// neither it nor its time reveals a user. An outbox row waits for the mail server, and the link is
+// made when its mail leaves.
 import { setTimeout as waitFor } from 'node:timers/promises'
 import type { FastifyRequest } from 'fastify'
 import { type RequestSource, sourceOf } from '../audit/entry.ts'
@@ -47,7 +47,7 @@ const maxRunning = 1_000
 const maxOfClient = 20
 const maxUsers = 5
 /**
- * A client beyond its budget gets a later response: while it waits, the event loop is free for
+ * A client beyond its budget gets a later response, so that meanwhile the event loop is free for
  * others' mails.
  */
 const refusedDelayMs = 200
@@ -73,7 +73,7 @@ export class ForgottenPasswords {
 
   /**
    * Drops the request if too many are in progress, for any user. Resolves when the response may go
-   * out, which depends only on the client's earlier requests.
+   * out, by the client's earlier requests alone.
    */
   async request(
     forgotten: Forgotten,
@@ -268,7 +268,6 @@ function accountOf({ email, username = '' }: Forgotten): NamedAccount {
 
 export type ForgotNeeds = { site: Site; forgotten: ForgottenPasswords | undefined }
 
-/** Resolves when the response may go out. */
 export function requestReset(
   dependencies: ForgotNeeds,
   whose: Forgotten,

@@ -9,8 +9,8 @@ import { changePassword, type SetPassword } from '../users/access/user-changes.s
 import { lockUsers } from '../users/users.store.ts'
 
 /**
- * `invite`: the first password of a user who cannot sign in yet. `factor`: a sign-in that only sets
- * a second factor up adds the first one (factors.store.ts).
+ * `invite`: the first password of a user who cannot sign in yet. `factor`: the first second factor
+ * of a sign-in that only sets one up (factors.store.ts).
  */
 export type LinkPurpose = 'invite' | 'reset' | 'factor'
 
@@ -26,7 +26,7 @@ export type NewLink = Link & { tokenHash: string; at: number } & Audited
 
 /**
  * The user's last three of a purpose stay. Returns 'absent' also for a disabled user, 'not-first'
- * for an invitation of a user who can sign in.
+ * for an invitation of one who can sign in.
  */
 export function* addLink(link: NewLink): Write<'done' | 'absent' | 'not-first'> {
   const { userId, purpose, tokenHash, at, expiresAt, email, returnTo = null } = link
@@ -67,9 +67,9 @@ export function* findLink(tokenHash: string): Read<Link | undefined> {
 
 /**
  * Sets the password, which voids every link, raises the device generation, and verifies the address
- * if the link was sent there. Of simultaneous calls, one succeeds. Changes nothing if it returns
+ * to which the link was sent. Of simultaneous calls, one succeeds. Changes nothing if it returns
  * 'refused' (no such link, an expired one, one to another address, or a disabled user) or
- * 'not-first' (an invitation of a user who can sign in).
+ * 'not-first' (an invitation of one who can sign in).
  */
 export function* resetPassword(
   change: SetPassword & { tokenHash: string },

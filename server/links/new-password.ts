@@ -22,8 +22,8 @@ const noAccount = { name: '', user: undefined }
 const refused = { event: 'link-refused', code: 'LINK_INVALID', method: 'link' } as const
 
 /**
- * A wrong token is a guess of its address. Others' guesses do not delay a right one, because an
- * attacked account's owner needs a way in (docs/decisions/0042-links-and-mail.md).
+ * A wrong token is a guess of its address. Others' guesses do not delay a right one: an attacked
+ * account's owner needs a way in (docs/decisions/0042-links-and-mail.md).
  */
 export async function presentedLink(
   needs: SignInNeeds,

@@ -119,8 +119,8 @@ export function bytesOf(events: readonly StreamEvent[]): Buffer {
 export type Sink = Pick<EventStream, keyof EventStream>
 
 /**
- * It ends with its connection, so events need no chunks and pass by Node's response, which would
- * cost a seventh of each. Keeping the requests of thousands would take 2 KiB each.
+ * It ends with its connection, so events need no chunks and bypass Node's response, which would
+ * cost a seventh of each. Keeping a request would take 2 KiB.
  */
 export class EventStream {
   readonly #response: ServerResponse

@@ -2,7 +2,7 @@
 import { holderLock } from '../store/events.ts'
 import { all, get, Part, type Read, rowsOf, send, type Write } from '../store/statements.ts'
 
-/** `hour`: since 1970. `count`: 0 for a gauge. `max`: a gauge's largest value; 0 for a counter. */
+/** `count`: 0 for a gauge. `max`: 0 for a counter. */
 export type Hourly = { name: string; hour: number; count: number; max: number }
 
 const larger = new Part('max(hourly.max, excluded.max)', 'greatest(hourly.max, excluded.max)')
@@ -22,7 +22,6 @@ export function* addHourly(rows: readonly Hourly[]): Write<void> {
 
 export type Summed = Omit<Hourly, 'hour'>
 
-/** Without the hour `to`. */
 export function* sumHourly({ from, to }: { from: number; to: number }): Read<Summed[]> {
   return yield* all<Summed>`
     select name, cast(sum(count) as bigint) as count, max(max) as max

@@ -1,4 +1,4 @@
-// Each minute, writes what this process counted. It repeats a write with an unknown outcome, so an
+// Each minute, writes what this process counted. Repeats a write with an unknown outcome, so an
 // hour with a failure may count twice.
 import { bucketBounds, counts, type Durations } from '../basics/counts.ts'
 import { oneAtATime } from '../basics/event-loop.ts'

@@ -1,5 +1,4 @@
-// With a separate listener, no proxy publishes the metrics by mistake. A scraper needs one
-// connection.
+// With a separate listener, no proxy publishes the metrics by mistake.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { oneAtATime } from '../basics/event-loop.ts'

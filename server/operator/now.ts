@@ -8,7 +8,6 @@ import { examineDatabase } from '../doctor/store/database.ts'
 import { freeBytesOf } from '../metrics/series.ts'
 import type { OperatorPage } from './operator.ts'
 
-/** Requests share one examination of the database. */
 const keptMs = 10_000
 
 export function operatorPageOf(config: Config, now: () => number): OperatorPage {

@@ -7,7 +7,6 @@ import { signingKeys } from '../tokens/signing-keys.store.ts'
 import * as shapes from './operator.schemas.ts'
 import { forOperator, type OperatorNeeds, sendVisible } from './operator.ts'
 
-/** While the page is open, numbers are written so often. */
 const freshMs = 10_000
 
 export const numbers = forOperator({

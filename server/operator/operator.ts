@@ -86,7 +86,7 @@ async function admitOperator(needs: GuardNeeds, request: FastifyRequest): Promis
 
 /**
  * Throws FORBIDDEN without a second factor, FRESH_SIGN_IN_REQUIRED if the sign-in is older than the
- * first factor, because a thief may have its password.
+ * first one: a thief may have its password.
  */
 async function refuseWithoutFactor(
   { store, operatorPage }: OperatorNeeds,
@@ -109,7 +109,6 @@ async function refuseWithoutFactor(
     )
 }
 
-/** When each passkey or second factor was confirmed. */
 export async function factorTimes(store: Store, userId: string): Promise<number[]> {
   const { factors } = await store.read(factorsOf, userId)
   return factors.flatMap(({ confirmedAt }) => confirmedAt ?? [])

@@ -11,7 +11,7 @@ export const maxFound = 50
 /**
  * The first 50 users whose username, address, display name or external id begins with a text, or
  * whose id it is. Each is an index range: usernames in prepared form, external ids byte by byte,
- * others ignoring ASCII case.
+ * others without ASCII case.
  */
 export function* searchUsers(search: string): Read<User[]> {
   const name = findableUsername(search) ?? search

@@ -15,7 +15,6 @@ import * as shapes from './operator.schemas.ts'
 import { forOperator, type OperatorNeeds, recordAct, sendVisible } from './operator.ts'
 import { countByKey, type HeardRow, heardBetween, ownerOf } from './sent.store.ts'
 
-/** "Are we heard?" examines so many, the newest. */
 const maxHeard = 10_000
 const heardMs = 30 * 24 * 3_600_000
 

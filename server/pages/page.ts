@@ -79,7 +79,6 @@ export async function viewOf(
   }
 }
 
-/** As the caller sees it. */
 export async function viewFor(
   needs: { pages: Pages },
   request: FastifyRequest & { caller: Subject | null },

@@ -17,8 +17,8 @@ export function signInPath(places: Places, name: string): string {
 const ownPages = ['sign-in', 'account', 'inbox', 'operator']
 
 /**
- * Undefined for a place that no link may choose. If CARILLON_RETURN_URLS is set, only its URLs and
- * our pages are allowed.
+ * Undefined for a place that no link may choose. CARILLON_RETURN_URLS, if set, allows only its URLs
+ * and our pages.
  */
 export function acceptedPlace(places: Places, text: string): string | undefined {
   const { returnUrls } = places.site

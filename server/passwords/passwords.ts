@@ -1,6 +1,5 @@
-// Hashes passwords with argon2id, a few at a time: each occupies for 30 ms a thread of libuv's
-// pool, which files and DNS need. Others wait in a short queue in which networks and accounts take
-// turns.
+// Hashes passwords with argon2id, a few at a time: each holds for 30 ms a thread of libuv's pool,
+// which files and DNS need. Others wait in a short queue in which networks and accounts take turns.
 
 import { CarillonError, overloaded, unavailable } from '../basics/errors.ts'
 import { type Client, groupsOf } from '../basics/ip-addresses.ts'

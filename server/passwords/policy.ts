@@ -192,7 +192,7 @@ function repeatedPiece(text: string): string {
 }
 
 // Have I Been Pwned gets five of the SHA-1's 40 digits, and returns the rest of all such hashes: it
-// does not learn the password (k-anonymity).
+// learns no password (k-anonymity).
 
 const maxSize = 1024 * 1024
 

@@ -26,7 +26,7 @@ import { findUser, lockUser, type User } from '../users/users.store.ts'
 export const maxMuted = 200
 export const maxDeclared = 200
 
-/** `label`, `description`: JSON, a string or a text by language. */
+/** 0001-schema.sql explains the columns. */
 export type Category = {
   name: string
   label: string
@@ -67,10 +67,7 @@ function* declaredFor(application: string): Read<Map<string, Category>> {
   return new Map(rows.map((category) => [category.name, category]))
 }
 
-/**
- * `category`: '' for everything. `mutedUntil`: ISO 8601 or 'forever'. Null: no choice. `hours`:
- * JSON of `Hours`, for everything.
- */
+/** 0001-schema.sql explains the columns. Null: no choice. */
 export type Choice = {
   category: string
   mutedUntil: string | null
@@ -172,9 +169,9 @@ function given<Value extends object>(change: Value) {
 }
 
 /**
- * Null ends a mute or a rule; ended mutes are removed. Later deliveries are muted, and it is
- * decided again about what waits. Returns 'too-many', and changes nothing, if more than `maxMuted`
- * categories would have a mute or a rule.
+ * Null ends a mute or a rule; ended mutes are removed. Later deliveries are muted, and what waits
+ * is decided again. Returns 'too-many', and changes nothing, if more than `maxMuted` categories
+ * would have a mute or a rule.
  */
 export function* changePreferences(change: Change): Write<'done' | 'absent' | 'too-many'> {
   const { userId, choices = [], now } = change

@@ -21,7 +21,7 @@ export type Flow = Checks & {
   expiresAt: number
   /** The verifier's SHA-256 (RFC 7636, S256). */
   challenge?: string | undefined
-  /** The request's origin. */
+  /** The request has to come from there. */
   origin?: string
   linking?: Linking
 }

@@ -100,8 +100,8 @@ export class Provider {
   }
 
   /**
-   * Only a signed ID token counts that says when the user signed in there (`auth_time`), recently.
-   * No other site can request the proofs `phr` and `phrh` (OpenID Connect EAP ACR Values 1.0).
+   * Only a signed ID token counts, with a recent sign-in there (`auth_time`). No other site can
+   * request the proofs `phr` and `phrh` (OpenID Connect EAP ACR Values 1.0).
    */
   #factorIn({ acr, amr, auth_time: at }: IDToken): ProvedFactor | undefined {
     const { factors } = this.setting

@@ -7,10 +7,7 @@ import { all, get, inList, Part, type Read, run, send, type Write } from '../sto
 
 export type Channel = 'mail' | 'push' | 'webhook'
 
-/**
- * `queue`: '' for mails, a push service's host, or a webhook. `target`: '' if the sending decides.
- * `ids`: JSON. `at`: since when it waits.
- */
+/** 0001-schema.sql explains the columns. `target`: '' if the sending decides. */
 export type NewRow = {
   id: string
   kind: string
@@ -78,11 +75,11 @@ export function* addTestMail({
   yield* record(audit)
 }
 
-/** Beyond this, the newest entries take the last places, as they may matter most. */
+/** The newest take the last places, as they may matter most. */
 export const maxJoined = 50
 
 /**
- * The waiting row gets the ids: a mail has what happens while it waits. A row being sent does not
+ * The waiting row gets the ids, so its mail has what happened meanwhile. A row being sent does not
  * count.
  */
 export function* joinOutbox({
@@ -101,7 +98,7 @@ export function* joinOutbox({
 
 type Due = { channel: Channel; at: number }
 
-/** The queues with a free due row, that of the longest due first. */
+/** The queues with a free due row, longest due first. */
 export function* dueQueues({ channel, at }: Due): Read<string[]> {
   // Steps from queue to queue in the index, past their rows.
   const rows = yield* all<{ queue: string }>`
@@ -136,7 +133,7 @@ export function* claimOutbox({ holder, channel, at, places }: Claim): Write<Outb
 
 type Held = { id: string; holder: number }
 
-/** If the process still has the row. Its entry's log line exists already. */
+/** If the process still has the row. The log has its entry's line. */
 export function* removeFromOutbox({ id, holder, audit }: Held & Audited): Write<void> {
   if ((yield* run`delete from outbox where id = ${id} and holder = ${holder}`) > 0)
     yield* recordLogged([...(audit ?? [])])
@@ -201,8 +198,8 @@ export function displayedRow({ id, kind, tries, reason, dueAt, at, holder }: Out
 type Chosen = { ids: readonly string[] | null } & Audited
 
 /**
- * Null means all. Returns how many. A row being sent stays as it is. So does an event to be read,
- * which would be too old at once.
+ * Null means all. Returns how many. A row being sent stays as it is, and so does an event to be
+ * read, which would be too old at once.
  */
 export function* retryOutbox({ ids, at }: Chosen & { at: number }): Write<number> {
   return yield* run`

@@ -9,8 +9,8 @@ import { lockUsers } from '../users/users.store.ts'
 type EndEveryProof = { key: NewSigningKey; sparedUserId: string } & Audited
 
 /**
- * In one step, spares one user's sessions with their push subscriptions, and replaces all signing
- * keys. Returns how many sessions it deleted.
+ * Spares one user's sessions with their push subscriptions, and replaces all signing keys, in one
+ * step. Returns how many sessions it deleted.
  */
 export function* endEveryProof({ key, sparedUserId, audit }: EndEveryProof): Write<number> {
   const ended = yield* run`delete from session where user_id <> ${sparedUserId}`

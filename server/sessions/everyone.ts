@@ -11,7 +11,7 @@ type Dependencies = { store: Store; sealing: Sealing; now: () => number; source:
 const usersAtOnce = 500
 
 /**
- * Within a second, every node refuses the sessions and tokens. Later the generations rise, in
+ * Every node refuses the sessions and tokens within a second. Later the generations rise, in
  * batches. The sessions of `spared` stay, but no token.
  */
 export async function signOutEveryone(dependencies: Dependencies, spared?: User): Promise<number> {

@@ -66,8 +66,8 @@ export function rotationOf(
 }
 
 /**
- * A change of a credential rotates the caller's sign-in. `factor`: the change proves it. `proof`:
- * from `newProof`, if the change took place. Throws UNAUTHORIZED for an outdated proof.
+ * Rotates the caller's sign-in. `factor`: the change proves it. `proof`: from `newProof`, if the
+ * change took place. Throws UNAUTHORIZED for an outdated proof.
  */
 export async function changeCredential<Change extends object, Outcome>(
   needs: SignInsNeeds,
@@ -99,7 +99,6 @@ export async function newProof(
   return accessTokens.rotated(caller as TokenSubject, user, rotation)
 }
 
-/** Sends 204 and a cookie, or 200 and a token. */
 export function sendProof(reply: FastifyReply, proof: NewProof): FastifyReply {
   return proof === undefined ? reply.code(204).send() : sendData(reply, proof)
 }

@@ -21,17 +21,13 @@ import type { ReadForms } from '../store/store.ts'
 import { endSubscriptions, revoke } from '../tokens/tokens.store.ts'
 import { lockUsers } from '../users/users.store.ts'
 
-/**
- * Stored under its user, so a look-up touches only that user's rows. `familyHash`: of the cookie's
- * constant half. `secretHash`: of the whole cookie.
- */
+/** A look-up under the user touches only that user's rows. */
 export type SessionKey = { userId: string; familyHash: string; secretHash: string }
 
 export type LiveSession = {
   userId: string
   username: string | null
   signInId: string
-  /** When the user last proved a password or a factor. */
   confirmedAt: number
   createdAt: number
   lastSeenAt: number
@@ -97,8 +93,8 @@ export const sessionWithInbox = sessionText('?', '?', '?', '?')
 const onPostgres = sessionText('$3', '$1', '$1', '$2')
 
 /**
- * Finds a session by its present cookie or an older one, by the same statement for right and wrong
- * ones. A disabled user has none. The caller checks the expiry.
+ * Finds a session by its present or an older cookie; the statement is the same for wrong ones. A
+ * disabled user has none. The caller checks the expiry.
  */
 export const findSession: ReadForms<SessionKey, LiveSession | undefined> = {
   name: 'findSession',
@@ -144,8 +140,7 @@ type AddedSession = { revoked: EndedSession[]; device?: Familiarity }
 /**
  * In one step, ends those in `replaces` and the oldest beyond `maxSessions`, with their tokens, and
  * notes the device `from`. Returns 'refused', and changes nothing, for an absent or disabled user,
- * or another credential generation. Sign-ins of one user take turns, or each of two could count
- * without the other.
+ * or another credential generation. Sign-ins of one user take turns, so each counts the other.
  */
 export function* addSession(session: NewSession): Write<AddedSession | 'refused'> {
   const { userId, familyHash, secretHash, at, from } = session

@@ -34,8 +34,8 @@ const copyGraceMs = 10_000
 const maxCopyMs = 60_000
 const copyCheckMs = 1_000
 /**
- * The user's id, which makes the look-up cheap; 16 random bytes for the sign-in; 32 for this
- * cookie, which each rotation replaces.
+ * The user's id, for a cheap look-up; 16 random bytes for the sign-in; 32 for this cookie, which a
+ * rotation replaces.
  */
 const cookieShape = /^([0-9a-f-]{36})\.([\w-]{22})\.[\w-]{43}$/
 
@@ -132,8 +132,8 @@ export class Sessions {
   /**
    * A long-lived request has to end then, or be checked again; null if its proof has ended or only
    * sets a factor up. An older cookie ends ten seconds after the new one's first use, and a minute
-   * after the rotation at the latest. `copy` keeps the earliest end, which no other rotation
-   * postpones.
+   * after the rotation at the latest. `copy` keeps the earliest end: other rotations do not
+   * postpone it.
    */
   async validUntil(secret: string, copy: { endsAt: number }): Promise<number | null> {
     const session = await this.#find(secret)

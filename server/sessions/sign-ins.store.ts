@@ -110,7 +110,7 @@ type EndSignIn = UserChange & {
  * Ends a live sign-in with its tokens, and returns its variant. `isOwn`: the caller's stateless
  * one. With `disowned` the password counts as reported, the device generation rises, and only that
  * device stays known. Unknown, ended or another user's: 'absent', nothing changed. But one in the
- * audit log can be disowned, because its client knows the password.
+ * audit log can be disowned: its client knows the password.
  */
 export function* endSignIn(end: EndSignIn): Write<'stateful' | 'stateless' | 'absent'> {
   const { userId, signInId, alive, at, disowned } = end
@@ -136,7 +136,7 @@ export function* endSignIn(end: EndSignIn): Write<'stateful' | 'stateless' | 'ab
 }
 
 /**
- * Keeps the device unless it is 'new': the last seen `keep` at most. Of simultaneous first calls,
+ * Keeps the device unless it is 'new': at most `keep`, the last seen. Of simultaneous first calls,
  * one is 'first'. Returns 'absent' without a user of this device generation.
  */
 export function* noteDevice({ audit, ...seen }: Note & Audited): Write<Familiarity | 'absent'> {

@@ -1,5 +1,5 @@
 // What follows a proof in every sign-in, until the response. sign-in-attempts.ts, links/ and
-// providers/ prove a user. The sign-in is fresh from its beginning (sessions/own-sign-in.ts).
+// providers/ prove a user. Each sign-in begins fresh (sessions/own-sign-in.ts).
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { auditEntry, type RequestSource, type Source, sourceOf } from '../audit/entry.ts'
 import type { SignInLog } from '../audit/sign-in-log.ts'
@@ -57,8 +57,8 @@ export function factorOf(method: SignInFacts['method'] | 'password'): ProvedFact
 }
 
 /**
- * `user`: as read for the check. Throws SECOND_FACTOR_REQUIRED, FORBIDDEN for a reported password
- * on a new device, INVALID_CREDENTIALS if the proofs have been revoked since.
+ * `user`: as checked. Throws SECOND_FACTOR_REQUIRED, FORBIDDEN for a reported password on a new
+ * device, INVALID_CREDENTIALS if the proofs were revoked since.
  */
 export async function signIn(
   needs: SignInNeeds,
@@ -183,7 +183,7 @@ async function issueSession(
 }
 
 /**
- * Ends each valid token's whole sign-in. Only its issuer ends a foreign token. With `source`, the
+ * Ends the whole sign-in of valid tokens; a foreign one ends only at its issuer. With `source`, the
  * audit log has each sign-out.
  */
 async function endTokens(

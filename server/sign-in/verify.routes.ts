@@ -34,7 +34,7 @@ export const verify = forVisitor({
   },
 })
 
-/** An external id could equal another user's username; a username could equal another's id (U1). */
+/** An external id could equal another user's username, and a username another's id (U1). */
 function identityOf({ id, username, displayName }: Reader): Readonly<Record<string, string>> {
   const name = username === null || isIdShaped(username) ? id : username
   return {

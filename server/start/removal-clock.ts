@@ -1,4 +1,4 @@
-// The time by which rows are removed, because a wrong clock would remove all old rows for ever.
+// The time by which rows are removed: a wrong clock would remove all old rows for ever.
 import { seeTime } from '../audit/time-seen.store.ts'
 import { iso } from '../basics/clock.ts'
 import type { Log } from '../basics/log.ts'

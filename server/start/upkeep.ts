@@ -1,6 +1,6 @@
 // What is deleted without a request: each second what is due, each minute what is too many, each
-// hour what is too old. Nodes use short writes that decide again under locks: after a kill, the
-// next second goes on.
+// hour what is too old. Short writes decide again under locks: after a kill, the next second goes
+// on.
 import { removeOldAudit } from '../audit/audit.store.ts'
 import { type Clock, iso } from '../basics/clock.ts'
 import { counts } from '../basics/counts.ts'
@@ -19,9 +19,7 @@ import type { Store } from '../store/store.ts'
 import { removeKeptSecrets } from '../tokens/sealing-secret.ts'
 import { removeOldErased } from '../users/erasure/erased-ids.store.ts'
 
-/** PostgreSQL runs them at once. */
 const writesAtOnce = 4
-/** So many inboxes share an announcement. */
 const maxAnnounced = 1_000
 const everyMs = { turn: 1_000, trim: 60_000 }
 /** Without its database it fails each second. */

@@ -31,7 +31,7 @@ export type AuditEntry = {
  */
 export type Audited = { audit?: readonly AuditEntry[] | undefined; needsFresh?: boolean }
 
-/** The first key of a living process's advisory lock; `Store.holder` is the second. */
+/** First key of a living process's advisory lock; `Store.holder` is the second. */
 export const holderLock = 1_667_330_665
 
 /**

@@ -1,4 +1,4 @@
-// The migrations of schema/, and the ledger of those that a database has, in Kysely's form.
+// The migrations of schema/, and a database's ledger of them, in Kysely's form.
 import { readdirSync, readFileSync } from 'node:fs'
 import { unavailable } from '../basics/errors.ts'
 import { refuseIncomplete } from './transfer-state.ts'
@@ -21,7 +21,7 @@ export function textOf(name: string, engine: 'sqlite' | 'postgres', from: URL = 
 }
 
 export type Notice = { event: string; sentence: string }
-/** Reports that the log of a SQLite file is foreign or gone, or that a migration takes long. */
+/** Reports a foreign or missing log of a SQLite file, or a long migration. */
 export type Noticed = { onNotice?: ((notice: Notice) => void) | undefined }
 
 const chunkLineMs = 10_000
@@ -45,9 +45,7 @@ export async function inChunks(
   }
 }
 
-/**
- * Such a migration is one statement, repeated in separate transactions: it continues after a kill.
- */
+/** Such a migration is one statement, repeated in separate transactions: it survives a kill. */
 export function isInChunks(text: string): boolean {
   return /^-- chunks$/m.test(text)
 }

@@ -1,7 +1,7 @@
 // Each operation is written once for both engines (decision 0074): a generator yields statements
-// and gets their rows. A write can run again, so it changes nothing outside the database. Others
-// wait for its locks, so it yields only statements. Values are bound, never spliced; a Part is text
-// that differs by engine.
+// and gets their rows. A write can run again, so it changes nothing else. Others wait for its
+// locks, so it yields only statements. Values are bound, never spliced; a Part is text that differs
+// by engine.
 import type { AuditEntry, ChangeSignal } from './events.ts'
 
 export type Query = { kind: 'get' | 'all' } & Template
@@ -38,7 +38,7 @@ export function* all<Row>(strings: TemplateStringsArray, ...values: Given[]): Re
   return (yield { kind: 'all', strings, values }) as Row[]
 }
 
-/** An operation that reads before it writes locks a row first, so that calls take turns. */
+/** An operation that reads before it writes locks a row first: calls take turns. */
 export function* lockAll<Row>(strings: TemplateStringsArray, ...values: Given[]): Write<Row[]> {
   return (yield { kind: 'all', locks: true, strings, values }) as Row[]
 }

@@ -32,7 +32,7 @@ export interface Store {
   readonly clock?: () => number
   /**
    * This process claims rows with it; no other living process has it. Undefined while others may
-   * think that this one is dead.
+   * think this one dead.
    */
   readonly holder: () => number | undefined
   /** Called after commits of any process; with `about`, for these and 'anything'. */

@@ -10,7 +10,7 @@ export const refusedWrite = {
 export const refusedWriteState = 'CA001'
 export type Refusing = keyof typeof refusedWrite
 
-/** While it exists, the database refuses every write. `state`: a `Move` or `Maintenance` as JSON. */
+/** While it exists, the database refuses writes. `state`: a `Move` or `Maintenance` as JSON. */
 export function tableOf(refusing: Refusing): string {
   return `carillon_${refusing}`
 }

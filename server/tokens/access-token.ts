@@ -25,7 +25,6 @@ const usualCache = 20_000
 /** In characters: about 8,000 of our tokens. */
 const maxRefused = 4_000_000
 
-/** Of issuers/foreign-tokens.ts. */
 type Foreign = {
   cached(token: string): TokenSubject | undefined
   verify(token: string): Promise<TokenSubject | null>
@@ -102,7 +101,7 @@ export class AccessTokens {
 
   /**
    * Null if the token is unknown, expired or revoked. Reads the store only for an unknown key or an
-   * uncached foreign token. Throws UNAVAILABLE if its issuer's keys cannot be read.
+   * uncached foreign token. Throws UNAVAILABLE if an issuer's keys cannot be read.
    */
   async verify(token: string): Promise<TokenSubject | null> {
     const { foreign } = this.#options
@@ -171,9 +170,9 @@ export class AccessTokens {
 
   /**
    * `user`: the present row, whose generation the token gets. Throws UNAUTHORIZED for a sign-in
-   * that is too old, or that the revocation which raised the generation did not spare: this node
-   * may not know it yet, or a backup was restored. Throws FORBIDDEN for a session's token, which
-   * must not outlive it.
+   * that is too old, or that the revocation of lower generations did not spare: this node may not
+   * know it yet, or a backup was restored. Throws FORBIDDEN for a session's token, which must not
+   * outlive it.
    */
   async renew(subject: TokenSubject, user: Current): Promise<IssuedToken> {
     if (subject.isOfSession)
@@ -184,8 +183,8 @@ export class AccessTokens {
   }
 
   /**
-   * Throws as `renew`. If the user's generation was raised, the revocation must have spared the
-   * sign-in: otherwise the token would revive an ended one.
+   * Throws as `renew`. A revocation of lower generations must have spared the sign-in: otherwise
+   * the token would revive an ended one.
    */
   async rotated(
     subject: TokenSubject,

@@ -1,5 +1,5 @@
 // CARILLON_SECOND_FACTOR: which sign-ins open everything, and from when do others only set a factor
-// up? The proof says enough: no request reads the store for it.
+// up? By the proof alone: no request reads the store.
 import { iso } from '../basics/clock.ts'
 import { madeAt } from '../basics/ids.ts'
 import type { ProvedFactor } from '../http/operation.ts'
@@ -8,7 +8,6 @@ import { ruleStarts, startRules } from './factor-policy.store.ts'
 
 type FactorRule = 'optional' | 'required' | 'passkey'
 
-/** `factor`: what the user proved besides the password. */
 type RuledSignIn = { userId: string; factor?: ProvedFactor | undefined }
 
 type Options = { store: Store; now: () => number; rule: FactorRule; graceMs: number }
@@ -28,9 +27,7 @@ export class FactorPolicy {
     this.#begun = begun
   }
 
-  /**
-   * `passkey` demands a factor, too. A user without any has the grace of the first rule that began.
-   */
+  /** `passkey` demands a factor, too. A user without any has the grace of the first rule. */
   static async open(options: Options): Promise<FactorPolicy> {
     const { store, now, rule } = options
     const begun: Begun = { required: Number.POSITIVE_INFINITY, passkey: Number.POSITIVE_INFINITY }

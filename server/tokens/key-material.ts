@@ -1,5 +1,5 @@
-// One signing key (Ed25519, RFC 8037). The service's secret seals it, so that a stolen database
-// signs nothing.
+// One signing key (Ed25519, RFC 8037), sealed by the service's secret: a stolen database signs
+// nothing.
 import {
   createPrivateKey,
   createPublicKey,
@@ -53,7 +53,7 @@ export async function openPrivate(
   return { kid, privateKey, secret: opened.secret }
 }
 
-/** The present sealing has the secret of the keys. Throws UNAVAILABLE if neither opens one. */
+/** It uses the secret that sealed the keys. Throws UNAVAILABLE if neither opens one. */
 export async function sealingOf(secrets: Secrets, keys: readonly SigningKey[]): Promise<Sealing> {
   const sealing = new Sealing(secrets)
   const sealed = keys.filter(({ retiredAt }) => retiredAt === null)
@@ -71,10 +71,7 @@ export function sealedWithAnother(what = 'The signing keys in the store were'): 
   )
 }
 
-/**
- * WebCrypto's threads, which argon2 needs, would cost twice the processor time, so this blocks the
- * event loop.
- */
+/** WebCrypto's threads, which argon2 needs, would cost twice the processor time. */
 export function signToken({ kid, privateKey }: PrivateKey, claims: Claims): string {
   const signed = `${segmentOf({ alg: 'EdDSA', typ: 'at+jwt', kid })}.${segmentOf(claims)}`
   return `${signed}.${sign(null, Buffer.from(signed), privateKey).toString('base64url')}`

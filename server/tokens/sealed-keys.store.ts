@@ -10,7 +10,7 @@ export function* sealedKey(purpose: KeyPurpose): Read<string | undefined> {
 }
 
 /**
- * Does nothing if the purpose has a key. A new one for pushes would end every subscription, because
+ * Does nothing if the purpose has a key. A new one for pushes would end every subscription:
  * browsers have the old one.
  */
 export function* addSealedKey({

@@ -43,8 +43,7 @@ export function* addSigningKey({ key, after, audit }: Addition): Write<'added' |
   const last = yield* get<{ kid: string }>`
     select kid from signing_key order by starts_at desc, created_at desc, kid desc limit 1`
   if ((last?.kid ?? null) !== after) return 'refused'
-  // An operator has deleted the signing keys because the secret was lost, so nothing opens these
-  // keys.
+  // An operator deleted the signing keys because the secret was lost, so nothing opens these.
   if (after === null) yield* send`delete from sealed_key`
   yield* insert(key)
   // A later restore finds this row.
@@ -57,8 +56,8 @@ export function* addSigningKey({ key, after, audit }: Addition): Write<'added' |
 }
 
 /**
- * Changes nothing if the key is absent. Otherwise every push subscription ends, because a thief of
- * the key may have added some.
+ * Changes nothing if the key is absent. Otherwise every push subscription ends: a thief of the key
+ * may have added some.
  */
 export function* dropSigningKey({ kid, key, audit }: Replacement): Write<'done' | 'absent'> {
   yield* takeTurns()

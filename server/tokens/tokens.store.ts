@@ -1,4 +1,4 @@
-// Revokes access tokens, and ends all proofs of a user, but one sign-in's if it is spared.
+// Revokes access tokens, and ends all proofs of a user but those of a spared sign-in.
 import { hash } from 'node:crypto'
 import { record } from '../audit/audit.store.ts'
 import type { Audited } from '../store/events.ts'
@@ -87,7 +87,7 @@ export function* endSubscriptions(userId: string, signInId: string): Write<void>
 }
 
 /**
- * A step that ends a sign-in takes this lock last. One that adds a subscription takes it first, and
+ * A step that ends a sign-in takes this lock last. One that adds a subscription takes it first,
  * then looks if the sign-in has ended. So no ending sign-in gets one.
  */
 export function* lockSubscriptions(userId: string): Write<void> {

@@ -16,10 +16,7 @@ import {
 /** `outcome`: a status such as `status-204`, or a class of errors. `at`: milliseconds. */
 export type Attempt = { at: number; outcome: string }
 
-/**
- * Times in milliseconds. `url`: null if the events are read, not sent. `events`: names with commas.
- * `categories`: JSON; null for all.
- */
+/** 0001-schema.sql explains the columns. */
 export type Webhook = {
   id: string
   application: string
@@ -28,7 +25,6 @@ export type Webhook = {
   categories: string | null
   unreadAfterMs: number
   sealedSecret: string
-  /** The secret before a rotation, which also signs until `previousUntil`. */
   sealedPrevious: string | null
   previousUntil: number | null
   createdAt: number
@@ -126,9 +122,9 @@ type Before = Pick<Webhook, 'attempts' | 'lastSuccessAt' | 'failingSince' | 'dis
 type Attempted = Attempt & { id: string; isAccepted: boolean; disableAfterMs: number } & Audited
 
 /**
- * Keeps the last twenty. An accepted one enables the webhook. If all have failed for
- * `disableAfterMs`, disables it and removes its waiting rows. The entry's log line is still to
- * write. Returns whether this call disabled it.
+ * Keeps the last twenty. An accepted one enables the webhook. If all failed for `disableAfterMs`,
+ * disables it and removes its waiting rows. The entry's log line is still to write. Returns whether
+ * this call disabled it.
  */
 export function* noteAttempt(attempt: Attempted): Write<boolean> {
   const { id, at, outcome, isAccepted, disableAfterMs, audit } = attempt

@@ -52,7 +52,7 @@ export async function addWebhook(needs: Acting, application: string, wanted: Wan
 
 /**
  * Enables the webhook. With `rotateSecret` it returns the new secret; for a day both sign, if the
- * earlier one can be opened. Throws NOT_FOUND, or INVALID_REQUEST for adding or removing the `url`.
+ * earlier one opens. Throws NOT_FOUND, or INVALID_REQUEST for adding or removing the `url`.
  */
 export async function changeWebhook(
   needs: Acting,

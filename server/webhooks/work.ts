@@ -117,7 +117,7 @@ export class Webhooks {
   /**
    * Acknowledges the last response's events, and returns the oldest waiting ones, up to 100, or
    * none after `waitMs`. `missed`: some were too old. Throws CONFLICT for a webhook with a URL,
-   * TOO_MANY_REQUESTS if too many requests wait.
+   * TOO_MANY_REQUESTS if too many wait.
    */
   async read({ id: webhookId, url }: Webhook, { after, waitMs, signal }: Reading) {
     if (url !== null)

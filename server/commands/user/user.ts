@@ -180,7 +180,6 @@ async function changePassword(
   )
 }
 
-/** The user has to learn a generated password. */
 function printWithPassword(
   options: Output,
   value: object,

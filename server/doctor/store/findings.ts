@@ -146,7 +146,6 @@ async function waitingMails(read: Read, now: number): Promise<Finding> {
   })
 }
 
-/** The mail server refused many addresses within an hour. */
 async function refusedMails(read: Read, now: number): Promise<Finding[]> {
   const since = firstIdAt(now - 24 * 3_600_000)
   const [refused] = await read(lastOf('mails-refused', since))
@@ -157,7 +156,6 @@ async function refusedMails(read: Read, now: number): Promise<Finding[]> {
   return [fault('mails', { found, change })]
 }
 
-/** The service disabled these, or they fail now. */
 async function webhooks(read: Read): Promise<Finding[]> {
   const rows = await read(`
     select id, disabled_at as "disabledAt", failing_since as "failingSince", attempts from webhook where failing_since is not null`)

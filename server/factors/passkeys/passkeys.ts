@@ -31,7 +31,7 @@ type Addition = {
 }
 
 /**
- * `codes`: recovery codes, for the first factor. Throws UNPROCESSABLE if it is not a new passkey
+ * `codes`: recovery codes, for the first factor. Throws UNPROCESSABLE unless it is a new passkey
  * for this user and service, CONFLICT if the user has it or too many factors, LINK_INVALID without
  * a needed link.
  */
@@ -96,8 +96,8 @@ type Use = Partial<Omit<stored.Use, 'at'>> & {
 
 /**
  * Uses the challenge up. Throws UNPROCESSABLE for what depends on no account, TOO_MANY_REQUESTS
- * after many failures of this address, UNAUTHORIZED if the `challenge` or `rotation` has ended, and
- * one INVALID_CREDENTIALS for all that depends on an account.
+ * after many failures of this address, UNAUTHORIZED if the `challenge` or `rotation` has ended, one
+ * INVALID_CREDENTIALS for all that depends on an account.
  */
 export async function usePasskey(
   dependencies: FactorNeeds,
@@ -204,8 +204,8 @@ export function passkeyNames({ id, username, email, displayName }: User): {
 }
 
 /**
- * For password managers (WebAuthn Level 3, section 5.1.10): all passkeys, since they hide every
- * other. Null if the service can have none.
+ * For password managers (WebAuthn Level 3, section 5.1.10): all passkeys, since they hide others.
+ * Null if the service can have none.
  */
 export function knownPasskeys(
   needs: FactorNeeds,

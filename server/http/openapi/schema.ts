@@ -157,7 +157,6 @@ export const timeOf = (description: string) =>
 export const time = timeOf('ISO 8601 UTC with milliseconds')
 export const expiresAt = example(time, '2026-12-02T09:14:05.120Z')
 
-/** What the next request sends as `field`, or null on the last page. */
 export const nextAs = (field: string) =>
   example(nullable(string(`Send it as \`${field}\` for the page that follows`)), null)
 export const pageOf = <S extends Schema>(name: string, item: S, notes: Notes = {}) =>

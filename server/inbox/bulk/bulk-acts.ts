@@ -1,4 +1,4 @@
-// Runs the steps of bulk acts: other writes wait for at most one. Each step is a complete act and
+// Runs the steps of bulk acts: other writes wait for at most one. Each is a complete act and
 // repeatable, so nothing has to survive a kill: the client repeats the request.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { counts } from '../../basics/counts.ts'

@@ -1,7 +1,6 @@
 // Marks all as read, or archives all that is read, in steps from the oldest on. Each is one
-// transaction: everything up to its last one is read or archived, and its event says so. So a kill
-// between two steps leaves nothing to repair. bulk-acts.ts runs the steps, undo.store.ts takes them
-// back.
+// transaction with its event: everything up to its last one is read or archived. So a kill between
+// two steps leaves nothing to repair.
 import { iso } from '../../basics/clock.ts'
 import { all, get, inNumbers, send, signal, type Write } from '../../store/statements.ts'
 import type { MarkAllRead, Rest } from '../inbox-state.ts'
@@ -19,7 +18,6 @@ import { heldSince, ofService } from '../security-notices.store.ts'
 import type { UserKey } from '../user-key.ts'
 
 const inFirstStep = 100
-/** Others wait for at most one step. */
 const inLaterSteps = 1_000
 
 export const stepSize = (rest: Rest | undefined) =>
@@ -176,8 +174,8 @@ function* stepOf(inbox: LockedInbox, bounds: Bounds): Write<Act | undefined> {
 }
 
 /**
- * The act that goes on after a kill and a repeated request: an undo takes back all of it. Undefined
- * if another act or undo began in between.
+ * The act that goes on after a kill and a repeated request, so that an undo takes back all of it.
+ * Undefined if another act or undo began in between.
  */
 function* begunAct(
   { user, undoVersion }: LockedInbox,
@@ -206,7 +204,7 @@ function* addStep(
   const isRead = kind === 'read'
   const { total, unread, archived } = countsOf(kind, rows)
   const unseen = isRead ? 0 : rows.filter(({ seq }) => seq > seenThrough).length
-  // A client that missed the last archive-read would now archive too much: it loads the list again.
+  // A client that missed the last archive-read would archive too much, so it loads the list again.
   const reset = isRead ? Math.max(resetVersion, archiveVersion) : resetVersion
   yield* send`
     update inbox set version = ${version}, total = total + ${total}, unread = unread + ${unread},

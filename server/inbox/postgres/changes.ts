@@ -16,7 +16,7 @@ import { withInbox } from './pages.ts'
 const text = notificationJsonSql('postgres')
 const events = eventsSql('postgres')
 
-// No more arrived than there were changes. If that is more than $3, halving finds the beginning:
+// No more arrived than there were changes. If that exceeds $3, halving finds the beginning:
 // versions rise with seq.
 const changesText = `
   with recursive ${withInbox}, halving (low, high) as (

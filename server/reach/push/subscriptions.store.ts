@@ -1,4 +1,4 @@
-// A push subscription (RFC 8030) belongs to the sign-in that added it, whose end removes it
+// A push subscription (RFC 8030) belongs to the sign-in that added it; the end of that removes it
 // (tokens.store.ts) with its unsent pushes.
 import type { ProvedFactor } from '../../http/operation.ts'
 import { reachBits } from '../../inbox/reminders.store.ts'
@@ -20,13 +20,10 @@ import { lockUser } from '../../users/users.store.ts'
 
 export const maxSubscriptions = 20
 
-/** In place of a sign-in: the service or another issuer made the token, which lives for minutes. */
+/** In place of a sign-in: the token of the service or an issuer lives for minutes. */
 export const tokenSignIns = ['issued', 'foreign'] as const
 
-/**
- * `signInId`: a sign-in, or one of `tokenSignIns`. The browser gives `endpoint`, `p256dh`, `auth`.
- * `factor`: what the sign-in proved besides the password. Times in milliseconds.
- */
+/** 0001-schema.sql explains the columns. */
 export type Subscription = {
   id: string
   ownerId: string
@@ -45,7 +42,7 @@ const columns =
   created_at as "createdAt", last_used_at as "lastUsedAt"`)
 
 /**
- * `replaces`: another one's id, or any text for one that has ended. `proof`: absent for a cookie.
+ * `replaces`: another one's id, or any text for an ended one. `proof`: absent for a cookie.
  * `issuedGeneration`: of an issued token.
  */
 export type NewSubscription = Omit<Subscription, 'createdAt' | 'lastUsedAt'> & {
@@ -56,9 +53,9 @@ export type NewSubscription = Omit<Subscription, 'createdAt' | 'lastUsedAt'> & {
 }
 
 /**
- * Takes an existing one over with its new keys, also from another user. A replacement keeps the
- * `url`. Changes nothing if it returns 'ended' (the sign-in has ended), 'absent' (the sign-in has
- * not added what is to be replaced) or 'too-many' (the user has `maxSubscriptions` others).
+ * Takes over an existing one with its new keys, also from another user. A replacement keeps the
+ * `url`. Changes nothing if it returns 'ended' (the sign-in has ended), 'absent' (it has not added
+ * what is to be replaced) or 'too-many' (the user has `maxSubscriptions` others).
  */
 export function* addSubscription(
   added: NewSubscription,
@@ -106,7 +103,7 @@ function* isAlive({ ownerId, signInId, proof, issuedGeneration }: NewSubscriptio
 }
 
 /**
- * The push service has ended it, and only its place is left. The browser's next one may take that
+ * The push service ended it, and only its place is left, which the browser's next one may take
  * without a question to the user.
  */
 const hasEnded = new Part(`(endpoint = '')`)

@@ -18,7 +18,6 @@ type Options = {
 
 const everyMs = 1_000
 const logEveryMs = 60_000
-/** PostgreSQL decides so many at once. */
 const atOnce = 8
 
 export class Reminders {

@@ -1,9 +1,8 @@
 -- The tables of both engines, in SQLite's words; postgres/schema/dialect.ts translates. Lines after
--- `-- sqlite:` or `-- postgres:` are for one engine, up to the other mark or an empty line.
--- Decision 0073 says how to change this later. Times are milliseconds since 1970; those of
--- notifications and bulk acts are ISO 8601. On SQLite, `without rowid` stores a user's rows side by
--- side, and the tables of inboxes have user_id as 16 bytes, because each index has it (decision
--- 0054).
+-- `-- sqlite:` or `-- postgres:` are for one engine, until the other mark or an empty line.
+-- Decision 0073 says how to change this. Times are milliseconds since 1970; those of notifications
+-- and bulk acts are ISO 8601. On SQLite, `without rowid` stores a user's rows side by side, and the
+-- tables of inboxes have user_id as 16 bytes (decision 0054).
 
 -- external_id is unique for each issuer, byte by byte. issuer: '' without one; a user of an
 -- application has application, U+0001 and issuer (decision 0071).
@@ -25,7 +24,6 @@ create table "user" (
   email_verified_at integer,
   -- Device tokens with a lower one are not valid (decision 0039).
   device_generation integer not null default 0,
-  -- The user then said that somebody else knows the password.
   password_reported_at integer,
   -- A generated password stops working then.
   password_ends_at integer,
@@ -52,7 +50,7 @@ create table erased_id (
 create index erased_id_by_time on erased_id (erased_at);
 
 -- The service makes each key once, and seals it (decision 0044). purpose: 'erased-ids' for these
--- MACs, 'push' for the private JWK that push services know.
+-- MACs, 'push' for the private JWK of pushes.
 create table sealed_key (
   purpose text primary key,
   sealed text not null
@@ -70,8 +68,8 @@ create table provider_account (
 ) without rowid, strict;
 create index provider_account_by_owner on provider_account (owner_id);
 
--- secret_hash: SHA-256 of the cookie. family_hash: SHA-256 of its constant half, which names the
--- sign-in's older cookies (decision 0063).
+-- secret_hash: SHA-256 of the cookie. family_hash: of its constant half, which names the sign-in's
+-- older cookies (decision 0063).
 create table session (
   user_id text not null,
   family_hash text not null,
@@ -136,7 +134,7 @@ create table inbox (
   undo_version integer,
   archive_version integer not null default 0,
   -- A client behind this version loads the list again: the last undo or change of language, an
-  -- archive-read before a read-all, or the newest removal or bulk act that is no longer listed.
+  -- archive-read before a read-all, or the newest removal or bulk act no longer listed.
   reset_version integer not null default 0,
   -- 1: a delivery reads `preference`; deliver-together.sql always does.
   mutes integer not null default 0,
@@ -215,9 +213,9 @@ create index notification_changed on notification (user_id, changed_version) whe
 create index notification_to_wake on notification (snoozed_until, user_id, seq) where snoozed_until is not null;
 create index notification_by_expiry on notification (expires_at) where expires_at is not null;
 
--- Each step of a bulk act has a row (decision 0030). act: version of the first step. The step
--- changed from_seq to through_seq. After the last, nothing of its categories up to goal_seq is
--- unread, or read and in the list, but held security notices.
+-- Each step of a bulk act has a row (decision 0030), and changed from_seq to through_seq. act:
+-- version of the first step. After the last, nothing of its categories up to goal_seq is unread, or
+-- read and in the list, but held security notices.
 create table bulk (
   user_id blob not null,
   version integer not null,
@@ -259,7 +257,7 @@ create table reminder (
 create index reminder_by_due on reminder (due_at);
 
 -- One mail or request. channel: 'mail', 'push' or 'webhook'. queue: '' for mails, a push service's
--- host, or a webhook; no queue waits for another. ids: JSON of notifications, audit entries, or who
+-- host, or a webhook; none waits for another. ids: JSON of notifications, audit entries, or who
 -- requested a link, and the body of a webhook's failed event; never a secret. holder: the process
 -- that sends it. at: since when it waits. owner_id: '' for no user.
 create table outbox (
@@ -305,9 +303,9 @@ create table webhook (
 ) without rowid, strict;
 
 -- Push subscriptions of browsers (RFC 8030). id: the SHA-256 of the endpoint, which the browser can
--- calculate. It ends with its sign-in; sign_in_id is 'issued' or 'foreign' for an application's
--- tokens. A click opens url; links are relative to it. It is found without its user, so it has no
--- user_id.
+-- calculate. They end with their sign-in; sign_in_id is 'issued' or 'foreign' for an application's
+-- tokens. A click opens url; links are relative to it. They are found without their user, so there
+-- is no user_id.
 create table push_subscription (
   id text primary key,
   owner_id text not null,
@@ -318,7 +316,7 @@ create table push_subscription (
   url text not null,
   -- Such as "Firefox on Linux"; null if unknown.
   device text,
-  -- What the sign-in proved besides the password; null for nothing.
+  -- As in session.
   factor text,
   created_at integer not null,
   last_used_at integer not null

@@ -45,9 +45,7 @@ export function resultCode(error: unknown): number | undefined {
   return typeof extended === 'number' ? extended & 0xff : undefined
 }
 
-/**
- * The next start commits frames that it finds in the log, even if their commit had an I/O error.
- */
+/** The next start commits frames in the log, even if their commit had an I/O error. */
 export function asStoreError(error: unknown, { isOfCommit = false } = {}): unknown {
   const code = resultCode(error)
   if (code === constraint && isRefusedWrite(error)) return writeRefusal(error)
@@ -136,7 +134,7 @@ function prepareFile(path: string): void {
   const header = readHeader(path)
   if (header.length === 0) return
   if (!isOurs(header)) throw notOurs(path, header)
-  // SQLite fills up a last page that is cut off; with a log, the log has it.
+  // SQLite fills a truncated last page; with a log, the log has it.
   if (!existsSync(`${path}-wal`) && statSync(path).size % header.readUInt16BE(16) > 0)
     throw unavailable(`${path} ${damaged[0]}`, damaged[1])
 }

@@ -11,7 +11,7 @@ import {
 } from '../migrations.ts'
 import { type Database, inWriteLock } from './database.ts'
 
-/** Throws UNAVAILABLE if the schema is newer than this program. `through`: the last to apply. */
+/** Throws UNAVAILABLE if the schema is newer than this program. */
 export async function migrate(
   database: Database,
   options: { from?: URL; through?: string | undefined } & Noticed = {},

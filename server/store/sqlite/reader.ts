@@ -9,7 +9,7 @@ const texts = new Texts('sqlite', (text) => text)
 const abandoned: Database[] = []
 
 /**
- * A transaction for each read would cost 2.5 us. A commit ends it: a caller reads what it wrote.
+ * A transaction for each read would cost 2.5 us. A commit ends it, so a caller reads what it wrote.
  */
 export class Reader {
   readonly #database: Database

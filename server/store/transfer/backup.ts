@@ -1,5 +1,5 @@
-// Takes and restores a backup, which is the same for both engines: gzip-compressed lines of JSON.
-// They are a header; columns, rows and checksum of each table; the checksum of all lines.
+// Takes and restores a backup, the same for both engines: gzip-compressed lines of JSON. They are a
+// header; columns, rows and checksum of each table; the checksum of all lines.
 import { createHash, randomBytes } from 'node:crypto'
 import * as fs from 'node:fs'
 import { dirname, resolve } from 'node:path'
@@ -75,8 +75,8 @@ export async function headerOf(path: string): Promise<Header> {
 type Restore = { file: string; report: Report; onRestored?: () => void } & Target
 
 /**
- * Checks the whole file before it writes a row, and reads each row back. An older version's rows
- * get the later migrations at the end.
+ * Checks the whole file before it writes a row, and reads each back. An older version's rows then
+ * get the later migrations.
  */
 export async function restoreBackup({
   file,

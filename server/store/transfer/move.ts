@@ -1,4 +1,4 @@
-// Moves everything to another database. The old one refuses writes, the new one is compared row by
+// Moves everything to another database. The old one refuses writes; the new one is compared row by
 // row. After a kill, the same call continues.
 import { iso } from '../../basics/clock.ts'
 import { quoted } from '../../basics/control-characters.ts'
@@ -63,7 +63,6 @@ export async function moveDatabase(options: Options): Promise<readonly Checksum[
   }
 }
 
-/** Explains an interrupted move. */
 export function refusingSentence(from: Database): string {
   const choices = `run the same command again, or take it back with: ${giveUpCommand(from)}`
   return `${displayDatabase(from)} refuses writes until the move is done: ${choices}`

@@ -14,8 +14,8 @@ export const tableNames = [
 
 export const ledger = 'migration'
 /**
- * They accept no writes during a move or maintenance. The ledger is one: a newer program must not
- * migrate then.
+ * During a move or maintenance they accept no writes. Nor does the ledger: a newer program must not
+ * migrate.
  */
 export const guardedTables = [...tableNames, ledger]
 

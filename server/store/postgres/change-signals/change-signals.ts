@@ -1,6 +1,6 @@
-// Sends change signals by NOTIFY, and listens on a separate connection. Its loss may lose signals:
-// every listener then gets "anything may have changed". A NOTIFY in each transaction would make all
-// commits wait for one lock, so signals are gathered and sent later.
+// Sends change signals by NOTIFY, and listens on a separate connection. Its loss may lose signals,
+// so every listener then gets "anything may have changed". A NOTIFY in each transaction would make
+// all commits wait for one lock, so signals come later, together.
 import { randomUUID } from 'node:crypto'
 import type pg from 'pg'
 import { unavailable } from '../../../basics/errors.ts'
@@ -57,7 +57,7 @@ export class ChangeSignals {
     return () => this.#listeners.delete(listener)
   }
 
-  /** Call it after a commit: this process gets the signal at once, others within 20 ms. */
+  /** Call it after a commit. This process gets the signal at once, others within 20 ms. */
   send(signal: ChangeSignal): void {
     this.#emit(signal)
     void this.#number.written()

@@ -60,8 +60,7 @@ export class Database {
   }
 
   /**
-   * Runs again if nothing was stored and a repetition may succeed. `weight`: how many rows it may
-   * change.
+   * Runs again if nothing was stored and that may succeed. `weight`: how many rows it may change.
    */
   async write<Result>(start: () => Write<Result>, weight = 1): Promise<Result> {
     const commit = () => this.#commit(start)

@@ -9,7 +9,7 @@ const maxInOneBatch = 1_000
 const maxBatches = 2
 const maxWaiting = 5_000
 const waitTimeoutMs = 2_000
-/** Each settled call resumes a request: many in one turn would block the event loop. */
+/** Each settled call resumes a request: many in one turn would hold the event loop. */
 const maxSettledInOneTurn = 4
 
 export type Row = readonly (string | number | boolean | null)[]

@@ -6,8 +6,8 @@ type Waiting = { weight: number; begin: () => void }
 type Limits = { maxAtOnce: number; maxWaiting: number; waitTimeoutMs: number }
 
 /**
- * Fewer than half of the connections. As much waits as for a commit of SQLite, and no client waits
- * as long.
+ * Fewer than half of the connections. As much waits as for SQLite's commit, for less time than a
+ * client waits.
  */
 const usual: Limits = { maxAtOnce: 4, maxWaiting: 30_000, waitTimeoutMs: 6_000 }
 

@@ -122,14 +122,12 @@ export function isServerAway(error: unknown): error is CarillonError {
 // LISTEN and prepared statements need a server connection of their own.
 type Pooling = 'none' | 'session' | 'transaction' | 'too small'
 
-/**
- * Each client reads its server process twice: whatever the pooler's order, one read shows sharing.
- */
+/** Each client reads its server process twice, so one read shows sharing in any order. */
 const rounds = 5
 
 /**
  * A pooler invents the process id that it sends (PostgreSQL manual, "BackendKeyData"). Then a
- * second client is opened. If the two share a server process, or one changes it, the pooler lends
+ * second client is opened. If both share a server process, or one changes it, the pooler lends
  * connections for less than a session.
  */
 export async function poolingOf(pool: Pool): Promise<Pooling> {
@@ -169,7 +167,7 @@ export const poolingRemedy =
 
 /** Throws UNAVAILABLE if a pooler lends connections for less than a session, or has too few. */
 async function refuseSharedConnections(url: string): Promise<void> {
-  // With the usual timeout, because a pooler without a free connection makes its client wait.
+  // With the usual timeout: without a free connection, a pooler makes its client wait.
   const pool = openPool(url)
   const pooling = await poolingOf(pool).finally(() => pool.end())
   if (pooling === 'transaction')

@@ -16,7 +16,7 @@ const types = {
     oid === bigint ? Number : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
 }
 
-/** If pg gives up on a connection, it leaves the socket open: a command would not end. */
+/** If pg gives up on a connection, its socket stays open: a command would not end. */
 export class Client extends pg.Client {
   declare readonly processID: number | null
 
@@ -28,7 +28,6 @@ export class Client extends pg.Client {
 
 export type Limits = { timeoutMs?: number; connectTimeoutMs?: number; max?: number }
 
-/** `timeoutMs`: longer for a migration. */
 export function openPool(url: string, limits: Limits = {}): pg.Pool {
   const { timeoutMs = queryTimeoutMs, max = maxConnections } = limits
   const settings = settingsFor(timeoutMs)
@@ -46,15 +45,15 @@ export function openPool(url: string, limits: Limits = {}): pg.Pool {
     // A transaction sends each statement without waiting.
     pipeline: true,
   })
-  // The call that uses the connection fails; without listeners the process would end.
+  // The call on the connection fails; without listeners the process would end.
   pool.on('error', () => {})
   pool.on('connect', (client) => client.on('error', () => {}))
   return pool
 }
 
-// Each statement touches one partition, so it is planned once and never compiled (Citus needs the
-// values to choose the node). functions/ relies on read committed. PgBouncer refuses unknown
-// startup parameters, so these come later.
+// Each statement touches one partition, so it is planned once and never compiled (on Citus, its
+// values choose the node). functions/ relies on read committed. PgBouncer refuses unknown startup
+// parameters, so these come later.
 function settingsFor(timeoutMs: number): string {
   const settings = {
     plan_cache_mode:

@@ -1,11 +1,10 @@
 -- Deliveries of several callers share a commit, but not on Citus, where one statement cannot write
--- to several nodes. The caller runs a delivery alone that gets null: its idempotency key was used,
--- it creates a user, or a recipient muted it or has rules for mails.
+-- to several nodes. A delivery that gets null runs alone: its idempotency key was used, it creates
+-- a user, or a recipient muted it or has rules for mails.
 
--- Batches cannot deadlock, because all lock idempotency keys and then inboxes, each sorted. A
--- long-held lock fails the batch: its deliveries run alone, and only one waits. PostgreSQL expects
--- few rows, and a nested loop over 1,000 would take seconds. The answers have the order of the
--- deliveries.
+-- Batches lock idempotency keys and then inboxes, each sorted, so they cannot deadlock. A long-held
+-- lock fails the batch: its deliveries run alone, and only one waits. PostgreSQL expects few rows,
+-- and a nested loop over 1,000 would take seconds. The answers have the order of the deliveries.
 create or replace function deliver_together(batch json) returns text[] language plpgsql
 set lock_timeout = '250ms' set enable_nestloop = off as $$
 #variable_conflict use_column

@@ -1,11 +1,11 @@
 -- Marks of several callers share a commit, but not on Citus, where one statement cannot write to
--- several nodes. A rare mark gets null, and the caller runs it alone (server/inbox/marks.store.ts).
+-- several nodes. A rare mark gets null and runs alone (server/inbox/marks.store.ts).
 
 -- kinds[i] is 'read', 'unread', 'archive', 'unarchive', 'snooze' (until untils[i]), 'delete' or
 -- 'all'. An 'all' covers up to ids[i], up to the sequence number seqs[i], or everything. Inboxes
--- are locked in the order of user_id, as by a delivery, so that batches cannot deadlock. Each
--- statement of a PL/pgSQL function sees what was committed before it: notifications are read as
--- they are after the lock. Returns 'done', 'unchanged' or 'absent' for each.
+-- are locked by user_id, as by a delivery, so batches cannot deadlock. A PL/pgSQL statement sees
+-- what was committed before it: notifications are read as they are after the lock. Returns 'done',
+-- 'unchanged' or 'absent' for each.
 create or replace function mark_together(kinds text[], users text[], ids text[], seqs bigint[], moments text[], untils text[])
 returns text[] language plpgsql set lock_timeout = '250ms' as $$
 declare

@@ -1,5 +1,5 @@
 // Applies the migrations, each in a transaction with its ledger entry, under an advisory lock. The
-// last one's also creates the functions.
+// last one also creates the functions.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Pool, PoolClient } from 'pg'
 import {
@@ -22,8 +22,8 @@ import {
 
 const turn = 7_160_004_213
 
-// Other statements queue behind a migration that waits for a table lock: during a backup, sign-ins
-// on other nodes would fail. So it waits briefly and tries again.
+// Other statements queue behind a migration that waits for a lock: during a backup, sign-ins on
+// other nodes would fail. So it waits briefly and tries again.
 const lockTimeoutMs = 500
 const retryMs = 1_000
 const maxRetries = 3_600
@@ -63,7 +63,7 @@ type MigrateOptions = {
 
 /**
  * Returns the names. `partitions`: for each table of users in a new database. `through`: the last
- * one to apply, without functions.
+ * to apply, without functions.
  */
 export async function migrate(pool: Pool, options: MigrateOptions): Promise<string[]> {
   const { from, through } = options
@@ -163,7 +163,7 @@ function lockStatement(text: string): string[] {
 }
 
 /**
- * Requests read and write meanwhile. An interrupted build leaves an invalid index, so it is built
+ * Requests read and write meanwhile. An interrupted build leaves an invalid index, which is built
  * again.
  */
 async function buildIndexes(client: PoolClient, migration: string): Promise<void> {

@@ -1,7 +1,7 @@
-// SQLite applies a log to any file of the right name, also one that replaced the database. So
-// Carillon keeps an identity file beside it, and in its header (`user_version`) a stamp that no
-// earlier copy has (decision 0068). A FileGuard checks around each commit and every second that the
-// open file is at the path.
+// SQLite applies a log to any file of the right name, also to a replacement. So Carillon keeps an
+// identity file beside it, and in its header (`user_version`) a stamp that no earlier copy has
+// (decision 0068). A FileGuard checks around each commit and every second that the open file is at
+// the path.
 import { randomBytes, randomInt } from 'node:crypto'
 import * as fs from 'node:fs'
 import { dirname } from 'node:path'
@@ -61,7 +61,7 @@ export function readIdentity(path: string): Identity | undefined {
 
 /**
  * The log is another file's, or the database has an unknown stamp: SQLite would destroy it. A copy
- * of the whole folder has its own log, which is right.
+ * of the whole folder rightly has its own log.
  */
 export function hasForeignLog(path: string): boolean {
   for (;;) {
@@ -165,7 +165,7 @@ export function settleStamp(
 }
 
 /**
- * The last connection to close deletes the log, so this first copies it into the file and records
+ * The last connection to close deletes the log, so this first copies it into the file, and records
  * that.
  */
 export function recordClose(database: Database, path: string): void {

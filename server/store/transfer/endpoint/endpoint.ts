@@ -63,7 +63,6 @@ export async function hasSchema(endpoint: Endpoint): Promise<boolean> {
   throw unavailable(problem, remedy)
 }
 
-/** `through`: the last migration to apply. */
 export async function createTables(
   target: Endpoint,
   partitions: number,

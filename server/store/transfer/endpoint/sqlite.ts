@@ -1,4 +1,4 @@
-// The endpoint has one connection; the service and its writer thread may have others.
+// The endpoint has one connection; the service may have others.
 import { statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { messageOf, unavailable } from '../../../basics/errors.ts'
@@ -124,7 +124,7 @@ export function openSqlite(path: string): Endpoint {
       'Restore a backup if it has more. Otherwise start the service once, which records what is lost.',
     )
   const database = openDatabase(path)
-  // SQLite sorts a large index in a file, and a container may have no other writable folder.
+  // SQLite sorts a large index in a file: containers may have no other writable folder.
   database.exec(`pragma temp_store_directory = '${dirname(path).replaceAll("'", "''")}'`)
   return new Sqlite(path, database)
 }
