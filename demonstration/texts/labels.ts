@@ -1,4 +1,4 @@
-// The short texts of the demonstration in English, German and French. The sentences are in sentences.ts.
+// Short texts in English, German and French. sentences.ts has the sentences.
 export const labels = {
   walk: ['The demonstration', 'Die Vorführung', 'La démonstration'],
   laneNames: {
@@ -134,7 +134,7 @@ export const labels = {
     ],
     'accessTokens.renew': ['sign a new token', 'neues Token signieren', 'signer un nouveau jeton'],
   },
-  /** A key is a call and what it found. */
+  /** By a call and what it found. */
   refusals: {
     'store.findSession:none': ['no such session row', 'Zeile nicht gefunden', 'ligne introuvable'],
     'store.findSession:failed': ['does not respond', 'antwortet nicht', 'ne répond pas'],
@@ -156,7 +156,7 @@ export const labels = {
     ],
     'origin:none': ['another site’s origin', 'von einer anderen Website', 'vient d’un autre site'],
   },
-  /** Said if another than the owner gets the response. */
+  /** If another than the owner gets the response. */
   gets: {
     thief: ['the thief gets in', 'der Dieb hat Zugriff', 'le voleur a accès'],
     'other-site': ['the form acts', 'das Formular kommt durch', 'le formulaire passe'],
