@@ -1,5 +1,4 @@
-// Opens the store, listens and drains. compose.ts makes the objects, commands/service/serve.ts handles
-// signals.
+// Opens the store, listens and drains. commands/service/serve.ts handles signals.
 import { lookup } from 'node:dns/promises'
 import { hostname } from 'node:os'
 import { recordLogged } from './audit/audit.store.ts'

@@ -105,10 +105,7 @@ export class ScheduledBackups {
     })
   }
 
-  /**
-   * Removes only files of this database's rows, at their recorded size, and drafts of killed
-   * processes.
-   */
+  /** Removes only files of this database's rows, of recorded size, and killed processes' drafts. */
   async #removeOld(): Promise<void> {
     const { store, schedule, wall } = this.#dependencies
     removeDrafts(schedule.folder, wall() - draftMs)

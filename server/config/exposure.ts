@@ -1,5 +1,4 @@
-// Refuses settings that expose passwords, cookies or the database to the network, unless one allows
-// it (L3, L4).
+// Refuses unconfirmed settings that expose passwords, cookies or database to a network (L3, L4).
 
 import type { Database } from '../store/database.ts'
 import { isOnThisMachine, postgresServer } from './database-url.ts'

@@ -113,10 +113,7 @@ function contentOf(path: unknown, report: Report): string | undefined {
   return undefined
 }
 
-/**
- * RFC 6749, section 3.3; without `openid` there is no ID token (OpenID Connect Core 1.0, section
- * 3.1.2.1).
- */
+/** RFC 6749, section 3.3; no ID token without `openid` (OpenID Connect Core 1.0, 3.1.2.1). */
 function readScopes(
   scopes: unknown = ['openid', 'profile', 'email'],
   report: Report,

@@ -1,5 +1,4 @@
-// All settings in one table, of which docs/config.md is made. Only serve.ts and the commands know
-// it, and pass values on.
+// All settings. docs/config.md is made of them; only serve.ts and commands know them.
 import { readDatabaseUrl } from './database-url.ts'
 import { readIssuers } from './issuers.ts'
 import { readProviders } from './providers.ts'

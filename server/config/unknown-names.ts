@@ -1,5 +1,4 @@
-// A name near a setting's is misspelt; others may be another program's, or Kubernetes' service
-// links.
+// A name near a setting's is misspelt. Others may be another program's, or Kubernetes' links.
 import { settings } from './settings.ts'
 import type { Environment } from './values.ts'
 

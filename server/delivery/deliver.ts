@@ -190,7 +190,7 @@ export class Deliveries {
   }
 
   /**
-   * False for an issuer that is not set up: it may be misspelt. Without issuers, each is accepted.
+   * False for an issuer that is not set up, perhaps misspelt. Without issuers, each is accepted.
    */
   #isCreatable(to: Recipient, application: string): boolean {
     if (!('externalId' in to)) return false

@@ -1,5 +1,4 @@
-// Deliveries lock in one order, so that they cannot deadlock: idempotency keys, new users, inboxes,
-// each sorted.
+// Deliveries lock in one order, against deadlocks: idempotency keys, new users, inboxes, sorted.
 import { type Found, foundColumns, makeNewest, recount } from '../inbox/marks.store.ts'
 import { remind, type Unseen, watchArrived } from '../inbox/reminders.store.ts'
 import {
@@ -392,7 +391,7 @@ function* replace(
 type Arrived = Unseen & { id: string; mutes: number }
 
 /**
- * No one can mute a mandatory category. A muted arrival is read, and stays archived after the mute.
+ * No one can mute a mandatory category. A muted arrival is read; after the mute it stays archived.
  */
 function* archiveMuted(delivery: Delivery, arrived: readonly Arrived[]): Write<readonly Arrived[]> {
   const { category, application = '', createdAt, producerId } = delivery

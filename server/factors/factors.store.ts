@@ -49,10 +49,7 @@ export type Use = {
 /** They come with the first factor. */
 type WithRecoveryCodes = { recoveryCodeHashes: readonly string[] }
 
-/**
- * The hash of a link of purpose `factor`, if the caller needs one: the change uses it up, or
- * changes nothing.
- */
+/** The hash of a needed link of purpose `factor`: the change uses it up, or changes nothing. */
 type WithLink = { linkHash?: string | undefined }
 
 /** A mailed link is valid while its address is the user's verified one. */
@@ -149,9 +146,7 @@ type ConfirmFactor = {
   Rotating &
   Audited
 
-/**
- * Handles recovery codes and the link as `addFactor`. Returns 'refused' if it is already confirmed.
- */
+/** Handles codes and link as `addFactor`. Returns 'refused' if it is already confirmed. */
 export const confirmFactor = rotating(function* (
   confirm: ConfirmFactor,
 ): Write<Added | 'absent' | 'refused' | 'no-link'> {

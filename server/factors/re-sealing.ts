@@ -31,10 +31,7 @@ type Options = {
   others?: readonly OtherTexts[]
 }
 
-/**
- * Throws CONFLICT, and changes nothing, if neither secret opens a text. After an interruption, it
- * can be repeated.
- */
+/** Throws CONFLICT, and changes nothing, if neither secret opens a text. It can be repeated. */
 export async function sealAgain(
   store: Store,
   secrets: Secrets,

@@ -47,8 +47,8 @@ export const visitor = guard('visitor', [], async (proofs: Proofs, request) =>
   authenticate(proofs, request),
 )
 /**
- * As `visitor`, but refuses a token of scope `inbox`; a sign-in that only sets a second factor up
- * counts as none.
+ * As `visitor`, but refuses tokens of scope `inbox`. A sign-in that only sets a factor up gives
+ * null.
  */
 export const unscopedVisitor = visiting((found) => {
   const subject = withoutInbox(found)
@@ -63,9 +63,7 @@ export const inbox = signedIn(withoutSetup)
 export const user = signedIn(unscoped)
 /** As `user`, and for setting a second factor up. */
 export const setupUser = signedIn(withoutInbox)
-/**
- * Refuses a session's token: an application with one confirms nothing and changes no credential.
- */
+/** Refuses a session's token: an application with it confirms nothing, changes no credential. */
 const owning = (base: Guard<Proofs, Subject>) =>
   guard('user', base.refusals, async (proofs: Proofs, request, reply) => {
     const subject = await base.admit(proofs, request, reply)
@@ -76,10 +74,7 @@ const owning = (base: Guard<Proofs, Subject>) =>
   })
 export const owner = owning(user)
 export const setupOwner = owning(setupUser)
-/**
- * For what decides who can sign in: the sign-in or its last confirmation is at most ten minutes
- * old.
- */
+/** For what decides who can sign in: sign-in or confirmation are at most ten minutes old. */
 const freshly = (base: Guard<Proofs, Subject>) =>
   guard(
     'user',
@@ -202,8 +197,8 @@ function withScope(scope: Scope, found: Producer | null, request: FastifyRequest
 }
 
 /**
- * Only this decides who is calling. Beside an `Authorization` field, valid or not, no other proof
- * is read.
+ * Only this decides who is calling. With an `Authorization` field, even an invalid one, it reads no
+ * other proof.
  */
 export function authenticate({ sessions, accessTokens, site }: Proofs, { raw }: FastifyRequest) {
   const { authorization, cookie } = raw.headers

@@ -8,10 +8,7 @@ import { randomText, type Sealing } from '../basics/secrets.ts'
 import { sessionSecrets } from '../http/request/credentials.ts'
 import type { Site } from '../http/site.ts'
 
-/**
- * `isKnown`: by other means. `deviceGeneration`: the sign-in is refused if it was raised since the
- * check.
- */
+/** `isKnown`: by other means. `deviceGeneration`: the sign-in is refused if it was raised since. */
 export type SeenDevice = {
   label: string
   network: string
@@ -56,7 +53,7 @@ export function tokenAfterSignIn(
 }
 
 /**
- * A known device keeps its id. Others share one for each user: another link allows no more guesses
+ * A known device keeps its id. Others share one for each user, so more links allow no more guesses
  * of the second factor.
  */
 export function tokenAfterLink(

@@ -29,9 +29,7 @@ export type GuessLimits = { limits: readonly GuessLimit[]; at: number }
 
 export type GuessRefusal = { key: string; notBefore: number }
 
-/**
- * Two nodes' clocks differ by less. A count further ahead is from before the clock was set back.
- */
+/** Two clocks differ by less. A count further ahead is from before the clock was set back. */
 const clockLeewayMs = 60_000
 const maxCharacter = '\u{10ffff}'
 

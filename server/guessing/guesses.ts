@@ -30,9 +30,7 @@ export type Guesser = Omit<Client, 'account'> & {
 const guessDelaysMs = [0, 0, 0, 0, 0, ...Array.from({ length: 11 }, (_, n) => 1_000 * 2 ** n)]
 const keptMs = 24 * 3_600_000
 const countOf = (key: string): GuessLimit => ({ key, delaysMs: guessDelaysMs, keptMs })
-/**
- * 100 failures for all accounts, then 100 an hour. An IPv6 /56 has four times that, a /48 sixteen.
- */
+/** 100 failures for all accounts, then 100 an hour. An IPv6 /56 has four times that, a /48 16. */
 const rateOfAddress = { intervalMs: 36_000, burst: 100 }
 
 /**
@@ -238,10 +236,7 @@ export class Guesses {
     throw tooMany(kind === 'mail' ? ofUser : 'Too many wrong attempts', notBefore - at)
   }
 
-  /**
-   * Once an hour, so that attackers cannot fill the log. No caller waits: the time would reveal a
-   * user.
-   */
+  /** Once an hour, so that no attacker fills the log. No caller waits: time would reveal a user. */
   #recordDelay(
     { userId, kind, until }: { userId: string; kind: GuessKind; until: number },
     at: number,
@@ -275,8 +270,7 @@ function tooMany(problem: string, waitMs: number, more = ''): CarillonError {
   })
 }
 
-// Limits a signed-in user's audit entries (L1). A change counts first, and is taken back if it had
-// no effect.
+// Limits a user's audit entries (L1). A change counts first; without effect it is taken back.
 
 const changeLimit = { intervalMs: 60_000, burst: 60 }
 

@@ -52,10 +52,7 @@ type AppOptions<Needs> = {
   failurePage?: FailurePage<NoInfer<Needs>>
 }
 
-/**
- * Milliseconds (I8). `request` + `checkEvery` < `idleSocket`, at which Node closes an idle
- * connection.
- */
+/** Milliseconds (I8). `request` + `checkEvery` < `idleSocket`, when Node closes a connection. */
 const timeouts = {
   headers: 5_000,
   request: 8_500,

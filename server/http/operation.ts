@@ -56,7 +56,7 @@ export type Subject = {
   /** In milliseconds: when the user last proved a password or a factor. */
   confirmedAt: number
   /**
-   * Absent for a proof that opens everything. `setup`: it only sets a second factor up
+   * Absent if the proof opens everything. `setup`: it only sets a second factor up
    * (tokens/factor-policy.ts).
    */
   scope?: 'inbox' | 'setup'

@@ -187,8 +187,7 @@ function isSignIn({ routeOptions: { url = '', config } }: FastifyRequest): boole
 }
 
 /**
- * Refuses cross-site requests (C1): unsafe ones with a cookie, those that take a place, every
- * login.
+ * Refuses cross-site requests (C1): every login, unsafe ones with a cookie, those taking a place.
  */
 function refuseCrossSite(request: FastifyRequest, allowed: readonly string[]): void {
   const { operation, isPassedOn } = request.routeOptions.config ?? {}
@@ -292,7 +291,7 @@ export function pathOf(target: string): string {
 const maxEncodedPathLength = 3_200
 
 /**
- * The router decodes before any hook, 5,000 `%25` in 1 ms. So a longer path becomes an unknown one.
+ * The router decodes before any hook, 5,000 `%25` in 1 ms: a longer path becomes an unknown one.
  */
 export function targetToRoute({ url: target = '/' }: { url?: string | undefined }): string {
   if (target.length <= maxEncodedPathLength) return target

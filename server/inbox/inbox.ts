@@ -51,10 +51,7 @@ const bytesOfEntry = 1_024
 export class Inbox {
   readonly #store: Store
   readonly #now: () => number
-  /**
-   * By user id. An entry that may be wrong is replaced, so that the new one keeps no read that is
-   * in progress.
-   */
+  /** By user id. An entry that may be wrong is replaced: running reads do not reach the new one. */
   #kept = new BoundedCache<Kept>(maxCachedBytes)
   readonly #bulkActs: BulkActs
 

@@ -1,5 +1,5 @@
-// A list merges index ranges, one for each state (and category), and reads no more than the page
-// needs. `$1` is the user.
+// A list merges index ranges, one for each state (and category), which it reads no further than
+// needed. `$1` is the user.
 import type { Filter, State, Status } from './inbox-state.ts'
 
 export type Shape = { status: Status; hasCategories: boolean }

@@ -1,5 +1,4 @@
-// When is a mail sent about an unread notification? reminders.store.ts has the timers, reach/
-// sends.
+// When is a mail sent about an unread notification? reminders.store.ts has the timers.
 
 import { mailRules } from '../config/values.ts'
 

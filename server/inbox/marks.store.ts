@@ -1,4 +1,4 @@
-// The state of notifications, and acts on one. On PostgreSQL a function runs the usual ones
+// The state of notifications, and acts on one. On PostgreSQL a function runs the usual acts
 // (postgres/marks.ts).
 import { iso } from '../basics/clock.ts'
 import {

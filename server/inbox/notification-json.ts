@@ -115,9 +115,7 @@ export function mayHaveTexts(json: string): boolean {
   return json.includes('xts":{')
 }
 
-/**
- * Chooses the texts of the exact language tag, or its first part; else English, or the first given.
- */
+/** Chooses texts of the exact language tag, or its first part; else English, or the first given. */
 export function localize(json: string, locale: string | null): string {
   if (!mayHaveTexts(json)) return json
   const parsed = JSON.parse(json)

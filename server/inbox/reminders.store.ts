@@ -21,8 +21,7 @@ type Declared = { mail: MailRule | null; mandatory: number }
 type Chosen = { category: string; mail: MailRule | null; hours: string | null }
 
 /**
- * Writes timers for what is newly unread, for users whom something reaches. Their inboxes are
- * locked.
+ * Writes timers for what is newly unread, for users whom something reaches, with locked inboxes.
  */
 export function* remind(
   { mailUnread, pushDelayMs, ...sent }: Sent,
@@ -151,9 +150,7 @@ export function* reachAddress(userId: string, isVerified: boolean): Write<void> 
 /** `unreadAfterMs`: null if no webhook waits for what is unread. */
 export type Watch = { marks: boolean; arrivals: boolean; unreadAfterMs: number | null }
 
-/**
- * Writes timers for what is newly unread, from applications with webhooks. The inboxes are locked.
- */
+/** Writes timers for the newly unread from applications with webhooks. The inboxes are locked. */
 export function* watchArrived(watch: Watch, at: number, arrived: readonly Unseen[]): Write<void> {
   for (const { userId, seq, version, reach } of arrived) {
     const user = userKey(userId)

@@ -1,5 +1,4 @@
-// Which rows of the outbox are events for webhooks, and who gets them? webhooks/ looks for events
-// and sends them.
+// Which outbox rows are webhooks' events, and who gets them? webhooks/ finds and sends them.
 import { all, inList, type Read, send, type Write } from '../store/statements.ts'
 
 export const eventTypes = [

@@ -46,10 +46,7 @@ const maxRunning = 1_000
 /** One client leaves places to others. */
 const maxOfClient = 20
 const maxUsers = 5
-/**
- * A client beyond its budget gets a later response, so that meanwhile the event loop is free for
- * others' mails.
- */
+/** A client beyond its budget waits for its response: the event loop is free for others' mails. */
 const refusedDelayMs = 200
 const maxDelayed = 1_000
 const logEveryMs = 1_000

@@ -1,5 +1,4 @@
-// One-time links set a password or a first factor. The token is in the fragment, which browsers
-// neither send nor log.
+// One-time links set a password or a first factor. Browsers neither send nor log their fragment.
 import { recorded } from '../audit/entry.ts'
 import { conflict, linkInvalid } from '../basics/errors.ts'
 import { hashOf, randomText } from '../basics/secrets.ts'

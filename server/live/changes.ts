@@ -33,7 +33,7 @@ export class ChangesSince {
   }
 
   /**
-   * Throws TOO_MANY_REQUESTS or UNAVAILABLE if it cannot be held, UNAUTHORIZED when its proof ends.
+   * Throws TOO_MANY_REQUESTS or UNAVAILABLE if it cannot wait, UNAUTHORIZED when its proof ends.
    */
   async read(caller: Caller, query: ChangesQuery): Promise<string> {
     const { userId } = caller

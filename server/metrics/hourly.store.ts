@@ -7,10 +7,7 @@ export type Hourly = { name: string; hour: number; count: number; max: number }
 
 const larger = new Part('max(hourly.max, excluded.max)', 'greatest(hourly.max, excluded.max)')
 
-/**
- * Adds the counts and keeps the larger maximum. Callers order the names equally, so that nodes do
- * not deadlock.
- */
+/** Adds counts, keeps the larger maximum. Callers order names equally: nodes do not deadlock. */
 export function* addHourly(rows: readonly Hourly[]): Write<void> {
   yield* send`
     insert into hourly (hour, name, count, max)

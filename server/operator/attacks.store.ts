@@ -1,10 +1,7 @@
 import { firstIdAt } from '../basics/ids.ts'
 import { all, type Read } from '../store/statements.ts'
 
-/**
- * Refused and delayed sign-ins of each hour since 1970 with any, from `from` up to but without
- * `to`.
- */
+/** Refused and delayed sign-ins of each hour since 1970 with any, from `from` on, before `to`. */
 export function* refusalsByHour({
   from,
   to,

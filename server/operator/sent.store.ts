@@ -39,8 +39,7 @@ export type HeardRow = Counts & {
 const heardAtOnce = 1_000
 
 /**
- * The newest 1,000 notifications with ids from `from` to below `before`. `last`: the oldest one's
- * id.
+ * The newest 1,000 notifications with ids from `from` on, before `before`. `last`: the oldest id.
  */
 export function* heardBetween({
   from,

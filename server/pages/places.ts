@@ -16,10 +16,7 @@ export function signInPath(places: Places, name: string): string {
 
 const ownPages = ['sign-in', 'account', 'inbox', 'operator']
 
-/**
- * Undefined for a place that no link may choose. CARILLON_RETURN_URLS, if set, allows only its URLs
- * and our pages.
- */
+/** Undefined for what no link may choose. CARILLON_RETURN_URLS allows its URLs and our pages. */
 export function acceptedPlace(places: Places, text: string): string | undefined {
   const { returnUrls } = places.site
   if (returnUrls.includes(text)) return text

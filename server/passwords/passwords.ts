@@ -216,8 +216,8 @@ class Turns {
     return waiter
   }
 
-  // Round robin: the later time of the /48 and the account counts; within a /48 its parts take
-  // turns, then accounts.
+  // Round robin: the later time of /48 and account counts; in a /48 parts take turns, then
+  // accounts.
   takeNext(): Waiter | undefined {
     const next = this.#takeLowest(
       (name, waiter) => Math.max(waiter.at, this.#servedAt.get(name) ?? 0),

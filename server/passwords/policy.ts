@@ -1,4 +1,4 @@
-// Is a password acceptable? NIST SP 800-63B-4, section 3.1.1.2: length, block list, known names, no
+// Is a password acceptable? NIST SP 800-63B-4, 3.1.1.2: length, block list, known names, no
 // composition.
 import { hash } from 'node:crypto'
 import { boundedFetch } from '../basics/bounded-fetch.ts'
@@ -75,8 +75,7 @@ export function policyFault(
   return undefined
 }
 
-// RFC 8264, section 9.10. Against section 9.13, ignorable code points pass, because a phone's emoji
-// have them.
+// RFC 8264, section 9.10, not 9.13: ignorable code points pass, since phones' emoji have them.
 const unusable = /[\p{Cc}\p{Cs}\p{Cn}]/u
 
 function fold(text: string): string {
@@ -125,9 +124,7 @@ export function loadBlockList(): Promise<BlockList> {
 /** NIST allows none shorter. */
 const minOwnLength = 8
 
-/**
- * One entry, perhaps repeated, with digits and punctuation. A long random number may contain one.
- */
+/** One entry, perhaps repeated, with digits and punctuation. Long random numbers may have one. */
 export function isListed(text: string, blocked: BlockList): boolean {
   const letters = text.replace(/[^\p{L}\p{M}]/gu, '')
   return blocked.has(repeatedPiece(letters)) || isEntryWithAdditions(text, blocked)

@@ -37,9 +37,7 @@ import {
   readPreferences,
 } from './preferences.store.ts'
 
-/**
- * `wall`: the clock of mutes. `mailUnread`: the service's rule; undefined without a mail server.
- */
+/** `wall`: the clock of mutes. `mailUnread`: the service's rule; undefined without mail server. */
 type Needs = { preferences: { store: Store; wall: () => number; mailUnread: MailRule | undefined } }
 
 export const get = forUser({

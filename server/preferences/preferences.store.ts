@@ -1,5 +1,4 @@
-// Users' choices, and categories that producers declared. A delivery itself reads both
-// (delivery/delivery.store.ts).
+// Users' choices, and declared categories. A delivery reads both (delivery/delivery.store.ts).
 
 import { type Hours, type MailRule, type PushRule, ruleFor } from '../inbox/mail-rules.ts'
 import {
@@ -45,10 +44,7 @@ export function* readCategory(of: {
     select ${categoryColumns} from category where application = ${of.application} and name = ${of.name}`
 }
 
-/**
- * Declares or replaces a category. False, changing nothing, if the application has `maxDeclared`
- * others.
- */
+/** Declares or replaces a category. False, and no change, if there are `maxDeclared` others. */
 export function* putCategory(category: Category & { application: string }): Write<boolean> {
   const { application, name, label, description, mandatory, mail = null } = category
   const changed = yield* run`

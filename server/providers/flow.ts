@@ -1,5 +1,4 @@
-// A begun sign-in with a provider. Only its sealed cookie has it, so no one else can finish it (RFC
-// 6749, section 10.12).
+// A begun sign-in with a provider. Only its sealed cookie can finish it (RFC 6749, 10.12).
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { notFound } from '../basics/errors.ts'
 import { equalSecrets, hashOf, randomText } from '../basics/secrets.ts'

@@ -72,8 +72,8 @@ type UnlinkProviderAccount = {
   Audited
 
 /**
- * Removes an account, and rotates the sign-in. Without another way to sign in, returns 'last' and
- * changes nothing.
+ * Removes an account, and rotates the sign-in. Returns 'last', and changes nothing, without another
+ * way to sign in.
  */
 export const unlinkProviderAccount = rotating(function* (
   unlink: UnlinkProviderAccount,

@@ -63,8 +63,7 @@ export class Provider {
   }
 
   /**
-   * Throws FORBIDDEN if the provider refused or a check fails; INVALID_REQUEST for a used code;
-   * UNAVAILABLE.
+   * Throws FORBIDDEN after a refusal or failed check, INVALID_REQUEST for a used code, UNAVAILABLE.
    */
   async identify(response: URL, { state, nonce, verifier }: Checks): Promise<Identity> {
     return this.#guarded(async () => {

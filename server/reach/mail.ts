@@ -2,10 +2,7 @@ import type { readSmtpUrl } from '../config/values.ts'
 import { html } from '../pages/html.ts'
 import { languageFor, type TextsOf, textsOf } from '../pages/texts/texts.ts'
 
-/**
- * `id`: the outbox row's, so that a repeated mail has the same Message-ID. `references`: without
- * `<>`.
- */
+/** `id`: the outbox row's, so that repetitions share a Message-ID. `references`: without `<>`. */
 export type Mail = {
   to: string
   subject: string
@@ -20,17 +17,14 @@ export type Mail = {
 type MailerOptions = {
   server: ReturnType<typeof readSmtpUrl>
   sender: () => { name: string; address: string }
-  /**
-   * False for a server on this machine, or if the operator allowed it: others can read links then.
-   */
+  /** False for this machine's server, or if the operator allows it: others can read links then. */
   needsTls: boolean
 }
 
 /** A link lives for 15 minutes. */
 const timeouts = { connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 20_000 }
 /**
- * A mail costs six exchanges on a new connection, two on an open one. Mail servers limit
- * connections.
+ * A mail costs six exchanges on a new connection, two on an open one. Servers limit connections.
  */
 const connections = { pool: true, maxConnections: 4, idleTimeout: 500 } as const
 

@@ -158,8 +158,7 @@ export class Notices {
   }
 
   /**
-   * Adds a row to the outbox, or the change to a waiting row. `joined`: the entry's id and the
-   * kind.
+   * Adds a row to the outbox, or the change to a waiting row. `joined`: the entry's id, the kind.
    */
   async #mail(userId: string, to: string, joined: string): Promise<void> {
     const { now, outbox } = this.#options
@@ -168,8 +167,7 @@ export class Notices {
   }
 
   /**
-   * Throws TOO_MANY_REQUESTS beyond five mails an hour: the next one has the changes. Undefined
-   * without a user.
+   * Throws TOO_MANY_REQUESTS beyond five mails an hour: the next has all. Undefined without a user.
    */
   async renderMail({
     ownerId: userId,

@@ -79,8 +79,7 @@ export function* addTestMail({
 export const maxJoined = 50
 
 /**
- * The waiting row gets the ids, so its mail has what happened meanwhile. A row being sent does not
- * count.
+ * The waiting row gets the ids, so its mail has what happened since. Rows being sent do not count.
  */
 export function* joinOutbox({
   id,

@@ -291,10 +291,7 @@ export class Outbox {
   }
 }
 
-/**
- * The other side refuses this recipient or mail for good (RFC 5321, section 4.2.1: 5yz), not this
- * service.
- */
+/** The other side refuses this recipient or mail for good (RFC 5321, 4.2.1: 5yz), not us. */
 function isRefusal(error: unknown): boolean {
   if (error instanceof Refused) return true
   const { responseCode = 0, command } = error as { responseCode?: number; command?: string }

@@ -54,8 +54,7 @@ export const signInPage = forVisitor({
 })
 
 /**
- * For the longest name, password and `return_to`, percent-encoded. Larger forms cost others time
- * (I2).
+ * The longest name, password and `return_to`, percent-encoded. Larger forms cost others time (I2).
  */
 const formLimit = 8 * 1024
 

@@ -12,8 +12,7 @@ export const verify = forVisitor({
   summary:
     'For a reverse proxy (nginx `auth_request`, Traefik `forwardAuth`, Caddy `forward_auth`): 200 with `Remote-User`, `Remote-Name` and `Remote-User-Id` ' +
     'if the request has the proof of a user; otherwise it leads a browser to the sign-in page',
-  // Proxies use an internal name. A page that rebinds its own gains nothing: the cookie has the
-  // public name.
+  // Proxies use an internal name. Rebinding gains a page nothing: the cookie has the public name.
   anyHost: true,
   headers: {
     'x-original-url':
@@ -60,7 +59,7 @@ function signInAddress(dependencies: PageNeeds, original: string | undefined): s
 }
 
 /**
- * `url`: for the way back. `isAuthRequest`: nginx with `auth_request`, which passes on no redirect.
+ * `url`: for the way back. `isAuthRequest`: nginx's `auth_request`, which passes on no redirect.
  */
 function originalRequestOf(request: IncomingMessage, trustedProxies: AddressRanges) {
   const { headers } = request

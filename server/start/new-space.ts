@@ -1,5 +1,4 @@
-// Bounds the space for new objects, which V8 would raise to 64 MB under load, for good (decision
-// 0057).
+// Bounds the space for new objects. Under load, V8 would raise it to 64 MB (decision 0057).
 import { PerformanceObserver } from 'node:perf_hooks'
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8'
 

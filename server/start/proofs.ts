@@ -39,10 +39,7 @@ type OwnParts = { passwords: Passwords; cookies: Cookies; observed: Observed; ca
 
 type Given = Environment & { sealing: Sealing; observed: Observed }
 
-/**
- * Throws UNAVAILABLE if the secret does not open the signing keys, or if demanded passkeys are
- * impossible.
- */
+/** Throws UNAVAILABLE if the secret opens no signing key, or demanded passkeys are impossible. */
 export async function composeProofs(store: Store, config: Config, given: Given) {
   const { log, clock, aged, url, own, sealing, observed } = given
   const { sessionLifetimeMs: lifetimeMs, tokenChainMs: chainMs, issuers } = config

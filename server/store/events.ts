@@ -25,10 +25,7 @@ export type AuditEntry = {
   count: number
 }
 
-/**
- * The transaction of the change records the entries. `needsFresh`: a stale sign-in could not make
- * it.
- */
+/** The change's transaction records the entries. `needsFresh`: stale sign-ins could not make it. */
 export type Audited = { audit?: readonly AuditEntry[] | undefined; needsFresh?: boolean }
 
 /** First key of a living process's advisory lock; `Store.holder` is the second. */

@@ -26,9 +26,7 @@ export interface Store {
    * changes. The signal 'anything' follows.
    */
   readonly history: string
-  /**
-   * All processes share it; in milliseconds since 1970. Without it, this machine's clock serves.
-   */
+  /** All processes share it; milliseconds since 1970. Without it, this machine's clock serves. */
   readonly clock?: () => number
   /**
    * This process claims rows with it; no other living process has it. Undefined while others may

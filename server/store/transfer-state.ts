@@ -1,5 +1,4 @@
-// What transfer/ leaves in a database: a table for a move or maintenance, a ledger entry for a
-// filling.
+// What transfer/ leaves in a database: a table for move or maintenance, an entry for a filling.
 import { CarillonError, messageOf, unavailable } from '../basics/errors.ts'
 
 /** PostgreSQL sends it with this SQLSTATE. */

@@ -1,5 +1,5 @@
-// The error of a call during which the store failed. Only what was rolled back can be repeated
-// safely.
+// The error of a call during which the store failed. Only what was rolled back can safely be
+// repeated.
 import { type CarillonError, unavailable } from '../basics/errors.ts'
 
 /** The system refused (disk full, locked, out of connections); nothing was stored. */

@@ -65,9 +65,7 @@ export class AccessTokens {
     this.#verified = new BoundedCache(options.maxCached ?? usualCache)
   }
 
-  /**
-   * Throws INVALID_CREDENTIALS if the generation, read with the password hash, was raised since.
-   */
+  /** Throws INVALID_CREDENTIALS if the generation, read with the password hash, has risen. */
   async issue(
     user: TokenUser & { username: string | null },
     signInId: string,
@@ -139,10 +137,7 @@ export class AccessTokens {
     return subject.scope === 'setup' || this.#options.now() >= this.#limitedFrom(subject)
   }
 
-  /**
-   * In whole seconds, as in tokens. The policy does not concern what applications get for their
-   * users.
-   */
+  /** In whole seconds, as in tokens. The policy does not concern tokens of applications. */
   #limitedFrom(signIn: TokenSubject | Claimed): number {
     if (signIn.issuedGeneration !== undefined || ('scope' in signIn && signIn.scope === 'inbox'))
       return Number.POSITIVE_INFINITY

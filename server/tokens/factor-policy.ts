@@ -11,9 +11,7 @@ type FactorRule = 'optional' | 'required' | 'passkey'
 type RuledSignIn = { userId: string; factor?: ProvedFactor | undefined }
 
 type Options = { store: Store; now: () => number; rule: FactorRule; graceMs: number }
-/**
- * When the rules began: about sign-ins without any factor, and about factors other than a passkey.
- */
+/** When the rules began: about sign-ins without a factor, about factors other than passkeys. */
 type Begun = { required: number; passkey: number }
 
 export class FactorPolicy {

@@ -1,5 +1,4 @@
-// One signing key (Ed25519, RFC 8037), sealed by the service's secret: a stolen database signs
-// nothing.
+// One signing key (Ed25519, RFC 8037). Sealed by the secret: a stolen database signs nothing.
 import {
   createPrivateKey,
   createPublicKey,
@@ -103,9 +102,7 @@ export async function makeToken(
   return signToken(current, claimsOf(signIn, { issuer, at, endsAt: at + lifetimeMs }))
 }
 
-/**
- * With it, `carillon doctor` opens a stream for a minute. It names no user, so it opens no inbox.
- */
+/** With it, `carillon doctor` opens a stream for a minute. It names no user, and opens no inbox. */
 export function probeToken(making: Omit<Making, 'lifetimeMs'>): Promise<string> {
   return makeToken(
     { ...making, lifetimeMs: 60_000 },

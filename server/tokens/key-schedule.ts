@@ -1,5 +1,4 @@
-// Which signing key signs, and which are accepted? Only the times in the store decide (decision
-// 0044).
+// Which signing key signs, which are accepted? Only the store's times decide (decision 0044).
 import { clockLeewaySeconds, maxTokenLifeMs } from './read-token.ts'
 import type { SigningKey } from './signing-keys.store.ts'
 

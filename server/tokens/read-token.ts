@@ -27,9 +27,7 @@ export type Claims = {
   sid: string
   auth_time: number
   gen: number
-  /**
-   * `inbox`: an issued token, which opens only the inbox. `setup`: it only sets a second factor up.
-   */
+  /** `inbox`: an issued token, for the inbox alone. `setup`: it only sets a second factor up. */
   scope?: 'inbox' | 'setup'
   /** What the user proved besides the password (OpenID Connect Core 1.0, section 2). */
   acr?: ProvedFactor

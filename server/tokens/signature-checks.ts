@@ -1,5 +1,4 @@
-// Checks signatures in the order of arrival. Failed checks use up a small allowance, and then
-// checks wait.
+// Checks signatures in order. Failed ones use up a small allowance, and then checks wait.
 import { type KeyObject, verify } from 'node:crypto'
 import { overloaded } from '../basics/errors.ts'
 import { yieldToEventLoop } from '../basics/event-loop.ts'

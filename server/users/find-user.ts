@@ -37,8 +37,7 @@ export async function findUser(dependencies: Finding, key: UserKey): Promise<Use
 }
 
 /**
- * A key finds no user with a role, or its holder could become an operator. The audit log has each
- * attempt.
+ * Keys find no user with a role, or a holder could become an operator. The audit log has attempts.
  */
 export async function findChangeable(dependencies: UserDependencies, key: UserKey): Promise<User> {
   const user = await findUser(dependencies, key)

@@ -1,5 +1,5 @@
-// Prepares a username by RFC 8265, section 3.3 (UsernameCaseMapped), so that no two spellings are
-// two accounts.
+// Prepares a username by RFC 8265, section 3.3 (UsernameCaseMapped), so that two spellings are
+// never two accounts.
 import { CarillonError, invalidField } from '../basics/errors.ts'
 
 /** Code points. */
@@ -65,10 +65,7 @@ const refusedExceptions =
 /** 9.9: composed syllables replace conjoining jamo. */
 const oldHangulJamo = /[\u1100-\u11ff\ua960-\ua97c\ud7b0-\ud7c6\ud7cb-\ud7fb]/
 const space = /\p{Z}/u
-/**
- * Sections 9.12, 9.13 (with the joiners of 9.8) and 9.10 refuse these; half surrogate pairs are
- * invalid.
- */
+/** 9.12, 9.13 (with the joiners of 9.8) and 9.10 refuse these; half surrogate pairs are invalid. */
 const invisible = /[\p{Cc}\p{Cs}\p{Cn}\p{Default_Ignorable_Code_Point}]/u
 const letterOrDigit = /[\p{Ll}\p{Lu}\p{Lo}\p{Nd}\p{Lm}\p{Mn}\p{Mc}]/u
 

@@ -109,10 +109,7 @@ export function lowerCase(text: string): string {
   return text.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase())
 }
 
-/**
- * Users of no application come first, so that none crowds them out. `canSignIn`: only these, with a
- * proof.
- */
+/** Users of no application come first: none crowds them out. `canSignIn`: only these, if proved. */
 export function* findUsersByEmail(query: {
   email: string
   limit: number
@@ -162,10 +159,7 @@ export type AddedUser = User & { erased?: boolean }
 
 type Addition = NewUser & { erased?: Recognition | undefined } & Audited
 
-/**
- * Adds a user, or changes nothing and says which name is taken. Forgets an erasure of the external
- * id.
- */
+/** Adds a user, or changes nothing and says which name is taken. Forgets the id's erasure. */
 export function* addUser(
   user: Addition,
 ): Write<AddedUser | 'username-taken' | 'external-id-taken'> {

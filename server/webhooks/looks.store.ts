@@ -35,10 +35,7 @@ import { findUser } from '../users/users.store.ts'
 /** So many ids have 20 KB. */
 export const maxItems = 200
 
-/**
- * What was unread for long enough becomes one event for each waiting webhook. Returns how many rows
- * it wrote.
- */
+/** What was unread for long enough becomes one event for each waiting webhook. Returns how many. */
 export function* lookAtUnread(look: Look): Write<number> {
   const type = 'notification.unread'
   let receiversFor = (_sent: Sent): Receiver[] => []
@@ -71,7 +68,7 @@ type Change = Changed & { type: EventType | undefined; reason?: string }
 
 /**
  * Each change since the timer was written becomes an event for each waiting webhook. Returns how
- * many rows it wrote.
+ * many.
  */
 export function* lookAtChanges(look: Look): Write<number> {
   const { userId } = look
@@ -181,7 +178,7 @@ function* sendersOf(found: readonly Sent[]) {
 type Wanted = { receiver: Receiver; type: EventType; id: string; reason?: string }
 
 /**
- * One event has only what is consecutive, so that ids and events are in order. Returns how many.
+ * One event has only consecutive changes, so that ids and events are in order. Returns how many.
  */
 function* addEvents(look: Look, wanted: readonly Wanted[]): Write<number> {
   const { rowId, userId: ownerId, at } = look

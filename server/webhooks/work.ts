@@ -1,5 +1,4 @@
-// The room's front door: looks at inboxes with due timers, requests that leave, and events that a
-// backend reads.
+// The room's front door: looks at due inboxes, leaving requests, events that a backend reads.
 import { randomInt } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { auditEntry, serviceSource } from '../audit/entry.ts'

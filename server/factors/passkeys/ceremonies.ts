@@ -199,8 +199,8 @@ export async function requestOptions({
 }
 
 /**
- * Throws UNPROCESSABLE for another relying party or an unverified user. Reveals no account, since
- * it reads no store.
+ * Throws UNPROCESSABLE for another relying party or an unverified user. Reads no store, so it
+ * reveals no account.
  */
 export async function refuseUnverified(
   { response }: Assertion,
@@ -275,7 +275,7 @@ export function newChallenge(sealing: Pick<Sealing, 'mac'>, purpose: Purpose, at
 }
 
 /**
- * Undefined if the challenge is not ours for this purpose, or expired. No node accepts it after
+ * Undefined if the challenge is expired, or not ours for this purpose. No node accepts it after
  * `expiresAt`.
  */
 export function readChallenge(

@@ -45,9 +45,7 @@ type SentTo = {
   limit: number
 }
 
-/**
- * The ids of what was sent to a user or removed since then, newest first. A removed one has no key.
- */
+/** The ids of what was sent to a user or removed since, newest first. A removed one has no key. */
 export function* sentTo({ userId, key, producer, since, limit }: SentTo): Read<string[]> {
   const user = userKey(userId)
   const rows = yield* all<{ id: string }>`

@@ -28,8 +28,7 @@ export function pushOf(message: Message): Push {
   const { due, hasContent } = message
   const [only] = hasContent && due.length === 1 ? due : []
   const tag = only?.id ?? common
-  // Each is shorter than the one before. The last always fits: ids and a subscription's address are
-  // bounded.
+  // Each is shorter than the one before, and the last always fits: ids and addresses are bounded.
   const forms = [
     ...(only ? [aboutOne(message, only)] : []),
     ...(hasContent ? [withTitles(message)] : []),

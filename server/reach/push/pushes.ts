@@ -53,10 +53,7 @@ export class Pushes {
     return isKnownEndpoint(endpoint, this.#options.config.pushHosts)
   }
 
-  /**
-   * Does nothing if all of the row is seen, the subscription has ended, or its sign-in only sets a
-   * second factor up.
-   */
+  /** Does nothing if all is seen, the subscription ended, or its sign-in only sets a factor up. */
   async deliver({ ownerId, target: id, ids }: OutboxRow): Promise<void> {
     const { store, clock, config, url: publicUrl } = this.#options
     const user = await store.read(findUser, ownerId)
@@ -87,10 +84,7 @@ export class Pushes {
   }
 }
 
-/**
- * The push service's operator can use it (RFC 8292, section 2.1); undefined if neither is
- * acceptable.
- */
+/** For the push service's operator (RFC 8292, section 2.1); undefined if neither will do. */
 function contactOf(securityContact: string | undefined, url: string): string | undefined {
   return [securityContact, url].find((one) => one !== undefined && /^(https:|mailto:)/.test(one))
 }

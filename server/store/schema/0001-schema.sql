@@ -348,8 +348,7 @@ create table category (
   primary key (application, name)
 ) without rowid, strict;
 
--- Unfinished changes by key. kind: 'update', 'delete' or 'resolve'. after_user: the last finished
--- user.
+-- Unfinished changes by key. kind: 'update', 'delete', 'resolve'. after_user: the last finished.
 create table key_change (
   id text primary key,
   application text not null,
@@ -514,8 +513,7 @@ create table scheduled_backup (
   failure text
 ) without rowid, strict;
 
--- What happened on all nodes (metrics/hourly.ts). hour: since 1970. max: the largest value of a
--- gauge.
+-- What happened on all nodes (metrics/hourly.ts). hour: since 1970. max: a gauge's largest value.
 create table hourly (
   hour integer not null,
   name text not null,

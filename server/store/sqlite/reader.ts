@@ -8,9 +8,7 @@ const texts = new Texts('sqlite', (text) => text)
 /** The process keeps these, because garbage collection would close them. */
 const abandoned: Database[] = []
 
-/**
- * A transaction for each read would cost 2.5 us. A commit ends it, so a caller reads what it wrote.
- */
+/** A transaction for each read would cost 2.5 us. A commit ends it: a caller reads its writes. */
 export class Reader {
   readonly #database: Database
   readonly #statements = new Map<string, Statement>()

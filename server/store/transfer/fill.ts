@@ -24,9 +24,7 @@ type By = Omit<Filling, 'run'>
 /** `isAgain`: an earlier call may have filled it. `check` throws if the source may have changed. */
 type Options = { by: By; isAgain?: boolean; check?: () => Promise<unknown>; report: Report }
 
-/**
- * Throws CONFLICT if the target has rows, unless an earlier call with the same source wrote them.
- */
+/** Throws CONFLICT if the target has rows, unless an earlier call of the same source wrote them. */
 export async function refuseFilled(
   target: Endpoint,
   { source, call }: By,
@@ -48,9 +46,7 @@ export async function refuseFilled(
   throw conflict(`${target.name} is ${state}, and was left as it is`, remedy)
 }
 
-/**
- * Throws UNAVAILABLE if the rows differ, CONFLICT if the target has others. Then the mark stays.
- */
+/** Throws UNAVAILABLE if rows differ, CONFLICT if the target has others. Then the mark stays. */
 export async function fill(
   target: Endpoint,
   source: Source,

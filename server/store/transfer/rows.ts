@@ -13,10 +13,7 @@ export const tableNames = [
 ]
 
 export const ledger = 'migration'
-/**
- * During a move or maintenance they accept no writes. Nor does the ledger: a newer program must not
- * migrate.
- */
+/** A move or maintenance refuses writes to these. The ledger: no newer program may migrate. */
 export const guardedTables = [...tableNames, ledger]
 
 /** The first `key` columns are the primary key. */

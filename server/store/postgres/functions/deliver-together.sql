@@ -55,8 +55,7 @@ begin
       ) order by place) as results
     from named join delivered d using (n) group by n
   ),
-  -- `number`: 0 for the service, null if the key is not valid. `is_sent`: the idempotency key is
-  -- new.
+  -- `number`: 0 for the service, null for an invalid key. `is_sent`: the idempotency key is new.
   decided as materialized (
     select d.*, p.number, not o.is_alone and p.number is not null and not s.has_too_few as is_sent,
       case
@@ -130,8 +129,7 @@ begin
     )
     into answers, delivered_to, reminders, watched from settled;
   perform refuse_erased(delivered_to);
-  -- A separate statement sees timers that another transaction changed before it released the
-  -- inboxes.
+  -- A separate statement sees timers that another transaction changed before it released inboxes.
   if reminders is not null then
     insert into reminder (user_id, channel, due_at, from_seq, from_version)
     select r.user_id, d.channel, min(d.at), min(r.seq), min(r.version)
@@ -170,8 +168,8 @@ begin
     on conflict (user_id, channel) do update set due_at = excluded.due_at;
 end $$;
 
--- An erasure may come before the inbox is locked: the delivery is rolled back and runs again. Later
--- ones wait.
+-- After an erasure before the lock, the delivery is rolled back and runs again. Later erasures
+-- wait.
 create or replace function refuse_erased(users text[]) returns void language plpgsql as $$
 begin
   if exists (select from unnest(users) w where (select u.id from "user" u where u.id = w) is null) then

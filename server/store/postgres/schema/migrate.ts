@@ -27,8 +27,7 @@ const turn = 7_160_004_213
 const lockTimeoutMs = 500
 const retryMs = 1_000
 const maxRetries = 3_600
-// After deadlock_timeout (1 s) PostgreSQL ends an autovacuum that holds a lock: every fourth try
-// waits longer.
+// PostgreSQL ends a locking autovacuum after deadlock_timeout (1 s): every fourth try waits longer.
 const longTry = 4
 const longLockTimeout =
   "(extract(epoch from current_setting('deadlock_timeout')::interval) * 1000 + 250)::int"
@@ -163,8 +162,7 @@ function lockStatement(text: string): string[] {
 }
 
 /**
- * Requests read and write meanwhile. An interrupted build leaves an invalid index, which is built
- * again.
+ * Requests read and write meanwhile. An interrupted build left an invalid index: it is built again.
  */
 async function buildIndexes(client: PoolClient, migration: string): Promise<void> {
   const rows = async (text: string, value: string) => (await client.query(text, [value])).rows

@@ -146,10 +146,7 @@ export function stampDatabase(
   return settleStamp(database, { path, history })
 }
 
-/**
- * If a read prevents it, first and last stamp differ. Copies have earlier stamps, so it records
- * none.
- */
+/** If a read prevents it, first and last stamp differ. Earlier stamps, which copies have, go. */
 export function settleStamp(
   database: Database,
   { path, history }: { path: string; history: string },
@@ -164,10 +161,7 @@ export function settleStamp(
   })
 }
 
-/**
- * The last connection to close deletes the log, so this first copies it into the file, and records
- * that.
- */
+/** The last connection to close deletes the log, so this first copies it, and records that. */
 export function recordClose(database: Database, path: string): void {
   try {
     if (database.isTransaction) database.exec('rollback')
@@ -193,9 +187,7 @@ function disown(path: string): void {
   if (identity !== undefined) writeIdentity(path, { history: identity.history, stamps: [] })
 }
 
-/**
- * `schema` also rises in the copy of `vacuum into`. `isShort`: fewer pages than the header says.
- */
+/** `schema` also rises in a copy of `vacuum into`. `isShort`: fewer pages than in the header. */
 type HeaderOnDisk = { stamp: number; schema: number; isShort: boolean }
 
 /** Opening and closing the file directly would release SQLite's locks (POSIX). */
