@@ -41,7 +41,7 @@ import { Webhooks } from './webhooks/work.ts'
 
 export type Composition = Awaited<ReturnType<typeof compose>>
 
-/** As libuv itself reads the size of its pool. */
+/** The size of libuv's pool, as libuv reads it. */
 const threads = Number.parseInt(process.env.UV_THREADPOOL_SIZE ?? '', 10) || 4
 
 /** Throws UNAVAILABLE if the secret is absent or does not open the signing keys. */
@@ -137,7 +137,7 @@ export async function compose(store: Store, config: Config, environment: Environ
     ...numbers,
     /** Fills an empty store; undefined if it has a user. */
     firstStart: () => firstStart({ users, producerKeys, deliveries, site }),
-    /** For each start and each hour. */
+    /** The work of each start and each hour. */
     tidy: () => tidyUp(store, config, environment, { proofs, deliveries, guesses, reach, upkeep }),
     endStreams() {
       notifications.inbox.endBulkActs()

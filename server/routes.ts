@@ -309,7 +309,7 @@ const api = {
   },
 }
 
-/** Below CARILLON_PAGES_PREFIX. */
+/** The pages for browsers, below CARILLON_PAGES_PREFIX. */
 const pages = {
   getSignInPage: route('GET', '/sign-in', setupVisitor, signInPages.signInPage),
   postSignIn: route('POST', '/sign-in', open, signInPages.signIn),

@@ -81,7 +81,7 @@ async function openLogged(
   return store
 }
 
-/** The connection for change signals first notices that PostgreSQL is back. */
+/** The connection for change signals is the first to notice that PostgreSQL is back. */
 function noteReturn(signal: ChangeSignal, log: Log): void {
   if (signal.about !== 'anything' || signal.awayMs === undefined) return
   const { awayMs } = signal

@@ -175,7 +175,8 @@ class Subscription {
 
   async #open(drop: AbortController): Promise<Reader> {
     const { signal } = drop
-    // In the query: for pages of another origin, Last-Event-ID would cost a preflight request.
+    // The position is in the query: for pages of another origin, Last-Event-ID would cost a
+    // preflight request.
     const opened = this.#requests.open({
       path: 'api/notifications/stream',
       query: { since: this.#position },

@@ -112,7 +112,7 @@ export class Requests {
 
   /** A browser reports a 401 as an error, so a page with a cookie uses the route without one. */
   me(options?: Omit<Call, 'path'>): Promise<Me | null> {
-    // By a 401 the client learns that it needs another token.
+    // A 401 tells the client that it needs another token.
     const path = this.tokens ? 'api/me' : 'api/session'
     return nullIfSignedOut(this.data<Me | null>({ ...options, path }))
   }

@@ -14,7 +14,7 @@ import { experimentsView, startView, storyView } from './story-view.ts'
 import { stepIds, Walk } from './walk.ts'
 import { World } from './world.ts'
 
-/** In pixels: from here on, the page has two columns. */
+/** The width in pixels from which the page has two columns. */
 const columnsFrom = 860
 
 export class Stage {

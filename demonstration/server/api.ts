@@ -21,7 +21,7 @@ export type Target = 'service' | 'other-server' | 'servers'
  */
 export type Row = { table: string; columns: Readonly<Record<string, string | number | null>> }
 
-/** In the order and spelling of the wire. */
+/** Order and spelling are those of the wire. */
 export type Message = {
   line: string
   fields: readonly (readonly [name: string, value: string])[]

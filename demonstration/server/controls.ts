@@ -46,7 +46,7 @@ export type Controls = {
 const seconds = (minimum: number, maximum: number) =>
   object({ seconds: integer({ minimum, maximum }) })
 const proof = oneOf(['session', 'token'])
-/** For a header field, so it has no line break. */
+/** It becomes a header field, so it has no line break. */
 const token = text(1, 4_000, { pattern: '^[ -~]*$' })
 const path = text(1, 200, { pattern: '^(service|other-server|servers)/[\\w/-]+$' })
 

@@ -88,7 +88,9 @@ export class OtherServer {
     return this.#userOfToken(bearerToken([headers.authorization ?? '']) ?? '')
   }
 
-  /** As examples/offline-tokens does (RFC 9068). A token with a scope opens only the inbox. */
+  /**
+   * Verifies as examples/offline-tokens does (RFC 9068). A token with a scope opens only the inbox.
+   */
   async #userOfToken(token: string): Promise<string | undefined> {
     const { config, now } = this.#options.service
     const issuer = config.publicUrl

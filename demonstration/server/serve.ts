@@ -161,7 +161,7 @@ export async function serveDemonstration(
   await app.ready()
 
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
-    // Also if nothing reads it, the transcript copies the body before it arrives.
+    // The transcript copies the body before it arrives, also if nothing reads it.
     const body = copyOfBody(request)
     const [address, by = 'browser'] = takeFacts(request, settings.secret) ?? []
     if (address === undefined) return void response.writeHead(403).end()

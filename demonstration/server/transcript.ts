@@ -30,7 +30,7 @@ export class Body {
   }
 }
 
-/** Also if nothing reads it. */
+/** Copies what arrives, also if nothing reads it. */
 export function copyOfBody(request: IncomingMessage): Body {
   const body = new Body()
   const { push } = request

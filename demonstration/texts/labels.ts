@@ -134,7 +134,7 @@ export const labels = {
     ],
     'accessTokens.renew': ['sign a new token', 'neues Token signieren', 'signer un nouveau jeton'],
   },
-  /** By a call and what it found. */
+  /** A key is a call and what it found. */
   refusals: {
     'store.findSession:none': ['no such session row', 'Zeile nicht gefunden', 'ligne introuvable'],
     'store.findSession:failed': ['does not respond', 'antwortet nicht', 'ne répond pas'],

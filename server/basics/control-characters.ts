@@ -19,7 +19,7 @@ export function jsonLine(value: unknown): string {
   return escapeControls(JSON.stringify(value))
 }
 
-/** For a shell. */
+/** An operator copies it into a shell. */
 export function quoted(path: string): string {
   return /^[\w./:@%+=-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`
 }

@@ -6,7 +6,7 @@ import { dirname, resolve } from 'node:path'
 
 type Text = string | ((file: fs.BigIntStats) => string)
 
-/** With mode 0600. Returns false if the name exists. */
+/** The mode is 0600. Returns false if the name exists. */
 export function createDurably(path: string, text: string): boolean {
   return withDraft(path, text, (draft) => {
     try {
@@ -56,7 +56,7 @@ function withDraft<Result>(path: string, text: Text, publish: (draft: string) =>
   }
 }
 
-/** With mode 0700. Syncs each parent, too. */
+/** The mode is 0700. Syncs each parent, too. */
 export function makeFolder(folder: string): void {
   // In /proc, Node's `recursive` tries for ever.
   const missing: string[] = []

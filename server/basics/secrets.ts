@@ -18,7 +18,7 @@ export function equalHashes(a: string, b: string): boolean {
   return a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b))
 }
 
-/** For 32 random bytes, which cannot be guessed, never for passwords. */
+/** Use it for 32 random bytes, which cannot be guessed, never for passwords. */
 export function hashOf(secret: string): string {
   return hash('sha256', secret, 'base64url')
 }

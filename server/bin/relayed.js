@@ -3,7 +3,7 @@
 
 import { run } from './run.js'
 
-/** As a forwarded SIGTERM. */
+/** It has the effect of a forwarded SIGTERM. */
 const end = () => process.kill(process.pid, 'SIGTERM')
 
 if (process.connected) {

@@ -12,7 +12,7 @@ export function readDatabaseUrl(text: string): Database {
 }
 
 export type PostgresServer = {
-  /** Or the folder of a Unix socket, or several hosts with commas. */
+  /** It may also be the folder of a Unix socket, or several hosts with commas. */
   host: string
   /** `none`: TLS is optional. */
   tls: 'none' | 'unverified' | 'verified'

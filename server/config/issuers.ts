@@ -79,7 +79,7 @@ function readEntry(entry: Entry, report: Report, isOnly: boolean): IssuerSetting
   return Object.freeze(setting as IssuerSetting)
 }
 
-/** With "jwks", the issuer need not be a URL. */
+/** "jwks" allows an issuer that is no URL. */
 function originOf(issuer: unknown): string {
   return URL.parse(String(issuer))?.origin ?? ''
 }

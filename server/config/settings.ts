@@ -63,7 +63,7 @@ const onHere = { absent: here, read: values.readSwitch } as const
 const ofDatabase =
   'serve user key keys secret audit explain retention reach stats outbox mail webhook withdraw tail migrate doctor backup restore move maintenance'
 
-/** In the order of docs/config.md, which has each meaning as a sentence. */
+/** They have the order of docs/config.md, which has each meaning as a sentence. */
 const table = {
   CARILLON_HOST: [
     'The address to listen on; `0.0.0.0` or `::` for every interface.',

@@ -1,5 +1,4 @@
-// functions/deliver-together.sql writes deliveries together. These run as on SQLite: repeated ones,
-// those with a key, a new user or many recipients, those on Citus.
+// functions/deliver-together.sql writes deliveries together. Rare ones run as on SQLite.
 import { usualDueTimes } from '../inbox/mail-rules.ts'
 import type { Database } from '../store/postgres/connection/connection.ts'
 import { alone, type Together } from '../store/postgres/connection/gathering.ts'
@@ -81,7 +80,7 @@ function batchOf(deliveries: readonly Delivery[]) {
         ...('username' in to && { username: to.username }),
         ...('userId' in to && { user_id: to.userId }),
         ...('externalId' in to && { external_id: to.externalId }),
-        // For a username or id, the namespace only has to begin so.
+        // If a username or id names the recipient, the namespace only has to begin so.
         issuer: namespaceOf({
           application: delivery.application,
           issuer: 'issuer' in to ? to.issuer : undefined,

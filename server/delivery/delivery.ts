@@ -20,13 +20,11 @@ export type Delivery = {
   createdAt: string
   /** A later delivery of the application with this key replaces the notification. */
   key: string | null
-  /** True makes a replaced notification unread and newest, and raises `count`. */
   renotify?: boolean | undefined
-  /** With `newUserId`, an unknown external id becomes a user. */
   recipients: readonly { to: Recipient; notificationId: string; newUserId?: string }[]
   /** Creates no erased users. */
   erased?: Recognition | undefined
-  /** Default 'report'. With 'refuse', one unknown recipient stops the delivery. */
+  /** Default 'report'. */
   unknownRecipients?: 'report' | 'refuse' | undefined
   at: number
   watch?: Watch | undefined

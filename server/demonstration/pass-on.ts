@@ -18,7 +18,7 @@ export async function passOn(
 ): Promise<void> {
   const { method, url: path, rawHeaders } = request
   const { 'content-length': length, 'transfer-encoding': coding } = request.headers
-  // Without it, Node sends a POST without a body in chunks.
+  // Otherwise Node sends a POST without a body in chunks.
   const bodiless = length === undefined && coding === undefined ? ['Content-Length', '0'] : []
   const headers = [...rawHeaders, passedField, `${secret} ${fact}`, ...bodiless]
   const onward = httpRequest({ host: '127.0.0.1', port, agent, method, path, headers })

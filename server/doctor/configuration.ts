@@ -18,7 +18,7 @@ type Machine = { node: string; version: string; now: () => number }
 
 /** In bytes. */
 const minFree = 2 ** 20
-/** Before this program existed. */
+/** This program did not exist before. */
 const earliest = Date.UTC(2026, 0, 1)
 
 export function examineMachine({ node, version, now }: Machine): Finding[] {

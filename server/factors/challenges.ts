@@ -94,7 +94,7 @@ export function forgetFlow(
   if (id !== undefined) setCookie(reply, flowCookie(site, id), '')
 }
 
-/** With '' as `id`, the prefix of all such cookies. */
+/** With '' as `id`, it begins the names of all such cookies. */
 export function flowCookie({ cookie }: FlowNeeds['site'], id: string): Cookie {
   return { ...cookie, name: `${cookie.name}-with-${id}`, lifetimeMs: flowLifetimeMs }
 }

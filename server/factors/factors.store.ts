@@ -34,7 +34,7 @@ export type ChallengeKey = { userId: string; hash: string }
 
 export type Challenge = { purpose: string; data: string }
 
-/** Its challenge was not stored before: its use is, until `expiresAt`. */
+/** The passkey's challenge was not stored: its use is recorded until `expiresAt`. */
 export type SpentChallenge = { hash: string; expiresAt: number }
 
 /** The same step uses up the challenge or `spent`. */
@@ -197,7 +197,7 @@ export const removeFactor = rotating(function* (
   return factor.isConfirmed ? 'done' : 'unconfirmed'
 })
 
-/** By a password, a passkey other than `factorId`, or a provider. */
+/** The user can sign in by a password, a passkey other than `factorId`, or a provider. */
 export function* canSignIn(userId: string, factorId = ''): Write<boolean> {
   const hasAccount =
     yield* exists`select 1 from provider_account where owner_id = ${userId} limit 1`

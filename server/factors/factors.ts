@@ -70,12 +70,12 @@ export async function stepOfCode(
   const { Secret, TOTP } = await import('otpauth')
   const totp = new TOTP({ secret: Secret.fromBase32(secret) })
   const token = code.replaceAll(' ', '')
-  // In constant time. A phone's clock may be one step off (RFC 6238, section 5.2).
+  // Compares in constant time. A phone's clock may be one step off (RFC 6238, section 5.2).
   const delta = /^\d{6}$/.test(token) ? totp.validate({ token, timestamp: at, window: 1 }) : null
   return delta === null ? undefined : totp.counter({ timestamp: at }) + delta
 }
 
-/** In base32. Throws FACTOR_UNREADABLE if the service lost the secret that sealed it. */
+/** Returns base32. Throws FACTOR_UNREADABLE if the service lost the secret that sealed it. */
 export async function secretOf({ sealing }: { sealing: Sealing }, factor: Factor): Promise<string> {
   const opened = await sealing.open('factors', factor.sealedSecret ?? '')
   const { factorId, secret } = JSON.parse(opened ?? '{}') as { factorId?: string; secret?: string }

@@ -47,21 +47,21 @@ export const visitor = guard('visitor', [], async (proofs: Proofs, request) =>
   authenticate(proofs, request),
 )
 /**
- * As `visitor`, but refuses tokens of scope `inbox`. A sign-in that only sets a factor up gives
+ * Admits as `visitor`, but no token of scope `inbox`. A sign-in that only sets a factor up gives
  * null.
  */
 export const unscopedVisitor = visiting((found) => {
   const subject = withoutInbox(found)
   return subject?.scope === 'setup' ? null : subject
 })
-/** As `unscopedVisitor`, and for setting a second factor up. */
+/** Admits as `unscopedVisitor`, and for setting a second factor up. */
 export const setupVisitor = visiting(withoutInbox)
-/** For routes that refuse a request without valid proof themselves. */
+/** A user, for a route that itself refuses a request without a valid proof. */
 export const verified = guard('user', userRefusals, admitUnscoped)
 /** Also admits tokens of scope `inbox`: to inbox, preferences and push subscriptions. */
 export const inbox = signedIn(withoutSetup)
 export const user = signedIn(unscoped)
-/** As `user`, and for setting a second factor up. */
+/** Admits as `user`, and for setting a second factor up. */
 export const setupUser = signedIn(withoutInbox)
 /** Refuses a session's token: an application with it confirms nothing, changes no credential. */
 const owning = (base: Guard<Proofs, Subject>) =>
@@ -74,7 +74,7 @@ const owning = (base: Guard<Proofs, Subject>) =>
   })
 export const owner = owning(user)
 export const setupOwner = owning(setupUser)
-/** For what decides who can sign in: sign-in or confirmation are at most ten minutes old. */
+/** The sign-in or its confirmation is at most ten minutes old: for what decides who can sign in. */
 const freshly = (base: Guard<Proofs, Subject>) =>
   guard(
     'user',
@@ -137,7 +137,7 @@ function tokenValidUntil(accessTokens: Proofs['accessTokens'], subject: TokenSub
 }
 
 function sessionValidUntil(sessions: Proofs['sessions'], secret: string) {
-  // For a part, V8 keeps the whole header field.
+  // V8 keeps the whole header field for a part of it.
   const own = Buffer.from(secret).toString()
   const copy = { endsAt: Number.POSITIVE_INFINITY }
   return () => sessions.validUntil(own, copy)

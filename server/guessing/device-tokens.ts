@@ -37,7 +37,7 @@ export function knownDevice(
   presented: readonly string[],
   user: DeviceUser | undefined,
 ) {
-  // For an unknown user too: the response takes the same time.
+  // An unknown user is checked, too, so that the response takes the same time.
   const device = known(needs, devicesIn(presented), user ?? { id: '', deviceGeneration: 0 })
   return user && device?.id
 }

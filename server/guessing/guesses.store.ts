@@ -1,5 +1,4 @@
-// Nodes share the counts, and a restart keeps them. A guess counts before its evaluation, so those
-// in progress count, too.
+// Nodes share the counts, and a restart keeps them.
 
 import { record } from '../audit/audit.store.ts'
 import type { Audited } from '../store/events.ts'

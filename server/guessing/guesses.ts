@@ -14,7 +14,6 @@ import type { Store } from '../store/store.ts'
 import type { GuessLimit, GuessRate, GuessRefusal } from './guesses.store.ts'
 import * as stored from './guesses.store.ts'
 
-/** Each counts apart: a right password allows no more guesses of the code. */
 type GuessKind = 'password' | 'second-factor' | 'link' | 'mail' | 'passkey'
 
 export type Guesser = Omit<Client, 'account'> & {

@@ -118,7 +118,7 @@ export function afterUnreadBody(
 /** Later bytes on these are no request. */
 export const dropping = new WeakSet<Socket>()
 
-/** For a connection that the HTTP parser gave up. */
+/** The HTTP parser gave the connection up: drops what still arrives. */
 export function endAndDrop(
   socket: Socket,
   text: string,

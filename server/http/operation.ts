@@ -53,7 +53,7 @@ export type Subject = {
   username: string | null
   proof: 'session' | 'access-token'
   signInId: string
-  /** In milliseconds: when the user last proved a password or a factor. */
+  /** When the user last proved a password or a factor, in milliseconds. */
   confirmedAt: number
   /**
    * Absent if the proof opens everything. `setup`: it only sets a second factor up
@@ -93,7 +93,7 @@ export type Operation<Needs, Caller = unknown, Query = unknown, Body = unknown> 
   shallowBody?: Schema
   acceptsForm?: true
   acceptsMultipart?: true
-  /** Another site must not sign a browser in. */
+  /** Another site must not sign a browser in as its own user. */
   signsIn?: true
   /** Another site's page must not take a user's place. */
   takesPlace?: true
@@ -103,7 +103,10 @@ export type Operation<Needs, Caller = unknown, Query = unknown, Body = unknown> 
   takesLong?: true
   /** In bytes; 4 KiB by default. */
   bodyLimit?: number
-  /** Of a JSON body, at all depths; 8 by default. It may have three times as many values. */
+  /**
+   * Limits the keys of a JSON body at all depths; 8 by default. It may have three times as many
+   * values.
+   */
   maxFields?: number
   headers?: Readonly<Record<string, string>>
   responses?: Readonly<Record<number, ResponseBody>>

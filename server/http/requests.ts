@@ -40,7 +40,7 @@ export function checkRequests(
   app.addHook('onRequest', (request, reply, done) => {
     if (counts !== undefined) beginCount(reply.raw, counts)
     reply.headers(headers)
-    // Without this, Node ends the connection while a slow disk delays a commit.
+    // Without a listener, Node ends the connection while a slow disk delays a commit.
     reply.raw.on('timeout', keepOpen)
     noteForwarding(request, { site, log })
     try {
@@ -194,7 +194,7 @@ function refuseCrossSite(request: FastifyRequest, allowed: readonly string[]): v
   const { headers } = request.raw
   // A user sees where a link leads, but not what scripts request.
   const takesPlace = operation?.takesPlace === true && headers['sec-fetch-user'] !== '?1'
-  // For another site's page, a browser says "none" when it prefetches.
+  // A browser says "none" when it prefetches for another site's page.
   if (operation?.takesPlace && headers['sec-purpose'] !== undefined)
     throw forbidden('This route is not prefetched', 'Request it without Sec-Purpose.')
   if (isPassedOn || (isSafeMethod(request.method) && !takesPlace)) return

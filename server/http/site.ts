@@ -10,7 +10,7 @@ export type Cookie = {
 }
 
 export type Site = {
-  /** Without a setting, known when the service listens. */
+  /** It is known when the service listens, if no setting has it. */
   publicUrl: () => string
   isHttps: boolean
   hstsSubdomains: boolean

@@ -45,7 +45,7 @@ const acts = new Map<unknown, keyof typeof counts.acts>([
 const longestSnooze = 366 * 24 * 3_600_000
 const maxVariants = 32
 const maxCachedBytes = 16 * 1024 * 1024
-/** In an entry, each user takes so much beside the texts. */
+/** An entry of a user takes so much beside the texts. */
 const bytesOfEntry = 1_024
 
 export class Inbox {

@@ -43,7 +43,7 @@ export function listSql(engine: Engine, { status, hasCategories }: Shape, place:
       return dialects[engine].each(range(`and category = wanted.category and state = '${state}'`))
     return `select seq from (${range(`and state = '${state}'`)}) one`
   }
-  // Without a filter, the key has everything.
+  // Without a filter, everything is a range of the key.
   const ranges =
     status === 'all' && !hasCategories
       ? [`select seq from (${range('')}) one`]

@@ -19,7 +19,7 @@ import { type ReadForeignToken, readForeignToken } from './read-foreign-token.ts
 
 /** In characters: about 15,000 tokens. */
 const maxVerified = 20_000_000
-/** Revocations live longer. */
+/** Revocations are kept for longer. */
 const checkedForMs = 5 * 60_000
 const signInId = 'foreign'
 

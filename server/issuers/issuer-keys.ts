@@ -50,7 +50,7 @@ export class IssuerKeys {
     try {
       if (this.#age() >= maxAgeMs) {
         const reading = this.prefetch()
-        // After a failed read, tokens wait no longer for the next.
+        // After a failed read, tokens no longer wait for the next.
         if (this.#failure === undefined || this.#age() >= maxStaleMs) await reading
         if (this.#age() >= maxStaleMs) throw this.#unavailable()
       }

@@ -50,7 +50,7 @@ const maxUsers = 5
 const refusedDelayMs = 200
 const maxDelayed = 1_000
 const logEveryMs = 1_000
-/** After so long, the user has requested another. */
+/** A user who waited for longer has requested another link. */
 const resetMaxAgeMs = 15 * 60_000
 /** Clients take turns: the first mail of a minute is due this much before a client's later ones. */
 const headStartMs = 60_000

@@ -63,7 +63,6 @@ export class LiveStream {
     counts.streamEvents += events.length
   }
 
-  /** Waits until the client has taken enough. */
   async replay(events: readonly StreamEvent[], version: number): Promise<void> {
     let batch: StreamEvent[] = []
     let length = 0
@@ -151,7 +150,7 @@ export class EventStream {
       'cache-control': 'no-store, no-transform',
     })
     response.writeHead(200, reply.getHeaders() as OutgoingHttpHeaders)
-    // Until the end, Node keeps the request.
+    // Node keeps the request until the end.
     response.req.headers = {}
     response.req.rawHeaders = []
     response.flushHeaders()

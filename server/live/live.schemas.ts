@@ -82,5 +82,5 @@ export const EventTexts = t.example(
   `event: created\nid: ${position}\ndata: ${JSON.stringify(t.exampleOf(events.created))}\n\n`,
 )
 
-/** For no position of this inbox, the stream begins with a resync. */
+/** A stream begins with a resync if it is no position of this inbox. */
 export const StreamQuery = t.object({ since: t.optional(t.string('Instead of Last-Event-ID')) })

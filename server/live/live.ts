@@ -149,7 +149,7 @@ export class Live {
     return reconnectMs.min + this.#dependencies.random() * (reconnectMs.max - reconnectMs.min)
   }
 
-  /** One for each stream would keep what opened it. */
+  /** A closure for each stream would keep what opened it. */
   readonly #onOver = (stream: LiveStream): void => {
     this.#dependencies.streamLimits.release(stream.userId)
     const subscription = this.#subscriptions.get(stream.userId) as Subscription
@@ -224,7 +224,7 @@ export class Live {
     await this.#read(subscription)
   }
 
-  /** The next heartbeat reads after a lost change signal. */
+  /** After a lost change signal, the next heartbeat causes the read. */
   async #read(subscription: Subscription): Promise<void> {
     const { userId, inboxTag, version, streams } = subscription
     if (version === undefined || streams.length === 0) return

@@ -44,7 +44,7 @@ export class HourlyNumbers {
 
   readonly #writeOnce = oneAtATime(() => this.#write())
 
-  /** Without its database, the last minute is lost. */
+  /** A service without its database loses the last minute. */
   async end(): Promise<void> {
     clearInterval(this.#timer)
     await this.write().catch(() => {})
@@ -134,7 +134,7 @@ function bucketName(name: string, n: number): string {
   return `${name}-to-${bucketBounds[n] ?? 'any'}`
 }
 
-/** In milliseconds: 99 of 100 durations are below; null for no bound. */
+/** The bound is in milliseconds: 99 of 100 durations are below it; null without one. */
 export function durationsIn(
   { numbers }: { numbers: ReadonlyMap<string, { count: number }> },
   name: string,

@@ -65,7 +65,7 @@ export async function openMetrics(
 
 /** Simultaneous requests share one text. */
 async function scraper(families: readonly Family[]) {
-  // Without metrics, a start does not load it.
+  // A start without metrics does not load it.
   const { Registry, collectDefaultMetrics } = (await import('prom-client')).default
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })

@@ -49,7 +49,7 @@ type Growth = { kibPerDay: number | null; fullAt: number | null }
 const dayMs = 24 * hourMs
 const maxDays = 36_500
 
-/** By a line through 30 daily sizes (least squares). */
+/** The line goes through 30 daily sizes (least squares). */
 export function growthOf(
   month: readonly Point[],
   { now, freeBytes }: { now: number; freeBytes: number | null },

@@ -17,7 +17,7 @@ export const numbers = forOperator({
   async handle(needs: OperatorNeeds & { hourly: HourlyNumbers }, request, reply) {
     const { store, users, operatorPage } = needs
     const now = users.now()
-    // Without its database, a service shows those of a minute ago.
+    // A service without its database shows those of a minute ago.
     await needs.hourly.write(freshMs).catch(() => {})
     const month = await seriesOf(store, 'month', now)
     const points = request.query.range === 'month' ? month : await seriesOf(store, 'day', now)

@@ -40,14 +40,14 @@ export type OperatorNeeds = {
 }
 type GuardNeeds = OperatorNeeds & { sessions: Pick<Sessions, 'verify'> }
 
-/** By a session, from this origin. Each request reads the role. */
+/** Admits a session from a page of this origin. Each request reads the role. */
 export const operator: Guard<GuardNeeds, Subject> = {
   name: 'operator',
   refusals: ['UNAUTHORIZED', 'FORBIDDEN', 'NOT_FOUND', 'FRESH_SIGN_IN_REQUIRED'],
   admit: admitOperator,
 }
 
-/** For every change, and for displaying a secret. */
+/** Every change needs it, and what displays a secret. */
 export const freshOperator: Guard<GuardNeeds, Subject> = {
   ...operator,
   async admit(needs, request) {

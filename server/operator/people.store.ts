@@ -5,7 +5,7 @@ import { all, inList, type Read } from '../store/statements.ts'
 import { findableUsername } from '../users/username.ts'
 import { lowerCase, type User, userColumns } from '../users/users.store.ts'
 
-/** In the statement's text: PostgreSQL plans it without values. */
+/** Written out in the statement, since PostgreSQL plans it without values. */
 export const maxFound = 50
 
 /**
@@ -36,7 +36,7 @@ function endOf(text: string): string {
   return `${text}\u{10ffff}`
 }
 
-/** Without secrets. `mutes`: category null means everything. */
+/** Reads no secrets. `mutes`: category null means everything. */
 export function* belongingsOf(
   userId: string,
 ): Read<Record<'devices' | 'factors' | 'accounts' | 'mutes', object[]>> {

@@ -58,7 +58,6 @@ const maxExports = 4
 /** Then another export gets the place: no slow or stolen one keeps it. */
 const placeMs = 30_000
 
-/** Those that this process now sends. */
 export class Exports {
   readonly #running = new Set<{ userId: string; since: number; response: ServerResponse }>()
 

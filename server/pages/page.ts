@@ -16,7 +16,7 @@ export type PageSettings = {
   name: string
   accent: string | undefined
   logo: { bytes: Buffer; type: string } | undefined
-  /** By the settings, only this machine reaches the service. */
+  /** As far as the settings say, only this machine reaches the service. */
   isHere: boolean
   hasDemonstration: boolean
   demonstrationPlaces: number

@@ -93,7 +93,7 @@ export class Passwords {
 /** `device` is proved to be the user's. */
 export type Attempt = Client & { signal?: AbortSignal }
 
-/** Of the places for known devices, one account has so many. */
+/** One account has at most so many of the places for known devices. */
 const maxKnownOfAccount = 2
 
 /** `refusalDelayMs` makes immediate retries cheap. */

@@ -195,7 +195,7 @@ const maxSize = 1024 * 1024
 
 export type BreachOptions = { url: string; timeoutMs: number; onFailure: (error: unknown) => void }
 
-/** Without that service, users can still set passwords. */
+/** A user can set a password while that service is away. */
 async function isBreached(
   password: string,
   { url, timeoutMs, onFailure }: BreachOptions,

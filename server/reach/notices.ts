@@ -1,7 +1,6 @@
 // Users hear of a sign-in from a new device and of each change of a credential (OWASP ASVS 5.0,
 // 6.3.7), the latter also by mail. Each notice comes from an audit entry, so no change is recorded
-// without one. It links to the account page, where the user can disown the act. Operators hear of
-// what the service gave up.
+// without one. Operators hear of what the service gave up.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { entriesOf } from '../audit/audit.store.ts'
 import { deviceLabel } from '../audit/entry.ts'

@@ -153,8 +153,8 @@ export function* delayInOutbox({
 }
 
 /**
- * At a process's end; on SQLite also those of the process before, and those whose outcome was not
- * stored.
+ * It is for a process's end, on SQLite for rows of the process before, and for those whose outcome
+ * was not stored.
  */
 export function* freeOutbox({
   holder,

@@ -61,7 +61,7 @@ export class Outbox {
   readonly #logged = new LogWindow(logEveryMs, () => {})
   #timer: NodeJS.Timeout | undefined
   #claiming: Promise<void> | undefined
-  /** At the start, because on SQLite the process before had the same number. */
+  /** True at the start, as on SQLite the process before had the same number. */
   #hasLostRows = true
   /** 'again': a row was added while rows were claimed. */
   #state: 'stopped' | 'idle' | 'again' = 'stopped'

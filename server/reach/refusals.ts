@@ -1,5 +1,5 @@
-// An address that the mail server refused for good on two days gets no more mail, and its user a
-// notice (from the audit entry).
+// Stops mails to an address that the mail server refuses for good (refusals.store.ts). Its user
+// gets a notice, from the audit entry.
 import { recordLogged } from '../audit/audit.store.ts'
 import { auditEntry, serviceSource } from '../audit/entry.ts'
 import type { Log } from '../basics/log.ts'

@@ -24,7 +24,7 @@ export function* endEveryProof({ key, sparedUserId, audit }: EndEveryProof): Wri
 
 type RaiseGenerations = { after: string; limit: number; sparedUserId: string }
 
-/** Again ends what began meanwhile with checked credentials. Returns the last id, if any. */
+/** Ends again what began meanwhile with checked credentials. Returns the last id, if any. */
 export function* raiseGenerations({
   after,
   limit,

@@ -1,4 +1,4 @@
-// For an operator who trusts no sign-in any more, such as after a stolen backup or secret.
+// An operator has lost trust in all sign-ins, such as after a stolen backup or secret.
 import { recorded, type Source } from '../audit/entry.ts'
 import type { Sealing } from '../basics/secrets.ts'
 import type { Store } from '../store/store.ts'

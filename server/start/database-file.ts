@@ -6,7 +6,7 @@ import { unavailable } from '../basics/errors.ts'
 import type { Database } from '../store/database.ts'
 import { secretFileOf } from '../tokens/sealing-secret.ts'
 
-/** For commands that may create the database. */
+/** Commands that may create the database call it. */
 export function refuseLostDatabase(database: Database): void {
   if (database.engine !== 'sqlite') return
   const { path } = database

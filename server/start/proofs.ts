@@ -28,7 +28,7 @@ export type Environment = {
   aged: () => Promise<number>
   random: () => number
   hashCost?: HashCost | undefined
-  /** Without a setting, known when the service listens. */
+  /** Without a setting, it is known when the service listens. */
   url: () => string
   demonstration?: Demonstration | undefined
   own?: OwnParts

@@ -22,10 +22,10 @@ import { removeOldErased } from '../users/erasure/erased-ids.store.ts'
 const writesAtOnce = 4
 const maxAnnounced = 1_000
 const everyMs = { turn: 1_000, trim: 60_000 }
-/** Without its database it fails each second. */
+/** A database that is away fails each second. */
 const logEveryMs = 60_000
 const hourlyKeptMs = 400 * 24 * 3_600_000
-/** For so long, an absent client is sent removals. */
+/** A client that was away is sent removals for this long. */
 const eventsKeptMs = 30 * 24 * 3_600_000
 
 type Limits = Pick<Config, 'retentionMs' | 'retentionUnreadMs' | 'inboxMax'>

@@ -45,7 +45,9 @@ export async function inChunks(
   }
 }
 
-/** Such a migration is one statement, repeated in separate transactions: it survives a kill. */
+/**
+ * Such a migration is one statement, repeated in separate transactions: it continues after a kill.
+ */
 export function isInChunks(text: string): boolean {
   return /^-- chunks$/m.test(text)
 }

@@ -7,6 +7,6 @@ export type StoreNumbers = {
   written: number
   waiting: number
   pool?: { open: number; idle: number }
-  /** Only SQLite has files. In bytes. */
+  /** Only SQLite has files; sizes are in bytes. */
   files?: { database: number; log: number }
 }

@@ -147,7 +147,6 @@ type Engine = 'sqlite' | 'postgres'
 
 const inArray = (type: string) =>
   `= any (array(select cast(jsonb_array_elements_text(cast(? as jsonb)) as ${type})))`
-/** The list's value is at the question mark. */
 const lists: Record<ListUse, Record<Engine, string>> = {
   in: { sqlite: 'in (select value from json_each(?))', postgres: inArray('text') },
   numbers: { sqlite: 'in (select value from json_each(?))', postgres: inArray('bigint') },

@@ -61,7 +61,7 @@ export type ReadForms<Input, Result> = OwnReads<[input: Input], Result>
 
 export type WriteForms<Input, Result> = {
   readonly name: string
-  /** For SQLite, Citus, and PostgreSQL if `postgres` returns `alone`. */
+  /** Runs on SQLite and Citus, and on PostgreSQL if `postgres` returns `alone`. */
   readonly write: (input: Input) => Write<Result>
   /** One statement for simultaneous calls. Without it, PostgreSQL runs `write`. */
   readonly postgres?: (db: Database, input: Input) => Promise<Result | typeof alone>

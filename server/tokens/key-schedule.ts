@@ -2,7 +2,6 @@
 import { clockLeewaySeconds, maxTokenLifeMs } from './read-token.ts'
 import type { SigningKey } from './signing-keys.store.ts'
 
-/** The `max-age` of the key set. */
 export const keySetMaxAgeMs = 5 * 60_000
 export const reloadEveryMs = 60_000
 /** By then every node and cache has the key. */

@@ -31,7 +31,6 @@ export function displayAccount(user: AddedUser) {
   }
 }
 
-/** The policy does not concern tokens of scope `inbox`. */
 export function displaySession(user: User, caller: Subject, policy: FactorPolicy) {
   const { proof, expiresAt } = caller
   const secondFactor = (caller.scope !== 'inbox' && policy.demandOn(caller)) || null

@@ -21,7 +21,6 @@ export type UserDependencies = PasswordRules & {
   /** If set, only its users are found. */
   application?: string | undefined
   source?: Source
-  /** When the call resolves, this process refuses what was revoked. */
   revocations?: Pick<TokenRevocations, 'refresh'>
   erased: Recogniser
 }

@@ -213,7 +213,7 @@ async function changeExisting(
   if (user.disabledAt !== null) await setDisabled(dependencies, { id: user.id }, true)
 }
 
-/** Before it throws the first error, running work ends. */
+/** Running work ends before the first error is thrown. */
 async function inParallel<Item, Result>(
   items: readonly Item[],
   work: (item: Item, position: number) => Promise<Result>,

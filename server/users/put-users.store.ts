@@ -62,7 +62,7 @@ export function* putUsers({ at, users, erased, ...of }: PutUsers): Write<PutUser
       update "user" set display_name = given.value ->> 'displayName', locale = given.value ->> 'locale',
         email = given.value ->> 'email', email_verified_at = cast(given.value ->> 'emailVerifiedAt' as bigint)
       from ${rowsOf(changed)} where "user".id = given.value ->> 'id'`
-  // As deliveries lock inboxes.
+  // Deliveries lock inboxes in this order.
   const inOrder = puts.toSorted((one, other) => (one.user.id < other.user.id ? -1 : 1))
   for (const { before, user, created, hasChanged, timeZone } of inOrder) {
     if (hasChanged) yield* changeInbox(created ? { ...before, locale: user.locale } : before, user)
@@ -91,7 +91,7 @@ function* lockOrAdd(
   users: readonly Put[],
   { namespace, at, erased }: Addition,
 ): Write<AddedUser[]> {
-  // As deliveries create users.
+  // Deliveries create users in this order.
   const sorted = users.toSorted((one, other) => (one.externalId < other.externalId ? -1 : 1))
   const added = sorted.map(({ newId: id, externalId }) => ({ id, externalId, namespace }))
   for (;;) {

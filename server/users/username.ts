@@ -32,7 +32,7 @@ export function prepareUsername(text: string): string {
   return prepared
 }
 
-/** To find a user, never to add one. */
+/** Use it to find a user, never to add one. */
 export function findableUsername(text: string): string | undefined {
   try {
     return prepareUsername(text)

@@ -26,7 +26,7 @@ const ofUser = {
 export const User = t.component('User', ofUser)
 
 export const proof = t.oneOf(['session', 'access-token'])
-/** From `FactorPolicy.demandOn`. */
+/** `FactorPolicy.demandOn` makes it. */
 export const SecondFactorDemand = t.component('SecondFactorDemand', {
   by: t.timeOf('From then on, this sign-in only sets a second factor up'),
   setupOnly: t.boolean('Whether that time has come'),

@@ -9,7 +9,7 @@ import type { Row } from './looks.store.ts'
 
 /** An item beyond this has only its id. */
 const maxBytes = 19_000
-/** With the texts of all languages, the store has up to 32 KB of an item. */
+/** An item has up to 32 KB in the store, with the texts of all languages. */
 const itemsAtOnce = 20
 
 /** Undefined if no reason is left. */

@@ -115,7 +115,7 @@ export function noWebhook(id: string) {
   return notFound(`There is no webhook ${id}`)
 }
 
-/** Without secrets. Times in milliseconds. */
+/** Has no secrets. Times in milliseconds. */
 export function displayedWebhook(webhook: stored.Webhook) {
   const {
     id,

@@ -49,7 +49,7 @@ export class Webhooks {
   readonly #options: Options
   readonly #ending = new AbortController()
   readonly #logged = new LogWindow(logEveryMs, () => {})
-  /** Until then all rows of a webhook wait, because its last request failed. */
+  /** Until then nothing is sent to a webhook whose last request failed. */
   readonly #failing = new Map<string, { failures: number; until: number }>()
   #known: ReadonlyMap<string, Webhook> = new Map()
   #watches: ReadonlyMap<string, Watch> = new Map()
@@ -158,7 +158,7 @@ export class Webhooks {
     }
   }
 
-  /** After a change, for the next delivery. */
+  /** Call it after a change, so that the next delivery knows of it. */
   async reload(): Promise<void> {
     const all = await this.#options.store.read(listWebhooks)
     this.#known = new Map(all.map((webhook) => [webhook.id, webhook]))

@@ -8,7 +8,7 @@ import { stateEvent } from './tab-log.ts'
 const catchUpMs = 1_000
 /** Milliseconds. A resync follows a greeting in the same chunk or right after. */
 const holdMs = 100
-/** In milliseconds. A message arrives before the lock released after it. */
+/** Milliseconds in which a message arrives before the lock that is released after it. */
 const messageMs = 1_000
 
 export class Leader {
@@ -91,7 +91,7 @@ export class Leader {
     const { log, channel, silenceMs, functions } = this.#tab
     const { versionOf } = functions
     const { last, position: own } = log
-    // Without a living stream it is silent, so another tab takes the lock.
+    // Without a living stream the leader does not respond, so another tab takes the lock.
     const isSilent = performance.now() - this.#aliveAt >= silenceMs
     if (message.kind !== 'request' || !last || isSilent) return
     const { from: to, position = own } = message

@@ -110,7 +110,7 @@ async function stolen(record: Running): Promise<void> {
   unnoticed.values = [Math.round(renewedFor(record) / 3_600)]
 }
 
-/** For so many seconds since the sign-in a thief could renew a stolen token. */
+/** How long a thief could renew a stolen token, in seconds since the sign-in. */
 export function renewedFor({ start, acts }: Outcome): number {
   const refused = acts.at(-1)?.token.at(-1)
   return refused && start.token ? Math.round((tokenEnd(refused) - start.token.at) / 1_000) : 0

@@ -19,7 +19,7 @@ import {
 const places: readonly PlaceId[] = ['browser', 'server', 'store', 'other']
 type Boxes = Record<PlaceId, Box>
 const lineHeight = 26
-/** In pixels. A narrow screen scales the picture. */
+/** On a narrow screen, the picture has this width in pixels and is scaled. */
 const minWidth = 400
 
 export type Chips = (cell: Cell, answer: boolean | undefined) => unknown

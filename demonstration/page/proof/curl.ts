@@ -26,7 +26,7 @@ export function addressOf({ request }: Exchange, page: string, base: string): st
   return new URL(base + path.replace(/^.*?\/demonstration\//, ''), page).href
 }
 
-/** For curl's configuration file. No value has a line break. */
+/** As curl's configuration file has it. No value has a line break. */
 function quoted(text: string): string {
   return `"${text.replaceAll(/["\\]/g, '\\$&')}"`
 }

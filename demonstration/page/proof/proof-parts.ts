@@ -33,7 +33,7 @@ function tokenSentBy(exchange: Exchange): string | undefined {
   return /^Bearer (.+)$/i.exec(fieldOf(exchange, 'authorization') ?? '')?.[1]
 }
 
-/** In milliseconds since 1970; 0 without a token. */
+/** Returns milliseconds since 1970; 0 without a token. */
 export function tokenEnd(exchange: Exchange): number {
   try {
     return (decodeJwt(tokenSentBy(exchange) ?? '').exp ?? 0) * 1000
@@ -42,7 +42,7 @@ export function tokenEnd(exchange: Exchange): number {
   }
 }
 
-/** By the world's clock. */
+/** The world's clock decides. */
 export function secondsLeft(exchange: Exchange): number {
   return Math.max(0, Math.round((tokenEnd(exchange) - exchange.at) / 1000))
 }

@@ -57,8 +57,8 @@ function secondsOf(exchange: Exchange | undefined): number {
 const requests = 100
 
 /**
- * For many requests, by one that is measured: all cost the same. It is the thief's, whose requests
- * differ only in the proof; a browser also sends other cookies.
+ * The values of many requests, of which one is measured: all cost the same. It is the thief's,
+ * whose requests differ only in the proof; a browser also sends other cookies.
  */
 export function costsIn({ stolen }: Measured) {
   const costOf = (lane: Lane) => {

@@ -86,7 +86,7 @@ function sentBy({ producer, since, until }: Options, now: number): Sent {
   return { ...range, ending: '', producer, sentUntil }
 }
 
-/** After the delivery got its id, the node read its clock again. */
+/** The node read its clock again after the delivery got its id. */
 const laterMs = 1_000
 
 function sentAs(delivery: string, { producer, since, until }: Options): Sent {

@@ -61,7 +61,7 @@ function refuseLostCredentials(file: string, unit: string): void {
   )
 }
 
-/** Without MemoryDenyWriteExecute, since V8 executes memory that it wrote. */
+/** V8 executes memory that it wrote, so MemoryDenyWriteExecute is missing. */
 function unitOf(program: string, graceMs: number): string {
   return `[Unit]
 Description=Carillon, sign-in and notification inbox

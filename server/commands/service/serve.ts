@@ -41,7 +41,8 @@ async function serve(options: Output, command: Command): Promise<void> {
     log.info({ event: 'reload-ignored' }, 'settings are read at a start only: restart the service')
   if (!hasTerminal) process.on('SIGHUP', onReload)
   const service = await stoppable(log, () => startService(config, { log }))
-  // With PostgreSQL, objects of a bounded space would survive collections: a quarter of its time.
+  // With PostgreSQL, objects would survive collections of a bounded space, which took a quarter of
+  // its time.
   if (database.engine === 'sqlite') boundNewSpace()
 
   let isStopping = false
@@ -80,7 +81,7 @@ async function serve(options: Output, command: Command): Promise<void> {
   await stop(1, 'the store failed')
 }
 
-/** Without a listener, process 1 of a container ignores it. */
+/** Without a listener, process 1 of a container ignores the signal. */
 async function stoppable(log: Log, start: () => Promise<Service>): Promise<Service> {
   const end = (reason: NodeJS.Signals) => {
     log.info({ event: 'stopped', reason }, 'stopped before it was ready')

@@ -46,7 +46,7 @@ export function table<Row>(rows: readonly Row[], columns: Columns<Row>): string[
   )
 }
 
-/** Without control of the terminal (L8). */
+/** It controls no terminal (L8). */
 function cellOf(value: unknown): string {
   if (value === null || value === undefined || value === '') return '-'
   return withoutControls(Array.isArray(value) ? value.join() : String(value))

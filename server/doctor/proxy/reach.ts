@@ -158,11 +158,11 @@ function clockOf({ headers, at }: ProbeResponse): Finding {
       found: 'the response has no Date',
       change: 'let the proxy pass Date on',
     })
-  // Of whole seconds, the header is on average half a second old.
+  // The header has whole seconds, so it is half a second old on average.
   return clockFinding('clock', { whose: "the service's clock", aheadMs: date + 500 - at })
 }
 
-/** With it, the service refuses every browser. */
+/** With such a Host, the service refuses every browser. */
 function hostFinding(response: ProbeResponse): Finding {
   if (!isRefusal(response, 421)) return ok('Host', 'it arrives as a name that the service knows')
   const found = 'it arrives as a name that the service does not know, and the response is 421'

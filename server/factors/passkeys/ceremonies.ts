@@ -74,7 +74,7 @@ export function readClientData(
       `The page ${display(origin)} may not use passkeys of this service`,
       `Use ${origins.join(' or ')}.`,
     )
-  // In another site's frame, a click may be meant for that.
+  // In a frame of another site, a click may be meant for that page.
   if (crossOrigin === true || topOrigin !== undefined)
     throw refusal(
       'The passkey was used in a frame of another site',

@@ -73,7 +73,7 @@ const challenge = t.optional(
 )
 export const PasskeyOptionsBody = t.orNull(t.component('PasskeyOptionsRequest', { challenge }))
 
-/** As WebAuthn defines it, for a page to pass on. */
+/** WebAuthn defines it: a page passes it on. */
 const optionsOf = (purpose: string) =>
   t.named(
     `Passkey${purpose}Options`,

@@ -22,7 +22,7 @@ export function addressOf(request: Request, trustedProxies: AddressRanges): stri
   return other === address ? address : peer
 }
 
-/** Without it, a forwarding header is the client's claim. */
+/** Otherwise a forwarding header is the client's claim. */
 export function comesFromTrustedProxy(
   { socket }: Pick<Request, 'socket'>,
   trustedProxies: AddressRanges,

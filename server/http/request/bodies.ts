@@ -183,7 +183,7 @@ function firstFault(
     : firstOf(validate.errors ?? []).map((fault) => faultOf(fault, within, whole))
 }
 
-/** Of several variants, the fault in the one of its type. */
+/** Of several variants, it takes the fault in the one of its type. */
 function firstOf(faults: readonly SchemaFault[]): SchemaFault[] {
   const last = faults.at(-1)
   if (last?.keyword !== 'anyOf') return faults.slice(0, 1)

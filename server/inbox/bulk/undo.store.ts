@@ -12,8 +12,8 @@ const readForEach = 5
 type UndoStep = Undo & { rest?: Rest | undefined }
 
 /**
- * For ten minutes, takes back the last bulk act that changed something, except what later changed
- * alone. Repeating changes nothing. Returns 'nothing', or what is left.
+ * For ten minutes, takes back the last bulk act that changed something, except what was marked,
+ * moved or sent again since. Repeating changes nothing. Returns 'nothing', or what is left.
  */
 export const undo = {
   name: 'undo',

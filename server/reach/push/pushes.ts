@@ -84,7 +84,7 @@ export class Pushes {
   }
 }
 
-/** For the push service's operator (RFC 8292, section 2.1); undefined if neither will do. */
+/** The push service's operator can use it (RFC 8292, section 2.1); undefined if neither will do. */
 function contactOf(securityContact: string | undefined, url: string): string | undefined {
   return [securityContact, url].find((one) => one !== undefined && /^(https:|mailto:)/.test(one))
 }

@@ -39,7 +39,7 @@ function textOf({ title, sections, more, open, ends }: Content): string {
   return [title, '', ...lines, ...paragraphs, open.title, open.url, '', ...last, ''].join('\n')
 }
 
-/** Without style sheets, the light colours of the attributes show. */
+/** A program without style sheets shows the light colours of the attributes. */
 const dark = `@media (prefers-color-scheme: dark) {
 .page { background: #14141b !important; color: #ececf4 !important }
 .card { background: #22222d !important }

@@ -73,7 +73,7 @@ export async function unreadMailOf(
     references:
       only?.key == null ? undefined : sealing.mac('mail-threads', `${userId} ${only.key}`),
     ...(unsubscribeUrl && {
-      // RFC 8058: a mail program POSTs without a page.
+      // RFC 8058.
       headers: {
         'list-unsubscribe': `<${unsubscribeUrl}>`,
         'list-unsubscribe-post': 'List-Unsubscribe=One-Click',

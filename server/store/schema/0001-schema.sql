@@ -382,7 +382,6 @@ create table producer (
   rate_used integer not null default 0
 ) without rowid, strict;
 
--- A retry gets the same response, without a second effect.
 create table delivery (
   producer_id text not null,
   idempotency_key text not null,

@@ -16,7 +16,9 @@ import { changeNothing, type WriteReply, type WriteRequest, type WriterMessage }
 
 const port = parentPort as NonNullable<typeof parentPort>
 const database = connect(workerData.path)
-/** Of 4 KiB, copied between two commits. A page that changes often is then copied less often. */
+/**
+ * Pages have 4 KiB and are copied between two commits: one that changes often is copied less often.
+ */
 const dueLogPages = 4_000
 /** A longer log is copied during a commit. */
 const maxLogPages = 16_000

@@ -8,7 +8,7 @@ import { outcomeUnknown, wentAway } from '../unavailable.ts'
 import { asStoreError } from './database.ts'
 import type { FileLoss, FileNumber } from './file/identity.ts'
 
-/** In the unit of `weight`: a commit takes 0.1 s. */
+/** In the unit of `weight`. A commit of so many takes 0.1 s. */
 const maxInOneCommit = 1_000
 /** Above this a write is refused at once, before its client times out. */
 const maxWaiting = 30_000
@@ -16,7 +16,7 @@ const commitTimeoutMs = 6_000
 /** Settling all in one turn would block the event loop for long. */
 const maxSettlingMs = 0.2
 
-/** As the name of a write, it tries a commit. */
+/** In place of the name of a write, it tries a commit. */
 export const changeNothing = ''
 
 export type WriteRequest = readonly [name: string, input: unknown]

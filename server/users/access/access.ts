@@ -151,7 +151,7 @@ export async function eraseUser(
   userId: string,
 ): Promise<'done' | 'absent'> {
   const erased = await dependencies.erased()
-  // The user is found only by id.
+  // Without the id, no one finds the user.
   const facts = { event: 'user-erased', detail: { user: erasedKey(userId) } } as const
   return refuseLastOperator(
     await endProofs(dependencies, erasure.deleteUser, { userId, erased }, facts),

@@ -21,7 +21,7 @@ export const texts = (plurals: Plurals) => ({
     UNAVAILABLE: 'The service is busy.',
     other: 'The service failed. Try again later.',
   },
-  /** After the sentences of TOO_MANY_REQUESTS and UNAVAILABLE. */
+  /** Follows the sentences of TOO_MANY_REQUESTS and UNAVAILABLE. */
   soon: 'Try again in a moment.',
   inSeconds: plurals({ one: 'Try again in # second.', other: 'Try again in # seconds.' }),
   inMinutes: plurals({ one: 'Try again in # minute.', other: 'Try again in # minutes.' }),

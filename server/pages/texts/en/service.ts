@@ -9,7 +9,7 @@ type Reset = { username: string; until: string; service: string }
 
 export const texts = (plurals: Plurals) => ({
   frame: {
-    /** For search engines and link previews. */
+    /** Search engines and link previews display it. */
     description: (service: string) =>
       `${service}: sign in, read your notifications and manage your account.`,
     skipToContent: 'Skip to the content',
@@ -180,7 +180,7 @@ export const texts = (plurals: Plurals) => ({
     allCategories: 'All categories',
     settings: 'Notification settings',
   },
-  /** For the inbox page while there is one user. */
+  /** The inbox page shows it while there is one user. */
   firstSteps: {
     title: 'First steps',
     signedIn: 'Signed in',

@@ -78,7 +78,7 @@ export class ListeningConnection {
     }, heartbeatMs).unref()
   }
 
-  /** In milliseconds since 1970. */
+  /** Returns milliseconds since 1970 by the server's clock. */
   serverTime(): number {
     return Math.round(this.#clock.serverMs + performance.now() - this.#clock.at)
   }

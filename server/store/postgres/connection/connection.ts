@@ -19,11 +19,11 @@ const maxWaiting = 5_000
 const maxLight = 100
 const maxAttempts = 3
 
-/** Its calls throw UNAVAILABLE if the system fails. */
+/** Each call throws UNAVAILABLE if the system fails. */
 export class Database {
   readonly #pool: pg.Pool
   readonly changeSignals: ChangeSignals
-  /** On Citus, calls of several users cannot share a statement. */
+  /** One statement of Citus cannot write to several nodes, so calls of several users share none. */
   readonly isDistributed: boolean
   readonly #gatherings = new Map<unknown, Gathering<unknown, unknown>>()
   readonly #largeWrites = new LargeWrites()

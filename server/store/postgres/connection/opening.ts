@@ -50,7 +50,7 @@ const noLocks = [
 const reasons = (url: string): Record<string, readonly [problem: string, remedy: string]> => ({
   '28P01': ['PostgreSQL refuses the password', `Correct ${url}.`],
   '28000': ['PostgreSQL refuses this user', `Correct ${url}, or allow the user in pg_hba.conf.`],
-  // Before it looks for the database: pg_hba.conf may name databases.
+  // pg_hba.conf may name databases: PostgreSQL refuses an unknown one before it looks for it.
   ClientAuthentication: [
     'pg_hba.conf allows this user no connection to this database',
     `Does the database exist? Make it with createdb, correct ${url}, or allow both in pg_hba.conf.`,

@@ -1,6 +1,5 @@
--- Deliveries of several callers share a commit, but not on Citus, where one statement cannot write
--- to several nodes. A delivery that gets null runs alone: its idempotency key was used, it creates
--- a user, or a recipient muted it or has rules for mails.
+-- Deliveries of several callers share a commit, not on Citus. A delivery that gets null runs alone:
+-- its idempotency key was used, it creates a user, or a recipient muted it or has rules for mails.
 
 -- Batches lock idempotency keys and then inboxes, each sorted, so they cannot deadlock. A long-held
 -- lock fails the batch: its deliveries run alone, and only one waits. PostgreSQL expects few rows,

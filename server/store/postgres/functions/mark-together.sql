@@ -1,5 +1,5 @@
--- Marks of several callers share a commit, but not on Citus, where one statement cannot write to
--- several nodes. A rare mark gets null and runs alone (server/inbox/marks.store.ts).
+-- Marks of several callers share a commit, not on Citus. A rare mark gets null and runs alone
+-- (server/inbox/marks.store.ts).
 
 -- kinds[i] is 'read', 'unread', 'archive', 'unarchive', 'snooze' (until untils[i]), 'delete' or
 -- 'all'. An 'all' covers up to ids[i], up to the sequence number seqs[i], or everything. Inboxes

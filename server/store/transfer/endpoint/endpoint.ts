@@ -32,7 +32,7 @@ export async function openEndpoint(database: Database): Promise<Endpoint> {
     return openPostgres(database.url, displayDatabase(database))
   }
   const { openSqlite } = await import('./sqlite.ts')
-  // In an absolute path ':memory:' and 'file:' are names of files.
+  // As in sqlite/store.ts.
   return openSqlite(resolve(database.path))
 }
 
